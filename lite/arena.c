@@ -1,0 +1,93 @@
+#include "lite/arena.h"
+
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Blocks double: a row of the list fits in the first, a large transcript needs few. */
+enum { FIRST_BLOCK = 448, LARGEST_BLOCK = 64 * 1024 };
+
+struct arena_block {
+    struct arena_block *older;
+    size_t used, cap;
+    alignas(max_align_t) char bytes[];
+};
+
+static struct arena_block *block_new(struct arena *a, size_t n)
+{
+    size_t cap = a->newest ? a->newest->cap * 2 : FIRST_BLOCK;
+
+    if (cap > LARGEST_BLOCK)
+        cap = LARGEST_BLOCK;
+    if (cap < n)
+        cap = n;
+    if (cap > SIZE_MAX - sizeof(struct arena_block))
+        return NULL;
+    struct arena_block *b = malloc(sizeof *b + cap);
+
+    if (!b)
+        return NULL;
+    *b = (struct arena_block){ .older = a->newest, .cap = cap };
+    a->newest = b;
+    return b;
+}
+
+void *arena_alloc(struct arena *a, size_t n)
+{
+    size_t step = alignof(max_align_t);
+
+    if (n > SIZE_MAX - step)
+        return NULL;
+    n = (n + step - 1) / step * step;
+    struct arena_block *b = a->newest;
+
+    if (!b || b->cap - b->used < n)
+        b = block_new(a, n);
+    if (!b)
+        return NULL;
+    void *p = b->bytes + b->used;
+
+    b->used += n;
+    return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t n)
+{
+    void *p = arena_alloc(a, n);
+
+    return p ? memset(p, 0, n) : NULL;
+}
+
+struct slice arena_copy(struct arena *a, struct slice bytes)
+{
+    char *p = bytes.n < SIZE_MAX ? arena_alloc(a, bytes.n + 1) : NULL;
+
+    if (!p)
+        return (struct slice){ NULL, 0 };
+    if (bytes.n)
+        memcpy(p, bytes.p, bytes.n);
+    p[bytes.n] = '\0';
+    return (struct slice){ p, bytes.n };
+}
+
+void arena_fini(struct arena *a)
+{
+    while (a->newest) {
+        struct arena_block *older = a->newest->older;
+
+        free(a->newest);
+        a->newest = older;
+    }
+}
+
+void arena_reset(struct arena *a)
+{
+    struct arena_block *keep = a->newest;
+
+    if (!keep)
+        return;
+    a->newest = keep->older;
+    arena_fini(a);
+    *keep = (struct arena_block){ .cap = keep->cap };
+    a->newest = keep;
+}

@@ -1,0 +1,26 @@
+#ifndef LITE_ARENA_H
+#define LITE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/slice.h"
+
+/* Many small things with one lifetime: what is allocated stays where it is until arena_fini, and is
+ * never freed alone. A zeroed struct is an empty arena. Not for sharing between threads. */
+struct arena_block;
+struct arena {
+    struct arena_block *newest;
+};
+
+/* n bytes aligned for any type, uninitialised; NULL without memory (the arena stays usable). */
+void *arena_alloc(struct arena *a, size_t n);
+void *arena_zalloc(struct arena *a, size_t n);
+/* A copy of the bytes, NUL-terminated after n (so .p may serve as a path). .p is NULL without memory,
+ * also for an empty input that could not be copied. */
+struct slice arena_copy(struct arena *a, struct slice bytes);
+void arena_fini(struct arena *a);
+/* Forgets everything but keeps one block for the next round. */
+void arena_reset(struct arena *a);
+
+#endif

@@ -1,0 +1,89 @@
+#include "lite/err.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static enum err_code code_of(int sys)
+{
+    switch (sys) {
+    case ENOENT: return ERR_NOT_FOUND;
+    case ENOMEM: return ERR_NOMEM;
+    case EWOULDBLOCK: return ERR_LOCKED;
+    default: return ERR_IO;
+    }
+}
+
+static void keep_tail(char *dst, size_t cap, const char *src)
+{
+    size_t n = src ? strlen(src) : 0;
+    size_t skip = n < cap ? 0 : n - (cap - 1);
+
+    memcpy(dst, src ? src + skip : "", n - skip);
+    dst[n - skip] = '\0';
+}
+
+/* "inner" becomes "outer: inner"; what does not fit is cut from the inner end. */
+static void put_before(char *text, size_t cap, const char *outer)
+{
+    size_t on = strlen(outer), in = strlen(text), room;
+
+    if (on + 3 >= cap)
+        on = cap - 3;
+    room = cap - on - 3;
+    if (in > room)
+        in = room;
+    memmove(text + on + 2, text, in);
+    memcpy(text, outer, on);
+    memcpy(text + on, ": ", 2);
+    text[on + 2 + in] = '\0';
+}
+
+enum err_code err_sys(struct err *e, const char *path, const char *verb)
+{
+    int sys = errno;
+
+    if (e) {
+        e->code = code_of(sys);
+        e->sys = sys;
+        keep_tail(e->path, sizeof e->path, path);
+        snprintf(e->text, sizeof e->text, "%s", verb);
+    }
+    return code_of(sys);
+}
+
+enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
+{
+    if (e) {
+        va_list ap;
+
+        e->code = code;
+        e->sys = 0;
+        keep_tail(e->path, sizeof e->path, path);
+        va_start(ap, fmt);
+        vsnprintf(e->text, sizeof e->text, fmt, ap);
+        va_end(ap);
+    }
+    return code;
+}
+
+enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
+{
+    if (e) {
+        char outer[sizeof e->text];
+        va_list ap;
+
+        va_start(ap, fmt);
+        vsnprintf(outer, sizeof outer, fmt, ap);
+        va_end(ap);
+        put_before(e->text, sizeof e->text, outer);
+    }
+    return code;
+}
+
+void err_format(const struct err *e, char *out, unsigned long cap)
+{
+    snprintf(out, cap, "%s%s%s%s%s", e->path, e->path[0] ? ": " : "", e->text, e->sys ? ": " : "",
+             e->sys ? strerror(e->sys) : "");
+}

@@ -1,0 +1,50 @@
+#ifndef LITE_ERR_H
+#define LITE_ERR_H
+
+#include <stdbool.h>
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define PRINTF_LIKE(fmt, args)
+#define MUST_CHECK
+#endif
+
+/* Codes a caller may branch on. Anything it would only show to a person is ERR_IO or ERR_FORMAT
+ * plus text: add a code only when some caller does something different because of it. */
+enum err_code {
+    ERR_OK = 0,
+    ERR_NOMEM,
+    ERR_IO,          /* a system call failed; see sys */
+    ERR_NOT_FOUND,   /* the thing named does not exist */
+    ERR_FORMAT,      /* bytes on disk are not what the format says */
+    ERR_LOCKED,      /* another process holds the lock */
+    ERR_STALE,       /* the file changed after it was read: plan again */
+    ERR_UNSAFE,      /* a stored name would reach outside its root */
+    ERR_UNSUPPORTED, /* this store cannot do that */
+    ERR_USAGE,       /* what was asked for is not a question we can answer: bad id, ambiguous prefix */
+    ERR_CANCELLED,
+};
+
+/* An error as a value: no heap, no thread-local, so it can be made when malloc fails, copied
+ * through a job queue, and compared in a test. Of a long path the tail is kept: that differs. */
+struct err {
+    enum err_code code;
+    int sys;        /* errno of the failing call, or 0 */
+    char path[160]; /* the file concerned, or "" */
+    char text[200]; /* outermost context first: "list sessions: open" */
+};
+
+/* All three return the code, so a failing branch is one line: return err_sys(e, path, "open");
+ * e may be NULL when the caller only branches on the code. err_sys reads errno first of all. */
+enum err_code err_sys(struct err *e, const char *path, const char *verb);
+enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
+    PRINTF_LIKE(4, 5);
+enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* One line for the status bar or stderr, always NUL-terminated: "path: text: strerror" (the order CLI.md
+ * fixes: where, what was being done, why). The path is data: clean the line before it is printed. */
+void err_format(const struct err *e, char *out, unsigned long cap);
+
+#endif

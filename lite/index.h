@@ -1,0 +1,78 @@
+#ifndef LITE_INDEX_H
+#define LITE_INDEX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/err.h"
+#include "lite/file.h"
+#include "lite/slice.h"
+
+/* The line index of a whole transcript: one fast structural pass, no value is decoded that the chain
+ * does not need. Where a line begins, how long it is, what it says it is, which id it has and which it
+ * follows. Everything else is read again from the file when it is shown.
+ *
+ * Cost: 56 bytes a line, and the pass runs at the speed of the top-level key scan (SPEED.md b). */
+
+/* An id in 16 bytes. A lower-case UUID is stored as its bytes; any other string by the first 16 bytes of
+ * its SHA-256, so that an index holds fixed-size entries and ids still compare as opaque strings.
+ * All zero: none. */
+struct id128 {
+    uint64_t hi, lo;
+};
+
+struct id128 id128_of(struct slice text); /* decoded text, no quotes */
+bool id128_none(struct id128 id);
+bool id128_eq(struct id128 a, struct id128 b);
+
+enum index_state {
+    LINE_OK,     /* a JSON object */
+    LINE_BLANK,  /* nothing but blanks */
+    LINE_BROKEN, /* not a JSON object, or cut */
+};
+
+struct index_line {
+    int64_t offset;
+    int64_t time_ms; /* TIME_NONE when there is none */
+    struct id128 id, parent;
+    uint32_t length; /* without the newline; a longer line is LINE_BROKEN with UINT32_MAX */
+    uint8_t kind;    /* 1 + place in index_keys.kinds; 0 for any other type */
+    uint8_t state;   /* enum index_state */
+    uint16_t marks;  /* bit i: the top-level key marks[i] is there and neither null nor false */
+};
+
+/* What to look for, per system: the names of the keys and the kinds told apart. */
+struct index_keys {
+    const char *type, *id, *parent, *time;
+    const char *const *kinds; /* NULL-terminated, at most 254 */
+    const char *const *marks; /* NULL-terminated, at most 16 */
+};
+
+struct index {
+    struct index_line *line; /* owned */
+    size_t n, cap;
+    int64_t end;    /* offset behind the last complete line: where a later pass goes on */
+    bool torn_tail; /* bytes without a newline follow `end`; they are the last line of the index */
+    size_t broken;  /* lines that are LINE_BROKEN */
+};
+
+enum index_flags {
+    INDEX_EXACT = 1, /* LINE_OK only where JSON.parse accepts the line; without it a line passes whose
+                        brackets and strings close, whatever its values look like */
+};
+
+/* Indexes from ix->end to the size the file had when it was opened; a zeroed index starts at 0. Called
+ * again on the same file after it grew, it goes on where it stopped (a torn line is looked at again).
+ * *stop, when given and set by another thread, ends the pass early with ERR_CANCELLED and what was
+ * indexed so far is whole. Progress: ix is not shared while the pass runs. */
+MUST_CHECK enum err_code index_build(struct index *ix, const struct file *f,
+                                     const struct index_keys *keys, unsigned flags,
+                                     const atomic_bool *stop, struct err *e);
+/* The same over bytes that are in memory already (a tail window, a git blob); offset is that of p[0] in
+ * the file. A first line that began before the window is the caller's to cut off. */
+MUST_CHECK enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
+                                     const struct index_keys *keys, unsigned flags, struct err *e);
+void index_fini(struct index *ix);
+
+#endif

@@ -1,0 +1,20 @@
+#ifndef LITE_TIME_H
+#define LITE_TIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/slice.h"
+
+/* Times are milliseconds since the epoch, UTC. TIME_NONE: not known (0 is a real time). */
+#define TIME_NONE INT64_MIN
+
+/* RFC 3339 and the ISO 8601 forms that Date.parse reads ("2026-03-01", "…T10:00Z", six-digit years,
+ * fractions of any length cut to ms, offsets; a date-time without offset is local time there and is
+ * taken as UTC here). False when it is none of them or names no real day. */
+bool time_parse(struct slice text, int64_t *ms);
+/* "2026-03-01T10:00:02.000Z"; out needs TIME_TEXT bytes. */
+enum { TIME_TEXT = 32 };
+void time_format(int64_t ms, char out[TIME_TEXT]);
+
+#endif

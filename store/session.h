@@ -1,0 +1,90 @@
+#ifndef STORE_SESSION_H
+#define STORE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/file.h"
+#include "lite/slice.h"
+#include "lite/time.h"
+
+struct store;
+
+/* A session as a directory listing shows it: enough to sort it, to put it on the screen and to open it.
+ * Made by enumerate, without opening the file. */
+struct session_ref {
+    const struct store *store;
+    struct slice id;     /* opaque: a UUID in one system, "deploy-123" in another */
+    struct slice path;   /* absolute path of the transcript (or session directory); NUL-terminated */
+    struct slice folder; /* the system's own name of the project; "" where it has none */
+    struct file_id file; /* size and mtime of the transcript */
+};
+
+/* Why a session is not listed. A listing counts them; doctor names them. */
+enum session_hidden {
+    HIDDEN_NOT,
+    HIDDEN_EMPTY,        /* nothing that could serve as a title: no prompt, no summary */
+    HIDDEN_SIDECHAIN,    /* a sub-agent's transcript */
+    HIDDEN_PROGRAMMATIC, /* written by a program (only when asked to leave those out) */
+    HIDDEN_CONTINUED,    /* another session continues this one */
+    HIDDEN_COLLISION,    /* belongs to another directory whose folder has the same name */
+    HIDDEN_UNREADABLE,   /* a link, no regular file, or not to be opened */
+    HIDDEN_DUPLICATE,    /* a newer copy of the same id is listed */
+};
+
+enum session_flags {
+    SESSION_TORN = 1 << 0,         /* the last line has no newline */
+    SESSION_PROGRAMMATIC = 1 << 1, /* its rows say sdk-cli, sdk-ts, sdk-py, daemon */
+    SESSION_INTERRUPTED = 1 << 2,  /* the last turn was cut: a prompt or tool result without an answer */
+    SESSION_FORK = 1 << 3,         /* its rows name the session they were copied from */
+    SESSION_DAMAGED = 1 << 4,      /* a line in the windows does not parse (a torn last one apart) */
+    SESSION_ARCHIVED = 1 << 5,
+    SESSION_ARCHIVED_KNOWN = 1 << 6, /* a mark says archived or not archived; unset: no mark at all */
+    SESSION_LIVE = 1 << 7,           /* a running process has it open (see store/live.h) */
+    SESSION_CHANGED = 1 << 8,        /* it shrank or was replaced while it was read: reload */
+};
+
+/* What can be done with a session, as CLI.md names it. Made from store_ops and the session itself. */
+enum session_can {
+    CAN_RESUME = 1 << 0,
+    CAN_FORK = 1 << 1,
+    CAN_RESUME_AT = 1 << 2,
+    CAN_REWIND = 1 << 3,
+    CAN_RENAME = 1 << 4,
+    CAN_TAG = 1 << 5,
+    CAN_ARCHIVE = 1 << 6,
+    CAN_DELETE = 1 << 7,
+};
+
+/* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as the
+ * system stores them: nothing is cleaned, cut or decorated for a screen; empty where there is nothing.
+ * Everything lives in `arena`; session_row_free frees it. */
+struct session_row {
+    struct arena arena;
+    struct session_ref ref; /* texts copied */
+    enum session_hidden hidden;
+    unsigned flags;            /* enum session_flags */
+    unsigned can;              /* enum session_can */
+    struct slice summary;      /* what to call it: never empty on a listed row */
+    struct slice custom_title; /* given by a person, or by the agent (claude.md 2.3) */
+    struct slice first_prompt;
+    struct slice last_prompt;
+    struct slice git_branch;
+    struct slice cwd;
+    struct slice tag;
+    struct slice model;
+    struct slice agent_name;
+    struct slice parent_id; /* the session this one was forked from */
+    int64_t created_ms;     /* TIME_NONE where unknown */
+    int64_t modified_ms;    /* mtime, rounded half up to ms (claude.md 2.1) */
+    int64_t activity_ms;    /* newest timestamp inside the tail, else modified_ms */
+    unsigned restorable;    /* files that the newest snapshot seen in the windows tracks; 0: none seen */
+    int live_pid;           /* with SESSION_LIVE */
+};
+
+struct session_row *session_row_new(void);
+void session_row_free(struct session_row *row); /* NULL is fine */
+
+#endif

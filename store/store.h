@@ -1,0 +1,112 @@
+#ifndef STORE_STORE_H
+#define STORE_STORE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/buf.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+#include "store/env.h"
+#include "store/restore.h"
+#include "store/session.h"
+#include "store/transcript.h"
+
+/* One interface over every system that keeps sessions on disk.
+ *
+ * A store is one opened place that holds sessions of one system. All calls on it are const in effect:
+ * several threads may describe and load from one store at once. Nothing here writes; what changes a
+ * session has headers of its own.
+ *
+ * The order of calls: open -> enumerate -> describe (any number, any thread) -> tail, load, messages,
+ * restore -> close. Rows and transcripts do not outlive their store. */
+
+/* Which sessions to look at. */
+struct scope {
+    bool all;                /* every project; project is ignored */
+    struct slice project;    /* a directory, need not exist any more; NUL-terminated */
+    bool worktrees;          /* with project: those of the other worktrees of its repository too */
+    bool leave_programmatic; /* hide sessions that programs wrote */
+};
+
+/* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
+ * to stop. */
+typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
+
+struct message_query {
+    struct slice session;      /* only for error texts */
+    struct slice agent;        /* a sub-agent of it; empty: the conversation itself */
+    bool system_messages;      /* system rows too */
+    bool has_limit;
+    int64_t limit, offset;     /* as the vendor's: limit <= 0 is none */
+    const atomic_bool *cancel; /* may be NULL */
+};
+
+/* One message as a JSON object, complete; valid during the call. A non-zero answer ends the walk and is
+ * passed up. */
+typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
+
+/* One per on-disk system. A member marked optional may be NULL, and NULL is the only way to say "cannot":
+ * there is no second list of capabilities to fall out of step. */
+struct store_ops {
+    const char *name; /* "claude" */
+
+    /* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a normal
+     * answer. Creates nothing. path NULL: where the environment says it lies by default. */
+    enum err_code (*open)(const struct store_env *env, const char *path, struct store **out,
+                          struct err *e);
+    void (*close)(struct store *st);
+
+    /* Names, sizes and mtimes only: opens no transcript. A folder that cannot be read is reported through
+     * problem (may be NULL) and the rest goes on. */
+    enum err_code (*enumerate)(const struct store *st, const struct scope *scope, session_ref_fn *fn,
+                               void *arg, struct err *e);
+    /* The lite read of one session: at most two windows of it are read. A session that is not to be
+     * listed is not an error: row->hidden says why. ERR_NOT_FOUND: the file is gone. */
+    enum err_code (*describe)(const struct store *st, const struct scope *scope,
+                              const struct session_ref *ref, struct session_row *row, struct err *e);
+    /* The session with exactly this id, as the system itself would look it up in the scope; *ref lives in
+     * the arena. ERR_USAGE when this cannot be an id of the system. */
+    enum err_code (*find)(const struct store *st, const struct scope *scope, struct slice id,
+                          struct arena *a, struct session_ref *ref, struct err *e);
+
+    /* The end of the conversation from the last `bytes` of the file. */
+    enum err_code (*tail)(const struct store *st, const struct session_ref *ref, size_t bytes,
+                          struct transcript **out, struct err *e);
+    /* The whole conversation, through the line index. */
+    enum err_code (*load)(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct transcript **out, struct err *e);
+    /* Takes one row's bytes apart for a reader. */
+    enum err_code (*blocks)(const struct store *st, struct slice row, struct block_list *out,
+                            struct err *e);
+
+    /* The conversation that a resume would restore, oldest first, in the words of CLI.md `messages`. */
+    enum err_code (*messages)(const struct store *st, const struct session_ref *ref,
+                              const struct message_query *q, json_fn *fn, void *arg, struct err *e);
+    /* Optional. Ids of the sub-agents, each in the arena. */
+    enum err_code (*subagents)(const struct store *st, const struct session_ref *ref, struct arena *a,
+                               struct slice **ids, size_t *n, struct err *e);
+    /* Optional. A sub-agent's transcript as a session of its own, for tail, load and blocks. */
+    enum err_code (*subagent)(const struct store *st, const struct session_ref *ref, struct slice agent,
+                              struct arena *a, struct session_ref *out, struct err *e);
+    /* Optional. Everything a host needs to go on (store/restore.h). at may be empty. */
+    enum err_code (*restore)(const struct store *st, const struct session_ref *ref, struct slice at,
+                             struct restore *out, struct err *e);
+};
+
+/* Systems embed this as their first member named base. */
+struct store {
+    const struct store_ops *ops;
+    const struct store_env *env; /* borrowed */
+    char *path;                  /* absolute; owned by the system, freed in its close */
+};
+
+extern const struct store_ops claude_ops;
+
+/* All systems, NULL-terminated, in the order in which they are asked. */
+extern const struct store_ops *const store_systems[];
+const struct store_ops *store_system(struct slice name); /* NULL: no such system */
+void store_close(struct store *st);                      /* NULL is fine */
+
+#endif

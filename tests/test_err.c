@@ -1,0 +1,57 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lite/err.h"
+
+static void error_names_context_path_and_errno(void **state)
+{
+    (void)state;
+    struct err e;
+    char line[400];
+
+    errno = ENOENT;
+    assert_int_equal(err_sys(&e, "/x/a.jsonl", "open"), ERR_NOT_FOUND);
+    err_wrap(&e, e.code, "list %s sessions", "claude");
+    err_format(&e, line, sizeof line);
+
+    assert_string_equal(line, "/x/a.jsonl: list claude sessions: open: No such file or directory");
+}
+
+static void a_long_path_keeps_its_tail(void **state)
+{
+    (void)state;
+    struct err e;
+    char path[400];
+
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    memcpy(path + sizeof path - 6, "/tail", 5);
+    err_set(&e, ERR_FORMAT, path, "read");
+
+    assert_string_equal(e.path + strlen(e.path) - 5, "/tail");
+}
+
+static void no_error_struct_is_fine(void **state)
+{
+    (void)state;
+    errno = EACCES;
+    assert_int_equal(err_sys(NULL, "/x", "open"), ERR_IO);
+    assert_int_equal(err_set(NULL, ERR_STALE, NULL, "x"), ERR_STALE);
+    assert_int_equal(err_wrap(NULL, ERR_STALE, "x"), ERR_STALE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(error_names_context_path_and_errno),
+        cmocka_unit_test(a_long_path_keeps_its_tail),
+        cmocka_unit_test(no_error_struct_is_fine),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

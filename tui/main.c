@@ -1,0 +1,9 @@
+#include <stdio.h>
+
+#include "tui/version.h"
+
+int main(void)
+{
+    puts(version_text());
+    return 0;
+}
