@@ -1,0 +1,194 @@
+#include "store/systems/claude/claude.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "lite/utf8.h"
+
+#define SUFFIX ".jsonl"
+
+const struct claude *claude_of(const struct store *st)
+{
+    assert(st->ops == &claude_ops);
+    return (const struct claude *)st;
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool claude_is_uuid(struct slice text)
+{
+    if (text.n != 36)
+        return false;
+    for (size_t i = 0; i < text.n; i++) {
+        bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+
+        if (dash ? text.p[i] != '-' : !is_hex(text.p[i]))
+            return false;
+    }
+    return true;
+}
+
+struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a)
+{
+    size_t stem = ref->path.n - (sizeof SUFFIX - 1), n = strlen(rest);
+    char *p = arena_alloc(a, stem + 1 + n + 1);
+
+    if (!p)
+        return (struct slice){ NULL, 0 };
+    memcpy(p, ref->path.p, stem);
+    p[stem] = '/';
+    memcpy(p + stem + 1, rest, n + 1);
+    return (struct slice){ p, stem + 1 + n };
+}
+
+static char *join(const char *dir, const char *name)
+{
+    size_t n = strlen(dir), m = strlen(name);
+    char *path = malloc(n + m + 2);
+
+    if (!path)
+        return NULL;
+    while (n > 1 && dir[n - 1] == '/')
+        n--;
+    memcpy(path, dir, n);
+    if (n && path[n - 1] != '/' && m)
+        path[n++] = '/';
+    memcpy(path + n, name, m + 1);
+    return path;
+}
+
+/* A relative path counts from the directory of the process; "" is that directory itself (dir-15). */
+static char *absolute(const struct store_env *env, const char *path)
+{
+    return path[0] == '/' ? join(path, "") : join(env->cwd, path);
+}
+
+/* CONFIG of claude.md 1: the variable (in NFC, as the agent compares it) or ~/.claude. */
+static enum err_code config_path(const struct store_env *env, char **out, struct err *e)
+{
+    struct arena a = { 0 };
+    struct slice nfc = { 0 };
+    char *path = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (env->claude_config_dir) {
+        const char *dir = env->claude_config_dir;
+        if (utf8_nfc((struct slice){ dir, strlen(dir) }, &a, &nfc))
+            nfc = arena_copy(&a, nfc);
+        path = nfc.p ? absolute(env, nfc.p) : NULL;
+    } else if (env->home) {
+        path = join(env->home, ".claude");
+    } else {
+        rc = err_set(e, ERR_NOT_FOUND, "", "find the configuration: HOME is not set");
+    }
+    if (!rc && !path)
+        rc = err_set(e, ERR_NOMEM, "", "find the configuration");
+    arena_fini(&a);
+    *out = path;
+    return rc;
+}
+
+/* Names that Windows keeps for devices; the agent refuses them on every system. */
+static bool device_name(const char *name)
+{
+    static const char *const devices[] = { "con", "prn", "aux", "nul" };
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
+        if (strcasecmp(name, devices[i]) == 0)
+            return true;
+    return n == 4 && (strncasecmp(name, "com", 3) == 0 || strncasecmp(name, "lpt", 3) == 0) &&
+           name[3] >= '0' && name[3] <= '9';
+}
+
+static bool folder_name_accepted(const char *name)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t n = strlen(name);
+
+    return n >= 1 && n <= 64 && strspn(name, allowed) == n && !device_name(name);
+}
+
+/* The variable counts only beside CLAUDE_CONFIG_DIR, and only in the store that one names. */
+static enum err_code take_forced_folder(struct claude *c, struct err *e)
+{
+    const struct store_env *env = c->base.env;
+    const char *name = env->claude_project_dir_name;
+    char *config;
+
+    if (!name || !env->claude_config_dir || !folder_name_accepted(name))
+        return ERR_OK;
+    enum err_code rc = config_path(env, &config, e);
+    if (rc)
+        return rc;
+    if (strcmp(config, c->base.path) == 0) {
+        c->forced_folder = strdup(name);
+        if (!c->forced_folder)
+            rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
+    }
+    free(config);
+    return rc;
+}
+
+static void claude_close(struct store *st)
+{
+    struct claude *c = (struct claude *)st;
+
+    free(c->base.path);
+    free(c->projects);
+    free(c->forced_folder);
+    free(c);
+}
+
+static enum err_code require_directory(const char *path, struct err *e)
+{
+    struct stat sb;
+
+    if (stat(path, &sb) != 0)
+        return errno == ENOENT || errno == ENOTDIR
+                   ? err_set(e, ERR_NOT_FOUND, path, "open store: no such directory")
+                   : err_sys(e, path, "open store");
+    if (!S_ISDIR(sb.st_mode))
+        return err_set(e, ERR_NOT_FOUND, path, "open store: not a directory");
+    return ERR_OK;
+}
+
+static enum err_code claude_open(const struct store_env *env, const char *path, struct store **out,
+                                 struct err *e)
+{
+    enum err_code rc = ERR_OK;
+    struct claude *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return err_set(e, ERR_NOMEM, path, "open store");
+    c->base = (struct store){ .ops = &claude_ops, .env = env };
+    if (!path)
+        rc = config_path(env, &c->base.path, e);
+    else if (!(c->base.path = absolute(env, path)))
+        rc = err_set(e, ERR_NOMEM, path, "open store");
+    if (!rc)
+        rc = require_directory(c->base.path, e);
+    if (!rc && !(c->projects = join(c->base.path, "projects")))
+        rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
+    if (!rc)
+        rc = take_forced_folder(c, e);
+    if (rc)
+        claude_close(&c->base);
+    else
+        *out = &c->base;
+    return rc;
+}
+
+const struct store_ops claude_ops = {
+    .name = "claude",
+    .open = claude_open,
+    .close = claude_close,
+};

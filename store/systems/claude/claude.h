@@ -1,0 +1,41 @@
+#ifndef STORE_SYSTEMS_CLAUDE_CLAUDE_H
+#define STORE_SYSTEMS_CLAUDE_CLAUDE_H
+
+#include <stdbool.h>
+
+#include "lite/arena.h"
+#include "lite/slice.h"
+#include "store/store.h"
+
+/* The session storage of Claude Code (claude.md): CONFIG/projects/<folder>/<uuid>.jsonl, one JSON row a
+ * line, with a side folder <uuid>/ beside it for sub-agents, a title and an archive mark. Private to
+ * this directory; others see `claude_ops`.
+ *
+ * base.path is CONFIG. Immutable after open, so that threads may share it. */
+struct claude {
+    struct store base;
+    char *projects; /* CONFIG/projects; need not exist */
+    char *
+        forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
+};
+
+/* The store as this system's own; asserts that it is one. */
+const struct claude *claude_of(const struct store *st);
+
+/* 8-4-4-4-12 hex digits of either case. Everything that becomes a file name passes this first. */
+bool claude_is_uuid(struct slice text);
+
+/* A path in the session's side folder: <folder>/<id>/rest, NUL-terminated in the arena; rest may be "".
+ * .p is NULL without memory. */
+struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
+
+/* The members of claude_ops, one file each. */
+enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e);
+enum err_code claude_describe(const struct store *st, const struct scope *scope,
+                              const struct session_ref *ref, struct session_row *row,
+                              struct err *e);
+enum err_code claude_find(const struct store *st, const struct scope *scope, struct slice id,
+                          struct arena *a, struct session_ref *ref, struct err *e);
+
+#endif
