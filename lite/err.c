@@ -82,6 +82,13 @@ enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
     return code;
 }
 
+enum err_code err_at(struct err *e, enum err_code code, const char *path)
+{
+    if (e && code && !e->path[0])
+        keep_tail(e->path, sizeof e->path, path);
+    return code;
+}
+
 void err_format(const struct err *e, char *out, unsigned long cap)
 {
     snprintf(out, cap, "%s%s%s%s%s", e->path, e->path[0] ? ": " : "", e->text, e->sys ? ": " : "",

@@ -23,7 +23,7 @@ enum err_code {
     ERR_STALE,       /* the file changed after it was read: plan again */
     ERR_UNSAFE,      /* a stored name would reach outside its root */
     ERR_UNSUPPORTED, /* this store cannot do that */
-    ERR_USAGE,       /* what was asked for is not a question we can answer: bad id, ambiguous prefix */
+    ERR_USAGE, /* what was asked for is not a question we can answer: bad id, ambiguous prefix */
     ERR_CANCELLED,
 };
 
@@ -42,6 +42,9 @@ enum err_code err_sys(struct err *e, const char *path, const char *verb);
 enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
     PRINTF_LIKE(4, 5);
 enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* Names the file when an inner layer that only had a descriptor did not; passes the code on. */
+enum err_code err_at(struct err *e, enum err_code code, const char *path);
 
 /* One line for the status bar or stderr, always NUL-terminated: "path: text: strerror" (the order CLI.md
  * fixes: where, what was being done, why). The path is data: clean the line before it is printed. */

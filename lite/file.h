@@ -36,11 +36,11 @@ MUST_CHECK enum err_code file_open(int dirfd, const char *name, unsigned flags, 
 void file_close(struct file *f);
 
 /* Reads up to n bytes at offset, looping over short reads and EINTR. *got < n only at the end of the
- * file: a file that shrank under us is a short answer, never a fault. */
+ * file: a file that shrank under us is a short answer, never a fault. The error names no path: err_at. */
 MUST_CHECK enum err_code file_read(const struct file *f, int64_t offset, char *p, size_t n,
                                    size_t *got, struct err *e);
-/* The whole file, appended to out; ERR_FORMAT when it is larger than max bytes (nothing is read). For
- * small documents, never for transcripts. */
+/* The whole file, appended to out, also one that says it is empty and is not (/proc); ERR_FORMAT when it
+ * is larger than max bytes. For small documents, never for transcripts. On failure out is as it was. */
 MUST_CHECK enum err_code file_read_all(int dirfd, const char *name, unsigned flags, size_t max,
                                        struct buf *out, struct err *e);
 

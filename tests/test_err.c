@@ -37,6 +37,19 @@ static void a_long_path_keeps_its_tail(void **state)
     assert_string_equal(e.path + strlen(e.path) - 5, "/tail");
 }
 
+static void a_path_is_added_only_where_none_was_named(void **state)
+{
+    (void)state;
+    struct err e;
+
+    errno = EIO;
+    assert_int_equal(err_at(&e, err_sys(&e, "", "read"), "/a"), ERR_IO);
+    assert_string_equal(e.path, "/a");
+    assert_int_equal(err_at(&e, ERR_IO, "/b"), ERR_IO);
+    assert_string_equal(e.path, "/a");
+    assert_int_equal(err_at(NULL, ERR_OK, "/b"), ERR_OK);
+}
+
 static void no_error_struct_is_fine(void **state)
 {
     (void)state;
@@ -51,6 +64,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(error_names_context_path_and_errno),
         cmocka_unit_test(a_long_path_keeps_its_tail),
+        cmocka_unit_test(a_path_is_added_only_where_none_was_named),
         cmocka_unit_test(no_error_struct_is_fine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
