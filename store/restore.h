@@ -11,7 +11,7 @@
 enum interruption {
     INTERRUPTION_NONE,   /* the turn ended */
     INTERRUPTION_PROMPT, /* a prompt was never answered: it can be asked again */
-    INTERRUPTION_TURN,   /* cut in the middle of a turn: messages ends with a continuation message */
+    INTERRUPTION_TURN, /* cut in the middle of a turn: messages ends with a continuation message */
 };
 
 struct restore {

@@ -16,8 +16,8 @@ struct store;
  * Made by enumerate, without opening the file. */
 struct session_ref {
     const struct store *store;
-    struct slice id;     /* opaque: a UUID in one system, "deploy-123" in another */
-    struct slice path;   /* absolute path of the transcript (or session directory); NUL-terminated */
+    struct slice id;   /* opaque: a UUID in one system, "deploy-123" in another */
+    struct slice path; /* absolute path of the transcript (or session directory); NUL-terminated */
     struct slice folder; /* the system's own name of the project; "" where it has none */
     struct file_id file; /* size and mtime of the transcript */
 };
@@ -37,13 +37,15 @@ enum session_hidden {
 enum session_flags {
     SESSION_TORN = 1 << 0,         /* the last line has no newline */
     SESSION_PROGRAMMATIC = 1 << 1, /* its rows say sdk-cli, sdk-ts, sdk-py, daemon */
-    SESSION_INTERRUPTED = 1 << 2,  /* the last turn was cut: a prompt or tool result without an answer */
-    SESSION_FORK = 1 << 3,         /* its rows name the session they were copied from */
-    SESSION_DAMAGED = 1 << 4,      /* a line in the windows does not parse (a torn last one apart) */
+    SESSION_INTERRUPTED =
+        1 << 2,               /* the last turn was cut: a prompt or tool result without an answer */
+    SESSION_FORK = 1 << 3,    /* its rows name the session they were copied from */
+    SESSION_DAMAGED = 1 << 4, /* a line in the windows does not parse (a torn last one apart) */
     SESSION_ARCHIVED = 1 << 5,
-    SESSION_ARCHIVED_KNOWN = 1 << 6, /* a mark says archived or not archived; unset: no mark at all */
-    SESSION_LIVE = 1 << 7,           /* a running process has it open (see store/live.h) */
-    SESSION_CHANGED = 1 << 8,        /* it shrank or was replaced while it was read: reload */
+    SESSION_ARCHIVED_KNOWN =
+        1 << 6,               /* a mark says archived or not archived; unset: no mark at all */
+    SESSION_LIVE = 1 << 7,    /* a running process has it open (see store/live.h) */
+    SESSION_CHANGED = 1 << 8, /* it shrank or was replaced while it was read: reload */
 };
 
 /* What can be done with a session, as CLI.md names it. Made from store_ops and the session itself. */
@@ -80,8 +82,9 @@ struct session_row {
     int64_t created_ms;     /* TIME_NONE where unknown */
     int64_t modified_ms;    /* mtime, rounded half up to ms (claude.md 2.1) */
     int64_t activity_ms;    /* newest timestamp inside the tail, else modified_ms */
-    unsigned restorable;    /* files that the newest snapshot seen in the windows tracks; 0: none seen */
-    int live_pid;           /* with SESSION_LIVE */
+    unsigned
+        restorable; /* files that the newest snapshot seen in the windows tracks; 0: none seen */
+    int live_pid;   /* with SESSION_LIVE */
 };
 
 struct session_row *session_row_new(void);

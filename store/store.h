@@ -10,6 +10,7 @@
 #include "lite/slice.h"
 #include "store/env.h"
 #include "store/restore.h"
+#include "store/scope.h"
 #include "store/session.h"
 #include "store/transcript.h"
 
@@ -22,22 +23,14 @@
  * The order of calls: open -> enumerate -> describe (any number, any thread) -> tail, load, messages,
  * restore -> close. Rows and transcripts do not outlive their store. */
 
-/* Which sessions to look at. */
-struct scope {
-    bool all;                /* every project; project is ignored */
-    struct slice project;    /* a directory, need not exist any more; NUL-terminated */
-    bool worktrees;          /* with project: those of the other worktrees of its repository too */
-    bool leave_programmatic; /* hide sessions that programs wrote */
-};
-
 /* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
  * to stop. */
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
 
 struct message_query {
-    struct slice session;      /* only for error texts */
-    struct slice agent;        /* a sub-agent of it; empty: the conversation itself */
-    bool system_messages;      /* system rows too */
+    struct slice session; /* only for error texts */
+    struct slice agent;   /* a sub-agent of it; empty: the conversation itself */
+    bool system_messages; /* system rows too */
     bool has_limit;
     int64_t limit, offset;     /* as the vendor's: limit <= 0 is none */
     const atomic_bool *cancel; /* may be NULL */
@@ -58,14 +51,16 @@ struct store_ops {
                           struct err *e);
     void (*close)(struct store *st);
 
-    /* Names, sizes and mtimes only: opens no transcript. A folder that cannot be read is reported through
-     * problem (may be NULL) and the rest goes on. */
-    enum err_code (*enumerate)(const struct store *st, const struct scope *scope, session_ref_fn *fn,
-                               void *arg, struct err *e);
+    /* Names, sizes and mtimes only: opens no transcript (but for the proof that claude.md 1.2 asks of very
+     * long paths). A folder that cannot be read is left out. */
+    enum err_code (*enumerate)(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e);
     /* The lite read of one session: at most two windows of it are read. A session that is not to be
-     * listed is not an error: row->hidden says why. ERR_NOT_FOUND: the file is gone. */
+     * listed is not an error: row->hidden says why, and but for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE
+     * the row is filled all the same. ERR_NOT_FOUND: the file is gone. */
     enum err_code (*describe)(const struct store *st, const struct scope *scope,
-                              const struct session_ref *ref, struct session_row *row, struct err *e);
+                              const struct session_ref *ref, struct session_row *row,
+                              struct err *e);
     /* The session with exactly this id, as the system itself would look it up in the scope; *ref lives in
      * the arena. ERR_USAGE when this cannot be an id of the system. */
     enum err_code (*find)(const struct store *st, const struct scope *scope, struct slice id,
@@ -85,11 +80,12 @@ struct store_ops {
     enum err_code (*messages)(const struct store *st, const struct session_ref *ref,
                               const struct message_query *q, json_fn *fn, void *arg, struct err *e);
     /* Optional. Ids of the sub-agents, each in the arena. */
-    enum err_code (*subagents)(const struct store *st, const struct session_ref *ref, struct arena *a,
-                               struct slice **ids, size_t *n, struct err *e);
+    enum err_code (*subagents)(const struct store *st, const struct session_ref *ref,
+                               struct arena *a, struct slice **ids, size_t *n, struct err *e);
     /* Optional. A sub-agent's transcript as a session of its own, for tail, load and blocks. */
-    enum err_code (*subagent)(const struct store *st, const struct session_ref *ref, struct slice agent,
-                              struct arena *a, struct session_ref *out, struct err *e);
+    enum err_code (*subagent)(const struct store *st, const struct session_ref *ref,
+                              struct slice agent, struct arena *a, struct session_ref *out,
+                              struct err *e);
     /* Optional. Everything a host needs to go on (store/restore.h). at may be empty. */
     enum err_code (*restore)(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e);

@@ -28,9 +28,9 @@ enum message_kind {
 };
 
 enum message_flags {
-    MESSAGE_META = 1 << 0,    /* written by the agent in the user's name; not a prompt */
-    MESSAGE_SEAM = 1 << 1,    /* a compaction boundary: what is above was summarised */
-    MESSAGE_SUMMARY = 1 << 2, /* the summary below a seam */
+    MESSAGE_META = 1 << 0,     /* written by the agent in the user's name; not a prompt */
+    MESSAGE_SEAM = 1 << 1,     /* a compaction boundary: what is above was summarised */
+    MESSAGE_SUMMARY = 1 << 2,  /* the summary below a seam */
     MESSAGE_BRANCHED = 1 << 3, /* another branch leaves here that is not shown */
     MESSAGE_BROKEN = 1 << 4,   /* a line that does not parse, shown in its place */
     MESSAGE_GAP = 1 << 5,      /* its parent is not in the file: what came before is missing */
@@ -66,17 +66,17 @@ MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, s
 
 /* What a row consists of, for a reader: neutral between the systems. */
 enum block_kind {
-    BLOCK_PROMPT,      /* what the person typed */
-    BLOCK_COMMAND,     /* a slash command or "! shell" line of the person's */
-    BLOCK_TEXT,        /* what the agent said: markdown */
+    BLOCK_PROMPT,  /* what the person typed */
+    BLOCK_COMMAND, /* a slash command or "! shell" line of the person's */
+    BLOCK_TEXT,    /* what the agent said: markdown */
     BLOCK_THINKING,
     BLOCK_TOOL_CALL,   /* name, input, call_id */
     BLOCK_TOOL_RESULT, /* call_id, text, failed */
     BLOCK_IMAGE,       /* media type in name, size in bytes */
     BLOCK_DOCUMENT,
-    BLOCK_NOTE,  /* something the agent's program wrote: system row, attachment; dim */
-    BLOCK_SEAM,  /* compaction boundary, branch point, missing part */
-    BLOCK_RAW,   /* a row we cannot read: its bytes */
+    BLOCK_NOTE, /* something the agent's program wrote: system row, attachment; dim */
+    BLOCK_SEAM, /* compaction boundary, branch point, missing part */
+    BLOCK_RAW,  /* a row we cannot read: its bytes */
 };
 
 struct block {
@@ -88,7 +88,8 @@ struct block {
     struct slice call_id; /* joins a call and its result */
     struct slice agent;   /* a tool call that started a sub-agent: its id, else empty */
     int64_t bytes;        /* of an image or document, decoded; else 0 */
-    struct slice patch;   /* of a tool result that changed a file: the raw JSON of its structured patch,
+    struct slice
+        patch; /* of a tool result that changed a file: the raw JSON of its structured patch,
                              an array of {oldStart, oldLines, newStart, newLines, lines[]}; else empty */
 };
 

@@ -1,0 +1,56 @@
+#ifndef STORE_LISTING_H
+#define STORE_LISTING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/err.h"
+#include "lite/slice.h"
+#include "store/scope.h"
+#include "store/session.h"
+#include "store/store.h"
+
+/* The sessions of one or several stores in order: names, sizes and mtimes are gathered first, then rows
+ * are described only as far as the page needs, on several threads, and handed over one by one. Rows do
+ * not pile up: 10,000 sessions cost what their names cost.
+ *
+ * Of a session that lies in several folders of a store, only the newest copy that can be listed is. */
+
+enum listing_sort {
+    LISTING_RECENT,  /* newest mtime first; ties by id, descending (claude.md 2.6) */
+    LISTING_CREATED, /* newest first; unknown last */
+    LISTING_SIZE,    /* largest first */
+    LISTING_TITLE,   /* by the summary's bytes */
+};
+
+struct listing_query {
+    struct scope scope;
+    enum listing_sort sort;
+    struct slice tag, branch;    /* exactly this; empty: any */
+    int64_t since_ms, before_ms; /* since <= lastModified < before; TIME_NONE: open */
+    bool archived;               /* only sessions marked as archived */
+    int64_t limit, offset;       /* in listable sessions; limit <= 0: no limit */
+};
+
+struct listing;
+
+/* A row, in order; it is valid during the call only. A non-zero answer ends the walk and is passed up;
+ * ERR_CANCELLED without an error text is the way to stop early. */
+typedef enum err_code session_row_fn(const struct session_row *row, void *arg, struct err *e);
+
+/* Enumerates the stores and sorts what was found. The stores must outlive the listing, the query's texts
+ * too. */
+MUST_CHECK enum err_code listing_open(struct store *const stores[], size_t n,
+                                      const struct listing_query *q, struct listing **out,
+                                      struct err *e);
+void listing_close(struct listing *l); /* NULL is fine */
+
+/* What was found, newest first, duplicates and unlistable ones included; borrowed. */
+const struct session_ref *const *listing_refs(const struct listing *l, size_t *n);
+
+/* Describes and hands over the rows of the page. May be called again. */
+MUST_CHECK enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg,
+                                      struct err *e);
+
+#endif

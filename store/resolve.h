@@ -1,0 +1,22 @@
+#ifndef STORE_RESOLVE_H
+#define STORE_RESOLVE_H
+
+#include <stddef.h>
+
+#include "lite/arena.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+#include "store/scope.h"
+#include "store/store.h"
+
+/* From what a person types to a session (CLI.md "ID"): an id, a unique prefix of one (4 characters or
+ * more), SYSTEM:ID, a path to a transcript or session directory, or "latest" (the newest session of
+ * the scope, of the environment's current directory when the scope is every project).
+ *
+ * *ref lives in the arena. ERR_NOT_FOUND: no such session in the scope. ERR_USAGE: the prefix is
+ * ambiguous, and the text of the error lists the candidates. */
+MUST_CHECK enum err_code session_resolve(struct store *const stores[], size_t n,
+                                         const struct scope *scope, struct slice text,
+                                         struct arena *a, struct session_ref *ref, struct err *e);
+
+#endif
