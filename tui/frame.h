@@ -63,7 +63,8 @@ struct cell {
     uint8_t len;
     uint8_t width; /* 1 or 2; 0: covered by the cell before */
     uint8_t style; /* enum style */
-    uint8_t selected; /* on the selected row: painted reversed, or with a mark where colours are off */
+    uint8_t
+        selected; /* on the selected row: painted reversed, or with a mark where colours are off */
 };
 
 struct rect {
@@ -72,9 +73,9 @@ struct rect {
 
 struct frame {
     int rows, cols;
-    struct cell *cell; /* rows * cols, row by row; owned */
+    struct cell *cell;      /* rows * cols, row by row; owned */
     int cursor_y, cursor_x; /* where the hardware cursor sits; -1: hidden */
-    bool ascii; /* draw borders and signs in ASCII */
+    bool ascii;             /* draw borders and signs in ASCII */
 };
 
 /* rows and cols up to 1000. False without memory (the frame is then empty). */

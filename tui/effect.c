@@ -1,0 +1,38 @@
+#include "tui/effect.h"
+
+#include <assert.h>
+#include <string.h>
+
+struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum asker asker)
+{
+    assert(fx->n < EFFECTS_MAX);
+    struct effect *e = &fx->item[fx->n++];
+
+    *e = (struct effect){ .kind = kind, .asker = asker, .generation = ++fx->last_generation };
+    return e;
+}
+
+bool effects_take(struct effects *fx, struct effect *out)
+{
+    if (fx->n == 0)
+        return false;
+    *out = fx->item[0];
+    fx->n--;
+    memmove(fx->item, fx->item + 1, fx->n * sizeof *fx->item);
+    return true;
+}
+
+void effect_fini(struct effect *e)
+{
+    ref_list_free(e->refs);
+    conversation_drop(e->conversation);
+    buf_fini(&e->text);
+    *e = (struct effect){ 0 };
+}
+
+void effects_fini(struct effects *fx)
+{
+    for (size_t i = 0; i < fx->n; i++)
+        effect_fini(&fx->item[i]);
+    fx->n = 0;
+}

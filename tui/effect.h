@@ -1,0 +1,74 @@
+#ifndef TUI_EFFECT_H
+#define TUI_EFFECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/buf.h"
+#include "lite/slice.h"
+#include "store/store.h"
+#include "tui/conversation.h"
+
+/* What update() wants done outside. The loop takes the effects out after every update (effects_take) and
+ * owns what they carry; effect_fini frees one that is not carried out.
+ *
+ * A question (the first group) is answered by messages with the same generation, and is over with MSG_FAILED
+ * or its last answer. Workers may drop a question as soon as a newer one of the same kind and `asker`
+ * arrived, or an EFFECT_CANCEL names it; no answer is needed then. */
+enum effect_kind {
+    EFFECT_LIST,      /* enumerate scope in every store -> MSG_SESSIONS..., MSG_LISTED */
+    EFFECT_DESCRIBE,  /* describe refs -> MSG_DESCRIBED...; several may be under way at once */
+    EFFECT_TAIL,      /* the end of a session, from its last `bytes` -> MSG_TRANSCRIPT */
+    EFFECT_LOAD,      /* the whole session -> MSG_PROGRESS..., MSG_TRANSCRIPT */
+    EFFECT_READ,      /* rows first .. first + n - 1 of a conversation -> MSG_PASSAGES... */
+    EFFECT_SUBAGENTS, /* names of the session's sub-agents -> MSG_SUBAGENTS */
+    EFFECT_PLACE,     /* is there a directory to resume in? -> MSG_PLACE */
+    EFFECT_CANCEL,    /* nobody waits for `generation` any more */
+
+    EFFECT_RESUME, /* leave the screen and run the resume command for row, in `text` (a directory) */
+    EFFECT_PRINT,  /* leave the screen and print the rows (never none), exit 0 */
+    EFFECT_COPY,   /* text to the clipboard (OSC 52) -> MSG_SAY */
+    EFFECT_EDIT,   /* the editor on the file named in `text` -> MSG_CONTINUE, MSG_SAY on failure */
+    EFFECT_SUSPEND, /* Ctrl+Z -> MSG_CONTINUE */
+    EFFECT_REDRAW,  /* paint everything again: the terminal was written to by others */
+    EFFECT_QUIT,    /* leave with `code` */
+};
+
+/* Who asks: two views may each have a question of the same kind open. */
+enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER };
+
+struct effect {
+    enum effect_kind kind;
+    enum asker asker;
+    unsigned generation;
+    struct ref_list *refs; /* owned: LIST has none; TAIL, LOAD, SUBAGENTS, PLACE have one */
+    struct scope scope;    /* LIST, DESCRIBE; its project lives as long as the settings */
+    size_t bytes;          /* TAIL */
+    struct conversation *conversation; /* READ; one hold is handed over */
+    size_t first, n;                   /* READ */
+    /* RESUME, PRINT: borrowed from the model, which changes no more */
+    const struct session_row *const *rows;
+    size_t row_count;
+    struct buf text; /* COPY, EDIT, RESUME, PLACE (the session's directory); owned */
+    int code;        /* QUIT */
+};
+
+/* What one update may ask for: the loop empties it each time, so a fixed number is enough; a full queue is
+ * our own mistake. */
+enum { EFFECTS_MAX = 32 };
+
+struct effects {
+    struct effect item[EFFECTS_MAX];
+    size_t n;
+    unsigned last_generation;
+};
+
+/* Queues an empty effect for the caller to fill; a new generation is given to it. */
+struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum asker asker);
+/* Takes the oldest effect out; false: none is left. */
+bool effects_take(struct effects *fx, struct effect *out);
+void effect_fini(struct effect *e);
+void effects_fini(struct effects *fx);
+
+#endif

@@ -1,0 +1,45 @@
+#ifndef TUI_KEYMAP_H
+#define TUI_KEYMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tui/action.h"
+#include "tui/key.h"
+#include "tui/settings.h"
+
+/* Which key does what where: one table, read top down, the first row that fits wins. A place's own rows are
+ * asked first, then those that hold anywhere.
+ *
+ * Places where text is entered (the list in the default scheme, the filter, prompts) bind no plain letter:
+ * what is typed there can never act. */
+#define PLACES(X)                                                                                  \
+    X(LIST, "list")                                                                                \
+    X(FILTER, "filter")                                                                            \
+    X(TRANSCRIPT, "transcript")                                                                    \
+    X(SEARCH, "search")                                                                            \
+    X(MENU, "menu")                                                                                \
+    X(DIALOG, "dialog")                                                                            \
+    X(HELP, "help")                                                                                \
+    X(ANY, "everywhere")
+
+enum place_id {
+#define X(id, name) IN_##id,
+    PLACES(X)
+#undef X
+        IN_COUNT
+};
+
+const char *place_name(enum place_id p);
+
+/* ACT_NONE: the key does nothing here (and is text, where text is entered). */
+enum action keymap_find(enum key_scheme scheme, enum place_id place, struct key key);
+/* The first key of an action at a place, for the footer; false: it has none there. */
+bool keymap_key_of(enum key_scheme scheme, enum place_id place, enum action a, struct key *out);
+/* All keys of an action at a place, written out: "↑ ^P ^K". The text is cut to what fits. */
+void keymap_keys_of(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
+                    char *out, size_t cap);
+/* Whether what is typed at the place is text. */
+bool keymap_is_text(enum key_scheme scheme, enum place_id place);
+
+#endif

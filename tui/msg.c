@@ -1,0 +1,25 @@
+#include "tui/msg.h"
+
+void msg_fini(struct msg *m)
+{
+    switch (m->kind) {
+    case MSG_SESSIONS: ref_list_free(m->u.sessions); break;
+    case MSG_LISTED: problem_list_free(m->u.problems); break;
+    case MSG_DESCRIBED: described_list_free(m->u.described); break;
+    case MSG_TRANSCRIPT: conversation_drop(m->u.conversation); break;
+    case MSG_PASSAGES: passage_list_free(m->u.passages); break;
+    case MSG_SUBAGENTS: name_list_free(m->u.subagents); break;
+    case MSG_PLACE: place_free(m->u.place); break;
+    case MSG_TICK:
+    case MSG_KEY:
+    case MSG_PASTE:
+    case MSG_MOUSE:
+    case MSG_RESIZE:
+    case MSG_CONTINUE:
+    case MSG_FILES_CHANGED:
+    case MSG_SAY:
+    case MSG_PROGRESS:
+    case MSG_FAILED: break;
+    }
+    *m = (struct msg){ .kind = MSG_TICK };
+}

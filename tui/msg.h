@@ -1,0 +1,73 @@
+#ifndef TUI_MSG_H
+#define TUI_MSG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/err.h"
+#include "lite/slice.h"
+#include "tui/conversation.h"
+#include "tui/key.h"
+
+/* Everything that can happen to the screen. update() is the only reader.
+ *
+ * Ownership: what a message points to belongs to update() once it is called, also when the message is
+ * late and dropped; only `paste` and `say` are borrowed for the call. A message that is never delivered
+ * is freed with msg_fini.
+ *
+ * An answer carries the generation of the effect that asked. Answers to a question nobody asks any more
+ * are dropped by update; the sender need not know. */
+enum msg_kind {
+    MSG_TICK, /* nothing but the time: sent when model.wake_ms has come */
+    MSG_KEY,
+    MSG_PASTE,
+    MSG_MOUSE,
+    MSG_RESIZE,        /* also the first message of all */
+    MSG_CONTINUE,      /* back from suspension or from the editor */
+    MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
+    MSG_SAY, /* the result of an effect that has no other answer: copied, printed, opened */
+
+    MSG_SESSIONS,   /* EFFECT_LIST: a batch of sessions; the first one early, with few */
+    MSG_LISTED,     /* EFFECT_LIST: that were all */
+    MSG_DESCRIBED,  /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
+    MSG_TRANSCRIPT, /* EFFECT_TAIL, EFFECT_LOAD */
+    MSG_PASSAGES,   /* EFFECT_READ: all of what was asked, or the front of it */
+    MSG_SUBAGENTS,  /* EFFECT_SUBAGENTS */
+    MSG_PLACE,      /* EFFECT_PLACE */
+    MSG_PROGRESS,   /* any question that takes long: at most ten a second */
+    MSG_FAILED,     /* any question: there will be no answer */
+};
+
+struct msg {
+    enum msg_kind kind;
+    unsigned generation; /* of the answered effect; 0 where nobody asked */
+    int64_t now_ms;      /* when it happened: every message brings the time */
+    union {
+        struct key key;
+        struct slice paste; /* borrowed */
+        struct mouse mouse;
+        struct {
+            int rows, cols;
+        } size;
+        struct {
+            bool error;        /* stays until read */
+            struct slice text; /* borrowed */
+        } say;
+        struct ref_list *sessions;
+        struct problem_list *problems; /* MSG_LISTED; NULL: none */
+        struct described_list *described;
+        struct conversation *conversation; /* one hold is handed over */
+        struct passage_list *passages;
+        struct name_list *subagents;
+        struct place *place;
+        struct {
+            int64_t done, total; /* bytes or things; total 0: not known */
+        } progress;
+        struct err error;
+    } u;
+};
+
+/* Frees what an undelivered message carries. */
+void msg_fini(struct msg *m);
+
+#endif
