@@ -17,6 +17,8 @@ uint32_t utf8_next(struct slice *rest, bool wtf);
 /* Writes one code point (surrogates too) and answers the byte count, 1 to 4. */
 size_t utf8_put(char out[4], uint32_t cp);
 bool utf8_valid(struct slice text);
+/* How many bytes at the front are valid. */
+size_t utf8_valid_front(struct slice text);
 /* Valid UTF-8 with U+FFFD for what was broken; borrows when nothing was. False without memory. */
 bool utf8_repair(struct slice bytes, struct arena *a, struct slice *text);
 
