@@ -11,7 +11,8 @@
 
 /* RFC 3339 and the ISO 8601 forms that Date.parse reads ("2026-03-01", "…T10:00Z", six-digit years,
  * fractions of any length cut to ms, offsets; a date-time without offset is local time there and is
- * taken as UTC here). False when it is none of them or names no real day. */
+ * taken as UTC here). As there, 24:00 is midnight and a day that its month lacks runs over into the
+ * next one (02-30 is 03-02). False when it is none of them. */
 bool time_parse(struct slice text, int64_t *ms);
 /* "2026-03-01T10:00:02.000Z"; out needs TIME_TEXT bytes. */
 enum { TIME_TEXT = 32 };
