@@ -1,6 +1,7 @@
 #ifndef LITE_JSONOUT_H
 #define LITE_JSONOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lite/buf.h"

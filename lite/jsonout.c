@@ -1,0 +1,134 @@
+#include "lite/jsonout.h"
+
+#include "lite/utf8.h"
+
+static void add(struct jsonout *j, struct slice bytes)
+{
+    if (!j->rc)
+        j->rc = buf_add(j->out, bytes);
+}
+
+/* In front of every value and key. */
+static void separate(struct jsonout *j)
+{
+    if (j->comma)
+        add(j, SLICE(","));
+    j->comma = true;
+}
+
+void jsonout_init(struct jsonout *j, struct buf *out)
+{
+    *j = (struct jsonout){ .out = out };
+}
+
+void jsonout_open(struct jsonout *j, char bracket)
+{
+    separate(j);
+    add(j, (struct slice){ &bracket, 1 });
+    j->comma = false;
+}
+
+void jsonout_close(struct jsonout *j, char bracket)
+{
+    add(j, (struct slice){ &bracket, 1 });
+    j->comma = true;
+}
+
+void jsonout_key(struct jsonout *j, const char *key)
+{
+    jsonout_text(j, (struct slice){ key, strlen(key) });
+    add(j, SLICE(":"));
+    j->comma = false;
+}
+
+static bool stands_for_itself(unsigned char c)
+{
+    return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+static void add_escaped(struct jsonout *j, uint32_t unit)
+{
+    static const char hex[] = "0123456789abcdef";
+    char six[] = {
+        '\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15]
+    };
+
+    add(j, (struct slice){ six, sizeof six });
+}
+
+static void add_char(struct jsonout *j, uint32_t cp)
+{
+    char one[4];
+
+    switch (cp) {
+    case '"': add(j, SLICE("\\\"")); return;
+    case '\\': add(j, SLICE("\\\\")); return;
+    case '\b': add(j, SLICE("\\b")); return;
+    case '\f': add(j, SLICE("\\f")); return;
+    case '\n': add(j, SLICE("\\n")); return;
+    case '\r': add(j, SLICE("\\r")); return;
+    case '\t': add(j, SLICE("\\t")); return;
+    default: break;
+    }
+    if (cp < 0x20 || (cp >= 0xD800 && cp <= 0xDFFF))
+        add_escaped(j, cp);
+    else
+        add(j, (struct slice){ one, utf8_put(one, cp) });
+}
+
+void jsonout_text(struct jsonout *j, struct slice text)
+{
+    separate(j);
+    add(j, SLICE("\""));
+    while (text.n && !j->rc) {
+        size_t run = 0;
+
+        while (run < text.n && stands_for_itself((unsigned char)text.p[run]))
+            run++;
+        add(j, (struct slice){ text.p, run });
+        text = (struct slice){ text.p + run, text.n - run };
+        if (text.n)
+            add_char(j, utf8_next(&text, true));
+    }
+    add(j, SLICE("\""));
+}
+
+void jsonout_int(struct jsonout *j, int64_t n)
+{
+    separate(j);
+    if (!j->rc)
+        j->rc = buf_addf(j->out, "%lld", (long long)n);
+}
+
+void jsonout_bool(struct jsonout *j, bool b)
+{
+    separate(j);
+    add(j, b ? SLICE("true") : SLICE("false"));
+}
+
+void jsonout_null(struct jsonout *j)
+{
+    separate(j);
+    add(j, SLICE("null"));
+}
+
+void jsonout_raw(struct jsonout *j, struct slice json)
+{
+    separate(j);
+    while (json.n && !j->rc) {
+        size_t whole = utf8_valid_front(json);
+
+        add(j, (struct slice){ json.p, whole });
+        json = (struct slice){ json.p + whole, json.n - whole };
+        if (json.n)
+            add_char(j, utf8_next(&json, false));
+    }
+}
+
+void jsonout_member(struct jsonout *j, const char *key, struct slice text)
+{
+    if (text.n == 0)
+        return;
+    jsonout_key(j, key);
+    jsonout_text(j, text);
+}
