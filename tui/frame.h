@@ -61,10 +61,9 @@ enum { CELL_BYTES = 20 };
 struct cell {
     char bytes[CELL_BYTES]; /* valid UTF-8, clean */
     uint8_t len;
-    uint8_t width; /* 1 or 2; 0: covered by the cell before */
-    uint8_t style; /* enum style */
-    uint8_t
-        selected; /* on the selected row: painted reversed, or with a mark where colours are off */
+    uint8_t width;    /* 1 or 2; 0: covered by the cell before */
+    uint8_t style;    /* enum style */
+    uint8_t selected; /* on the selected row: painted reversed, or marked where colours are off */
 };
 
 struct rect {
