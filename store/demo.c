@@ -1,0 +1,205 @@
+#include "store/demo.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/buf.h"
+#include "lite/time.h"
+#include "store/demo/disk.h"
+#include "store/demo/play.h"
+
+enum { MINUTE = 60 * 1000 };
+
+static struct slice text_of(const char *s)
+{
+    return (struct slice){ s, strlen(s) };
+}
+
+/* The parts of a path, joined; out has PATH_MAX bytes. */
+static enum err_code join(char *out, const char *const *part, struct err *e)
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; part[i]; i++) {
+        size_t m = strlen(part[i]);
+
+        if (n + m >= PATH_MAX)
+            return err_set(e, ERR_USAGE, out, "build the demo: name too long");
+        memcpy(out + n, part[i], m + 1);
+        n += m;
+    }
+    return ERR_OK;
+}
+#define JOIN(out, e, ...) join(out, (const char *const[]){ __VA_ARGS__, NULL }, e)
+
+static enum err_code put_text(const char *dir, const char *name, const char *text, int64_t when_ms,
+                              struct err *e)
+{
+    char path[PATH_MAX];
+    enum err_code rc = JOIN(path, e, dir, "/", name);
+
+    return rc ? rc : disk_put(path, text_of(text), when_ms, e);
+}
+
+/* An empty git repository, as far as git and we look: enough to have a branch and worktrees. */
+static enum err_code make_repository(const char *project, int64_t when_ms, struct err *e)
+{
+    char path[PATH_MAX];
+    enum err_code rc = put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
+
+    if (!rc)
+        rc = put_text(project, ".git/config",
+                      "[core]\n\trepositoryformatversion = 0\n\tbare = false\n", when_ms, e);
+    if (!rc)
+        rc = JOIN(path, e, project, "/.git/objects");
+    if (!rc)
+        rc = disk_make_dirs(path, e);
+    if (!rc)
+        rc = JOIN(path, e, project, "/.git/refs/heads");
+    return rc ? rc : disk_make_dirs(path, e);
+}
+
+/* What `git worktree add` leaves behind, on both sides. */
+static enum err_code add_worktree(const char *project, const char *worktree, int64_t when_ms,
+                                  struct err *e)
+{
+    char admin[PATH_MAX], text[PATH_MAX];
+    enum err_code rc = JOIN(admin, e, project, "/.git/worktrees/refunds");
+
+    if (!rc)
+        rc = put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
+    if (!rc)
+        rc = put_text(admin, "commondir", "../..\n", when_ms, e);
+    if (!rc)
+        rc = JOIN(text, e, worktree, "/.git\n");
+    if (!rc)
+        rc = put_text(admin, "gitdir", text, when_ms, e);
+    if (!rc)
+        rc = JOIN(text, e, "gitdir: ", admin, "\n");
+    return rc ? rc : put_text(worktree, ".git", text, when_ms, e);
+}
+
+static enum err_code make_projects(const char *dir, int64_t when_ms, struct err *e)
+{
+    char shop[PATH_MAX], other[PATH_MAX];
+    enum err_code rc = JOIN(shop, e, dir, "/code/shop");
+
+    if (!rc)
+        rc = make_repository(shop, when_ms, e);
+    if (!rc)
+        rc = JOIN(other, e, dir, "/code/shop-refunds");
+    if (!rc)
+        rc = add_worktree(shop, other, when_ms, e);
+    if (!rc)
+        rc = JOIN(other, e, dir, "/code/ledger");
+    return rc ? rc : make_repository(other, when_ms, e);
+}
+
+static int64_t began_ms(const struct demo_session *s, int64_t now_ms)
+{
+    return now_ms - s->ended_min_ago * (int64_t)MINUTE - play_length_ms(s);
+}
+
+static const struct demo_session *session_of(const char *id)
+{
+    size_t i = 0;
+
+    while (strcmp(demo_sessions[i].id, id) != 0)
+        i++;
+    return &demo_sessions[i];
+}
+
+static enum err_code put_archive_mark(const struct play *p, struct err *e)
+{
+    char text[128], stamp[TIME_TEXT];
+
+    time_format(p->log.clock_ms + MINUTE, stamp);
+    snprintf(text, sizeof text, "{\"archived\":true,\"at\":\"%s\",\"by\":\"sdk\"}", stamp);
+    return put_text(p->side, "archived.json", text, p->log.clock_ms + MINUTE, e);
+}
+
+static enum err_code put_session(struct play *p, struct err *e)
+{
+    char path[PATH_MAX];
+    enum err_code rc = JOIN(path, e, p->side, ".jsonl");
+
+    if (!rc)
+        rc = disk_put(path, buf_slice(&p->log.out), p->log.clock_ms, e);
+    if (!rc && p->log.session->archived)
+        rc = put_archive_mark(p, e);
+    return rc;
+}
+
+/* CONFIG/projects/<folder of the project>/<id> */
+static enum err_code side_path(char *out, const char *dir, const char *cwd, const char *id,
+                               struct err *e)
+{
+    char folder[PATH_MAX];
+    size_t n = strlen(cwd);
+
+    for (size_t i = 0; i <= n && n < sizeof folder; i++)
+        folder[i] = cwd[i] == '\0' || strchr("0123456789abcdefghijklmnopqrstuvwxyz"
+                                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+                                             cwd[i])
+                        ? cwd[i]
+                        : '-';
+    return JOIN(out, e, dir, "/" DEMO_CONFIG "/projects/", folder, "/", id);
+}
+
+static enum err_code build_session(const char *dir, struct world *w, const struct demo_session *s,
+                                   int64_t now_ms, struct err *e)
+{
+    char cwd[PATH_MAX], side[PATH_MAX], history[PATH_MAX];
+    struct play p = { .cwd = cwd, .side = side, .world = w, .history = { .dir = history } };
+    enum err_code rc = JOIN(cwd, e, dir, "/", s->project);
+
+    if (!rc)
+        rc = side_path(side, dir, cwd, s->id, e);
+    if (!rc)
+        rc = JOIN(history, e, dir, "/" DEMO_CONFIG "/file-history/", s->id);
+    if (rc)
+        return rc;
+    log_init(&p.log, s, cwd, now_ms);
+    rc = play_session(&p, began_ms(s, now_ms),
+                      s->fork_of ? began_ms(session_of(s->fork_of), now_ms) : 0, e);
+    if (!rc)
+        rc = put_session(&p, e);
+    log_fini(&p.log);
+    return rc;
+}
+
+static enum err_code put_world(const char *dir, const struct world *w, int64_t when_ms,
+                               struct err *e)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < w->n; i++) {
+        const struct world_file *f = &w->file[i];
+        enum err_code rc = JOIN(path, e, dir, "/", f->project, "/", f->path);
+
+        if (!rc && f->exists)
+            rc = disk_put(path, buf_slice(&f->text), when_ms, e);
+        if (rc)
+            return rc;
+    }
+    return ERR_OK;
+}
+
+enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
+{
+    struct world w;
+    enum err_code rc = make_projects(dir, now_ms, e);
+
+    if (!rc)
+        rc = world_init(&w, e);
+    if (rc)
+        return err_wrap(e, rc, "build the demo");
+    for (size_t i = 0; !rc && i < demo_session_count; i++)
+        rc = build_session(dir, &w, &demo_sessions[i], now_ms, e);
+    if (!rc)
+        rc = put_world(dir, &w, now_ms, e);
+    world_fini(&w);
+    return rc ? err_wrap(e, rc, "build the demo") : ERR_OK;
+}
