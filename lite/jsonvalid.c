@@ -88,10 +88,40 @@ static const char *escape(const char *p, const char *end)
     return p + 6;
 }
 
+/* The stops of one block, until the string ends (*done), is wrong (NULL) or leaves the block. */
+static const char *block_rest(const char *p, const char *end, uint32_t stops, bool *done)
+{
+    const char *next = p + SCAN_BLOCK;
+
+    while (stops) {
+        unsigned at = scan_first(stops);
+        const char *stop = p + at;
+
+        *done = *stop == '"';
+        if (*done)
+            return stop + 1;
+        const char *behind = *stop == '\\' ? escape(stop, end) : NULL;
+
+        if (!behind || behind >= next)
+            return behind;
+        stops &= ~(uint32_t)0 << (behind - p);
+    }
+    return next;
+}
+
 /* p stands behind the opening quote. Broken UTF-8 needs no look: it cannot hide a quote or a backslash,
  * and inside a string U+FFFD is as good as any character. */
 static const char *string_rest(const char *p, const char *end)
 {
+    bool done = false;
+
+    while (p && end - p >= SCAN_BLOCK) {
+        uint32_t stops = scan_block(p);
+
+        p = stops ? block_rest(p, end, stops, &done) : p + SCAN_BLOCK;
+        if (done)
+            return p;
+    }
     while (p) {
         p = scan_string(p, end);
         if (p == end)

@@ -93,6 +93,28 @@ static void raw_control_characters_are_stepped_over(void **state)
     assert_ptr_equal(string_end(text), text + 4);
 }
 
+/* Escapes and ends at every place of a block and of the rest behind the last one. */
+static void every_end_is_where_a_plain_walk_finds_it(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+
+    for (int round = 0; round < 20000; round++) {
+        char text[70];
+        size_t n = 0;
+
+        for (; n < (size_t)round % sizeof text; n++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            text[n] = "xxxxxxx\\\\\n\"x"[(seed >> 33) % 12];
+        }
+        const char *want = text, *end = text + n;
+
+        while (want < end && *want != '"')
+            want += *want == '\\' ? 2 : 1;
+        assert_ptr_equal(scan_string_end(text, end), want < end ? want : NULL);
+    }
+}
+
 static void a_cut_string_has_no_end(void **state)
 {
     (void)state;
@@ -112,6 +134,7 @@ int main(void)
         cmocka_unit_test(the_first_of_several_stops_counts),
         cmocka_unit_test(escaped_quotes_do_not_end_a_string),
         cmocka_unit_test(raw_control_characters_are_stepped_over),
+        cmocka_unit_test(every_end_is_where_a_plain_walk_finds_it),
         cmocka_unit_test(a_cut_string_has_no_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
