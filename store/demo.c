@@ -40,7 +40,7 @@ static enum err_code put_text(const char *dir, const char *name, const char *tex
     char path[PATH_MAX];
     enum err_code rc = JOIN(path, e, dir, "/", name);
 
-    return rc ? rc : disk_put(path, text_of(text), when_ms, e);
+    return rc ? rc : demo_put(path, text_of(text), when_ms, e);
 }
 
 /* An empty git repository, as far as git and we look: enough to have a branch and worktrees. */
@@ -55,10 +55,10 @@ static enum err_code make_repository(const char *project, int64_t when_ms, struc
     if (!rc)
         rc = JOIN(path, e, project, "/.git/objects");
     if (!rc)
-        rc = disk_make_dirs(path, e);
+        rc = demo_make_dirs(path, e);
     if (!rc)
         rc = JOIN(path, e, project, "/.git/refs/heads");
-    return rc ? rc : disk_make_dirs(path, e);
+    return rc ? rc : demo_make_dirs(path, e);
 }
 
 /* What `git worktree add` leaves behind, on both sides. */
@@ -126,7 +126,7 @@ static enum err_code put_session(struct play *p, struct err *e)
     enum err_code rc = JOIN(path, e, p->side, ".jsonl");
 
     if (!rc)
-        rc = disk_put(path, buf_slice(&p->log.out), p->log.clock_ms, e);
+        rc = demo_put(path, buf_slice(&p->log.out), p->log.clock_ms, e);
     if (!rc && p->log.session->archived)
         rc = put_archive_mark(p, e);
     return rc;
@@ -180,7 +180,7 @@ static enum err_code put_world(const char *dir, const struct world *w, int64_t w
         enum err_code rc = JOIN(path, e, dir, "/", f->project, "/", f->path);
 
         if (!rc && f->exists)
-            rc = disk_put(path, buf_slice(&f->text), when_ms, e);
+            rc = demo_put(path, buf_slice(&f->text), when_ms, e);
         if (rc)
             return rc;
     }

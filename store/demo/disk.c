@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum err_code disk_make_dirs(const char *path, struct err *e)
+enum err_code demo_make_dirs(const char *path, struct err *e)
 {
     char part[PATH_MAX];
     size_t n = strlen(path);
@@ -65,10 +65,10 @@ static enum err_code make_parent(const char *path, struct err *e)
         return err_set(e, ERR_USAGE, path, "make directory: name too long");
     memcpy(parent, path, n);
     parent[n] = '\0';
-    return disk_make_dirs(parent, e);
+    return demo_make_dirs(parent, e);
 }
 
-enum err_code disk_put(const char *path, struct slice bytes, int64_t mtime_ms, struct err *e)
+enum err_code demo_put(const char *path, struct slice bytes, int64_t mtime_ms, struct err *e)
 {
     enum err_code rc = make_parent(path, e);
 

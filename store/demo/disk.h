@@ -9,9 +9,9 @@
 /* Making new things in a directory of our own. Nothing that exists is ever opened for writing. */
 
 /* The directory and every missing one above it, 0700. */
-MUST_CHECK enum err_code disk_make_dirs(const char *path, struct err *e);
+MUST_CHECK enum err_code demo_make_dirs(const char *path, struct err *e);
 /* A new file (0600) with these bytes and this mtime, and the directories above it. */
-MUST_CHECK enum err_code disk_put(const char *path, struct slice bytes, int64_t mtime_ms,
+MUST_CHECK enum err_code demo_put(const char *path, struct slice bytes, int64_t mtime_ms,
                                   struct err *e);
 
 #endif

@@ -41,7 +41,7 @@ static enum err_code back_up(struct history *h, struct demo_log *l, struct histo
     int n = snprintf(path, sizeof path, "%s/%s", h->dir, t->name);
     if (n < 0 || (size_t)n >= sizeof path)
         return err_set(e, ERR_USAGE, h->dir, "name the backup: too long");
-    return disk_put(path, buf_slice(&t->file->text), l->clock_ms, e);
+    return demo_put(path, buf_slice(&t->file->text), l->clock_ms, e);
 }
 
 static void write_backup(struct demo_log *l, struct jsonout *j, const struct history_file *t)

@@ -35,7 +35,7 @@ static enum err_code put_agent_file(const struct play *p, const char *agent, con
 
     if (n < 0 || n >= PATH_MAX)
         return err_set(e, ERR_USAGE, p->side, "name the sub-agent: too long");
-    return disk_put(path, bytes, p->log.clock_ms, e);
+    return demo_put(path, bytes, p->log.clock_ms, e);
 }
 
 /* Its transcript: the prompt, one command, the report. It ends before the call is answered. */

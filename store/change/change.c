@@ -1,0 +1,91 @@
+#include "store/change/change.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/buf.h"
+
+struct change *change_new(const char *kind)
+{
+    struct change *c = calloc(1, sizeof *c);
+
+    if (c) {
+        c->kind = kind;
+        c->text = "";
+    }
+    return c;
+}
+
+void change_free(struct change *c)
+{
+    if (!c)
+        return;
+    arena_fini(&c->arena);
+    free(c);
+}
+
+static bool keep(struct change *c, struct slice *s)
+{
+    if (!s->p)
+        return true;
+    *s = arena_copy(&c->arena, *s);
+    return s->p != NULL;
+}
+
+static bool keep_text(struct change *c, const char **text)
+{
+    if (!*text)
+        return true;
+    *text = arena_copy(&c->arena, (struct slice){ *text, strlen(*text) }).p;
+    return *text != NULL;
+}
+
+/* Room for one more: 1, 3, 7, ... The array moves when it grows; the old one stays in the arena, which
+ * doubling keeps small. */
+static void *grown(struct change *c, void *old, size_t n, size_t size)
+{
+    if (n & (n + 1))
+        return old;
+    void *p = arena_zalloc(&c->arena, size * (n * 2 + 1));
+
+    if (p && n)
+        memcpy(p, old, n * size);
+    return p;
+}
+
+enum err_code change_add(struct change *c, const struct step *s, struct err *e)
+{
+    struct step copy = *s;
+    struct step *list = grown(c, c->step, c->n, sizeof *list);
+
+    if (!list || !keep_text(c, &copy.path) || !keep_text(c, &copy.to) || !keep(c, &copy.bytes) ||
+        !keep(c, &copy.old) || !keep(c, &copy.opposite))
+        return err_set(e, ERR_NOMEM, s->path, "plan a change: out of memory");
+    c->step = list;
+    c->step[c->n++] = copy;
+    return ERR_OK;
+}
+
+enum err_code change_name(struct change *c, const char *session, struct err *e)
+{
+    const char **list = grown(c, c->sessions, c->sessions_n, sizeof *list);
+
+    if (!list || !keep_text(c, &session))
+        return err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory");
+    c->sessions = list;
+    c->sessions[c->sessions_n++] = session;
+    return ERR_OK;
+}
+
+enum err_code change_session(struct change *c, const char *system, struct slice id, struct err *e)
+{
+    struct buf name = { 0 };
+    enum err_code rc = buf_addf(&name, "%s:", system);
+
+    if (!rc)
+        rc = buf_add(&name, id);
+    rc = rc || !buf_cstr(&name) ? err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory")
+                                : change_name(c, name.p, e);
+    buf_fini(&name);
+    return rc;
+}

@@ -1,0 +1,271 @@
+#include "store/change/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/disk.h"
+
+enum { COPY_BYTES = 128 * 1024 };
+
+static enum err_code read_some(int fd, char *p, size_t *got, const char *path, struct err *e)
+{
+    ssize_t k;
+
+    do
+        k = read(fd, p, COPY_BYTES);
+    while (k < 0 && errno == EINTR);
+    if (k < 0)
+        return err_sys(e, path, "read");
+    *got = (size_t)k;
+    return ERR_OK;
+}
+
+static enum err_code copy_bytes(int in, int out, char *piece, const char *path, struct err *e)
+{
+    for (;;) {
+        size_t got;
+        enum err_code rc = read_some(in, piece, &got, path, e);
+
+        if (rc || got == 0)
+            return rc;
+        rc = disk_write(out, (struct slice){ piece, got }, NULL, path, e);
+        if (rc)
+            return rc;
+    }
+}
+
+/* Reads both again from the start. The page cache may answer for the copy, which is as good: what is compared
+ * is what the kernel will write. */
+static enum err_code same_bytes(int a, int b, char *piece, const char *path, struct err *e)
+{
+    char *other = piece + COPY_BYTES;
+
+    if (lseek(a, 0, SEEK_SET) < 0 || lseek(b, 0, SEEK_SET) < 0)
+        return err_sys(e, path, "seek");
+    for (;;) {
+        size_t m, n;
+        enum err_code rc = read_some(a, piece, &m, path, e);
+
+        if (!rc)
+            rc = read_some(b, other, &n, path, e);
+        if (rc)
+            return rc;
+        if (m != n || memcmp(piece, other, m) != 0)
+            return err_set(e, ERR_STALE, path, "the copy differs from what was copied");
+        if (m == 0)
+            return ERR_OK;
+    }
+}
+
+static enum err_code copy_attributes(int fd, const struct stat *st, const char *path, struct err *e)
+{
+    struct timespec t[2] = { st->st_atim, st->st_mtim };
+
+    if (fchown(fd, st->st_uid, st->st_gid) && errno != EPERM)
+        return err_sys(e, path, "keep the owner");
+    if (fchmod(fd, st->st_mode & 07777))
+        return err_sys(e, path, "keep the mode");
+    if (futimens(fd, t))
+        return err_sys(e, path, "keep the time");
+    return ERR_OK;
+}
+
+static enum err_code copy_file(const char *from, const char *to, char *piece, struct err *e)
+{
+    struct stat st;
+    int in = open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), out = -1;
+    enum err_code rc = in < 0 ? err_sys(e, from, "open") : ERR_OK;
+
+    if (!rc && fstat(in, &st))
+        rc = err_sys(e, from, "look at the file");
+    if (!rc) {
+        out = open(to, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+        if (out < 0)
+            rc = err_sys(e, to, "create");
+    }
+    if (!rc)
+        rc = copy_bytes(in, out, piece, to, e);
+    if (!rc)
+        rc = same_bytes(in, out, piece, to, e);
+    if (!rc)
+        rc = copy_attributes(out, &st, to, e);
+    if (!rc)
+        rc = disk_sync(out, to, e);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return rc;
+}
+
+static enum err_code copy_link(const char *from, const char *to, const struct stat *st,
+                               struct err *e)
+{
+    char target[PATH_MAX];
+    ssize_t n = readlink(from, target, sizeof target - 1);
+    struct timespec t[2] = { st->st_atim, st->st_mtim };
+
+    if (n < 0)
+        return err_sys(e, from, "read link");
+    target[n] = '\0';
+    if (symlink(target, to))
+        return err_sys(e, to, "make link");
+    if (utimensat(AT_FDCWD, to, t, AT_SYMLINK_NOFOLLOW))
+        errno = 0;
+    return ERR_OK;
+}
+
+/* A directory gets its mode and times when everything in it is there. */
+static enum err_code finish_dir(const char *to, const struct stat *st, struct err *e)
+{
+    int fd = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return err_sys(e, to, "open directory");
+    enum err_code rc = copy_attributes(fd, st, to, e);
+
+    if (!rc)
+        rc = disk_sync(fd, to, e);
+    close(fd);
+    return rc;
+}
+
+static enum err_code copy_entry(const FTSENT *f, const char *to, char *piece, struct err *e)
+{
+    switch (f->fts_info) {
+    case FTS_D: return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
+    case FTS_DP: return finish_dir(to, f->fts_statp, e);
+    case FTS_F: return copy_file(f->fts_accpath, to, piece, e);
+    case FTS_SL:
+    case FTS_SLNONE: return copy_link(f->fts_accpath, to, f->fts_statp, e);
+    case FTS_DEFAULT:
+        return err_set(e, ERR_UNSAFE, f->fts_path, "copy: neither a file, a directory nor a link");
+    default: errno = f->fts_errno; return err_sys(e, f->fts_path, "read directory");
+    }
+}
+
+static enum err_code tree_open(const char *root, FTS **fts, struct err *e)
+{
+    char *copy = strdup(root);
+    char *roots[] = { copy, NULL };
+
+    if (!copy)
+        return err_set(e, ERR_NOMEM, root, "copy: out of memory");
+    *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    free(copy);
+    return *fts ? ERR_OK : err_sys(e, root, "read directory");
+}
+
+/* Called for each entry with the path that belongs to it in the other tree. */
+typedef enum err_code entry_fn(const FTSENT *f, const char *other, char *piece, struct err *e);
+
+static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, struct err *e)
+{
+    FTS *fts = NULL;
+    FTSENT *f;
+    char *piece = malloc((size_t)COPY_BYTES * 2), *other = NULL;
+    size_t root = strlen(from);
+    enum err_code rc =
+        piece ? tree_open(from, &fts, e) : err_set(e, ERR_NOMEM, from, "copy: out of memory");
+
+    while (!rc && (errno = 0, f = fts_read(fts))) {
+        free(other);
+        if (asprintf(&other, "%s%s", to, f->fts_path + root) < 0) {
+            other = NULL;
+            rc = err_set(e, ERR_NOMEM, from, "copy: out of memory");
+            break;
+        }
+        rc = fn(f, other, piece, e);
+    }
+    if (!rc && errno)
+        rc = err_sys(e, from, "read directory");
+    if (fts)
+        fts_close(fts);
+    free(other);
+    free(piece);
+    return rc;
+}
+
+enum err_code copy_tree(const char *from, const char *to, struct err *e)
+{
+    return tree_each(from, to, copy_entry, e);
+}
+
+enum err_code copy_remove(const char *path, struct err *e)
+{
+    FTS *fts = NULL;
+    FTSENT *f;
+    struct stat st;
+
+    if (lstat(path, &st))
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at");
+    enum err_code rc = tree_open(path, &fts, e);
+
+    while (!rc && (f = fts_read(fts))) {
+        if (f->fts_info == FTS_D)
+            continue;
+        if (f->fts_info == FTS_DP ? rmdir(f->fts_accpath) : unlink(f->fts_accpath))
+            rc = err_sys(e, f->fts_path, "remove");
+    }
+    if (fts)
+        fts_close(fts);
+    return rc;
+}
+
+/* ---- what is left of a source ---- */
+
+static enum err_code equal_files(const char *a, const char *b, char *piece, struct err *e)
+{
+    int in = open(a, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int out = open(b, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    enum err_code rc = in < 0 || out < 0 ? err_sys(e, in < 0 ? a : b, "open") : ERR_OK;
+
+    if (!rc)
+        rc = same_bytes(in, out, piece, a, e);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
+    return rc;
+}
+
+static enum err_code equal_links(const char *a, const char *b, struct err *e)
+{
+    char one[PATH_MAX], two[PATH_MAX];
+    ssize_t m = readlink(a, one, sizeof one), n = readlink(b, two, sizeof two);
+
+    if (m < 0 || n < 0)
+        return err_sys(e, a, "read link");
+    return m == n && memcmp(one, two, (size_t)m) == 0
+               ? ERR_OK
+               : err_set(e, ERR_STALE, a, "the copy differs from what was copied");
+}
+
+static enum err_code settle_entry(const FTSENT *f, const char *copy, char *piece, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    switch (f->fts_info) {
+    case FTS_D: return ERR_OK;
+    case FTS_DP: return rmdir(f->fts_accpath) ? err_sys(e, f->fts_path, "remove") : ERR_OK;
+    case FTS_F: rc = equal_files(f->fts_accpath, copy, piece, e); break;
+    case FTS_SL:
+    case FTS_SLNONE: rc = equal_links(f->fts_accpath, copy, e); break;
+    default: return err_set(e, ERR_STALE, f->fts_path, "something was put here since the copy");
+    }
+    if (rc)
+        return rc;
+    return unlink(f->fts_accpath) ? err_sys(e, f->fts_path, "remove") : ERR_OK;
+}
+
+enum err_code copy_settle(const char *from, const char *to, struct err *e)
+{
+    return tree_each(from, to, settle_entry, e);
+}

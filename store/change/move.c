@@ -1,0 +1,111 @@
+#include "store/change/move.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/change/copy.h"
+#include "store/disk.h"
+
+/* A copy under way lies beside its goal; a crash leaves it there, and the next try begins by removing it. */
+static const char copy_suffix[] = ".reprise-copy";
+
+static enum err_code parent_of(const char *path, char out[PATH_MAX], struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+
+    if (n >= PATH_MAX)
+        return err_set(e, ERR_UNSAFE, path, "the name is too long");
+    memcpy(out, n ? path : (slash ? "/" : "."), n ? n : 1);
+    out[n ? n : 1] = '\0';
+    return ERR_OK;
+}
+
+static enum err_code sync_parent(const char *path, struct err *e)
+{
+    char dir[PATH_MAX];
+    enum err_code rc = parent_of(path, dir, e);
+
+    return rc ? rc : disk_sync_dir(dir, e);
+}
+
+static enum err_code move_across(const char *from, const char *to, struct err *e)
+{
+    char temp[PATH_MAX];
+
+    if ((size_t)snprintf(temp, sizeof temp, "%s%s", to, copy_suffix) >= sizeof temp)
+        return err_set(e, ERR_UNSAFE, to, "the name is too long");
+    enum err_code rc = copy_remove(temp, e);
+
+    if (!rc)
+        rc = copy_tree(from, temp, e);
+    if (!rc && renameat2(AT_FDCWD, temp, AT_FDCWD, to, RENAME_NOREPLACE))
+        rc = err_sys(e, to, "name the copy");
+    if (rc) {
+        if (copy_remove(temp, NULL))
+            err_wrap(e, rc, "an unfinished copy stays behind");
+        return rc;
+    }
+    rc = sync_parent(to, e);
+    /* Not removed blindly: what a live writer added since the copy must not go. */
+    return rc ? rc : copy_settle(from, to, e);
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+static bool other_device(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev != y.st_dev;
+}
+
+enum err_code move_path(const char *from, const char *to, struct err *e)
+{
+    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+        return ERR_OK;
+    if (errno == EEXIST)
+        return err_set(e, ERR_STALE, to, "move: the name is taken");
+    if (errno == EXDEV)
+        return move_across(from, to, e);
+    if (errno != EINVAL && errno != ENOSYS)
+        return err_sys(e, from, "move");
+    /* No RENAME_NOREPLACE on this file system. We hold the lock of the operation log and `to` lies in a
+     * directory of ours or is a session's own name: the gap between the look and the rename is ours. */
+    if (exists(to))
+        return err_set(e, ERR_STALE, to, "move: the name is taken");
+    return rename(from, to) ? err_sys(e, from, "move") : ERR_OK;
+}
+
+enum err_code move_done(const char *from, const char *to, bool *done, struct err *e)
+{
+    *done = exists(to);
+    if (!*done || !exists(from))
+        return ERR_OK;
+    /* Both: a copy across file systems was named, and its source is not gone yet. The copy is whole, the
+     * source perhaps not any more, so the only way is forward. On one file system this cannot be ours. */
+    *done = false;
+    if (!other_device(from, to))
+        return ERR_OK;
+    enum err_code rc = copy_settle(from, to, e);
+
+    *done = rc == ERR_OK;
+    return rc;
+}
+
+enum err_code move_sync(const char *from, const char *to, struct err *e)
+{
+    enum err_code rc = sync_parent(to, e);
+
+    return rc ? rc : sync_parent(from, e);
+}

@@ -1,0 +1,19 @@
+#ifndef STORE_CHANGE_MOVE_H
+#define STORE_CHANGE_MOVE_H
+
+#include <stdbool.h>
+
+#include "lite/err.h"
+
+/* Gives a file or a directory another place. On one file system that is one rename, which never replaces
+ * (ERR_STALE when `to` exists). Across file systems it is a copy under a temporary name beside `to`, with
+ * modes, mtimes, hard and symbolic links inside a tree kept, compared byte by byte with the source, synced,
+ * renamed, and only then is the source removed. So at every moment the thing lies whole in one of the two
+ * places. Names are durable only after move_sync. */
+MUST_CHECK enum err_code move_path(const char *from, const char *to, struct err *e);
+/* Does `to` exist, and `from` not? Where a crash left both (a copy across file systems that was named before its
+ * source was gone) the rest of the source is removed as far as it equals the copy: ERR_STALE where it does not. */
+MUST_CHECK enum err_code move_done(const char *from, const char *to, bool *done, struct err *e);
+MUST_CHECK enum err_code move_sync(const char *from, const char *to, struct err *e);
+
+#endif

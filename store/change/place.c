@@ -1,0 +1,73 @@
+#include "store/change/place.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int64_t place_mtime(const struct stat *st)
+{
+    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+void place_mtime_put(int fd, int64_t ns)
+{
+    struct timespec t[2] = { { .tv_nsec = UTIME_OMIT },
+                             { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 } };
+
+    if (ns != MTIME_NOW && futimens(fd, t))
+        errno = 0;
+}
+
+enum err_code place_open(const char *path, int *fd, struct stat *st, struct err *e)
+{
+    *fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (*fd < 0)
+        return errno == ELOOP ? err_set(e, ERR_UNSAFE, path, "open for writing: it is a link")
+                              : err_sys(e, path, "open for writing");
+    enum err_code rc = ERR_OK;
+
+    if (fstat(*fd, st))
+        rc = err_sys(e, path, "look at the file");
+    else if (!S_ISREG(st->st_mode))
+        rc = err_set(e, ERR_UNSAFE, path, "open for writing: no regular file");
+    if (rc)
+        close(*fd);
+    return rc;
+}
+
+bool place_holds(int fd, struct slice bytes, int64_t offset)
+{
+    char piece[16384];
+
+    while (bytes.n) {
+        ssize_t k = pread(fd, piece, bytes.n < sizeof piece ? bytes.n : sizeof piece, offset);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0 || memcmp(piece, bytes.p, (size_t)k) != 0)
+            return false;
+        bytes.p += k;
+        bytes.n -= (size_t)k;
+        offset += k;
+    }
+    return true;
+}
+
+enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,
+                          struct err *e)
+{
+    while (bytes.n) {
+        ssize_t k = pwrite(fd, bytes.p, bytes.n, offset);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0)
+            return err_sys(e, path, "write");
+        bytes.p += k;
+        bytes.n -= (size_t)k;
+        offset += k;
+    }
+    return ERR_OK;
+}

@@ -1,0 +1,357 @@
+#include "store/change/record.h"
+
+#include <cjson/cJSON.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/buf.h"
+#include "lite/file.h"
+#include "store/disk.h"
+
+enum { RECORD_VERSION = 1, INLINE_MAX = 8192, RECORD_MAX = 64 << 20 };
+
+/* clang-format off */
+static const char *const step_names[STEP_KINDS] = {
+    [STEP_APPEND] = "append", [STEP_TAIL] = "tail", [STEP_EDIT] = "edit",
+    [STEP_PUT] = "put",       [STEP_MOVE] = "move",
+};
+/* clang-format on */
+
+/* ---- %XX ---- */
+
+static enum err_code encode(struct slice bytes, struct buf *out)
+{
+    enum err_code rc = ERR_OK;
+
+    out->n = 0;
+    for (size_t i = 0; i < bytes.n && !rc; i++) {
+        unsigned char c = (unsigned char)bytes.p[i];
+
+        rc = c < ' ' || c > '~' || c == '%' ? buf_addf(out, "%%%02X", c)
+                                            : buf_add_byte(out, (char)c);
+    }
+    return rc;
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+static bool decode(const char *text, struct arena *a, struct slice *out)
+{
+    char *p = arena_alloc(a, strlen(text) + 1);
+    size_t n = 0;
+
+    if (!p)
+        return false;
+    for (; *text; text++) {
+        if (*text != '%') {
+            p[n++] = *text;
+            continue;
+        }
+        int hi = hex(text[1]), lo = hi < 0 ? -1 : hex(text[2]);
+
+        if (lo < 0)
+            return false;
+        p[n++] = (char)(hi * 16 + lo);
+        text += 2;
+    }
+    p[n] = '\0';
+    *out = (struct slice){ p, n };
+    return true;
+}
+
+/* ---- writing ---- */
+
+struct writer {
+    const char *dir;
+    struct buf text; /* scratch of encode */
+    enum err_code rc;
+    struct err *e;
+};
+
+static void put_bytes(struct writer *w, cJSON *o, const char *key, struct slice bytes)
+{
+    if (w->rc || !bytes.p)
+        return;
+    w->rc = encode(bytes, &w->text);
+    const char *text = w->rc ? NULL : buf_cstr(&w->text);
+
+    if (!text || !cJSON_AddStringToObject(o, key, text))
+        w->rc = err_set(w->e, ERR_NOMEM, w->dir, "write down a change: out of memory");
+}
+
+static void put_text(struct writer *w, cJSON *o, const char *key, const char *text)
+{
+    if (text)
+        put_bytes(w, o, key, (struct slice){ text, strlen(text) });
+}
+
+/* cJSON keeps numbers as doubles: times in ns and offsets of large files would not survive. */
+static void put_int(struct writer *w, cJSON *o, const char *key, int64_t n)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    put_text(w, o, key, text);
+}
+
+/* Long bytes lie in a file of their own; the record says so by the key's name with ".file". */
+static void put_content(struct writer *w, cJSON *o, const char *key, size_t step,
+                        struct slice bytes)
+{
+    char name[48], file_key[32];
+
+    if (bytes.n <= INLINE_MAX) {
+        put_bytes(w, o, key, bytes);
+        return;
+    }
+    snprintf(name, sizeof name, "%zu.%s", step, key);
+    snprintf(file_key, sizeof file_key, "%s.file", key);
+    if (!w->rc)
+        w->rc = disk_put(w->dir, name, bytes, 0600, w->e);
+    put_text(w, o, file_key, name);
+}
+
+static void put_step(struct writer *w, cJSON *list, size_t i, const struct step *s)
+{
+    cJSON *o = cJSON_CreateObject();
+
+    if (!o || !cJSON_AddItemToArray(list, o)) {
+        cJSON_Delete(o);
+        w->rc = err_set(w->e, ERR_NOMEM, w->dir, "write down a change: out of memory");
+        return;
+    }
+    put_text(w, o, "do", step_names[s->kind]);
+    put_text(w, o, "path", s->path);
+    put_text(w, o, "to", s->to);
+    put_content(w, o, "bytes", i, s->bytes);
+    put_content(w, o, "old", i, s->old);
+    put_content(w, o, "opposite", i, s->opposite);
+    put_int(w, o, "offset", s->offset);
+    put_int(w, o, "mtime", s->mtime_ns);
+    put_int(w, o, "oldMtime", s->old_mtime_ns);
+    put_int(w, o, "mode", s->mode);
+    put_int(w, o, "oldMode", s->old_mode);
+    put_int(w, o, "flags", s->absent | s->old_absent << 1 | s->follow << 2);
+}
+
+static void put_change(struct writer *w, cJSON *root, const struct change *c)
+{
+    cJSON *sessions = cJSON_AddArrayToObject(root, "sessions");
+    cJSON *steps = cJSON_AddArrayToObject(root, "steps");
+
+    put_int(w, root, "version", RECORD_VERSION);
+    put_text(w, root, "kind", c->kind);
+    put_text(w, root, "text", c->text);
+    put_text(w, root, "undoes", c->undoes);
+    put_int(w, root, "at", c->at_ms);
+    if (!sessions || !steps)
+        w->rc = err_set(w->e, ERR_NOMEM, w->dir, "write down a change: out of memory");
+    for (size_t i = 0; i < c->sessions_n && !w->rc; i++) {
+        cJSON *o = cJSON_CreateObject();
+
+        if (o && cJSON_AddItemToArray(sessions, o))
+            put_text(w, o, "id", c->sessions[i]);
+    }
+    for (size_t i = 0; i < c->n && !w->rc; i++)
+        put_step(w, steps, i, &c->step[i]);
+}
+
+enum err_code record_write(const char *dir, const struct change *c, struct err *e)
+{
+    struct writer w = { .dir = dir, .e = e };
+    cJSON *root = cJSON_CreateObject();
+    char *text = NULL;
+
+    if (root)
+        put_change(&w, root, c);
+    if (root && !w.rc)
+        text = cJSON_PrintUnformatted(root);
+    if (!w.rc && !text)
+        w.rc = err_set(e, ERR_NOMEM, dir, "write down a change: out of memory");
+    if (!w.rc)
+        w.rc = disk_put(dir, "record", (struct slice){ text, strlen(text) }, 0600, e);
+    cJSON_free(text);
+    cJSON_Delete(root);
+    buf_fini(&w.text);
+    return w.rc ? err_wrap(e, w.rc, "write down a change") : ERR_OK;
+}
+
+/* ---- reading ---- */
+
+struct reader {
+    const char *dir;
+    struct arena *a;
+    enum err_code rc;
+    struct err *e;
+};
+
+static void damaged(struct reader *r)
+{
+    if (!r->rc)
+        r->rc = err_set(r->e, ERR_FORMAT, r->dir, "the record of a change is damaged");
+}
+
+static struct slice get_bytes(struct reader *r, const cJSON *o, const char *key)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    struct slice out = { NULL, 0 };
+
+    if (v && (!cJSON_IsString(v) || !decode(v->valuestring, r->a, &out)))
+        damaged(r);
+    return out;
+}
+
+static const char *get_text(struct reader *r, const cJSON *o, const char *key)
+{
+    return get_bytes(r, o, key).p;
+}
+
+static int64_t get_int(struct reader *r, const cJSON *o, const char *key)
+{
+    const char *text = get_text(r, o, key);
+    char *end;
+
+    if (!text || !*text) {
+        damaged(r);
+        return 0;
+    }
+    long long n = strtoll(text, &end, 10);
+
+    if (*end)
+        damaged(r);
+    return n;
+}
+
+static struct slice get_content(struct reader *r, const cJSON *o, const char *key)
+{
+    char file_key[32];
+    struct buf path = { 0 }, bytes = { 0 };
+    struct slice out = { NULL, 0 };
+
+    snprintf(file_key, sizeof file_key, "%s.file", key);
+    const char *name = get_text(r, o, file_key);
+
+    if (!name)
+        return get_bytes(r, o, key);
+    if (strchr(name, '/')) {
+        damaged(r);
+        return out;
+    }
+    if (!r->rc && (buf_addf(&path, "%s/%s", r->dir, name) || !buf_cstr(&path)))
+        r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
+    if (!r->rc)
+        r->rc = file_read_all(AT_FDCWD, path.p, 0, SIZE_MAX / 2, &bytes, r->e);
+    if (!r->rc) {
+        out = arena_copy(r->a, buf_slice(&bytes));
+        if (!out.p)
+            r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
+    }
+    buf_fini(&path);
+    buf_fini(&bytes);
+    return out;
+}
+
+static enum step_kind get_kind(struct reader *r, const cJSON *o)
+{
+    const char *name = get_text(r, o, "do");
+
+    for (int k = 0; name && k < STEP_KINDS; k++)
+        if (strcmp(name, step_names[k]) == 0)
+            return (enum step_kind)k;
+    damaged(r);
+    return STEP_KINDS;
+}
+
+static void get_step(struct reader *r, const cJSON *o, struct step *s)
+{
+    int64_t flags = get_int(r, o, "flags");
+
+    *s = (struct step){ .kind = get_kind(r, o),
+                        .path = get_text(r, o, "path"),
+                        .to = get_text(r, o, "to"),
+                        .bytes = get_content(r, o, "bytes"),
+                        .old = get_content(r, o, "old"),
+                        .opposite = get_content(r, o, "opposite"),
+                        .offset = get_int(r, o, "offset"),
+                        .mtime_ns = get_int(r, o, "mtime"),
+                        .old_mtime_ns = get_int(r, o, "oldMtime"),
+                        .mode = (uint32_t)get_int(r, o, "mode"),
+                        .old_mode = (uint32_t)get_int(r, o, "oldMode"),
+                        .absent = flags & 1,
+                        .old_absent = flags >> 1 & 1,
+                        .follow = flags >> 2 & 1 };
+    if (!s->path || (s->kind == STEP_MOVE && !s->to))
+        damaged(r);
+}
+
+static void get_change(struct reader *r, const cJSON *root, struct change *c)
+{
+    const cJSON *o, *sessions = cJSON_GetObjectItemCaseSensitive(root, "sessions");
+    const cJSON *steps = cJSON_GetObjectItemCaseSensitive(root, "steps");
+
+    if (get_int(r, root, "version") != RECORD_VERSION)
+        damaged(r);
+    c->kind = get_text(r, root, "kind");
+    c->text = get_text(r, root, "text");
+    c->undoes = get_text(r, root, "undoes");
+    c->at_ms = get_int(r, root, "at");
+    if (!c->kind || !c->text || !cJSON_IsArray(sessions) || !cJSON_IsArray(steps))
+        damaged(r);
+    if (r->rc)
+        return;
+    c->sessions =
+        arena_zalloc(r->a, sizeof *c->sessions * (size_t)(cJSON_GetArraySize(sessions) + 1));
+    c->step = arena_zalloc(r->a, sizeof *c->step * (size_t)(cJSON_GetArraySize(steps) + 1));
+    if (!c->sessions || !c->step) {
+        r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
+        return;
+    }
+    cJSON_ArrayForEach(o, sessions) c->sessions[c->sessions_n++] = get_text(r, o, "id");
+    cJSON_ArrayForEach(o, steps) get_step(r, o, &c->step[c->n++]);
+}
+
+static enum err_code record_text(const char *dir, struct buf *out, struct err *e)
+{
+    struct buf path = { 0 };
+    enum err_code rc = buf_addf(&path, "%s/record", dir);
+
+    rc = rc || !buf_cstr(&path) ? err_set(e, ERR_NOMEM, dir, "read a change: out of memory")
+                                : file_read_all(AT_FDCWD, path.p, 0, RECORD_MAX, out, e);
+    buf_fini(&path);
+    return rc;
+}
+
+enum err_code record_read(const char *dir, struct change **out, struct err *e)
+{
+    struct buf text = { 0 };
+    enum err_code rc = record_text(dir, &text, e);
+    struct change *c = rc ? NULL : change_new("");
+    cJSON *root = rc ? NULL : cJSON_ParseWithLength(text.p, text.n);
+
+    if (!rc && !c)
+        rc = err_set(e, ERR_NOMEM, dir, "read a change: out of memory");
+    if (!rc) {
+        struct reader r = { .dir = dir, .a = &c->arena, .e = e };
+
+        if (!cJSON_IsObject(root))
+            damaged(&r);
+        else
+            get_change(&r, root, c);
+        rc = r.rc;
+    }
+    cJSON_Delete(root);
+    buf_fini(&text);
+    if (rc) {
+        change_free(c);
+        return rc;
+    }
+    *out = c;
+    return ERR_OK;
+}

@@ -1,0 +1,123 @@
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "store/change/copy.h"
+#include "store/change/log.h"
+#include "store/change/record.h"
+#include "store/disk.h"
+
+enum err_code change_steps_back(struct change *c, size_t done, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (done > 0 && !rc) {
+        struct step inverse = step_inverse(&c->step[--done]);
+
+        rc = step_do(&inverse, &c->arena, e);
+        if (!rc)
+            rc = step_sync(&inverse, e);
+    }
+    return rc;
+}
+
+/* Sorts by time, newest last; the random end tells two of one millisecond apart, and a clock that went back
+ * still gives an id behind the newest there is. */
+static enum err_code id_make(struct change_log *log, char out[40], struct err *e)
+{
+    struct dirent **names;
+    int n;
+    unsigned char r[4];
+    long long ms = log->now_ms, newest = 0;
+    enum err_code rc = change_names(log, false, &names, &n, e);
+
+    if (rc)
+        return rc;
+    if (n)
+        newest = strtoll(names[n - 1]->d_name, NULL, 10);
+    change_names_free(names, n);
+    if (ms <= newest)
+        ms = newest + 1;
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return err_sys(e, log->dir, "draw a random name");
+    snprintf(out, 40, "%015lld-%02x%02x%02x%02x", ms, r[0], r[1], r[2], r[3]);
+    return ERR_OK;
+}
+
+static enum err_code intent_write(struct change_log *log, const struct change *c, const char *dir,
+                                  struct err *e)
+{
+    if (mkdir(dir, 0700))
+        return err_sys(e, dir, "make directory");
+    enum err_code rc = record_write(dir, c, e);
+
+    return rc ? rc : disk_sync_dir(log->dir, e);
+}
+
+static enum err_code steps_sync(const struct change *c, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    /* A batch moves many files out of few directories: one sync where neighbours share both. */
+    for (size_t i = 0; i < c->n && !rc; i++)
+        if (i == 0 || !step_shares_dirs(&c->step[i - 1], &c->step[i]))
+            rc = step_sync(&c->step[i], e);
+    return rc;
+}
+
+static enum err_code steps_do(struct change *c, size_t *done, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (*done < c->n && !rc) {
+        rc = step_do(&c->step[*done], &c->arena, e);
+        *done += rc == ERR_OK;
+    }
+    return rc ? rc : steps_sync(c, e);
+}
+
+/* Records of appends say where the bytes went only afterwards, so the record is written again. */
+static enum err_code done_write(struct change_log *log, const struct change *c, const char *intent,
+                                struct err *e)
+{
+    char done[PATH_MAX];
+    enum err_code rc = record_write(intent, c, e);
+
+    snprintf(done, sizeof done, "%s/%s", log->dir, c->id);
+    if (rc)
+        return rc;
+    if (rename(intent, done))
+        return err_sys(e, intent, "finish the record");
+    rc = disk_sync_dir(log->dir, e);
+    if (rc && rename(done, intent))
+        return err_wrap(e, rc, "the record could not be named back");
+    return rc;
+}
+
+enum err_code change_run(struct change_log *log, struct change *c, struct err *e)
+{
+    char dir[PATH_MAX];
+    size_t done = 0;
+    enum err_code rc = id_make(log, c->id, e);
+
+    for (size_t i = 0; i < c->n && !rc; i++)
+        rc = step_prepare(&c->step[i], e);
+    if (rc)
+        return rc;
+    c->at_ms = log->now_ms;
+    snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
+    rc = intent_write(log, c, dir, e);
+    if (!rc)
+        rc = steps_do(c, &done, e);
+    if (!rc)
+        rc = done_write(log, c, dir, e);
+    if (!rc)
+        return ERR_OK;
+    if (change_steps_back(c, done, NULL)) /* the record stays: the next start tries again */
+        return err_wrap(e, rc, "unfinished, and could not be taken back yet");
+    if (copy_remove(dir, NULL))
+        return err_wrap(e, rc, "its record stays behind");
+    return rc;
+}

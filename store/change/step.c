@@ -1,0 +1,119 @@
+#include "store/change/step.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/change/move.h"
+#include "store/change/place.h"
+#include "store/change/step_kinds.h"
+
+enum err_code step_do(struct step *s, struct arena *a, struct err *e)
+{
+    switch (s->kind) {
+    case STEP_APPEND: return step_append_do(s, a, e);
+    case STEP_TAIL: return step_tail_do(s, a, e);
+    case STEP_EDIT: return step_edit_do(s, e);
+    case STEP_PUT: return step_put_do(s, a, e);
+    case STEP_MOVE: return move_path(s->path, s->to, e);
+    case STEP_KINDS: break;
+    }
+    return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
+}
+
+enum err_code step_done(struct step *s, bool *done, struct err *e)
+{
+    int64_t mtime;
+
+    switch (s->kind) {
+    case STEP_APPEND: return step_append_done(s, done, e);
+    case STEP_TAIL: return step_tail_done(s, done, e);
+    case STEP_EDIT: return step_bytes_done(s, done, e);
+    case STEP_PUT: return step_put_looks(s, s->bytes, s->absent, done, &mtime, e);
+    case STEP_MOVE: return move_done(s->path, s->to, done, e);
+    case STEP_KINDS: break;
+    }
+    return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
+}
+
+enum err_code step_mend(const struct step *s, struct err *e)
+{
+    return s->kind == STEP_TAIL || s->kind == STEP_EDIT ? step_bytes_mend(s, e) : ERR_OK;
+}
+
+enum err_code step_prepare(struct step *s, struct err *e)
+{
+    struct stat st;
+
+    if (s->kind == STEP_MOVE)
+        return ERR_OK;
+    if (s->follow ? stat(s->path, &st) : lstat(s->path, &st))
+        return errno == ENOENT && s->kind == STEP_PUT ? ERR_OK
+                                                      : err_sys(e, s->path, "look at the file");
+    s->old_mtime_ns = place_mtime(&st);
+    if (s->kind == STEP_APPEND)
+        s->offset = st.st_size;
+    s->old_mode = st.st_mode & 07777;
+    if (s->mode == 0)
+        s->mode = s->old_mode;
+    return ERR_OK;
+}
+
+struct step step_inverse(const struct step *s)
+{
+    struct step back = *s;
+
+    back.mtime_ns = s->old_mtime_ns;
+    back.old_mtime_ns = MTIME_NOW;
+    back.mode = s->old_mode;
+    back.old_mode = s->mode;
+    if (s->kind != STEP_APPEND)
+        back.opposite = (struct slice){ NULL, 0 };
+    switch (s->kind) {
+    case STEP_APPEND:
+        back.kind = STEP_TAIL;
+        back.old = s->bytes;
+        back.bytes = (struct slice){ NULL, 0 };
+        break;
+    case STEP_MOVE:
+        back.path = s->to;
+        back.to = s->path;
+        break;
+    case STEP_TAIL:
+    case STEP_EDIT:
+    case STEP_PUT:
+        back.bytes = s->old;
+        back.old = s->bytes;
+        back.absent = s->old_absent;
+        back.old_absent = s->absent;
+        break;
+    case STEP_KINDS: break;
+    }
+    return back;
+}
+
+enum err_code step_sync(const struct step *s, struct err *e)
+{
+    return s->kind == STEP_MOVE ? move_sync(s->path, s->to, e) : ERR_OK;
+}
+
+/* The last part of a path. */
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static bool same_parent(const char *a, const char *b)
+{
+    size_t m = (size_t)(name_of(a) - a), n = (size_t)(name_of(b) - b);
+
+    return m == n && memcmp(a, b, m) == 0;
+}
+
+bool step_shares_dirs(const struct step *a, const struct step *b)
+{
+    return a->kind == STEP_MOVE && b->kind == STEP_MOVE && same_parent(a->path, b->path) &&
+           same_parent(a->to, b->to);
+}

@@ -1,0 +1,67 @@
+#ifndef STORE_CHANGE_STEP_H
+#define STORE_CHANGE_STEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+
+/* A change of a session is made of steps, and there are five kinds. Each knows whether it was done, and each
+ * has an inverse that is a step again: so one piece of code does a change, takes it back, does it again, and
+ * cleans up after a crash.
+ *
+ *   kind    does                                              inverse
+ *   APPEND  adds records to a log, beside live writers        TAIL that cuts them off
+ *   TAIL    replaces the end of a log from `offset` on, only   TAIL with old and bytes swapped
+ *           while nobody else has it open (write lease)
+ *   EDIT    overwrites bytes in place, length unchanged       EDIT with old and bytes swapped
+ *   PUT     replaces, creates or removes a small document     PUT with old and bytes swapped
+ *   MOVE    gives a file or a directory another place,        MOVE back
+ *           across file systems by a verified copy
+ *
+ * A step never destroys what it did not expect: EDIT, TAIL and PUT compare what lies there with `old` first
+ * and answer ERR_STALE when it is something else; MOVE never replaces. */
+enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_KINDS };
+
+struct step {
+    enum step_kind kind;
+    const char *path;   /* absolute; of MOVE: from where */
+    const char *to;     /* MOVE only; the directory it lies in exists */
+    struct slice bytes; /* what shall lie there (APPEND: whole lines) */
+    struct slice old;   /* TAIL, EDIT, PUT: what lies there now */
+    struct slice
+        opposite;   /* APPEND, may be empty: records to append when ours cannot be cut off again */
+    int64_t offset; /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
+    int64_t mtime_ns; /* the file's mtime after the step; MTIME_NOW (place.h): left to the kernel */
+    int64_t old_mtime_ns; /* before the step: the inverse puts it back; filled in when done */
+    uint32_t mode;        /* PUT: of the document; 0: that of the old one, 0600 for a new one */
+    uint32_t old_mode;    /* PUT: before the step; filled in by step_prepare */
+    bool absent;          /* PUT: there shall be no file */
+    bool old_absent;      /* PUT: there is none now */
+    bool follow;          /* APPEND: through a link */
+};
+
+/* Looks at what is there before the record is written: where an append begins at the earliest, and the mtimes
+ * that the inverse puts back. */
+MUST_CHECK enum err_code step_prepare(struct step *s, struct err *e);
+/* Does it, durably, but for the directory entries of a MOVE: the caller syncs those once for many moves
+ * (step_sync). Fills in what the inverse needs. On failure nothing of this step remains. A TAIL that is
+ * refused because the log is in use or went on, and that has an opposite, becomes the APPEND of it: the log
+ * then says the old thing again and keeps what it said in between. */
+MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e);
+/* Has it happened? For recovery, from what lies on the disk alone. (A TAIL may turn out to have been done as
+ * an APPEND; s then says so.) */
+MUST_CHECK enum err_code step_done(struct step *s, bool *done, struct err *e);
+/* After a crash in the middle of a TAIL or EDIT that is not done: where what lies there is a mixture of the old
+ * and the new bytes, the old ones are put back. Anything else is left alone. */
+MUST_CHECK enum err_code step_mend(const struct step *s, struct err *e);
+/* The step that takes a done step back. Slices and paths are shared with s. */
+struct step step_inverse(const struct step *s);
+/* Makes the names that a MOVE changed durable. */
+MUST_CHECK enum err_code step_sync(const struct step *s, struct err *e);
+/* Would step_sync of both sync the same directories? */
+bool step_shares_dirs(const struct step *a, const struct step *b);
+
+#endif

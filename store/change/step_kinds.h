@@ -1,0 +1,21 @@
+#ifndef STORE_CHANGE_STEP_KINDS_H
+#define STORE_CHANGE_STEP_KINDS_H
+
+#include "store/change/step.h"
+
+/* Private to store/change/: what step.c dispatches to. */
+MUST_CHECK enum err_code step_append_do(struct step *s, struct arena *a, struct err *e);
+MUST_CHECK enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e);
+MUST_CHECK enum err_code step_edit_do(struct step *s, struct err *e);
+MUST_CHECK enum err_code step_put_do(struct step *s, struct arena *a, struct err *e);
+
+MUST_CHECK enum err_code step_append_done(const struct step *s, bool *done, struct err *e);
+MUST_CHECK enum err_code step_tail_done(struct step *s, bool *done, struct err *e);
+/* TAIL and EDIT alike: do the new bytes lie there? */
+MUST_CHECK enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e);
+MUST_CHECK enum err_code step_bytes_mend(const struct step *s, struct err *e);
+/* Does a PUT's place hold `want`, or nothing where want_absent? *mtime is that of what lies there. */
+MUST_CHECK enum err_code step_put_looks(const struct step *s, struct slice want, bool want_absent,
+                                        bool *same, int64_t *mtime, struct err *e);
+
+#endif

@@ -1,0 +1,225 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/change/place.h"
+#include "store/change/step_kinds.h"
+#include "store/disk.h"
+#include "store/log/append.h"
+#include "store/log/lease.h"
+
+enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
+{
+    struct appended done;
+    enum err_code rc = log_append(s->path, s->bytes, s->follow ? APPEND_FOLLOW : 0, &done, e);
+
+    if (rc)
+        return rc;
+    if (done.guarded) {
+        char *p = arena_alloc(a, s->bytes.n + 1);
+
+        if (!p)
+            return err_set(e, ERR_NOMEM, s->path, "append: out of memory");
+        p[0] = '\n';
+        memcpy(p + 1, s->bytes.p, s->bytes.n);
+        s->bytes = (struct slice){ p, s->bytes.n + 1 };
+    }
+    s->offset = done.offset;
+    s->old_mtime_ns = done.before.mtime_ns;
+    return ERR_OK;
+}
+
+/* The end of the log is longer or shorter than before. Growing first and shrinking last keeps every byte that
+ * is wanted on the disk at each moment: only bytes that are in the record already are ever cut. */
+static enum err_code tail_write(int fd, const struct step *s, const struct stat *st, struct err *e)
+{
+    int64_t end = s->offset + (int64_t)s->bytes.n;
+    enum err_code rc = place_write(fd, s->bytes, s->offset, s->path, e);
+
+    if (!rc && end < st->st_size && ftruncate(fd, end))
+        rc = err_sys(e, s->path, "cut the end");
+    if (rc && place_write(fd, s->old, s->offset, s->path, NULL) == ERR_OK &&
+        ftruncate(fd, st->st_size))
+        return err_wrap(e, rc, "the old end could not be put back");
+    return rc;
+}
+
+static enum err_code tail_do(struct step *s, struct err *e)
+{
+    int fd;
+    struct stat st;
+    enum err_code rc = place_open(s->path, &fd, &st, e);
+
+    if (rc)
+        return rc;
+    if (!lease_take(fd)) {
+        close(fd);
+        return err_set(e, ERR_LOCKED, s->path, "change the end: a program has the session open");
+    }
+    if (fstat(fd, &st))
+        rc = err_sys(e, s->path, "look at the file");
+    else if (st.st_size != s->offset + (int64_t)s->old.n || !place_holds(fd, s->old, s->offset))
+        rc = err_set(e, ERR_STALE, s->path, "change the end: the session went on since");
+    if (!rc) {
+        s->old_mtime_ns = place_mtime(&st);
+        rc = tail_write(fd, s, &st, e);
+        place_mtime_put(fd, rc ? s->old_mtime_ns : s->mtime_ns);
+    }
+    lease_drop(fd);
+    if (!rc)
+        rc = disk_sync(fd, s->path, e);
+    close(fd);
+    return rc;
+}
+
+/* Refused, but there are words for it: see step_do in the header. */
+enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
+{
+    enum err_code rc = tail_do(s, e);
+
+    if (s->opposite.n == 0 || (rc != ERR_LOCKED && rc != ERR_STALE))
+        return rc;
+    struct step append = { .kind = STEP_APPEND,
+                           .path = s->path,
+                           .bytes = s->opposite,
+                           .opposite = s->old,
+                           .follow = s->follow,
+                           .mtime_ns = MTIME_NOW };
+
+    rc = step_append_do(&append, a, e);
+    if (!rc)
+        *s = append;
+    return rc;
+}
+
+enum err_code step_edit_do(struct step *s, struct err *e)
+{
+    int fd;
+    struct stat st;
+    enum err_code rc = place_open(s->path, &fd, &st, e);
+
+    if (rc)
+        return rc;
+    if (s->old.n != s->bytes.n || !place_holds(fd, s->old, s->offset))
+        rc = err_set(e, ERR_STALE, s->path, "edit in place: other bytes lie there now");
+    if (!rc) {
+        s->old_mtime_ns = place_mtime(&st);
+        rc = place_write(fd, s->bytes, s->offset, s->path, e);
+        if (rc && place_write(fd, s->old, s->offset, s->path, NULL))
+            rc = err_wrap(e, rc, "the old bytes could not be put back");
+    }
+    if (!rc)
+        rc = disk_sync(fd, s->path, e);
+    if (!rc)
+        place_mtime_put(fd, s->mtime_ns);
+    close(fd);
+    return rc;
+}
+
+/* The appended bytes are looked for behind the place where the file ended, record by record: another program
+ * may have written between. */
+enum err_code step_append_done(const struct step *s, bool *done, struct err *e)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+    *done = false;
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
+    if (fstat(fd, &st)) {
+        enum err_code rc = err_sys(e, s->path, "look at the file");
+
+        close(fd);
+        return rc;
+    }
+    for (int64_t at = s->offset; at + (int64_t)s->bytes.n <= st.st_size && !*done; at++)
+        *done = place_holds(fd, s->bytes, at);
+    close(fd);
+    return ERR_OK;
+}
+
+enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    *done = false;
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
+    bool ends = s->kind == STEP_EDIT ||
+                (fstat(fd, &st) == 0 && st.st_size == s->offset + (int64_t)s->bytes.n);
+
+    *done = ends && place_holds(fd, s->bytes, s->offset);
+    close(fd);
+    return ERR_OK;
+}
+
+enum err_code step_tail_done(struct step *s, bool *done, struct err *e)
+{
+    enum err_code rc = step_bytes_done(s, done, e);
+
+    if (rc || *done || s->opposite.n == 0)
+        return rc;
+    struct step append = *s;
+
+    append.kind = STEP_APPEND;
+    append.bytes = s->opposite;
+    append.opposite = s->old;
+    append.offset = s->offset + (int64_t)s->old.n;
+    rc = step_append_done(&append, done, e);
+    if (!rc && *done)
+        *s = append;
+    return rc;
+}
+
+/* Is each byte from offset on either the old one or the new one (or a NUL that a power cut left where the file
+ * had grown)? Only then was it our write that was cut short. */
+static bool mixed(int fd, const struct step *s, int64_t size)
+{
+    int64_t n = size - s->offset;
+    char c;
+
+    if (n < 0 || ((size_t)n > s->old.n && (size_t)n > s->bytes.n))
+        return false;
+    for (int64_t i = 0; i < n; i++) {
+        if (pread(fd, &c, 1, s->offset + i) != 1)
+            return false;
+        size_t at = (size_t)i;
+        bool known = (at < s->old.n && c == s->old.p[at]) ||
+                     (at < s->bytes.n && c == s->bytes.p[at]) || (c == '\0' && at >= s->old.n);
+
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+enum err_code step_bytes_mend(const struct step *s, struct err *e)
+{
+    int fd;
+    struct stat st;
+
+    enum err_code rc = place_open(s->path, &fd, &st, e);
+
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK;
+    if (rc)
+        return rc;
+    int64_t end = s->offset + (int64_t)s->old.n;
+    bool tail = s->kind == STEP_TAIL;
+
+    if (mixed(fd, s, tail ? st.st_size : end) && (!tail || lease_take(fd))) {
+        rc = place_write(fd, s->old, s->offset, s->path, e);
+        if (!rc && tail && st.st_size > end && ftruncate(fd, end))
+            rc = err_sys(e, s->path, "cut the end");
+        place_mtime_put(fd, s->old_mtime_ns);
+        if (tail)
+            lease_drop(fd);
+        if (!rc)
+            rc = disk_sync(fd, s->path, e);
+    }
+    close(fd);
+    return rc;
+}

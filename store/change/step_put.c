@@ -1,0 +1,90 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/change/place.h"
+#include "store/change/step_kinds.h"
+#include "store/disk.h"
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static enum err_code dir_of(const char *path, struct arena *a, const char **dir, struct err *e)
+{
+    const char *slash = strrchr(path, '/');
+    struct slice d =
+        slash == path ? SLICE("/") : (struct slice){ path, slash ? (size_t)(slash - path) : 0 };
+
+    if (!slash)
+        d = SLICE(".");
+    *dir = arena_copy(a, d).p;
+    return *dir ? ERR_OK : err_set(e, ERR_NOMEM, path, "out of memory");
+}
+
+/* What a PUT finds at its place. */
+enum err_code step_put_looks(const struct step *s, struct slice want, bool want_absent, bool *same,
+                             int64_t *mtime, struct err *e)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    *same = false;
+    if (fd < 0 && errno == ENOENT) {
+        *same = want_absent;
+        *mtime = MTIME_NOW;
+        return ERR_OK;
+    }
+    if (fd < 0)
+        return err_sys(e, s->path, "open");
+    if (fstat(fd, &st) == 0) {
+        *mtime = place_mtime(&st);
+        *same = !want_absent && S_ISREG(st.st_mode) && st.st_size == (off_t)want.n &&
+                place_holds(fd, want, 0);
+    }
+    close(fd);
+    return ERR_OK;
+}
+
+static enum err_code put_write(const struct step *s, const char *dir, struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = disk_new_open(dir, 0600, &f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f.fd, s->bytes, NULL, s->path, e);
+    if (!rc && s->mode && fchmod(f.fd, s->mode))
+        rc = err_sys(e, s->path, "set the mode");
+    if (rc) {
+        disk_new_drop(&f);
+        return rc;
+    }
+    place_mtime_put(f.fd, s->mtime_ns);
+    return s->old_absent ? disk_new_publish(&f, name_of(s->path), e)
+                         : disk_new_replace(&f, name_of(s->path), e);
+}
+
+enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
+{
+    const char *dir;
+    bool same;
+    enum err_code rc = dir_of(s->path, a, &dir, e);
+
+    if (!rc)
+        rc = step_put_looks(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e);
+    if (rc)
+        return rc;
+    if (!same)
+        return err_set(e, ERR_STALE, s->path, "write: something else lies there now");
+    if (!s->absent)
+        return put_write(s, dir, e);
+    if (!s->old_absent && unlink(s->path))
+        return err_sys(e, s->path, "remove");
+    return disk_sync_dir(dir, e);
+}

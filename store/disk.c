@@ -1,0 +1,244 @@
+#include "store/disk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path, struct err *e)
+{
+    size_t at = 0;
+    enum err_code rc = ERR_OK;
+
+    while (at < bytes.n && !rc) {
+        ssize_t k = write(fd, bytes.p + at, bytes.n - at);
+
+        if (k > 0)
+            at += (size_t)k;
+        else if (k == 0 || errno != EINTR)
+            rc = err_sys(e, path, "write");
+    }
+    if (done)
+        *done = at;
+    return rc;
+}
+
+enum err_code disk_sync(int fd, const char *path, struct err *e)
+{
+    while (fsync(fd))
+        if (errno != EINTR)
+            return err_sys(e, path, "sync to disk");
+    return ERR_OK;
+}
+
+static int dir_open(const char *dir)
+{
+    return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+enum err_code disk_sync_dir(const char *dir, struct err *e)
+{
+    int fd = dir_open(dir);
+
+    if (fd < 0)
+        return err_sys(e, dir, "open directory");
+    enum err_code rc = disk_sync(fd, dir, e);
+
+    close(fd);
+    return rc;
+}
+
+/* Makes the parent's entry of a new directory durable; path is cut and put together again. */
+static enum err_code sync_parent(char *path, struct err *e)
+{
+    char *slash = strrchr(path, '/');
+
+    if (!slash)
+        return disk_sync_dir(".", e);
+    if (slash == path)
+        return disk_sync_dir("/", e);
+    *slash = '\0';
+    enum err_code rc = disk_sync_dir(path, e);
+
+    *slash = '/';
+    return rc;
+}
+
+static enum err_code dir_make(char *path, struct err *e)
+{
+    if (mkdir(path, 0700) == 0)
+        return sync_parent(path, e);
+    return errno == EEXIST ? ERR_OK : err_sys(e, path, "make directory");
+}
+
+enum err_code disk_private_dir(const char *dir, struct err *e)
+{
+    char path[4096];
+    struct stat st;
+    int n = snprintf(path, sizeof path, "%s", dir);
+
+    if (n <= 0 || (size_t)n >= sizeof path)
+        return err_set(e, ERR_UNSAFE, dir, "make directory: the name is too long");
+    for (char *p = path + 1; *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        enum err_code rc = dir_make(path, e);
+
+        *p = '/';
+        if (rc)
+            return rc;
+    }
+    enum err_code rc = dir_make(path, e);
+
+    if (rc)
+        return rc;
+    if (lstat(path, &st))
+        return err_sys(e, path, "look at directory");
+    if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+        return err_set(e, ERR_UNSAFE, path,
+                       "a directory of our own is a link or belongs to another user");
+    return ERR_OK;
+}
+
+static bool temp_name(char out[48])
+{
+    unsigned char r[8];
+
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return false;
+    int n = snprintf(out, 48, ".reprise-");
+
+    for (size_t i = 0; i < sizeof r; i++)
+        n += snprintf(out + n, 48 - (size_t)n, "%02x", r[i]);
+    snprintf(out + n, 48 - (size_t)n, ".tmp");
+    return true;
+}
+
+/* File systems without O_TMPFILE (NFS, vfat, some FUSE) say so in several ways. */
+static bool no_tmpfile(int sys)
+{
+    return sys == EOPNOTSUPP || sys == EISDIR || sys == EINVAL || sys == ENOENT;
+}
+
+static enum err_code temp_open(struct disk_new *f, mode_t mode, struct err *e)
+{
+    if (!temp_name(f->temp))
+        return err_sys(e, f->path, "draw a random name");
+    f->fd = openat(f->dir, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    return f->fd < 0 ? err_sys(e, f->path, "create a file") : ERR_OK;
+}
+
+enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out, struct err *e)
+{
+    struct disk_new f = { .fd = -1, .dir = -1 };
+
+    if ((size_t)snprintf(f.path, sizeof f.path, "%s", dir) >= sizeof f.path)
+        return err_set(e, ERR_UNSAFE, dir, "create a file: the directory's name is too long");
+    f.dir = dir_open(dir);
+    if (f.dir < 0)
+        return err_sys(e, dir, "open directory");
+    f.fd = openat(f.dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    enum err_code rc = ERR_OK;
+
+    if (f.fd < 0)
+        rc = no_tmpfile(errno) ? temp_open(&f, mode, e) : err_sys(e, dir, "create a file");
+    if (rc) {
+        close(f.dir);
+        return rc;
+    }
+    *out = f;
+    return ERR_OK;
+}
+
+static void new_close(struct disk_new *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->dir >= 0)
+        close(f->dir);
+    f->fd = f->dir = -1;
+}
+
+void disk_new_drop(struct disk_new *f)
+{
+    if (f->temp[0] && f->dir >= 0)
+        unlinkat(f->dir, f->temp, 0);
+    f->temp[0] = '\0';
+    new_close(f);
+}
+
+/* A nameless file gets a name through /proc, which needs no privilege (linkat with AT_EMPTY_PATH does). */
+static int name_tmpfile(const struct disk_new *f, const char *name)
+{
+    char self[64];
+
+    snprintf(self, sizeof self, "/proc/self/fd/%d", f->fd);
+    return linkat(AT_FDCWD, self, f->dir, name, AT_SYMLINK_FOLLOW);
+}
+
+static int name_new(const struct disk_new *f, const char *name)
+{
+    if (!f->temp[0])
+        return name_tmpfile(f, name);
+    if (renameat2(f->dir, f->temp, f->dir, name, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    return linkat(f->dir, f->temp, f->dir, name, 0) || unlinkat(f->dir, f->temp, 0) ? -1 : 0;
+}
+
+enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e)
+{
+    enum err_code rc = disk_sync(f->fd, f->path, e);
+
+    if (!rc && name_new(f, name))
+        rc = errno == EEXIST ? err_set(e, ERR_STALE, name, "create a file: the name exists already")
+                             : err_sys(e, name, "name a new file");
+    else if (!rc)
+        f->temp[0] = '\0';
+    if (!rc)
+        rc = disk_sync(f->dir, f->path, e);
+    disk_new_drop(f);
+    return rc;
+}
+
+enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e)
+{
+    enum err_code rc = disk_sync(f->fd, f->path, e);
+
+    /* Only a name can be renamed over another. */
+    if (!rc && !f->temp[0]) {
+        if (!temp_name(f->temp) || name_tmpfile(f, f->temp)) {
+            rc = err_sys(e, f->path, "name a new file");
+            f->temp[0] = '\0';
+        }
+    }
+    if (!rc && renameat(f->dir, f->temp, f->dir, name))
+        rc = err_sys(e, name, "replace a file");
+    else if (!rc)
+        f->temp[0] = '\0';
+    if (!rc)
+        rc = disk_sync(f->dir, f->path, e);
+    disk_new_drop(f);
+    return rc;
+}
+
+enum err_code disk_put(const char *dir, const char *name, struct slice bytes, mode_t mode,
+                       struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = disk_new_open(dir, mode, &f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f.fd, bytes, NULL, dir, e);
+    if (rc) {
+        disk_new_drop(&f);
+        return rc;
+    }
+    return disk_new_replace(&f, name, e);
+}

@@ -1,0 +1,55 @@
+#ifndef STORE_DISK_H
+#define STORE_DISK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lite/err.h"
+#include "lite/slice.h"
+
+/* The few ways in which this library changes a disk. Every write path is made of these, so that what they
+ * promise holds everywhere:
+ *
+ *  - plain system calls, no stdio: each can fail alone, and each is looked at;
+ *  - EINTR and short writes are looped over; an fsync that failed is never tried again on the same
+ *    descriptor (the kernel may have dropped the pages and forgotten the error);
+ *  - a name shows either nothing or the whole file, also after a power cut;
+ *  - symlinks are never followed in the last part of a name. */
+
+/* Writes all of it at the present offset. After an error some bytes may have been written; *done (may be
+ * NULL) says how many. */
+MUST_CHECK enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path,
+                                    struct err *e);
+MUST_CHECK enum err_code disk_sync(int fd, const char *path, struct err *e);
+/* Makes what happened to the names in a directory durable. */
+MUST_CHECK enum err_code disk_sync_dir(const char *dir, struct err *e);
+
+/* mkdir -p with mode 0700, each new directory made durable. An existing last directory must be ours and no
+ * link (ERR_UNSAFE): state and trash must not be steered elsewhere. */
+MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
+
+/* A new file that has no name until it is complete. Order: disk_new_open, any writes to fd,
+ * disk_new_publish or disk_new_drop. A crash before publish leaves nothing (O_TMPFILE) or, on file systems
+ * without it, one temp named ".reprise-<random>.tmp" that disk_new_sweep removes. */
+struct disk_new {
+    int fd;
+    int dir;         /* the directory the name will lie in */
+    char temp[48];   /* "" with O_TMPFILE */
+    char path[4096]; /* of the directory, for errors */
+};
+
+MUST_CHECK enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out,
+                                       struct err *e);
+/* Syncs the bytes, gives the file its name, syncs the directory. Never replaces: ERR_STALE when the name
+ * exists. Ends the disk_new, whatever happens. */
+MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e);
+/* The same, replacing what lies there (a small document of ours, or one that its owner replaces too). */
+MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);
+void disk_new_drop(struct disk_new *f);
+
+/* A small document in one go: disk_new_open, write, disk_new_replace. */
+MUST_CHECK enum err_code disk_put(const char *dir, const char *name, struct slice bytes,
+                                  mode_t mode, struct err *e);
+
+#endif

@@ -1,0 +1,215 @@
+#include "store/log/append.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lite/buf.h"
+#include "store/disk.h"
+#include "store/log/lease.h"
+
+/* A fresh tail without newline may be a writer in the middle of its line: looked at once more after this. */
+enum { FRESH_MS = 200 };
+
+static int64_t timespec_ns(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static struct file_id id_of(const struct stat *st)
+{
+    return (struct file_id){ .dev = st->st_dev,
+                             .ino = st->st_ino,
+                             .size = st->st_size,
+                             .mtime_ns = timespec_ns(st->st_mtim),
+                             .ctime_ns = timespec_ns(st->st_ctim) };
+}
+
+static enum err_code log_open(const char *path, unsigned flags, int *fd, struct file_id *id,
+                              struct err *e)
+{
+    int follow = flags & APPEND_FOLLOW ? 0 : O_NOFOLLOW;
+    struct stat st;
+
+    *fd = open(path, O_RDWR | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | follow);
+    if (*fd < 0)
+        return errno == ELOOP ? err_set(e, ERR_UNSAFE, path, "open for appending: it is a link")
+                              : err_sys(e, path, "open for appending");
+    enum err_code rc = ERR_OK;
+
+    if (fstat(*fd, &st))
+        rc = err_sys(e, path, "look at the file");
+    else if (!S_ISREG(st.st_mode))
+        rc = err_set(e, ERR_UNSAFE, path, "open for appending: no regular file");
+    if (rc) {
+        close(*fd);
+        return rc;
+    }
+    *id = id_of(&st);
+    return ERR_OK;
+}
+
+static bool tail_is_torn(int fd)
+{
+    struct stat st;
+    char last = '\n';
+
+    if (fstat(fd, &st) || st.st_size == 0)
+        return false;
+    return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
+}
+
+static bool torn_after_a_moment(int fd)
+{
+    if (!tail_is_torn(fd))
+        return false;
+    struct stat st;
+    struct timespec now, nap = { .tv_nsec = FRESH_MS * 1000000L };
+
+    if (fstat(fd, &st) || clock_gettime(CLOCK_REALTIME, &now))
+        return true;
+    int64_t age = timespec_ns(now) - timespec_ns(st.st_mtim);
+
+    if (age < 0 || age > FRESH_MS * (int64_t)1000000)
+        return true;
+    nanosleep(&nap, NULL);
+    return tail_is_torn(fd);
+}
+
+/* After a partial write: cut our piece off where it is proven that nobody else can have written behind it,
+ * else end it with a newline so that the next record of anybody begins on a line of its own. */
+static void take_back(int fd, off_t end, size_t done)
+{
+    struct stat st;
+
+    if (done == 0)
+        return;
+    if (lease_take(fd)) {
+        bool last = fstat(fd, &st) == 0 && st.st_size == end;
+        bool cut = last && ftruncate(fd, end - (off_t)done) == 0;
+
+        lease_drop(fd);
+        if (cut)
+            return;
+    }
+    while (write(fd, "\n", 1) < 0 && errno == EINTR)
+        ;
+}
+
+/* One write call, no loop: a second one could land behind a stranger's record. */
+static enum err_code write_once(int fd, struct slice bytes, const char *path, off_t *end,
+                                struct err *e)
+{
+    ssize_t k;
+
+    do
+        k = write(fd, bytes.p, bytes.n);
+    while (k < 0 && errno == EINTR);
+    int sys = k < 0 ? errno : ENOSPC; /* a short write to a regular file: the disk is full */
+
+    *end = lseek(fd, 0, SEEK_CUR);
+    if (k >= 0 && (size_t)k == bytes.n)
+        return ERR_OK;
+    if (k > 0)
+        take_back(fd, *end, (size_t)k);
+    errno = sys;
+    return err_sys(e, path, "append");
+}
+
+/* Compares the file's bytes at offset with what should be there. */
+static bool stands_at(int fd, struct slice bytes, off_t offset)
+{
+    char piece[16384];
+
+    while (bytes.n) {
+        size_t want = bytes.n < sizeof piece ? bytes.n : sizeof piece;
+        ssize_t k = pread(fd, piece, want, offset);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k <= 0 || memcmp(piece, bytes.p, (size_t)k) != 0)
+            return false;
+        bytes.p += k;
+        bytes.n -= (size_t)k;
+        offset += k;
+    }
+    return true;
+}
+
+enum err_code log_append(const char *path, struct slice records, unsigned flags,
+                         struct appended *out, struct err *e)
+{
+    struct appended a = { 0 };
+    struct buf bytes = { 0 };
+    int fd;
+    off_t end = 0;
+    enum err_code rc = log_open(path, flags, &fd, &a.before, e);
+
+    if (rc)
+        return rc;
+    a.guarded = torn_after_a_moment(fd);
+    if ((a.guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records))
+        rc = err_set(e, ERR_NOMEM, path, "append: out of memory");
+    if (!rc)
+        rc = write_once(fd, buf_slice(&bytes), path, &end, e);
+    if (!rc) {
+        a.length = (int64_t)bytes.n;
+        a.offset = end - a.length;
+        if (!stands_at(fd, buf_slice(&bytes), a.offset))
+            rc = err_set(e, ERR_STALE, path, "append: what was written is not there");
+    }
+    if (!rc)
+        rc = disk_sync(fd, path, e);
+    if (!rc && out)
+        *out = a;
+    close(fd);
+    buf_fini(&bytes);
+    return rc;
+}
+
+static enum err_code cut_under_lease(int fd, const char *path, struct slice bytes,
+                                     const struct appended *a, struct err *e)
+{
+    struct stat st;
+    struct timespec old[2] = { { .tv_nsec = UTIME_OMIT },
+                               { .tv_sec = a->before.mtime_ns / 1000000000,
+                                 .tv_nsec = a->before.mtime_ns % 1000000000 } };
+
+    if (fstat(fd, &st))
+        return err_sys(e, path, "look at the file");
+    if (st.st_size != a->offset + a->length || !stands_at(fd, bytes, a->offset))
+        return err_set(e, ERR_STALE, path, "take back: the file went on since");
+    if (ftruncate(fd, a->offset))
+        return err_sys(e, path, "take back");
+    /* The bytes are what counts; a time that cannot be put back is no reason to fail. */
+    if (futimens(fd, old))
+        errno = 0;
+    return ERR_OK;
+}
+
+enum err_code log_append_undo(const char *path, struct slice bytes, const struct appended *a,
+                              struct err *e)
+{
+    struct file_id now;
+    int fd;
+    enum err_code rc = log_open(path, 0, &fd, &now, e);
+
+    if (rc)
+        return rc;
+    if (now.dev != a->before.dev || now.ino != a->before.ino)
+        rc = err_set(e, ERR_STALE, path, "take back: another file lies here now");
+    else if (!lease_take(fd))
+        rc = err_set(e, ERR_LOCKED, path, "take back: a program has the session open");
+    if (!rc) {
+        rc = cut_under_lease(fd, path, bytes, a, e);
+        lease_drop(fd);
+        if (!rc)
+            rc = disk_sync(fd, path, e);
+    }
+    close(fd);
+    return rc;
+}
