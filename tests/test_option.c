@@ -1,0 +1,164 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/commands/option.h"
+
+enum { WORDS = 12 };
+
+/* What a test line gives: the options, the code, the error, and the operands. */
+struct result {
+    char *argv[WORDS + 2];
+    int argc, first;
+    struct options o;
+    struct err e;
+    enum err_code rc;
+};
+
+static void read_words(struct result *r, uint64_t allowed, bool stop_early,
+                       const char *const words[])
+{
+    memset(r, 0, sizeof *r);
+    r->argv[r->argc++] = (char *)(uintptr_t) "reprise";
+    for (size_t i = 0; words[i]; i++)
+        r->argv[r->argc++] = (char *)(uintptr_t)words[i];
+    r->rc = options_read(r->argc, r->argv, allowed, stop_early, &r->o, &r->first, &r->e);
+}
+
+#define READ(r, allowed, ...)                                                                      \
+    read_words(r, allowed, false, (const char *const[]){ __VA_ARGS__, NULL })
+
+static void options_may_stand_anywhere(void **state)
+{
+    struct result r;
+
+    (void)state;
+    READ(&r, OPTION_GLOBALS | OPTION_BIT(LIMIT), "5e55", "--limit", "7", "-C", "/x", "--json");
+    assert_int_equal(r.rc, ERR_OK);
+    assert_int_equal(r.o.limit, 7);
+    assert_string_equal(r.o.directory, "/x");
+    assert_true(option_given(&r.o, OPTION_JSON));
+    assert_int_equal(r.argc - r.first, 1);
+    assert_string_equal(r.argv[r.first], "5e55");
+}
+
+static void two_dashes_end_the_options(void **state)
+{
+    struct result r;
+
+    (void)state;
+    READ(&r, OPTION_GLOBALS, "--json", "--", "--all", "-x");
+    assert_int_equal(r.rc, ERR_OK);
+    assert_false(option_given(&r.o, OPTION_ALL));
+    assert_int_equal(r.argc - r.first, 2);
+    assert_string_equal(r.argv[r.first], "--all");
+}
+
+static void resume_takes_an_id_or_none(void **state)
+{
+    uint64_t picker = OPTION_GLOBALS | OPTION_BIT(RESUME) | OPTION_BIT(PRINT);
+    struct result r;
+
+    (void)state;
+    READ(&r, picker, "--resume", "5e55", "--print");
+    assert_string_equal(r.o.resume, "5e55");
+    assert_true(option_given(&r.o, OPTION_PRINT));
+    READ(&r, picker, "--resume=5e55");
+    assert_string_equal(r.o.resume, "5e55");
+    READ(&r, picker, "--resume", "--print");
+    assert_null(r.o.resume);
+    assert_true(option_given(&r.o, OPTION_RESUME));
+    assert_true(option_given(&r.o, OPTION_PRINT));
+}
+
+static void stores_add_up(void **state)
+{
+    struct result r;
+
+    (void)state;
+    READ(&r, OPTION_GLOBALS, "--store", "claude:/a", "--store=claude:/b");
+    assert_int_equal(r.o.stores, 2);
+    assert_string_equal(r.o.store[1], "claude:/b");
+}
+
+static void choices_become_their_place(void **state)
+{
+    struct result r;
+
+    (void)state;
+    READ(&r, OPTION_GLOBALS | OPTION_BIT(SORT), "--sort=size", "--color", "never");
+    assert_int_equal(r.rc, ERR_OK);
+    assert_int_equal(r.o.sort, 2);
+    assert_int_equal(r.o.color, COLOR_NEVER);
+}
+
+static void assert_refused(const char *word, const char *second, const char *named)
+{
+    struct result r;
+
+    READ(&r, OPTION_GLOBALS | OPTION_BIT(LIMIT) | OPTION_BIT(SORT), word, second);
+    assert_int_equal(r.rc, ERR_USAGE);
+    assert_string_equal(r.e.path, named);
+}
+
+static void what_is_wrong_is_named(void **state)
+{
+    (void)state;
+    assert_refused("--nonesuch", NULL, "--nonesuch");
+    assert_refused("-Z", NULL, "-Z");
+    assert_refused("--limit", NULL, "--limit");
+    assert_refused("--limit", "many", "--limit");
+    assert_refused("--limit", "-1", "--limit");
+    assert_refused("--limit", "99999999999999999999", "--limit");
+    assert_refused("--limit=", NULL, "--limit");
+    assert_refused("--sort=size,title", NULL, "--sort");
+    assert_refused("--sort=", NULL, "--sort");
+    assert_refused("--json=yes", NULL, "--json");
+    assert_refused("--print", NULL, "--print");
+    assert_refused("-C", NULL, "-C");
+}
+
+static void reading_may_stop_at_the_command(void **state)
+{
+    struct result r;
+
+    (void)state;
+    read_words(&r, OPTION_GLOBALS, true, (const char *const[]){ "--all", "list", "--json", NULL });
+    assert_int_equal(r.rc, ERR_OK);
+    assert_string_equal(r.argv[r.first], "list");
+    assert_false(option_given(&r.o, OPTION_JSON));
+}
+
+static void every_option_has_a_line_of_help(void **state)
+{
+    struct buf out = { 0 };
+    size_t lines = 0;
+
+    (void)state;
+    assert_int_equal(options_help((UINT64_C(1) << OPTION_COUNT) - 1, &out), ERR_OK);
+    for (size_t i = 0; i < out.n; i++)
+        lines += out.p[i] == '\n';
+    assert_int_equal(lines, OPTION_COUNT);
+    assert_non_null(strstr(buf_cstr(&out), "--limit=N"));
+    buf_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(options_may_stand_anywhere),
+        cmocka_unit_test(two_dashes_end_the_options),
+        cmocka_unit_test(resume_takes_an_id_or_none),
+        cmocka_unit_test(stores_add_up),
+        cmocka_unit_test(choices_become_their_place),
+        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(reading_may_stop_at_the_command),
+        cmocka_unit_test(every_option_has_a_line_of_help),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

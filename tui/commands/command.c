@@ -1,0 +1,104 @@
+#include "tui/commands/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/commands/nearest.h"
+#include "tui/commands/report.h"
+#include "tui/version.h"
+
+static const struct command *command_find(const char *word)
+{
+    for (const struct command *c = commands_table + 1; c->run; c++)
+        if (strcmp(c->name, word) == 0 || (c->alias && strcmp(c->alias, word) == 0))
+            return c;
+    return NULL;
+}
+
+static enum err_code unknown(const char *word, struct err *e)
+{
+    const char *near = NULL;
+    size_t best = nearest_limit(word);
+
+    for (const struct command *c = commands_table + 1; c->run; c++) {
+        size_t d = nearest_distance(word, c->name);
+
+        if (d <= best) {
+            near = c->name;
+            best = d - (d > 0);
+        }
+    }
+    if (near)
+        return err_set(e, ERR_USAGE, word, "read the command: there is none of this name; %s?",
+                       near);
+    return err_set(e, ERR_USAGE, word, "read the command: there is none of this name; see --help");
+}
+
+static enum err_code check_operands(const struct invocation *in, struct err *e)
+{
+    const struct command *c = in->command;
+    const char *name = c->name ? c->name : "reprise";
+
+    if (in->argc < c->min_operands)
+        return err_set(e, ERR_USAGE, name, "read operands: needs %s", c->operands);
+    if (in->argc > c->max_operands)
+        return err_set(e, ERR_USAGE, in->argv[c->max_operands],
+                       "read operands: one word more than %s takes", name);
+    return ERR_OK;
+}
+
+/* The words before the command may be global options or those of the picker; what comes behind it is
+ * read with the options of the command. */
+enum err_code invocation_read(struct invocation *in, int argc, char **argv, struct err *e)
+{
+    int first = 0;
+    uint64_t allowed = OPTION_GLOBALS | commands_table[0].options;
+    enum err_code rc = options_read(argc, argv, allowed, true, &in->options, &first, e);
+
+    if (rc)
+        return rc;
+    in->command = first < argc ? command_find(argv[first]) : &commands_table[0];
+    if (!in->command)
+        return unknown(argv[first], e);
+    if (first < argc) {
+        allowed = OPTION_GLOBALS | in->command->options;
+        rc = options_check(&in->options, allowed, e);
+        argc -= first;
+        argv += first;
+        if (rc == ERR_OK)
+            rc = options_read(argc, argv, allowed, false, &in->options, &first, e);
+        if (rc)
+            return rc;
+    }
+    in->argc = argc - first;
+    in->argv = argv + first;
+    if (option_given(&in->options, OPTION_HELP) || option_given(&in->options, OPTION_VERSION))
+        return ERR_OK;
+    return check_operands(in, e);
+}
+
+static enum err_code run(struct invocation *in, struct err *e)
+{
+    if (option_given(&in->options, OPTION_HELP))
+        return help_write(in->command, &in->out, e);
+    if (option_given(&in->options, OPTION_VERSION))
+        return out_addf(&in->out, e, "%s\n", version_text());
+    return in->command->run(in, e);
+}
+
+int invocation_run(struct invocation *in)
+{
+    struct err e = { 0 };
+    enum err_code rc = run(in, &e);
+
+    if (rc == ERR_OK)
+        rc = out_flush(&in->out, &e);
+    if (rc == ERR_OK || in->out.closed)
+        return 0;
+    /* What was answered before the failure is true, so it is not held back. A person who cancelled
+     * knows. */
+    if (out_flush(&in->out, NULL) == ERR_OK || rc != ERR_CANCELLED)
+        if (rc != ERR_CANCELLED)
+            report_line(in->err_fd, &e);
+    return report_exit(rc);
+}

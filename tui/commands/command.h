@@ -1,0 +1,55 @@
+#ifndef TUI_COMMANDS_COMMAND_H
+#define TUI_COMMANDS_COMMAND_H
+
+#include <stdint.h>
+
+#include "lite/err.h"
+#include "tui/commands/option.h"
+#include "tui/commands/out.h"
+#include "tui/world.h"
+
+/* One run of the program, after its options were read. */
+struct invocation {
+    const struct command *command;
+    struct options options;
+    const struct world *world;
+    int argc; /* operands only */
+    char **argv;
+    struct out out; /* stdout */
+    int err_fd;     /* stderr: warnings that do not stop the command */
+};
+
+/* A command is one row of commands_table and one file with its run function. */
+struct command {
+    const char *name; /* NULL: what runs without a command, the picker */
+    const char *alias;
+    const char *operands; /* in the usage line: "ID [MSG]" */
+    const char *summary;  /* in the list of commands: half a line, lower case */
+    const char *help;     /* paragraphs for --help, or "" */
+    uint64_t options;     /* beside OPTION_GLOBALS */
+    int min_operands, max_operands;
+    enum err_code (*run)(struct invocation *in, struct err *e);
+};
+
+extern const struct command commands_table[]; /* the picker first; ends with run == NULL */
+
+/* Reads argv: which command, its options, its operands. */
+MUST_CHECK enum err_code invocation_read(struct invocation *in, int argc, char **argv,
+                                         struct err *e);
+/* Runs it, writes what is left of the answer, reports a failure; the exit code of the program. */
+int invocation_run(struct invocation *in);
+
+/* Help for the whole program (command NULL or the picker) or one command, into out. */
+MUST_CHECK enum err_code help_write(const struct command *command, struct out *out, struct err *e);
+
+/* One command each, in its own file. */
+enum err_code picker_run(struct invocation *in, struct err *e);
+enum err_code list_run(struct invocation *in, struct err *e);
+enum err_code info_run(struct invocation *in, struct err *e);
+enum err_code messages_run(struct invocation *in, struct err *e);
+enum err_code subagents_run(struct invocation *in, struct err *e);
+enum err_code restore_run(struct invocation *in, struct err *e);
+enum err_code demo_run(struct invocation *in, struct err *e);
+enum err_code help_run(struct invocation *in, struct err *e);
+
+#endif

@@ -1,0 +1,118 @@
+#include "tui/commands/line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/clean.h"
+#include "tui/when.h"
+
+enum { AGE_COLUMNS = 8, ID_COLUMNS = 8, BRANCH_COLUMNS = 18 };
+
+static const struct {
+    unsigned flag;
+    const char *word;
+} words[] = {
+    { SESSION_LIVE, "running" },
+    { SESSION_INTERRUPTED, "interrupted" },
+    { SESSION_FORK, "fork" },
+    { SESSION_ARCHIVED, "archived" },
+    { SESSION_DAMAGED, "damaged" },
+    { SESSION_TORN, "torn" },
+    { SESSION_CHANGED, "changing now" },
+};
+
+void line_flags(unsigned flags, char out[LINE_FLAGS])
+{
+    size_t n = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (flags & words[i].flag)
+            n += (size_t)snprintf(out + n, LINE_FLAGS - n, "%s%s", n ? ", " : "", words[i].word);
+}
+
+static enum err_code blanks(size_t n, struct out *out, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (rc == ERR_OK && n-- > 0)
+        rc = out_add(out, SLICE(" "), e);
+    return rc;
+}
+
+/* How many bytes of the text fit in w columns, whole clusters only. */
+static size_t fits(struct slice text, size_t w, size_t *used)
+{
+    struct clean c;
+    struct glyph g;
+    size_t at = 0;
+
+    *used = 0;
+    clean_begin(&c, text);
+    for (;;) {
+        size_t cluster = clean_cluster_width(&c);
+
+        at = c.at;
+        if (cluster == 0 || *used + cluster > w)
+            return cluster == 0 ? text.n : at;
+        *used += cluster;
+        for (size_t done = 0; done < cluster && clean_next(&c, &g); done += g.width)
+            ;
+    }
+}
+
+enum err_code line_column(struct slice text, size_t w, struct out *out, struct err *e)
+{
+    size_t used;
+    size_t n = fits(text, w, &used);
+    bool cut = n < text.n;
+
+    if (cut)
+        n = fits(text, w - 1, &used);
+    enum err_code rc = out_text(out, (struct slice){ text.p, n }, e);
+
+    if (rc == ERR_OK && cut)
+        rc = out_add(out, SLICE("\xe2\x80\xa6"), e);
+    return rc ? rc : blanks(w - used - cut, out, e);
+}
+
+/* As much of an id as tells sessions apart, and serves as an ID. */
+static struct slice start_of_id(struct slice id)
+{
+    return (struct slice){ id.p, id.n < ID_COLUMNS ? id.n : ID_COLUMNS };
+}
+
+static enum err_code columns(const struct session_row *row, int64_t now_ms, struct out *out,
+                             struct err *e)
+{
+    char age[WHEN_AGE];
+
+    when_age(now_ms, row->modified_ms, age);
+    enum err_code rc = out_addf(out, e, "%*s  ", AGE_COLUMNS, age);
+
+    if (rc == ERR_OK)
+        rc = line_column(start_of_id(row->ref.id), ID_COLUMNS, out, e);
+    if (rc == ERR_OK)
+        rc = blanks(2, out, e);
+    if (rc == ERR_OK)
+        rc = line_column(row->git_branch, BRANCH_COLUMNS, out, e);
+    return rc ? rc : blanks(2, out, e);
+}
+
+enum err_code line_write(const struct session_row *row, int64_t now_ms, struct out *out,
+                         struct err *e)
+{
+    char flags[LINE_FLAGS];
+    enum err_code rc = columns(row, now_ms, out, e);
+
+    line_flags(row->flags, flags);
+    if (rc == ERR_OK)
+        rc = out_text(out, row->summary, e);
+    if (rc == ERR_OK && row->tag.n)
+        rc = out_add(out, SLICE("  #"), e);
+    if (rc == ERR_OK && row->tag.n)
+        rc = out_text(out, row->tag, e);
+    if (rc == ERR_OK && flags[0])
+        rc = out_addf(out, e, "  (%s)", flags);
+    return rc ? rc : out_add(out, SLICE("\n"), e);
+}

@@ -1,0 +1,104 @@
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "store/listing.h"
+#include "store/session_json.h"
+#include "tui/commands/command.h"
+#include "tui/commands/line.h"
+#include "tui/commands/sessions.h"
+#include "tui/when.h"
+
+static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, struct err *e)
+{
+    *ms = TIME_NONE;
+    if (!text || when_parse((struct slice){ text, strlen(text) }, now_ms, ms))
+        return ERR_OK;
+    return err_set(e, ERR_USAGE, text,
+                   "read the time: needs 2w, 3d, 12h, 30m, a date or a time of RFC 3339");
+}
+
+static struct slice text_of(const char *text)
+{
+    return (struct slice){ text, text ? strlen(text) : 0 };
+}
+
+static enum err_code make_query(const struct invocation *in, const struct scope *scope,
+                                struct listing_query *q, struct err *e)
+{
+    const struct options *o = &in->options;
+    int64_t now_ms = in->world->env.now_ms;
+
+    *q = (struct listing_query){
+        .scope = *scope,
+        .sort = (enum listing_sort)o->sort,
+        .tag = text_of(o->tag),
+        .branch = text_of(o->branch),
+        .archived = option_given(o, OPTION_ARCHIVED),
+        .limit = o->limit,
+        .offset = o->offset,
+    };
+    enum err_code rc = read_when(o->since, now_ms, &q->since_ms, e);
+
+    return rc ? rc : read_when(o->before, now_ms, &q->before_ms, e);
+}
+
+struct answer {
+    struct out *out;
+    int64_t now_ms;
+    bool json;
+    size_t rows;
+};
+
+static enum err_code write_json(struct answer *a, const struct session_row *row, struct err *e)
+{
+    struct jsonout j;
+    enum err_code rc = out_add(a->out, a->rows ? SLICE(",\n") : SLICE("["), e);
+
+    if (rc)
+        return rc;
+    jsonout_init(&j, &a->out->buf);
+    session_json(&j, row);
+    return j.rc ? err_set(e, j.rc, "", "write the row: out of memory") : ERR_OK;
+}
+
+static enum err_code write_row(const struct session_row *row, void *arg, struct err *e)
+{
+    struct answer *a = arg;
+    enum err_code rc = a->json ? write_json(a, row, e) : line_write(row, a->now_ms, a->out, e);
+
+    a->rows++;
+    return rc ? rc : out_row(a->out, e);
+}
+
+static enum err_code write_all(struct listing *l, struct answer *a, struct err *e)
+{
+    enum err_code rc = listing_each(l, write_row, a, e);
+
+    if (rc || !a->json)
+        return rc;
+    return out_add(a->out, a->rows ? SLICE("]\n") : SLICE("[]\n"), e);
+}
+
+enum err_code list_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct listing *listing = NULL;
+    struct listing_query q;
+    struct answer answer = {
+        .out = &in->out,
+        .now_ms = in->world->env.now_ms,
+        .json = option_given(&in->options, OPTION_JSON),
+    };
+    enum err_code rc = sessions_open(in, false, &s, e);
+
+    if (rc)
+        return rc;
+    rc = make_query(in, &s.scope, &q, e);
+    if (rc == ERR_OK)
+        rc = listing_open(s.store, s.n, &q, &listing, e);
+    if (rc == ERR_OK)
+        rc = write_all(listing, &answer, e);
+    listing_close(listing);
+    sessions_close(&s);
+    return rc;
+}

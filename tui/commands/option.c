@@ -1,0 +1,259 @@
+#include "tui/commands/option.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum kind {
+    KIND_FLAG,     /* only its bit in `given` */
+    KIND_TEXT,     /* const char * */
+    KIND_OPTIONAL, /* const char *, and the value may be missing */
+    KIND_STORE,    /* one more of the stores */
+    KIND_NUMBER,   /* int64_t, not negative */
+    KIND_CHOICE,   /* int: the place in `arg`, whose words are parted by | */
+};
+
+struct option_row {
+    const char *name; /* without the dashes; NULL: only a letter */
+    char letter;      /* 0: only a name */
+    enum kind kind;
+    const char *arg; /* how help calls the value; the choices of a choice */
+    size_t at;       /* where the value goes in struct options */
+    const char *help;
+};
+
+/* clang-format off */
+#define AT(member) offsetof(struct options, member)
+static const struct option_row table[OPTION_COUNT] = {
+    [OPTION_DIRECTORY] = { NULL, 'C', KIND_TEXT, "DIR", AT(directory), "act as if started in DIR" },
+    [OPTION_STORE] = { "store", 0, KIND_STORE, "SYSTEM:PATH", 0, "look in this store only (may be repeated)" },
+    [OPTION_PROJECT] = { "project", 0, KIND_TEXT, "DIR", AT(project), "the sessions of DIR, which need not exist any more" },
+    [OPTION_ALL] = { "all", 0, KIND_FLAG, NULL, 0, "the sessions of every project" },
+    [OPTION_JSON] = { "json", 0, KIND_FLAG, NULL, 0, "answer in JSON" },
+    [OPTION_COLOR] = { "color", 0, KIND_CHOICE, "auto|always|never", AT(color), "when to use colours" },
+    [OPTION_ASCII] = { "ascii", 0, KIND_FLAG, NULL, 0, "draw with ASCII characters only" },
+    [OPTION_CONFIG] = { "config", 0, KIND_TEXT, "FILE", AT(config), "read FILE instead of the configuration file" },
+    [OPTION_KEYS] = { "keys", 0, KIND_CHOICE, "default|vim", AT(keys), "the key scheme of the screen" },
+    [OPTION_HELP] = { "help", 'h', KIND_FLAG, NULL, 0, "show this help" },
+    [OPTION_VERSION] = { "version", 'V', KIND_FLAG, NULL, 0, "show the version" },
+    [OPTION_RESUME] = { "resume", 'r', KIND_OPTIONAL, "ID", AT(resume), "resume this session at once; without ID open the picker" },
+    [OPTION_CONTINUE] = { "continue", 'c', KIND_FLAG, NULL, 0, "the same as --resume latest" },
+    [OPTION_PRINT] = { "print", 'p', KIND_FLAG, NULL, 0, "print the choice instead of running it" },
+    [OPTION_QUERY] = { "query", 'q', KIND_TEXT, "QUERY", AT(query), "start with QUERY typed in" },
+    [OPTION_PLAIN] = { "plain", 0, KIND_FLAG, NULL, 0, "numbered lines and a prompt for a number, no screen" },
+    [OPTION_LIMIT] = { "limit", 'n', KIND_NUMBER, "N", AT(limit), "at most N (0: all)" },
+    [OPTION_OFFSET] = { "offset", 0, KIND_NUMBER, "N", AT(offset), "leave the first N out" },
+    [OPTION_SYSTEM] = { "system", 0, KIND_TEXT, "NAME", AT(system), "only sessions of this system" },
+    [OPTION_TAG] = { "tag", 0, KIND_TEXT, "TAG", AT(tag), "only sessions with this tag" },
+    [OPTION_BRANCH] = { "branch", 0, KIND_TEXT, "BRANCH", AT(branch), "only sessions of this git branch" },
+    [OPTION_SINCE] = { "since", 0, KIND_TEXT, "WHEN", AT(since), "active since WHEN: 2w, 3d, 12h, 30m or a date" },
+    [OPTION_BEFORE] = { "before", 0, KIND_TEXT, "WHEN", AT(before), "last active before WHEN" },
+    [OPTION_ARCHIVED] = { "archived", 0, KIND_FLAG, NULL, 0, "only archived sessions" },
+    [OPTION_NO_PROGRAMMATIC] = { "no-programmatic", 0, KIND_FLAG, NULL, 0, "leave out sessions that programs wrote" },
+    [OPTION_NO_WORKTREES] = { "no-worktrees", 0, KIND_FLAG, NULL, 0, "leave out the other worktrees of the repository" },
+    [OPTION_SORT] = { "sort", 0, KIND_CHOICE, "recent|created|size|title", AT(sort), "the order" },
+    [OPTION_SYSTEM_MESSAGES] = { "system-messages", 0, KIND_FLAG, NULL, 0, "system messages too" },
+    [OPTION_AGENT] = { "agent", 0, KIND_TEXT, "AGENTID", AT(agent), "the messages of this sub-agent" },
+    [OPTION_AT] = { "at", 0, KIND_TEXT, "MSG", AT(at), "as the session was at this message" },
+};
+/* clang-format on */
+
+/* What getopt answers for an option without a letter: beyond every character. */
+enum { LONG_BASE = 256, LETTERS_MAX = 4 + 3 * OPTION_COUNT };
+
+static void spell(const struct option_row *row, char *out, size_t cap)
+{
+    if (row->name)
+        snprintf(out, cap, "--%s", row->name);
+    else
+        snprintf(out, cap, "-%c", row->letter);
+}
+
+static enum err_code usage(struct err *e, const struct option_row *row, const char *why)
+{
+    char name[64];
+
+    spell(row, name, sizeof name);
+    return err_set(e, ERR_USAGE, name, "read options: %s", why);
+}
+
+static enum err_code read_number(const struct option_row *row, const char *text, int64_t *out,
+                                 struct err *e)
+{
+    char *end = NULL;
+
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+
+    if (text[0] == '\0' || *end != '\0' || errno != 0 || n < 0)
+        return usage(e, row, "needs a whole number that is not negative");
+    *out = n;
+    return ERR_OK;
+}
+
+static enum err_code read_choice(const struct option_row *row, const char *text, int *out,
+                                 struct err *e)
+{
+    size_t n = strlen(text);
+    int place = 0;
+
+    for (const char *word = row->arg; word; place++) {
+        const char *bar = strchr(word, '|');
+        size_t len = bar ? (size_t)(bar - word) : strlen(word);
+
+        if (len == n && memcmp(word, text, n) == 0) {
+            *out = place;
+            return ERR_OK;
+        }
+        word = bar ? bar + 1 : NULL;
+    }
+    char why[80];
+
+    snprintf(why, sizeof why, "needs one of %s", row->arg);
+    return usage(e, row, why);
+}
+
+static enum err_code put_value(enum option_id which, const char *text, struct options *o,
+                               struct err *e)
+{
+    const struct option_row *row = &table[which];
+    char *at = (char *)o + row->at;
+
+    o->given |= UINT64_C(1) << which;
+    switch (row->kind) {
+    case KIND_FLAG: return ERR_OK;
+    case KIND_NUMBER: return read_number(row, text, (int64_t *)(void *)at, e);
+    case KIND_CHOICE: return read_choice(row, text, (int *)(void *)at, e);
+    case KIND_STORE:
+        if (o->stores == OPTION_STORES_MAX)
+            return usage(e, row, "too many stores");
+        o->store[o->stores++] = text;
+        return ERR_OK;
+    case KIND_TEXT:
+    case KIND_OPTIONAL: *(const char **)(void *)at = text; return ERR_OK;
+    }
+    return ERR_OK;
+}
+
+/* The tables getopt_long wants, made from ours for the options of one command. */
+struct getopt_tables {
+    struct option named[OPTION_COUNT + 1];
+    char letters[LETTERS_MAX];
+};
+
+static void make_tables(uint64_t allowed, bool stop_early, struct getopt_tables *t)
+{
+    size_t named = 0, n = 0;
+
+    memset(t, 0, sizeof *t);
+    if (stop_early)
+        t->letters[n++] = '+';
+    t->letters[n++] = ':'; /* a missing value is told apart from an unknown option */
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const struct option_row *row = &table[i];
+        bool takes = row->kind != KIND_FLAG, optional = row->kind == KIND_OPTIONAL;
+
+        if (!(allowed >> i & 1))
+            continue;
+        if (row->name)
+            t->named[named++] = (struct option){ row->name,
+                                                 optional ? optional_argument
+                                                 : takes  ? required_argument
+                                                          : no_argument,
+                                                 NULL, LONG_BASE + i };
+        if (row->letter) {
+            t->letters[n++] = row->letter;
+            if (takes)
+                t->letters[n++] = ':';
+            if (optional)
+                t->letters[n++] = ':';
+        }
+    }
+}
+
+static int by_code(int code)
+{
+    if (code >= LONG_BASE)
+        return code - LONG_BASE;
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (table[i].letter && table[i].letter == code)
+            return i;
+    return OPTION_COUNT;
+}
+
+/* getopt says '?' without a text of its own (opterr is 0): which word, and what is wrong with it. */
+static enum err_code bad_word(int code, char **argv, struct err *e)
+{
+    int which = optopt ? by_code(optopt) : OPTION_COUNT;
+    char letter[3] = { '-', (char)optopt, '\0' };
+    const char *word = optopt && optopt < LONG_BASE ? letter : argv[optind - 1];
+
+    if (code == ':')
+        return usage(e, &table[which], "needs a value");
+    if (optopt >= LONG_BASE)
+        return usage(e, &table[which], "takes no value");
+    return err_set(e, ERR_USAGE, word, "read options: unknown or ambiguous option");
+}
+
+enum err_code options_read(int argc, char **argv, uint64_t allowed, bool stop_early,
+                           struct options *o, int *first, struct err *e)
+{
+    struct getopt_tables t;
+    int code;
+
+    make_tables(allowed, stop_early, &t);
+    optind = 0; /* starts the scan afresh; glibc re-reads the letters then */
+    opterr = 0;
+    while ((code = getopt_long(argc, argv, t.letters, t.named, NULL)) != -1) {
+        if (code == '?' || code == ':')
+            return bad_word(code, argv, e);
+        int which = by_code(code);
+        const char *value = optarg;
+
+        /* "--resume ID" with a blank: getopt only knows "--resume=ID". */
+        if (table[which].kind == KIND_OPTIONAL && !value && optind < argc && argv[optind][0] != '-')
+            value = argv[optind++];
+        enum err_code rc = put_value((enum option_id)which, value, o, e);
+
+        if (rc)
+            return rc;
+    }
+    *first = optind;
+    return ERR_OK;
+}
+
+enum err_code options_check(const struct options *o, uint64_t allowed, struct err *e)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if ((o->given & ~allowed) >> i & 1)
+            return usage(e, &table[i], "not an option of this command");
+    return ERR_OK;
+}
+
+static enum err_code help_line(const struct option_row *row, struct buf *out)
+{
+    char left[64];
+    char letter[8] = "    ";
+    const char *open = row->kind == KIND_OPTIONAL ? "[=" : row->name ? "=" : " ";
+
+    if (row->letter)
+        snprintf(letter, sizeof letter, "-%c%s", row->letter, row->name ? ", " : "");
+    snprintf(left, sizeof left, "%s%s%s%s%s%s", letter, row->name ? "--" : "",
+             row->name ? row->name : "", row->arg ? open : "", row->arg ? row->arg : "",
+             row->kind == KIND_OPTIONAL ? "]" : "");
+    return buf_addf(out, "  %-34s %s\n", left, row->help);
+}
+
+enum err_code options_help(uint64_t which, struct buf *out)
+{
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (which >> i & 1) {
+            enum err_code rc = help_line(&table[i], out);
+
+            if (rc)
+                return rc;
+        }
+    return ERR_OK;
+}

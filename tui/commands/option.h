@@ -1,0 +1,86 @@
+#ifndef TUI_COMMANDS_OPTION_H
+#define TUI_COMMANDS_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/buf.h"
+#include "lite/err.h"
+
+/* Every option of the program, once. A command names those it takes by their bits; parsing and help are
+ * made from the same table (option.c). */
+enum option_id {
+    OPTION_DIRECTORY,
+    OPTION_STORE,
+    OPTION_PROJECT,
+    OPTION_ALL,
+    OPTION_JSON,
+    OPTION_COLOR,
+    OPTION_ASCII,
+    OPTION_CONFIG,
+    OPTION_KEYS,
+    OPTION_HELP,
+    OPTION_VERSION,
+    OPTION_RESUME,
+    OPTION_CONTINUE,
+    OPTION_PRINT,
+    OPTION_QUERY,
+    OPTION_PLAIN,
+    OPTION_LIMIT,
+    OPTION_OFFSET,
+    OPTION_SYSTEM,
+    OPTION_TAG,
+    OPTION_BRANCH,
+    OPTION_SINCE,
+    OPTION_BEFORE,
+    OPTION_ARCHIVED,
+    OPTION_NO_PROGRAMMATIC,
+    OPTION_NO_WORKTREES,
+    OPTION_SORT,
+    OPTION_SYSTEM_MESSAGES,
+    OPTION_AGENT,
+    OPTION_AT,
+    OPTION_COUNT
+};
+
+#define OPTION_BIT(name) (UINT64_C(1) << OPTION_##name)
+/* What every command takes. */
+#define OPTION_GLOBALS                                                                             \
+    (OPTION_BIT(DIRECTORY) | OPTION_BIT(STORE) | OPTION_BIT(PROJECT) | OPTION_BIT(ALL) |           \
+     OPTION_BIT(JSON) | OPTION_BIT(COLOR) | OPTION_BIT(ASCII) | OPTION_BIT(CONFIG) |               \
+     OPTION_BIT(KEYS) | OPTION_BIT(HELP) | OPTION_BIT(VERSION))
+
+enum { OPTION_STORES_MAX = 32 };
+enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum option_sort { OPTION_SORT_RECENT, OPTION_SORT_CREATED, OPTION_SORT_SIZE, OPTION_SORT_TITLE };
+enum option_keys { OPTION_KEYS_DEFAULT, OPTION_KEYS_VIM };
+
+/* What was asked for. Texts are borrowed from argv. */
+struct options {
+    uint64_t given; /* OPTION_BIT of each option that was there */
+    const char *directory, *project, *config;
+    const char *store[OPTION_STORES_MAX];
+    size_t stores;
+    const char *resume; /* NULL with OPTION_RESUME given: open the picker */
+    const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
+    int64_t limit, offset;
+    int color, sort, keys; /* the enums above */
+};
+
+static inline bool option_given(const struct options *o, enum option_id which)
+{
+    return (o->given >> which & 1) != 0;
+}
+
+/* Reads the options of `allowed` from argv[1..], wherever they stand, into *o; `--` ends them. With
+ * `stop_early` it ends at the first word that is no option. *first is then the index of the first
+ * operand: argv is reordered so that all of them follow. ERR_USAGE names the word that was wrong. */
+MUST_CHECK enum err_code options_read(int argc, char **argv, uint64_t allowed, bool stop_early,
+                                      struct options *o, int *first, struct err *e);
+/* ERR_USAGE, naming the first of the options given that is not allowed. */
+MUST_CHECK enum err_code options_check(const struct options *o, uint64_t allowed, struct err *e);
+/* The lines of a help text that explain the options of a set. */
+MUST_CHECK enum err_code options_help(uint64_t which, struct buf *out);
+
+#endif

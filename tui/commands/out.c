@@ -1,0 +1,80 @@
+#include "tui/commands/out.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tui/clean.h"
+
+void out_init(struct out *o, int fd)
+{
+    *o = (struct out){ .fd = fd };
+}
+
+void out_fini(struct out *o)
+{
+    buf_fini(&o->buf);
+}
+
+static enum err_code no_memory(enum err_code rc, struct err *e)
+{
+    return rc ? err_set(e, rc, "stdout", "write the answer: out of memory") : ERR_OK;
+}
+
+enum err_code out_add(struct out *o, struct slice bytes, struct err *e)
+{
+    return no_memory(buf_add(&o->buf, bytes), e);
+}
+
+enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (n < 0 || (size_t)n >= sizeof text)
+        return no_memory(ERR_NOMEM, e);
+    return out_add(o, (struct slice){ text, (size_t)n }, e);
+}
+
+enum err_code out_text(struct out *o, struct slice text, struct err *e)
+{
+    return no_memory(clean_add(&o->buf, text), e);
+}
+
+enum err_code out_row(struct out *o, struct err *e)
+{
+    return o->buf.n < OUT_PIECE ? ERR_OK : out_flush(o, e);
+}
+
+static enum err_code write_failed(struct out *o, struct err *e)
+{
+    o->buf.n = 0;
+    if (errno != EPIPE)
+        return err_sys(e, "stdout", "write the answer");
+    o->closed = true;
+    return err_set(e, ERR_CANCELLED, "stdout", "nobody reads the answer any more");
+}
+
+enum err_code out_flush(struct out *o, struct err *e)
+{
+    size_t done = 0;
+
+    if (o->closed)
+        return err_set(e, ERR_CANCELLED, "stdout", "nobody reads the answer any more");
+    while (done < o->buf.n) {
+        ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return write_failed(o, e);
+        done += (size_t)n;
+    }
+    o->buf.n = 0;
+    return ERR_OK;
+}

@@ -1,0 +1,37 @@
+#ifndef TUI_COMMANDS_OUT_H
+#define TUI_COMMANDS_OUT_H
+
+#include <stdbool.h>
+
+#include "lite/buf.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+
+/* Where a command's answer goes. Rows are gathered and written in pieces of OUT_PIECE, so that a long
+ * answer streams and costs no memory. The first failure sticks: later calls do nothing and say it again.
+ *
+ * A reader that went away (EPIPE) is no failure of the command: it is ERR_CANCELLED with `closed` set,
+ * which stops the work and ends the program quietly. */
+struct out {
+    int fd;
+    struct buf buf; /* what is not written yet; jsonout may write here */
+    bool closed;
+    bool color; /* may be styled with escape sequences of our own */
+};
+
+enum { OUT_PIECE = 32 * 1024 };
+
+void out_init(struct out *o, int fd);
+/* Forgets what was not flushed. */
+void out_fini(struct out *o);
+/* Bytes of our own: literals, JSON, numbers. */
+MUST_CHECK enum err_code out_add(struct out *o, struct slice bytes, struct err *e);
+MUST_CHECK enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+/* Text from disk, for people: cleaned, so that nothing in it acts on a terminal. */
+MUST_CHECK enum err_code out_text(struct out *o, struct slice text, struct err *e);
+/* After each row: writes when a piece is full. */
+MUST_CHECK enum err_code out_row(struct out *o, struct err *e);
+MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);
+
+#endif

@@ -1,0 +1,43 @@
+#include "tui/commands/report.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/buf.h"
+#include "tui/clean.h"
+
+int report_exit(enum err_code rc)
+{
+    switch (rc) {
+    case ERR_OK: return 0;
+    case ERR_NOMEM:
+    case ERR_IO: return 1;
+    case ERR_USAGE: return 2;
+    case ERR_NOT_FOUND: return 3;
+    case ERR_LOCKED:
+    case ERR_STALE:
+    case ERR_UNSAFE:
+    case ERR_UNSUPPORTED: return 4;
+    case ERR_FORMAT: return 5;
+    case ERR_CANCELLED: return 130;
+    }
+    return 1;
+}
+
+void report_line(int fd, const struct err *e)
+{
+    char raw[512];
+    struct buf line = { 0 };
+    struct slice text = SLICE("reprise: out of memory\n");
+
+    err_format(e, raw, sizeof raw);
+    if (buf_add(&line, SLICE("reprise: ")) == ERR_OK &&
+        clean_add(&line, (struct slice){ raw, strlen(raw) }) == ERR_OK &&
+        buf_add_byte(&line, '\n') == ERR_OK)
+        text = buf_slice(&line);
+    /* There is nobody left to tell when even this fails. */
+    ssize_t n = write(fd, text.p, text.n);
+
+    (void)n;
+    buf_fini(&line);
+}

@@ -1,0 +1,11 @@
+#ifndef TUI_COMMANDS_REPORT_H
+#define TUI_COMMANDS_REPORT_H
+
+#include "lite/err.h"
+
+/* The exit code of the program for an answer of the library: the one place that maps them (CLI.md). */
+int report_exit(enum err_code rc);
+/* Writes "reprise: PATH-OR-ID: what: why" to fd as exactly one clean line. */
+void report_line(int fd, const struct err *e);
+
+#endif

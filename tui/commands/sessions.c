@@ -1,0 +1,157 @@
+#include "tui/commands/sessions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/resolve.h"
+#include "tui/commands/report.h"
+
+static struct slice text_of(const char *text)
+{
+    return (struct slice){ text, text ? strlen(text) : 0 };
+}
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "open the stores: out of memory");
+}
+
+/* "~/x" and "x" made absolute; the shell expands neither behind a colon. */
+static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
+{
+    struct buf full = { 0 };
+    const char *kept = NULL;
+    enum err_code rc;
+
+    if (path[0] == '/')
+        return path;
+    if (path[0] == '~' && (path[1] == '/' || path[1] == '\0') && env->home)
+        rc = buf_addf(&full, "%s%s", env->home, path + 1);
+    else
+        rc = buf_addf(&full, "%s/%s", env->cwd, path);
+    if (rc == ERR_OK)
+        kept = arena_copy(a, buf_slice(&full)).p;
+    buf_fini(&full);
+    return kept;
+}
+
+static bool wanted(const struct invocation *in, const struct store_ops *ops)
+{
+    return !in->options.system || strcmp(in->options.system, ops->name) == 0;
+}
+
+static enum err_code open_named(const struct invocation *in, const char *named, struct sessions *s,
+                                struct err *e)
+{
+    const char *colon = strchr(named, ':');
+    const struct store_ops *ops =
+        colon ? store_system((struct slice){ named, (size_t)(colon - named) }) : NULL;
+
+    if (!colon || !colon[1])
+        return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
+    if (!ops)
+        return err_set(e, ERR_USAGE, named, "open store: there is no such system");
+    if (!wanted(in, ops))
+        return ERR_OK;
+    const char *path = absolute(&in->world->env, colon + 1, &s->arena);
+
+    if (!path)
+        return no_memory(e);
+    enum err_code rc = ops->open(&in->world->env, path, &s->store[s->n], e);
+
+    s->n += rc == ERR_OK;
+    return rc;
+}
+
+/* One system where its sessions lie by default: nothing there is normal, trouble is said and passed. */
+static enum err_code open_default(const struct invocation *in, const struct store_ops *ops,
+                                  struct sessions *s, struct err *e)
+{
+    struct err trouble = { 0 };
+
+    if (!wanted(in, ops))
+        return ERR_OK;
+    enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &trouble);
+
+    s->n += rc == ERR_OK;
+    if (rc == ERR_NOMEM) {
+        if (e)
+            *e = trouble;
+        return rc;
+    }
+    if (rc != ERR_OK && rc != ERR_NOT_FOUND)
+        report_line(in->err_fd, &trouble);
+    return ERR_OK;
+}
+
+static enum err_code open_stores(const struct invocation *in, struct sessions *s, struct err *e)
+{
+    const char *system = in->options.system;
+    enum err_code rc = ERR_OK;
+
+    if (system && !store_system(text_of(system)))
+        return err_set(e, ERR_USAGE, system, "choose the system: there is none of this name");
+    for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
+        rc = open_named(in, in->options.store[i], s, e);
+    if (in->options.stores)
+        return rc;
+    for (size_t i = 0; rc == ERR_OK && store_systems[i]; i++)
+        rc = open_default(in, store_systems[i], s, e);
+    return rc;
+}
+
+static enum err_code choose_scope(const struct invocation *in, bool everywhere, struct sessions *s,
+                                  struct err *e)
+{
+    const struct options *o = &in->options;
+    const char *dir = o->project ? o->project : in->world->env.cwd;
+    bool worktrees = !option_given(o, OPTION_NO_WORKTREES);
+    enum err_code rc = ERR_OK;
+
+    if (!o->project && (everywhere || option_given(o, OPTION_ALL)))
+        s->scope.all = true;
+    else
+        rc = scope_of(dir, worktrees, &s->arena, &s->scope, e);
+    s->scope.leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
+    return rc;
+}
+
+enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
+                            struct err *e)
+{
+    *out = (struct sessions){ 0 };
+    enum err_code rc = choose_scope(in, everywhere, out, e);
+
+    if (rc == ERR_OK)
+        rc = open_stores(in, out, e);
+    if (rc)
+        sessions_close(out);
+    return rc;
+}
+
+void sessions_close(struct sessions *s)
+{
+    for (size_t i = 0; i < s->n; i++)
+        store_close(s->store[i]);
+    arena_fini(&s->arena);
+    *s = (struct sessions){ 0 };
+}
+
+enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
+                            struct err *e)
+{
+    return session_resolve(s->store, s->n, &s->scope, text_of(id), &s->arena, ref, e);
+}
+
+enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
+                                  struct session_ref *ref, struct err *e)
+{
+    enum err_code rc = sessions_open(in, true, out, e);
+
+    if (rc)
+        return rc;
+    rc = sessions_find(out, in->argv[0], ref, e);
+    if (rc)
+        sessions_close(out);
+    return rc;
+}

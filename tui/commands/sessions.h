@@ -1,0 +1,32 @@
+#ifndef TUI_COMMANDS_SESSIONS_H
+#define TUI_COMMANDS_SESSIONS_H
+
+#include "lite/arena.h"
+#include "store/listing.h"
+#include "store/store.h"
+#include "tui/commands/command.h"
+
+/* The stores and the scope that the options of a command name (CLI.md, Discovery). */
+struct sessions {
+    struct arena arena;
+    struct store *store[OPTION_STORES_MAX]; /* owned */
+    size_t n;
+    struct scope scope;
+};
+
+/* Opens them. A store that was named and cannot be opened is an error; one that was looked for by itself and
+ * is not there is not, and one that cannot be read is a warning on stderr. `everywhere`: without --project
+ * the scope is every project. */
+MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
+                                       struct err *e);
+void sessions_close(struct sessions *s);
+
+/* The session that an operand names; *ref lives until sessions_close. */
+MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
+                                       struct err *e);
+/* Opens the stores for every project and finds the first operand in them: what a command with an ID does
+ * first. */
+MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
+                                             struct session_ref *ref, struct err *e);
+
+#endif

@@ -1,0 +1,88 @@
+#include "tui/commands/command.h"
+
+#include <stddef.h>
+
+#define BIT OPTION_BIT
+#define FILTERS                                                                                    \
+    (BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM) | BIT(TAG) | BIT(BRANCH) | BIT(SINCE) | BIT(BEFORE) |  \
+     BIT(ARCHIVED) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES) | BIT(SORT))
+
+const struct command commands_table[] = {
+    {
+        .operands = "",
+        .summary = "",
+        .help = "Opens the picker: type to find a session, Enter puts you back into it.\n"
+                "The screen is drawn on the terminal even when the output goes elsewhere.\n",
+        .options = BIT(RESUME) | BIT(CONTINUE) | BIT(PRINT) | BIT(QUERY) | BIT(PLAIN) |
+                   BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES) | BIT(SORT),
+        .run = picker_run,
+    },
+    {
+        .name = "list",
+        .alias = "ls",
+        .operands = "",
+        .summary = "the sessions of this directory, newest first",
+        .help =
+            "Without --all or --project: the sessions of the current directory and of the other\n"
+            "worktrees of its repository.\n",
+        .options = FILTERS,
+        .run = list_run,
+    },
+    {
+        .name = "info",
+        .operands = "ID",
+        .summary = "what is known about one session",
+        .help = "",
+        .options = BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = info_run,
+    },
+    {
+        .name = "messages",
+        .operands = "ID",
+        .summary = "the conversation that a resume would restore, oldest first",
+        .help = "",
+        .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(AGENT) | BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = messages_run,
+    },
+    {
+        .name = "subagents",
+        .operands = "ID",
+        .summary = "the ids of the sub-agents of a session",
+        .help = "",
+        .options = BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = subagents_run,
+    },
+    {
+        .name = "restore",
+        .operands = "ID",
+        .summary = "everything a host needs to continue a session",
+        .help = "",
+        .options = BIT(AT) | BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = restore_run,
+    },
+    {
+        .name = "demo",
+        .operands = "",
+        .summary = "build a small sample store and open the picker on it",
+        .help = "The sample lives in a temporary directory and is removed on leaving.\n",
+        .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),
+        .run = demo_run,
+    },
+    {
+        .name = "help",
+        .operands = "[COMMAND]",
+        .summary = "show this help, or that of a command",
+        .help = "",
+        .max_operands = 1,
+        .run = help_run,
+    },
+    { .run = NULL },
+};

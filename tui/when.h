@@ -1,0 +1,23 @@
+#ifndef TUI_WHEN_H
+#define TUI_WHEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/slice.h"
+#include "lite/time.h"
+
+/* Times as people write and read them. */
+
+/* "now", "5m ago", "2h ago", "3d ago", "4w ago", "7mo ago", "2y ago"; "?" for a time that is not known
+ * or lies more than a day in the future (a clock that jumped). Never longer than seven columns. */
+enum { WHEN_AGE = 16 };
+void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE]);
+/* When the text that when_age gives will be another one: what a screen has to wait for. TIME_NONE: never. */
+int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
+
+/* "30m", "12h", "3d", "2w", "6mo", "1y" before now; "today", "yesterday"; a date ("2026-03-01": its local
+ * midnight) or a time of RFC 3339. False when it is none of them. */
+bool when_parse(struct slice text, int64_t now_ms, int64_t *ms);
+
+#endif
