@@ -7,29 +7,22 @@
 
 #include "lite/err.h"
 #include "lite/file.h"
+#include "lite/id128.h"
 #include "lite/slice.h"
 
 /* The line index of a whole transcript: one fast structural pass, no value is decoded that the chain
  * does not need. Where a line begins, how long it is, what it says it is, which id it has and which it
  * follows. Everything else is read again from the file when it is shown.
  *
+ * Bytes up to 0x20 at the begin of a line are skipped, as the vendor's reader does: a record behind a
+ * run of NULs counts. Offset and length are of the whole line, so skip them again before parsing.
+ *
  * Cost: 56 bytes a line, and the pass runs at the speed of the top-level key scan (SPEED.md b). */
-
-/* An id in 16 bytes. A lower-case UUID is stored as its bytes; any other string by the first 16 bytes of
- * its SHA-256, so that an index holds fixed-size entries and ids still compare as opaque strings.
- * All zero: none. */
-struct id128 {
-    uint64_t hi, lo;
-};
-
-struct id128 id128_of(struct slice text); /* decoded text, no quotes */
-bool id128_none(struct id128 id);
-bool id128_eq(struct id128 a, struct id128 b);
 
 enum index_state {
     LINE_OK,     /* a JSON object */
-    LINE_BLANK,  /* nothing but blanks */
-    LINE_BROKEN, /* not a JSON object, or cut */
+    LINE_BLANK,  /* nothing but bytes up to 0x20 */
+    LINE_BROKEN, /* not a JSON object, or cut; nothing else is known of it */
 };
 
 struct index_line {
@@ -42,13 +35,16 @@ struct index_line {
     uint16_t marks;  /* bit i: the top-level key marks[i] is there and neither null nor false */
 };
 
-/* What to look for, per system: the names of the keys and the kinds told apart. */
+/* What to look for, per system: the names of the keys (NULL: there is no such key) and the kinds told
+ * apart. Names are at most 63 bytes of ASCII. A text longer than INDEX_TEXT_MAX bytes is as none. */
 struct index_keys {
     const char *type, *id, *parent, *time;
     const char *const *kinds; /* NULL-terminated, at most 254 */
     const char *const *marks; /* NULL-terminated, at most 16 */
 };
+enum { INDEX_TEXT_MAX = 4000 };
 
+/* A zeroed struct is an empty index. */
 struct index {
     struct index_line *line; /* owned */
     size_t n, cap;
@@ -58,14 +54,19 @@ struct index {
 };
 
 enum index_flags {
-    INDEX_EXACT = 1, /* LINE_OK only where JSON.parse accepts the line; without it a line passes whose
-                        brackets and strings close, whatever its values look like */
+    INDEX_EXACT =
+        1, /* LINE_OK only where JSON.parse accepts the line; without it a line passes whose
+                        strings close and whose brackets add up, whatever else it looks like. A line
+                        too long to be held in memory is taken at its looks */
 };
 
 /* Indexes from ix->end to the size the file had when it was opened; a zeroed index starts at 0. Called
- * again on the same file after it grew, it goes on where it stopped (a torn line is looked at again).
- * *stop, when given and set by another thread, ends the pass early with ERR_CANCELLED and what was
- * indexed so far is whole. Progress: ix is not shared while the pass runs. */
+ * again on the same file after it grew (opened anew), it goes on where it stopped; a torn line is looked
+ * at again. ERR_STALE when the file is shorter than what was indexed: begin anew. A file that shrinks
+ * during the pass is indexed as far as it can be read: end (and a torn tail) then stay below its size.
+ * *stop, when given and set by another thread, ends the pass early with ERR_CANCELLED. After any
+ * failure what was indexed so far is whole, and a later call goes on. ix is not shared while the pass
+ * runs. */
 MUST_CHECK enum err_code index_build(struct index *ix, const struct file *f,
                                      const struct index_keys *keys, unsigned flags,
                                      const atomic_bool *stop, struct err *e);

@@ -1,0 +1,77 @@
+#include "lite/id128.h"
+
+#include <openssl/evp.h>
+#include <stddef.h>
+
+enum { UUID_LENGTH = 36 };
+
+/* The digit's value, or a value with high bits set. */
+static unsigned nibble(unsigned char c)
+{
+    unsigned digit = c - (unsigned)'0', letter = c - (unsigned)'a';
+
+    if (digit < 10)
+        return digit;
+    return letter < 6 ? letter + 10 : ~0u;
+}
+
+/* n hex digits, pushed into *value from below; false when one is none. */
+static bool hex(const char *p, size_t n, uint64_t *value)
+{
+    unsigned bad = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        unsigned digit = nibble((unsigned char)p[i]);
+
+        bad |= digit;
+        *value = *value << 4 | (digit & 15);
+    }
+    return bad < 16;
+}
+
+static bool uuid_parse(const char *p, struct id128 *id)
+{
+    struct id128 v = { 0, 0 };
+
+    if (p[8] != '-' || p[13] != '-' || p[18] != '-' || p[23] != '-')
+        return false;
+    if (!hex(p, 8, &v.hi) || !hex(p + 9, 4, &v.hi) || !hex(p + 14, 4, &v.hi) ||
+        !hex(p + 19, 4, &v.lo) || !hex(p + 24, 12, &v.lo))
+        return false;
+    *id = v;
+    return true;
+}
+
+static struct id128 digest(struct slice text)
+{
+    unsigned char sum[EVP_MAX_MD_SIZE];
+    struct id128 id = { 0, 0 };
+
+    /* It fails only without memory; all ids of the file then look absent, never equal. */
+    if (!EVP_Digest(text.p, text.n, sum, NULL, EVP_sha256(), NULL))
+        return id;
+    for (int i = 0; i < 8; i++) {
+        id.hi = id.hi << 8 | sum[i];
+        id.lo = id.lo << 8 | sum[8 + i];
+    }
+    return id;
+}
+
+struct id128 id128_of(struct slice text)
+{
+    struct id128 id;
+
+    if (text.n == UUID_LENGTH && uuid_parse(text.p, &id) && !id128_none(id))
+        return id;
+    return digest(text);
+}
+
+bool id128_none(struct id128 id)
+{
+    return !(id.hi | id.lo);
+}
+
+bool id128_eq(struct id128 a, struct id128 b)
+{
+    return a.hi == b.hi && a.lo == b.lo;
+}

@@ -1,0 +1,188 @@
+#include "lite/index_line.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/arena.h"
+#include "lite/json.h"
+#include "lite/time.h"
+
+/* The places of the names in struct keyscan; the marks follow. */
+enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_MARKS };
+
+static const struct index_line nothing = { .time_ms = TIME_NONE, .state = LINE_BROKEN };
+
+/* No key can be written so that its bytes are these: keeps the places of the names fixed. */
+static const char *or_none(const char *name)
+{
+    return name ? name : "\n";
+}
+
+void index_reader_init(struct index_reader *r, const struct index_keys *keys, unsigned flags)
+{
+    *r =
+        (struct index_reader){ .keys = keys, .exact = flags & INDEX_EXACT, .feed = keyscan_best() };
+    keyscan_names_add(&r->names, or_none(keys->type));
+    keyscan_names_add(&r->names, or_none(keys->id));
+    keyscan_names_add(&r->names, or_none(keys->parent));
+    keyscan_names_add(&r->names, or_none(keys->time));
+    for (size_t i = 0; keys->marks && keys->marks[i]; i++)
+        keyscan_names_add(&r->names, keys->marks[i]);
+    for (size_t i = 0; keys->kinds && keys->kinds[i]; i++) {
+        size_t n = strlen(keys->kinds[i]);
+
+        assert(i < sizeof r->kind_length && n <= UINT8_MAX);
+        r->kind_length[i] = (uint8_t)n;
+    }
+}
+
+/* A string value with its quotes; empty when the value is none, or too long. */
+static struct slice quoted_text(const struct keyscan *s, unsigned name)
+{
+    static const struct slice none = { NULL, 0 };
+
+    if (!(s->found >> name & 1))
+        return none;
+    uint64_t at = keyscan_source_skip_blanks(s->source, s->value[name]);
+    struct slice v = keyscan_source_at(s->source, at, INDEX_TEXT_MAX + 2);
+
+    if (v.n < 2 || v.p[0] != '"')
+        return none;
+    for (const char *p = v.p + 1, *end = v.p + v.n; p < end; p++) {
+        p = memchr(p, '"', (size_t)(end - p));
+        if (!p)
+            break;
+        const char *run = p;
+
+        while (run[-1] == '\\')
+            run--;
+        if ((p - run) % 2 == 0)
+            return (struct slice){ v.p, (size_t)(p - v.p) + 1 };
+    }
+    return none;
+}
+
+static struct id128 id_of(const struct keyscan *s, unsigned name)
+{
+    struct slice v = quoted_text(s, name), text;
+    struct arena a = { 0 };
+    struct id128 id = { 0, 0 };
+
+    if (!v.n)
+        return id;
+    text = (struct slice){ v.p + 1, v.n - 2 };
+    if (!memchr(text.p, '\\', text.n))
+        return id128_of(text); /* broken UTF-8 is compared as it is */
+    if (json_text(v, &a, &text))
+        id = id128_of(text);
+    arena_fini(&a);
+    return id;
+}
+
+static uint8_t kind_of(const struct index_reader *r, const struct keyscan *s)
+{
+    struct slice v = quoted_text(s, NAME_TYPE);
+    bool escapes = v.n && memchr(v.p, '\\', v.n);
+
+    for (unsigned i = 0; v.n && r->keys->kinds && r->keys->kinds[i]; i++) {
+        const char *kind = r->keys->kinds[i];
+
+        if (escapes ? json_string_is(v, kind)
+                    : v.n - 2 == r->kind_length[i] && memcmp(v.p + 1, kind, v.n - 2) == 0)
+            return (uint8_t)(i + 1);
+    }
+    return 0;
+}
+
+static int64_t time_of(const struct keyscan *s)
+{
+    struct slice v = quoted_text(s, NAME_TIME);
+    int64_t ms;
+
+    return v.n && time_parse((struct slice){ v.p + 1, v.n - 2 }, &ms) ? ms : TIME_NONE;
+}
+
+static uint16_t marks_of(const struct keyscan *s)
+{
+    uint16_t marks = 0;
+
+    for (uint32_t left = s->found >> NAME_MARKS; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+        uint64_t at = keyscan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
+        struct slice v = keyscan_source_at(s->source, at, 1);
+
+        if (v.n && *v.p != 'n' && *v.p != 'f')
+            marks |= (uint16_t)(1u << i);
+    }
+    return marks;
+}
+
+struct index_line index_line_found(const struct index_reader *r, const struct keyscan *s,
+                                   int64_t offset, uint64_t length)
+{
+    struct index_line line = nothing;
+
+    line.offset = offset;
+    line.length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+    if (!s->ended || s->broken || length >= UINT32_MAX)
+        return line;
+    line.state = LINE_OK;
+    line.kind = kind_of(r, s);
+    line.id = id_of(s, NAME_ID);
+    line.parent = id_of(s, NAME_PARENT);
+    line.time_ms = time_of(s);
+    line.marks = marks_of(s);
+    return line;
+}
+
+struct index_line index_line_of(const struct index_reader *r, struct slice text, int64_t offset)
+{
+    struct keyscan_source source = { .held = text };
+    struct index_line line = nothing;
+    struct keyscan s;
+    size_t i = 0;
+
+    while (i < text.n && (unsigned char)text.p[i] <= ' ')
+        i++;
+    line.offset = offset;
+    line.length = text.n < UINT32_MAX ? (uint32_t)text.n : UINT32_MAX;
+    if (i == text.n)
+        line.state = LINE_BLANK;
+    if (i == text.n || text.p[i] != '{')
+        return line;
+    keyscan_begin(&s, &r->names, &source);
+    r->feed(&s, i + 1, (struct slice){ text.p + i + 1, text.n - i - 1 });
+    if (r->exact && s.ended && !s.broken)
+        s.broken = !json_valid((struct slice){ text.p + i, text.n - i });
+    return index_line_found(r, &s, offset, text.n);
+}
+
+/* By a quarter: the entries stay under 64 bytes a line, and realloc moves pages, not bytes. */
+static enum err_code grow(struct index *ix)
+{
+    size_t cap = ix->cap < 64 ? 64 : ix->cap + ix->cap / 4;
+    struct index_line *line = realloc(ix->line, cap * sizeof *line);
+
+    if (!line)
+        return ERR_NOMEM;
+    ix->line = line;
+    ix->cap = cap;
+    return ERR_OK;
+}
+
+enum err_code index_add(struct index *ix, const struct index_line *line)
+{
+    if (ix->n == ix->cap && grow(ix))
+        return ERR_NOMEM;
+    ix->broken += line->state == LINE_BROKEN;
+    ix->line[ix->n++] = *line;
+    return ERR_OK;
+}
+
+void index_drop_torn(struct index *ix)
+{
+    if (ix->torn_tail)
+        ix->broken -= ix->line[--ix->n].state == LINE_BROKEN;
+    ix->torn_tail = false;
+}

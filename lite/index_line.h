@@ -1,0 +1,30 @@
+#ifndef LITE_INDEX_LINE_H
+#define LITE_INDEX_LINE_H
+
+#include "lite/index.h"
+#include "lite/keyscan.h"
+
+/* One line becomes one entry: shared by the pass over a file and the one over bytes. */
+
+struct index_reader {
+    const struct index_keys *keys;
+    bool exact;
+    struct keyscan_names names;
+    keyscan_feed_fn *feed;
+    uint8_t kind_length[254];
+};
+
+void index_reader_init(struct index_reader *r, const struct index_keys *keys, unsigned flags);
+
+/* A line in memory. */
+struct index_line index_line_of(const struct index_reader *r, struct slice line, int64_t offset);
+/* A line that comes in pieces: what the scan of all of it found becomes the entry. */
+struct index_line index_line_found(const struct index_reader *r, const struct keyscan *s,
+                                   int64_t offset, uint64_t length);
+
+/* Appends; grows in steps that keep an index of n lines near n entries. */
+MUST_CHECK enum err_code index_add(struct index *ix, const struct index_line *line);
+/* Forgets a torn last line, which is about to be looked at again. */
+void index_drop_torn(struct index *ix);
+
+#endif

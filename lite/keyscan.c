@@ -1,0 +1,213 @@
+#include "lite/keyscan.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "lite/json.h"
+
+/* A key written in escapes only takes six bytes for each of its own, and two quotes. */
+enum { KEY_LONGEST = 6 * KEYSCAN_NAME_LONGEST + 2 };
+
+void keyscan_names_add(struct keyscan_names *names, const char *name)
+{
+    size_t n = strlen(name);
+
+    assert(names->n < KEYSCAN_NAMES && n <= KEYSCAN_NAME_LONGEST);
+    names->of_length[n] |= 1u << names->n;
+    names->name[names->n++] = name;
+}
+
+static bool within(struct slice part, uint64_t part_at, uint64_t at, size_t n)
+{
+    return at >= part_at && at - part_at + n <= part.n;
+}
+
+struct slice keyscan_source_at(struct keyscan_source *src, uint64_t at, size_t n)
+{
+    if (within(src->held, src->held_at, at, n))
+        return (struct slice){ src->held.p + (at - src->held_at), n };
+    if (!src->file) {
+        size_t skip = at < src->held.n ? (size_t)at : src->held.n;
+
+        return (struct slice){ src->held.p + skip, src->held.n - skip };
+    }
+    if (!within(src->spare, src->spare_at, at, n)) {
+        size_t got = 0;
+
+        if (file_read(src->file, src->offset + (int64_t)at, src->room, KEYSCAN_SPARE, &got, NULL))
+            got = 0;
+        src->spare = (struct slice){ src->room, got };
+        src->spare_at = at;
+    }
+    size_t skip = (size_t)(at - src->spare_at), left = src->spare.n - skip;
+
+    return (struct slice){ src->spare.p + skip, left < n ? left : n };
+}
+
+uint64_t keyscan_source_skip_blanks(struct keyscan_source *src, uint64_t at)
+{
+    for (;;) {
+        struct slice s = keyscan_source_at(src, at, 1);
+
+        if (s.n == 0 || !keyscan_blank(*s.p))
+            return at;
+        at++;
+    }
+}
+
+void keyscan_begin(struct keyscan *s, const struct keyscan_names *names,
+                   struct keyscan_source *source)
+{
+    s->names = names;
+    s->source = source;
+    s->found = 0;
+    s->broken = s->ended = s->escaped = false;
+    s->depth = 1;
+    s->in_string = 0;
+    s->quote = s->quote_before = 0;
+}
+
+static uint32_t same_length(const struct keyscan_names *names, struct slice key)
+{
+    uint32_t found = 0;
+
+    if (key.n > KEYSCAN_NAME_LONGEST)
+        return 0;
+    for (uint32_t left = names->of_length[key.n]; left; left &= left - 1) {
+        unsigned i = (unsigned)__builtin_ctz(left);
+
+        if (memcmp(names->name[i], key.p, key.n) == 0)
+            found |= 1u << i;
+    }
+    return found;
+}
+
+/* Keys may be written with escapes; no vendor does. */
+static uint32_t decoded(const struct keyscan_names *names, struct slice quoted)
+{
+    uint32_t found = 0;
+
+    for (unsigned i = 0; i < names->n; i++)
+        if (json_string_is(quoted, names->name[i]))
+            found |= 1u << i;
+    return found;
+}
+
+static uint32_t names_of(struct keyscan *s, uint64_t open, uint64_t close)
+{
+    if (close - open >= KEY_LONGEST)
+        return 0;
+    struct slice quoted = keyscan_source_at(s->source, open, (size_t)(close - open) + 1);
+
+    if (quoted.n < 2)
+        return 0;
+    struct slice key = { quoted.p + 1, quoted.n - 2 };
+    uint32_t found = same_length(s->names, key);
+
+    if (!found && memchr(key.p, '\\', key.n))
+        found = decoded(s->names, quoted);
+    return found;
+}
+
+void keyscan_member(struct keyscan *s, uint64_t colon)
+{
+    if (s->quote + 1 != colon && keyscan_source_skip_blanks(s->source, s->quote + 1) != colon) {
+        s->broken = true; /* what stands before the colon is no string */
+        return;
+    }
+    uint32_t found = names_of(s, s->quote_before, s->quote);
+
+    s->found |= found;
+    for (; found; found &= found - 1)
+        s->value[__builtin_ctz(found)] = colon + 1;
+}
+
+void keyscan_close(struct keyscan *s, struct slice rest)
+{
+    s->ended = true;
+    for (size_t i = 0; i < rest.n && !s->broken; i++)
+        s->broken = !keyscan_blank(rest.p[i]);
+}
+
+/* Behind the string's end, or the end of the piece. Only quotes stop it: an escape is noticed by the
+ * backslashes before a quote. */
+static size_t skip_string(struct keyscan *s, struct slice piece, size_t from)
+{
+    for (size_t i = from;;) {
+        const char *q = i < piece.n ? memchr(piece.p + i, '"', piece.n - i) : NULL;
+        size_t end = q ? (size_t)(q - piece.p) : piece.n, run = end;
+
+        while (run > i && piece.p[run - 1] == '\\')
+            run--;
+        bool odd = (end - run) % 2 != 0;
+
+        if (run == i) /* the run reaches back to where we began, and so may an escape before it */
+            odd ^= s->escaped;
+        s->escaped = odd && !q;
+        if (!q)
+            return piece.n;
+        if (!odd) {
+            s->in_string = 0;
+            return end;
+        }
+        i = end + 1;
+    }
+}
+
+/* One byte outside of strings. */
+static void step(struct keyscan *s, uint64_t at, struct slice piece, size_t i)
+{
+    switch (piece.p[i]) {
+    case '"':
+        s->quote_before = s->quote;
+        s->quote = at + i;
+        s->in_string = ~(uint64_t)0;
+        break;
+    case '{':
+    case '[': s->depth++; break;
+    case '}':
+    case ']':
+        if (--s->depth == 0)
+            keyscan_close(s, (struct slice){ piece.p + i + 1, piece.n - i - 1 });
+        break;
+    case ':':
+        if (s->depth == 1)
+            keyscan_member(s, at + i);
+        break;
+    case '\\': s->broken = true; break;
+    default: break;
+    }
+}
+
+void keyscan_feed_hop(struct keyscan *s, uint64_t at, struct slice piece)
+{
+    if (s->ended) {
+        keyscan_close(s, piece);
+        return;
+    }
+    for (size_t i = 0; i < piece.n && !s->ended && !s->broken; i++) {
+        if (!s->in_string) {
+            step(s, at, piece, i);
+            continue;
+        }
+        i = skip_string(s, piece, i);
+        if (!s->in_string) {
+            s->quote_before = s->quote;
+            s->quote = at + i;
+        }
+    }
+}
+
+#if defined(__x86_64__)
+keyscan_feed_fn *keyscan_best(void)
+{
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul"))
+        return keyscan_feed_avx2;
+    return keyscan_feed_hop;
+}
+#else
+keyscan_feed_fn *keyscan_best(void)
+{
+    return keyscan_feed_hop;
+}
+#endif

@@ -1,0 +1,85 @@
+#ifndef LITE_KEYSCAN_H
+#define LITE_KEYSCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/file.h"
+#include "lite/slice.h"
+
+/* The structural scan of one line: where the values of some top-level keys begin, and whether strings
+ * and brackets close. It looks at every byte once and decodes none, which is why it runs at memory
+ * speed. A line may come in pieces, so that one of any length needs no more memory than a piece.
+ *
+ * Two engines give the same answers on every input: blocks of 64 bytes with AVX2 and CLMUL, and a
+ * portable one that hops from quote to quote with memchr. */
+
+enum { KEYSCAN_NAMES = 20, KEYSCAN_NAME_LONGEST = 63 };
+
+/* The keys looked for, sorted out by length once for all lines. */
+struct keyscan_names {
+    const char *name[KEYSCAN_NAMES]; /* borrowed */
+    unsigned n;
+    uint32_t of_length[KEYSCAN_NAME_LONGEST + 1]; /* bit i: name[i] has this length */
+};
+
+/* name must be plain ASCII, at most KEYSCAN_NAME_LONGEST long. */
+void keyscan_names_add(struct keyscan_names *names, const char *name);
+
+/* Where the bytes of the line are: a part of it in memory, the rest in the file (NULL: there is no
+ * rest). What is asked for outside of the part is read into `spare`. */
+struct keyscan_source {
+    struct slice held;
+    uint64_t held_at; /* its place in the line */
+    const struct file *file;
+    int64_t offset; /* of the line in the file */
+    struct slice spare;
+    uint64_t spare_at;
+    char *room; /* KEYSCAN_SPARE bytes; needed with file only */
+};
+enum { KEYSCAN_SPARE = 4096 };
+
+/* Up to n (at most KEYSCAN_SPARE) bytes of the line from `at` on; fewer where the file ends or cannot be
+ * read. Valid until the next call. */
+struct slice keyscan_source_at(struct keyscan_source *src, uint64_t at, size_t n);
+/* The first place from `at` on that holds no blank. */
+uint64_t keyscan_source_skip_blanks(struct keyscan_source *src, uint64_t at);
+
+struct keyscan {
+    const struct keyscan_names *names;
+    struct keyscan_source *source;
+    uint64_t value[KEYSCAN_NAMES]; /* behind the colon of the last key so named */
+    uint32_t found;                /* bit i: value[i] is set */
+    bool broken;                   /* no JSON object can look like this */
+    bool ended;                    /* the object closed; only blanks followed so far */
+
+    /* The engines' own, between two pieces. */
+    uint32_t depth;
+    bool escaped;          /* the next byte is */
+    uint64_t in_string;    /* all ones inside a string */
+    uint64_t quote_before; /* the last two quotes that were not escaped */
+    uint64_t quote;
+};
+
+typedef void keyscan_feed_fn(struct keyscan *s, uint64_t at, struct slice piece);
+
+/* Starts behind the opening brace of a line. */
+void keyscan_begin(struct keyscan *s, const struct keyscan_names *names,
+                   struct keyscan_source *source);
+keyscan_feed_fn keyscan_feed_hop;
+keyscan_feed_fn keyscan_feed_avx2; /* only where keyscan_best answers it */
+/* The fastest engine this machine has. */
+keyscan_feed_fn *keyscan_best(void);
+
+/* For the engines: a colon on the first level (the last two quotes are those of its key), and what
+ * follows the object. */
+void keyscan_member(struct keyscan *s, uint64_t colon);
+void keyscan_close(struct keyscan *s, struct slice rest);
+
+static inline bool keyscan_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+#endif
