@@ -105,22 +105,32 @@ static int clamp(int score)
     return score < 0 ? 0 : score;
 }
 
-/* Scores the first way the needle fits into hay from `start` on; it is known to fit. */
-static int greedy_score(const struct needle *needle, struct hay hay, size_t start)
+/* The first way the needle fits from `start` on, as places of its characters' first bytes: at[k] for the byte
+ * k. Answers the end of the match, or 0. */
+static size_t first_way(const struct needle *needle, struct hay hay, size_t start, uint16_t *at)
 {
-    int score = 0;
-    size_t i = start, behind = start;
+    size_t i = start;
 
     for (size_t k = 0; k < needle->n;) {
+        i = find_char(needle, k, hay, i, hay.n);
+        if (i == hay.n)
+            return 0;
         size_t len = char_length(needle, k);
 
-        i = find_char(needle, k, hay, i, hay.n);
         for (size_t b = 0; b < len; b++)
-            score += byte_score(hay, i + b, k + b == 0, b ? 0 : i - behind);
+            at[k + b] = (uint16_t)(i + b);
         i += len;
-        behind = i;
         k += len;
     }
+    return i;
+}
+
+static int way_score(const struct needle *needle, struct hay hay, const uint16_t *at)
+{
+    int score = byte_score(hay, at[0], true, 0);
+
+    for (size_t k = 1; k < needle->n; k++)
+        score += byte_score(hay, at[k], false, (size_t)(at[k] - at[k - 1] - 1));
     return clamp(score);
 }
 
@@ -149,26 +159,24 @@ static struct hay front(struct hay hay)
 
 int fuzzy_quick(const struct needle *needle, struct hay hay)
 {
-    size_t i = 0, first = 0;
+    uint16_t at[NEEDLE_MAX];
 
     hay = front(hay);
-    for (size_t k = 0; k < needle->n;) {
-        i = find_char(needle, k, hay, i, hay.n);
-        if (i == hay.n)
-            return FUZZY_NO;
-        if (k == 0)
-            first = i;
-        size_t len = char_length(needle, k);
+    if (needle->n == 0 || needle->n > hay.n)
+        return needle->n == 0 ? 0 : FUZZY_NO;
+    size_t end = first_way(needle, hay, 0, at);
 
-        i += len;
-        k += len;
-    }
-    int score = greedy_score(needle, hay, first);
-    size_t start = tightest_start(needle, hay, i);
+    if (end == 0)
+        return FUZZY_NO;
+    int score = way_score(needle, hay, at);
 
-    if (start <= first)
+    if (end - at[0] == needle->n) /* one run: it cannot be made tighter */
         return score;
-    int tight = greedy_score(needle, hay, start);
+    size_t start = tightest_start(needle, hay, end);
+
+    if (start <= at[0] || first_way(needle, hay, start, at) == 0)
+        return score;
+    int tight = way_score(needle, hay, at);
 
     return tight > score ? tight : score;
 }
@@ -341,16 +349,21 @@ static bool near_from(const struct needle *needle, struct hay hay, size_t i)
 
 int fuzzy_near(const struct needle *needle, struct hay hay)
 {
-    int score = fuzzy_exact(needle, hay, ANCHOR_NONE, NULL);
+    int best = FUZZY_NO;
 
-    if (score != FUZZY_NO)
-        return score;
-    for (size_t i = 0; i < hay.n; i++) {
+    for (size_t i = 0; i + needle->n <= hay.n; i++) {
         i = find_char(needle, 0, hay, i, hay.n);
-        if (i == hay.n)
+        if (i + needle->n > hay.n)
             break;
-        if ((hay.class[i] & (FOLD_WORD | FOLD_CAMEL)) && near_from(needle, hay, i))
-            return SCORE_LETTER * (int)needle->n;
+        bool begins = hay.class[i] & (FOLD_WORD | FOLD_CAMEL);
+
+        if (equal_at(needle, hay, i)) {
+            best = run_score(needle, hay, i);
+            if (begins)
+                return best;
+        } else if (begins && best == FUZZY_NO && near_from(needle, hay, i)) {
+            best = SCORE_LETTER * (int)needle->n;
+        }
     }
-    return FUZZY_NO;
+    return best;
 }
