@@ -9,6 +9,7 @@
 #include "lite/slice.h"
 #include "store/store.h"
 #include "tui/conversation.h"
+#include "tui/settings.h"
 
 /* What update() wants done outside. The loop takes the effects out after every update (effects_take) and
  * owns what they carry; effect_fini frees one that is not carried out.
@@ -43,7 +44,7 @@ struct effect {
     enum asker asker;
     unsigned generation;
     struct ref_list *refs; /* owned: LIST has none; TAIL, LOAD, SUBAGENTS, PLACE have one */
-    struct scope scope;    /* LIST, DESCRIBE; its project lives as long as the settings */
+    enum scope_kind scope; /* LIST, DESCRIBE; the worker resolves it, once */
     size_t bytes;          /* TAIL */
     struct conversation *conversation; /* READ; one hold is handed over */
     size_t first, n;                   /* READ */

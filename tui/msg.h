@@ -54,7 +54,10 @@ struct msg {
             struct slice text; /* borrowed */
         } say;
         struct ref_list *sessions;
-        struct problem_list *problems; /* MSG_LISTED; NULL: none */
+        struct {
+            struct problem_list *problems; /* NULL: none */
+            size_t worktrees; /* other worktrees of the repository that were looked at */
+        } listed;
         struct described_list *described;
         struct conversation *conversation; /* one hold is handed over */
         struct passage_list *passages;

@@ -3,17 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/time.h"
 #include "tui/filter/fold.h"
+#include "tui/when.h"
 
 static const char *const is_names[IS_COUNT] = {
     [IS_RUNNING] = "running", [IS_ARCHIVED] = "archived",       [IS_FORK] = "fork",
     [IS_DAMAGED] = "damaged", [IS_INTERRUPTED] = "interrupted", [IS_EMPTY] = "empty",
     [IS_MARKED] = "marked",
 };
-
-static const int64_t minute_ms = 60 * 1000;
-static const int64_t day_ms = 24 * 60 * 60 * 1000;
 
 /* A word as typed, its quotes and backslashes resolved. */
 struct word {
@@ -86,48 +83,6 @@ static bool slice_is(struct slice s, const char *text)
     return slice_eq(s, (struct slice){ text, strlen(text) });
 }
 
-/* "40m" "3h" "2d" "2w" "3mo" "1y": the same letters as in the list. */
-static bool parse_age(struct slice text, int64_t *ms)
-{
-    static const struct {
-        const char *unit;
-        int64_t minutes;
-    } units[] = {
-        { "m", 1 },
-        { "min", 1 },
-        { "h", 60 },
-        { "d", 24 * 60 },
-        { "w", 7 * 24 * 60 },
-        { "mo", 30 * 24 * 60 },
-        { "y", 365 * 24 * 60 },
-    };
-    int64_t n;
-
-    if (!cut_number(&text, &n))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (slice_is(text, units[i].unit)) {
-            *ms = n * units[i].minutes * minute_ms;
-            return true;
-        }
-    return false;
-}
-
-static bool parse_when(struct slice text, int64_t now_ms, int64_t *ms)
-{
-    int64_t age;
-
-    if (parse_age(text, &age)) {
-        *ms = now_ms - age;
-        return true;
-    }
-    if (slice_is(text, "today") || slice_is(text, "yesterday")) {
-        *ms = now_ms - now_ms % day_ms - (text.p[0] == 'y' ? day_ms : 0);
-        return true;
-    }
-    return text.n >= 8 && time_parse(text, ms);
-}
-
 /* "10M": a whole number with k, M, G or T. */
 static bool parse_size(struct slice text, int64_t *bytes)
 {
@@ -149,7 +104,7 @@ static bool parse_size(struct slice text, int64_t *bytes)
 
 static bool set_when(struct term *t, struct slice value, int64_t now_ms)
 {
-    return parse_when(value, now_ms, &t->value);
+    return when_parse(value, now_ms, &t->value);
 }
 
 static bool set_size(struct term *t, struct slice value)
