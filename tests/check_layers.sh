@@ -2,24 +2,44 @@
 # Layering, checked by what the compiler saw and what the linker would need.
 #   usage: check_layers.sh SOURCE_DIR BUILD_DIR
 src=$1 build=$2 bad=0
-for lib in lite/liblite store/libstore tui/libtui_core; do
+libs="lite/liblite store/libstore tui/libtui_core"
+for lib in $libs; do
     # A missing library must fail here: nm on nothing finds nothing, and would pass every check below.
     [ -s "$build/$lib.a" ] || { echo "layer: no $build/$lib.a"; exit 1; }
 done
 say() { echo "layer: $*"; bad=1; }
+includes() { # WHAT WHERE...: the lines that include it
+    what=$1
+    shift
+    grep -rnE --include='*.[ch]' "^[[:space:]]*#[[:space:]]*include[[:space:]]*[\"<]$what" "$@"
+}
+calls() { # LIB SYMBOLS: what the library would have the linker find
+    nm -u "$build/$1.a" | grep -E " U ($2)(64)?(_chk)?(@|\$)"
+}
 
-# 1. Include direction: tui -> store -> lite, never back.
-grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"(store|tui|tests)/' "$src"/lite && say "lite includes upward"
-grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"(tui|tests)/' "$src"/store && say "store includes upward"
+# 1. Include direction: tui -> store -> lite, never back. The screen knows no system by name.
+includes '(store|tui|tests)/' "$src/lite" && say "lite includes upward"
+includes '(tui|tests)/' "$src/store" && say "store includes upward"
+includes 'tests/' "$src/tui" && say "tui includes tests"
+includes 'store/systems/' "$src/tui" && say "tui knows a system"
 # 2. curses is named in tui/term/ only.
-grep -rlE '#[[:space:]]*include.*curses' "$src"/lite "$src"/store "$src"/tui |
-    grep -v '/tui/term/' && say "curses outside tui/term/"
+includes '(n?curses|ncursesw/)' "$src/lite" "$src/store" "$src/tui" | grep -v '/tui/term/' &&
+    say "curses outside tui/term/"
 # 3. lite cannot change a file: it has no such symbol to call.
-nm -u "$build"/lite/liblite.a | grep -E ' U (write|pwrite|writev|fwrite|rename|renameat|renameat2|unlink|unlinkat|ftruncate|truncate|mkdir|mkdirat|link|linkat|symlink|chmod|fchmod|fsync|fdatasync)(64)?(_chk)?(@|$)' &&
+calls lite/liblite 'p?write|p?writev|fwrite|creat|rename|renameat2?|unlink|unlinkat|remove|rmdir|f?truncate|mkdir|mkdirat|mknod|link|linkat|symlink|symlinkat|f?chmod|fchmodat|f?chown|utimensat|futimens|fsync|fdatasync|copy_file_range|sendfile' &&
     say "lite can write"
-# 4. The libraries never end the process, print, or read the environment; the screen's core neither.
-for lib in lite/liblite store/libstore tui/libtui_core; do
-    nm -u "$build/$lib.a" | grep -E ' U (exit|_exit|abort|getenv|secure_getenv|getcwd|printf|puts|perror)(@|$)' &&
+for lib in $libs; do
+    # 4. The libraries never end the process, print, or read the environment; the screen's core neither.
+    calls $lib 'exit|_exit|_Exit|quick_exit|abort|getenv|secure_getenv|getcwd|printf|vprintf|puts|putchar|perror|err|errx|warn|warnx' &&
         say "$lib calls what only main may"
+    # 5. Functions that cannot be used right.
+    calls $lib 'strcpy|strcat|sprintf|vsprintf|strncpy|strncat|strtok|gets|atoi|atol|localtime|gmtime|ctime|asctime|tmpnam|mktemp|rand|system|popen' &&
+        say "$lib calls a banned function"
+    # 6. No mutable file-level state: nothing in .data or .bss (tables of pointers are .data.rel.ro).
+    nm -f sysv "$build/$lib.a" | grep -E '\| *(OBJECT|TLS) *\|.*\|\.(data|bss|tdata|tbss)(\.[^r]|\.r[^e]|$)' &&
+        say "$lib keeps state in a file"
 done
+# 7. Only main reads the environment and ends the process; the rest of tui is handed what it needs.
+grep -rnE --include='*.[ch]' '\b(secure_)?getenv *\(|\bexit *\(' "$src/tui" | grep -v '/tui/main\.c:' &&
+    say "only tui/main.c reads the environment or exits"
 exit $bad

@@ -91,7 +91,7 @@ static void parents_come_first(const char *path)
 
     while (slice_line(&rest, &line, &torn)) {
         struct slice parent, uuid, stamp;
-        int64_t ms;
+        int64_t ms = 0;
 
         if (torn || !json_get_text(line, "uuid", &a, &uuid))
             continue;

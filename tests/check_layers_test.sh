@@ -1,0 +1,78 @@
+#!/bin/sh
+# Tests the test: check_layers.sh passes a clean tree and finds each planted violation.
+#   usage: check_layers_test.sh CC
+set -eu
+check=$(dirname "$0")/check_layers.sh
+cc=$1 top=$(mktemp -d) failed=0
+trap 'rm -rf "$top"' EXIT
+
+# A tree with one source file a room: ROOM NAME TEXT replaces what stands there.
+clean_tree() {
+    rm -rf "$top/src" "$top/build"
+    mkdir -p "$top/src/lite" "$top/src/store/systems/x" "$top/src/tui/term" "$top/build/lite" \
+        "$top/build/store" "$top/build/tui"
+    echo 'int lite_x(void); int lite_x(void) { return 1; }' >"$top/src/lite/x.c"
+    printf '#include "lite/x.h"\nint store_x(void); int store_x(void) { return 2; }\n' >"$top/src/store/x.c"
+    printf '#include "store/x.h"\n#include <string.h>\nint tui_x(void); int tui_x(void) { return 3; }\n' >"$top/src/tui/x.c"
+    echo '#include <curses.h>' >"$top/src/tui/term/term.c"
+    : >"$top/src/lite/x.h"
+    : >"$top/src/store/x.h"
+}
+
+compile() { # ROOM LIBRARY
+    "$cc" -w -O1 -I"$top/src" -c "$top/src/$1/x.c" -o "$top/build/$1/x.o"
+    ar rc "$top/build/$1/$2.a" "$top/build/$1/x.o"
+}
+
+verdict() { # WANT NAME
+    compile lite liblite
+    compile store libstore
+    compile tui libtui_core
+    if said=$(sh "$check" "$top/src" "$top/build" 2>&1); then got=pass; else got=fail; fi
+    if [ "$got" != "$1" ]; then
+        echo "$2: expected $1, got $got: $said"
+        failed=1
+    fi
+}
+
+clean_tree
+verdict pass "a clean tree"
+
+planted() { # NAME FILE LINE...
+    name=$1 file=$2
+    shift 2
+    clean_tree
+    printf '%s\n' "$@" >>"$top/src/$file"
+    verdict fail "$name"
+}
+planted "lite includes store" lite/x.c '#include "store/x.h"'
+planted "lite includes store, with blanks" lite/x.c '  #  include  "store/x.h"'
+planted "store includes tui" store/x.c '#ifdef NEVER' '#include "tui/frame.h"' '#endif'
+planted "a header counts too" store/x.h '#ifdef NEVER' '#include "tui/frame.h"' '#endif'
+planted "tui includes a system" tui/x.c '#ifdef NEVER' '#include "store/systems/x/x.h"' '#endif'
+planted "curses outside term" tui/x.c '#ifdef NEVER' '#include <ncursesw/curses.h>' '#endif'
+planted "lite writes" lite/x.c 'long write(int, const void *, unsigned long); long w(void); long w(void) { return write(1, "", 0); }'
+planted "lite renames" lite/x.c 'int rename(const char *, const char *); int r(void) { return rename("a", "b"); }'
+planted "lite unlinks" lite/x.c 'int unlinkat(int, const char *, int); int r(void) { return unlinkat(3, "a", 0); }'
+planted "store exits" store/x.c 'void exit(int); void q(void) { exit(1); }'
+planted "store prints" store/x.c 'int puts(const char *); void q(void) { puts("x"); }'
+planted "store reads the environment" store/x.c 'char *getenv(const char *); char *q(void) { return getenv("HOME"); }'
+planted "the screen's core prints" tui/x.c 'int puts(const char *); void q(void) { puts("x"); }'
+planted "a banned function" store/x.c 'char *strcpy(char *, const char *); char *q(char *a, char *b) { return strcpy(a, b); }'
+planted "a counter in a file" store/x.c 'static int count; int next(void) { return ++count; }'
+planted "a set variable in a file" tui/x.c 'int level = 3;'
+planted "a hidden static" lite/x.c 'char *ring(int i) { static char r[4][8]; return r[i]; }'
+planted "getenv outside main" tui/term/term.c 'char *x(void) { return getenv("TERM"); }'
+
+clean_tree
+printf '%s\n' 'static const char *const names[] = { "a", "b" }; const char *n(int i) { return names[i]; }' >>"$top/src/store/x.c"
+verdict pass "a constant table of pointers"
+
+clean_tree
+compile lite liblite
+compile store libstore
+if sh "$check" "$top/src" "$top/build-nowhere" >/dev/null 2>&1; then
+    echo "passes without libraries"
+    failed=1
+fi
+exit $failed

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The limits of the house that a machine can count: lines of a file and of a function, leftovers.
+#   usage: check_style.sh SOURCE_DIR
+src=$1
+cd "$src" || exit 1
+files=$(find lite store tui tests -name '*.[ch]' | sort)
+[ "$(echo "$files" | wc -l)" -gt 40 ] || { echo "style: no sources in $src"; exit 1; }
+# shellcheck disable=SC2086
+awk '
+    function say(text) { printf "%s:%d: %s\n", FILENAME, FNR, text; bad = 1 }
+    FNR == 1 { begin = 0 }
+    FNR == 501 { say("a file of more than 500 lines") }
+    /^\{$/ { begin = FNR }
+    # A test may tell a long story.
+    /^\}$/ && begin { if (FNR - begin > 61 && FILENAME !~ /^tests/) say("a function of more than 60 lines"); begin = 0 }
+    /\t/ { say("a tab") }
+    /[ \r]$/ { say("blank at the end of a line") }
+    /(^|[^A-Za-z])(TODO|FIXME|XXX|HACK)([^A-Za-z]|$)/ { say("something left undone") }
+    /\/\/ / && !/:\/\// && !/"/ { say("a // comment") }
+    END { exit bad }
+' $files
