@@ -11,7 +11,7 @@ for header in $(cd "$src" && find lite store tui tests -name '*.h' | sort); do
     # shellcheck disable=SC2086
     printf '#include "%s"\n#include "%s"\n' "$header" "$header" |
         "$cc" -std=c11 -Wall -Wextra -Wpedantic -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
-            -Wno-unused-function -Wno-unused-const-variable -Wno-unused-variable $include -I"$src" \
+            -Wno-unused-function -Wno-unused-const-variable -Wno-unused-variable $include -I"$src" -I"$src/tests" \
             -fsyntax-only -x c - || { echo "$header: does not compile alone"; bad=1; }
 done
 [ $seen -gt 20 ] || { echo "only $seen headers in $src"; bad=1; }
