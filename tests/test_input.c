@@ -1,0 +1,241 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tui/term/input.h"
+
+static struct key one_key(const char *bytes, size_t n, bool quiet)
+{
+    struct input in = { 0 };
+    struct input_event ev = { 0 };
+
+    input_feed(&in, (struct slice){ bytes, n });
+    struct key k = input_next(&in, 0, quiet, &ev) && ev.kind == INPUT_KEY
+                       ? ev.key
+                       : (struct key){ KEYCODE_NONE, 0 };
+    struct input_event more;
+
+    assert_false(input_next(&in, 0, true, &more));
+    input_fini(&in);
+    return k;
+}
+
+static void assert_key(const char *bytes, uint32_t code, unsigned mods)
+{
+    struct key k = one_key(bytes, strlen(bytes), true);
+
+    assert_int_equal(k.code, code);
+    assert_int_equal(k.mods, mods);
+}
+
+static void letters_come_as_typed(void **state)
+{
+    (void)state;
+    assert_key("a", 'a', 0);
+    assert_key("G", 'G', 0);
+    assert_key("\xc3\xa9", 0xe9, 0);
+    assert_key("\xf0\x9f\x98\x80", 0x1f600, 0);
+    assert_key("\x01", 'a', MOD_CTRL);
+    assert_key("\n", 'j', MOD_CTRL);
+    assert_key("\x1f", '_', MOD_CTRL);
+    assert_key("\x1b"
+               "b",
+               'b', MOD_ALT);
+    assert_key("\x1b"
+               "B",
+               'b', MOD_ALT);
+    assert_key("\x1b\xc3\xa9", 0xe9, MOD_ALT);
+    assert_int_equal(one_key("\0", 1, true).code, ' ');
+    assert_int_equal(one_key("\0", 1, true).mods, MOD_CTRL);
+}
+
+static void named_keys_have_one_name(void **state)
+{
+    (void)state;
+    assert_key("\r", KEYCODE_ENTER, 0);
+    assert_key("\t", KEYCODE_TAB, 0);
+    assert_key("\x1b[Z", KEYCODE_TAB, MOD_SHIFT);
+    assert_key("\x7f", KEYCODE_BACKSPACE, 0);
+    assert_key("\x08", KEYCODE_BACKSPACE, 0);
+    assert_key("\x1b\x7f", KEYCODE_BACKSPACE, MOD_ALT);
+    assert_key("\x1b\r", KEYCODE_ENTER, MOD_ALT);
+    assert_key("\x1b[A", KEYCODE_UP, 0);
+    assert_key("\x1bOA", KEYCODE_UP, 0);
+    assert_key("\x1b[1;5C", KEYCODE_RIGHT, MOD_CTRL);
+    assert_key("\x1b[1;4D", KEYCODE_LEFT, MOD_SHIFT | MOD_ALT);
+    assert_key("\x1b[a", KEYCODE_UP, MOD_SHIFT);
+    assert_key("\x1b[3~", KEYCODE_DELETE, 0);
+    assert_key("\x1b[3;5~", KEYCODE_DELETE, MOD_CTRL);
+    assert_key("\x1b[3$", KEYCODE_DELETE, MOD_SHIFT);
+    assert_key("\x1b[5~", KEYCODE_PAGE_UP, 0);
+    assert_key("\x1b[7~", KEYCODE_HOME, 0);
+    assert_key("\x1b[4~", KEYCODE_END, 0);
+    assert_key("\x1bOP", KEYCODE_F1, 0);
+    assert_key("\x1b[11~", KEYCODE_F1, 0);
+    assert_key("\x1b[[A", KEYCODE_F1, 0);
+    assert_key("\x1b[24~", KEYCODE_F12, 0);
+    assert_key("\x1b[27;5;9~", KEYCODE_TAB, MOD_CTRL);
+    assert_key("\x1b[97;5u", 'a', MOD_CTRL);
+}
+
+static void esc_waits_for_what_may_follow(void **state)
+{
+    struct input in = { 0 };
+    struct input_event ev;
+
+    (void)state;
+    input_feed(&in, SLICE("\x1b"));
+    assert_false(input_next(&in, 0, false, &ev));
+    assert_true(input_waiting(&in));
+    input_feed(&in, SLICE("["));
+    assert_false(input_next(&in, 0, false, &ev));
+    input_feed(&in, SLICE("B"));
+    assert_true(input_next(&in, 0, false, &ev));
+    assert_int_equal(ev.key.code, KEYCODE_DOWN);
+    assert_false(input_waiting(&in));
+
+    input_feed(&in, SLICE("\x1b"));
+    assert_true(input_next(&in, 0, true, &ev));
+    assert_int_equal(ev.key.code, KEYCODE_ESC);
+    input_fini(&in);
+}
+
+static void esc_twice_is_two_keys(void **state)
+{
+    struct input in = { 0 };
+    struct input_event ev;
+
+    (void)state;
+    input_feed(&in, SLICE("\x1b\x1b"));
+    assert_true(input_next(&in, 0, true, &ev));
+    assert_int_equal(ev.key.code, KEYCODE_ESC);
+    assert_true(input_next(&in, 0, true, &ev));
+    assert_int_equal(ev.key.code, KEYCODE_ESC);
+    assert_false(input_next(&in, 0, true, &ev));
+    input_fini(&in);
+}
+
+/* Many keys in one read, as when the program was busy: none is lost. */
+static void a_burst_is_taken_apart(void **state)
+{
+    struct input in = { 0 };
+    struct input_event ev;
+    static const uint32_t want[] = { 'x', KEYCODE_UP, KEYCODE_UP, 0xe9, KEYCODE_ENTER };
+
+    (void)state;
+    input_feed(&in, SLICE("x\x1b[A\x1bOA\xc3\xa9\r"));
+    for (size_t i = 0; i < sizeof want / sizeof want[0]; i++) {
+        assert_true(input_next(&in, 0, false, &ev));
+        assert_int_equal(ev.key.code, want[i]);
+    }
+    assert_false(input_next(&in, 0, false, &ev));
+    input_fini(&in);
+}
+
+static void a_paste_is_one_event_and_no_keys(void **state)
+{
+    static const char bytes[] = "\x1b[200~rm -rf /\r\x1b[A\x1b[201~q";
+    struct input in = { 0 };
+    struct input_event ev;
+    size_t events = 0;
+
+    (void)state;
+    /* A byte at a time: the closing sequence arrives in pieces. */
+    for (size_t i = 0; i + 1 < sizeof bytes; i++) {
+        input_feed(&in, (struct slice){ bytes + i, 1 });
+        while (input_next(&in, 0, false, &ev)) {
+            if (events++ == 0) {
+                assert_int_equal(ev.kind, INPUT_PASTE);
+                assert_true(slice_eq(ev.paste, SLICE("rm -rf /\r\x1b[A")));
+            }
+        }
+    }
+    assert_int_equal(events, 2);
+    assert_int_equal(ev.key.code, 'q');
+    input_fini(&in);
+}
+
+static void the_mouse_clicks_and_scrolls(void **state)
+{
+    struct input in = { 0 };
+    struct input_event ev;
+
+    (void)state;
+    input_feed(&in, SLICE("\x1b[<0;11;6M\x1b[<0;11;6m\x1b[<0;11;6M\x1b[<64;1;1M\x1b[<2;1;1M"));
+    assert_true(input_next(&in, 1000, false, &ev));
+    assert_int_equal(ev.kind, INPUT_MOUSE);
+    assert_int_equal(ev.mouse.event, MOUSE_CLICK);
+    assert_int_equal(ev.mouse.y, 5);
+    assert_int_equal(ev.mouse.x, 10);
+    assert_true(input_next(&in, 1200, false, &ev));
+    assert_int_equal(ev.mouse.event, MOUSE_DOUBLE_CLICK);
+    assert_true(input_next(&in, 1200, false, &ev));
+    assert_int_equal(ev.mouse.event, MOUSE_WHEEL_UP);
+    assert_false(input_next(&in, 1200, false, &ev));
+    input_fini(&in);
+}
+
+static void answers_of_the_terminal_are_no_keys(void **state)
+{
+    static const char *const answers[] = {
+        "\x1b[?1;2c",
+        "\x1b[I",
+        "\x1b]11;rgb:0000/0000/0000\x07",
+        "\x1bP1$r0m\x1b\\",
+        "\x1b[M !!",
+        "\x1b[999~",
+        "\xff",
+        "\xc3",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        assert_int_equal(one_key(answers[i], strlen(answers[i]), true).code, KEYCODE_NONE);
+}
+
+/* Whatever comes, reading ends and nothing is held for ever. */
+static void any_bytes_come_to_an_end(void **state)
+{
+    uint32_t seed = 1;
+
+    (void)state;
+    for (int round = 0; round < 2000; round++) {
+        static const char alphabet[] = "\x1b\x1b[[O;;<~M0123Zu$\x07\\]P_\xc3\xa9\xf0 a";
+        struct input in = { 0 };
+        struct input_event ev;
+        char bytes[40];
+        int events = 0;
+
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            seed = seed * 1103515245u + 12345u;
+            bytes[i] = alphabet[(seed >> 16) % (sizeof alphabet - 1)];
+        }
+        input_feed(&in, (struct slice){ bytes, sizeof bytes });
+        while (input_next(&in, 0, true, &ev))
+            events++;
+        assert_true(events <= (int)sizeof bytes);
+        assert_false(input_waiting(&in));
+        input_fini(&in);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_come_as_typed),
+        cmocka_unit_test(named_keys_have_one_name),
+        cmocka_unit_test(esc_waits_for_what_may_follow),
+        cmocka_unit_test(esc_twice_is_two_keys),
+        cmocka_unit_test(a_burst_is_taken_apart),
+        cmocka_unit_test(a_paste_is_one_event_and_no_keys),
+        cmocka_unit_test(the_mouse_clicks_and_scrolls),
+        cmocka_unit_test(answers_of_the_terminal_are_no_keys),
+        cmocka_unit_test(any_bytes_come_to_an_end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

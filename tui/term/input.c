@@ -1,0 +1,357 @@
+#include "tui/term/input.h"
+
+#include <string.h>
+
+#include "lite/utf8.h"
+
+enum { ESC = 0x1b, BEL = 0x07, PARAMS_MAX = 4, SEQUENCE_MAX = 64 };
+
+static const char paste_end[] = "\x1b[201~";
+
+/* How far reading one event came. */
+enum step {
+    STEP_EVENT, /* *out is filled */
+    STEP_AGAIN, /* something was read that means nothing to us */
+    STEP_WAIT,  /* not whole */
+};
+
+/* A control sequence: ESC [ private? number;number... final */
+struct sequence {
+    char private, final;
+    int param[PARAMS_MAX];
+    int params;
+    size_t length; /* with the ESC */
+};
+
+static struct slice rest_of(const struct input *in)
+{
+    return (struct slice){ in->held.p + in->at, in->held.n - in->at };
+}
+
+static enum step key(struct input *in, size_t length, uint32_t code, unsigned mods,
+                     struct input_event *out)
+{
+    in->at += length;
+    *out = (struct input_event){ .kind = INPUT_KEY, .key = { code, (uint8_t)mods } };
+    return STEP_EVENT;
+}
+
+static enum step skip(struct input *in, size_t length)
+{
+    in->at += length;
+    return STEP_AGAIN;
+}
+
+/* Keys of CSI and SS3 by their last letter, and of CSI number ~ by the number. */
+static const struct {
+    char final;
+    uint32_t code;
+} letters[] = {
+    { 'A', KEYCODE_UP },     { 'B', KEYCODE_DOWN },   { 'C', KEYCODE_RIGHT },
+    { 'D', KEYCODE_LEFT },   { 'H', KEYCODE_HOME },   { 'F', KEYCODE_END },
+    { 'P', KEYCODE_F1 },     { 'Q', KEYCODE_F1 + 1 }, { 'R', KEYCODE_F1 + 2 },
+    { 'S', KEYCODE_F1 + 3 }, { 'M', KEYCODE_ENTER },
+};
+
+static const struct {
+    int number;
+    uint32_t code;
+} numbers[] = {
+    { 1, KEYCODE_HOME },     { 2, KEYCODE_INSERT },  { 3, KEYCODE_DELETE },
+    { 4, KEYCODE_END },      { 5, KEYCODE_PAGE_UP }, { 6, KEYCODE_PAGE_DOWN },
+    { 7, KEYCODE_HOME },     { 8, KEYCODE_END },     { 11, KEYCODE_F1 },
+    { 12, KEYCODE_F1 + 1 },  { 13, KEYCODE_F1 + 2 }, { 14, KEYCODE_F1 + 3 },
+    { 15, KEYCODE_F1 + 4 },  { 17, KEYCODE_F1 + 5 }, { 18, KEYCODE_F1 + 6 },
+    { 19, KEYCODE_F1 + 7 },  { 20, KEYCODE_F1 + 8 }, { 21, KEYCODE_F1 + 9 },
+    { 23, KEYCODE_F1 + 10 }, { 24, KEYCODE_F12 },
+};
+
+static uint32_t by_letter(char final)
+{
+    for (size_t i = 0; i < sizeof letters / sizeof letters[0]; i++)
+        if (letters[i].final == final)
+            return letters[i].code;
+    return KEYCODE_NONE;
+}
+
+static uint32_t by_number(int number)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].number == number)
+            return numbers[i].code;
+    return KEYCODE_NONE;
+}
+
+/* xterm's parameter: 1 + shift, 2 alt, 4 ctrl. */
+static unsigned mods_of(int param)
+{
+    unsigned bits = param > 0 ? (unsigned)param - 1 : 0;
+
+    return (bits & 1 ? MOD_SHIFT : 0u) | (bits & 2 ? MOD_ALT : 0u) | (bits & 4 ? MOD_CTRL : 0u);
+}
+
+/* A character that came with modifiers, in the words of key.h. */
+static struct key character(uint32_t code, unsigned mods)
+{
+    switch (code) {
+    case '\r': return (struct key){ KEYCODE_ENTER, (uint8_t)mods };
+    case '\t': return (struct key){ KEYCODE_TAB, (uint8_t)mods };
+    case 0x08:
+    case 0x7f: return (struct key){ KEYCODE_BACKSPACE, (uint8_t)mods };
+    case ESC: return (struct key){ KEYCODE_ESC, (uint8_t)mods };
+    default: break;
+    }
+    if (code < ' ') {
+        code = code == 0 ? ' ' : code <= 26 ? code + 'a' - 1 : code + '@';
+        mods |= MOD_CTRL;
+    }
+    bool letter = (code | 0x20) >= 'a' && (code | 0x20) <= 'z';
+
+    if (letter && (mods & (MOD_CTRL | MOD_ALT)))
+        code |= 0x20;
+    else if (letter && (mods & MOD_SHIFT))
+        code &= ~(uint32_t)0x20;
+    return (struct key){ code, (uint8_t)(mods & ~(unsigned)MOD_SHIFT) };
+}
+
+/* Reads "ESC [ ..." at the front: 1 whole, 0 not whole, -1 not a sequence. */
+static int read_sequence(struct slice text, struct sequence *s)
+{
+    size_t i = 2;
+
+    *s = (struct sequence){ 0 };
+    if (i < text.n && text.p[i] >= '<' && text.p[i] <= '?')
+        s->private = text.p[i++];
+    for (; i < text.n && i < SEQUENCE_MAX; i++) {
+        char c = text.p[i];
+
+        if (c >= '0' && c <= '9') {
+            int *p = &s->param[s->params];
+
+            *p = *p < 100000 ? *p * 10 + (c - '0') : *p;
+        } else if (c == ';' || c == ':') {
+            s->params += s->params < PARAMS_MAX - 1;
+        } else if ((c >= '@' && c <= '~') || c == '$') { /* rxvt ends Shift+key with a $ */
+            s->final = c;
+            s->params++;
+            s->length = i + 1;
+            return 1;
+        } else if (c < ' ' || c > '/') {
+            return -1;
+        }
+    }
+    return i >= SEQUENCE_MAX ? -1 : 0;
+}
+
+static enum step mouse(struct input *in, const struct sequence *s, int64_t now_ms,
+                       struct input_event *out)
+{
+    int button = s->param[0] & ~(4 | 8 | 16); /* whatever modifiers are held */
+    struct mouse m = { .y = s->param[2] - 1, .x = s->param[1] - 1 };
+
+    in->at += s->length;
+    if (s->final != 'M' || (button != 0 && button != 64 && button != 65))
+        return STEP_AGAIN;
+    m.event = button == 64 ? MOUSE_WHEEL_UP : button == 65 ? MOUSE_WHEEL_DOWN : MOUSE_CLICK;
+    if (m.event == MOUSE_CLICK) {
+        bool again = now_ms - in->last_click_ms <= INPUT_DOUBLE_MS && in->last_click.y == m.y &&
+                     in->last_click.x == m.x;
+
+        m.event = again ? MOUSE_DOUBLE_CLICK : MOUSE_CLICK;
+        in->last_click = m;
+        in->last_click_ms = again ? INT64_MIN / 2 : now_ms; /* a third click begins anew */
+    }
+    *out = (struct input_event){ .kind = INPUT_MOUSE, .mouse = m };
+    return STEP_EVENT;
+}
+
+/* CSI number ; mods ~ and its relatives. */
+static enum step numbered(struct input *in, const struct sequence *s, struct input_event *out)
+{
+    unsigned mods = mods_of(s->params > 1 ? s->param[1] : 0);
+
+    if (s->final == '~' && s->param[0] == 200) {
+        in->pasting = true;
+        in->paste.n = 0;
+        return skip(in, s->length);
+    }
+    if (s->final == '~' && s->param[0] == 27) { /* xterm, modifyOtherKeys: 27 ; mods ; code */
+        struct key k = character((uint32_t)s->param[2], mods);
+
+        return key(in, s->length, k.code, k.mods, out);
+    }
+    if (s->final == '$' || s->final == '@')
+        mods |= MOD_SHIFT;
+    if (s->final == '^' || s->final == '@')
+        mods |= MOD_CTRL;
+    uint32_t code = by_number(s->param[0]);
+
+    return code ? key(in, s->length, code, mods, out) : skip(in, s->length);
+}
+
+static enum step lettered(struct input *in, const struct sequence *s, struct input_event *out)
+{
+    unsigned mods = mods_of(s->params > 1 ? s->param[1] : 0);
+
+    if (s->final == 'Z')
+        return key(in, s->length, KEYCODE_TAB, mods | MOD_SHIFT, out);
+    if (s->final == 'u') { /* code ; mods u, the newer way of kitty and others */
+        struct key k = character((uint32_t)s->param[0], mods);
+
+        return key(in, s->length, k.code, k.mods, out);
+    }
+    if (s->final >= 'a' && s->final <= 'd') /* rxvt: Shift+arrow */
+        return key(in, s->length, by_letter((char)(s->final - 'a' + 'A')), MOD_SHIFT, out);
+    uint32_t code = s->final == 'M' ? KEYCODE_NONE : by_letter(s->final);
+
+    return code ? key(in, s->length, code, mods, out) : skip(in, s->length);
+}
+
+static enum step control(struct input *in, struct slice text, int64_t now_ms,
+                         struct input_event *out)
+{
+    struct sequence s;
+    int whole = read_sequence(text, &s);
+
+    if (whole == 0)
+        return STEP_WAIT;
+    if (whole < 0)
+        return skip(in, 2);
+    if (s.final == '[' && s.length == 3) { /* the Linux console: ESC [ [ A is F1 */
+        if (text.n < 4)
+            return STEP_WAIT;
+        bool known = text.p[3] >= 'A' && text.p[3] <= 'E';
+
+        return known ? key(in, 4, KEYCODE_F1 + (uint32_t)(text.p[3] - 'A'), 0, out) : skip(in, 4);
+    }
+    if (s.private == '<')
+        return mouse(in, &s, now_ms, out);
+    if (s.private)
+        return skip(in, s.length); /* an answer to a question of somebody else */
+    if (s.final == 'M' && s.params == 1 && s.param[0] == 0)
+        return text.n < 6 ? STEP_WAIT : skip(in, 6); /* the old mouse report, three bytes more */
+    if (strchr("~^$@", s.final))
+        return numbered(in, &s, out);
+    return lettered(in, &s, out);
+}
+
+/* OSC, DCS and their like: a string that ends with BEL or ESC \; never for us. */
+static enum step string(struct input *in, struct slice text)
+{
+    for (size_t i = 2; i < text.n; i++) {
+        if (text.p[i] == BEL)
+            return skip(in, i + 1);
+        if (text.p[i] == ESC && i + 1 < text.n && text.p[i + 1] == '\\')
+            return skip(in, i + 2);
+    }
+    return STEP_WAIT;
+}
+
+/* One character at `from`, perhaps behind an ESC that makes it an Alt key. */
+static enum step plain(struct input *in, struct slice text, size_t from, bool quiet,
+                       struct input_event *out)
+{
+    unsigned char first = (unsigned char)text.p[from];
+    size_t want = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
+    struct slice one = { text.p + from, text.n - from < want ? text.n - from : want };
+
+    if (one.n < want && !quiet)
+        return STEP_WAIT;
+    size_t before = one.n;
+    uint32_t code = utf8_next(&one, false);
+
+    if (code == UTF8_REPLACEMENT)
+        return skip(in, from + (before - one.n));
+    struct key k = character(code, from ? MOD_ALT : 0);
+
+    return key(in, from + (before - one.n), k.code, k.mods, out);
+}
+
+static enum step escape(struct input *in, struct slice text, int64_t now_ms, bool quiet,
+                        struct input_event *out)
+{
+    if (text.n == 1)
+        return quiet ? key(in, 1, KEYCODE_ESC, 0, out) : STEP_WAIT;
+    char next = text.p[1];
+    enum step step;
+
+    if (next == '[')
+        step = control(in, text, now_ms, out);
+    else if (next == ']' || next == 'P' || next == '_' || next == '^')
+        step = string(in, text);
+    else if (next == 'O' && text.n == 2)
+        step = STEP_WAIT;
+    else if (next == 'O' && by_letter(text.p[2]))
+        return key(in, 3, by_letter(text.p[2]), 0, out);
+    else if (next == ESC)
+        return key(in, 1, KEYCODE_ESC, 0, out);
+    else
+        return plain(in, text, 1, quiet, out);
+    /* Nothing follows: it was Alt and that character, or a sequence nobody finished. */
+    if (step == STEP_WAIT && quiet)
+        return text.n == 2 ? plain(in, text, 1, quiet, out) : skip(in, text.n);
+    return step;
+}
+
+/* Inside of a bracketed paste: everything up to the closing sequence, which may arrive in pieces. */
+static enum step pasted(struct input *in, struct slice text, struct input_event *out)
+{
+    const size_t mark = sizeof paste_end - 1;
+    const char *end = memmem(text.p, text.n, paste_end, mark);
+    size_t sure = end ? (size_t)(end - text.p) : text.n < mark ? 0 : text.n - (mark - 1);
+    size_t room = INPUT_PASTE_MAX - in->paste.n;
+
+    /* What is too long or finds no memory is cut off; a query line holds less anyway. */
+    enum err_code rc = buf_add(&in->paste, (struct slice){ text.p, sure < room ? sure : room });
+
+    (void)rc;
+    in->at += sure;
+    if (!end)
+        return STEP_WAIT;
+    in->at += mark;
+    in->pasting = false;
+    *out = (struct input_event){ .kind = INPUT_PASTE, .paste = buf_slice(&in->paste) };
+    return STEP_EVENT;
+}
+
+static enum step next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)
+{
+    struct slice text = rest_of(in);
+
+    if (text.n == 0)
+        return STEP_WAIT;
+    if (in->pasting)
+        return pasted(in, text, out);
+    if (text.p[0] == ESC)
+        return escape(in, text, now_ms, quiet, out);
+    return plain(in, text, 0, quiet, out);
+}
+
+void input_feed(struct input *in, struct slice bytes)
+{
+    if (in->at == in->held.n)
+        in->at = in->held.n = 0;
+    if (buf_add(&in->held, bytes))
+        in->at = in->held.n = 0; /* no memory: better to lose keys than to read half of one */
+}
+
+bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)
+{
+    enum step step;
+
+    while ((step = next(in, now_ms, quiet, out)) == STEP_AGAIN)
+        ;
+    return step == STEP_EVENT;
+}
+
+bool input_waiting(const struct input *in)
+{
+    return in->held.n > in->at && !in->pasting;
+}
+
+void input_fini(struct input *in)
+{
+    buf_fini(&in->held);
+    buf_fini(&in->paste);
+    *in = (struct input){ 0 };
+}
