@@ -291,6 +291,32 @@ static void bytes_of_every_value_survive_the_record(void **state)
     change_log_close(log);
 }
 
+static void a_directory_comes_and_goes_with_its_document(void **state)
+{
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    struct change *c = change_new("archive");
+    char path[4096];
+
+    add(c, (struct step){ .kind = STEP_PUT,
+                          .path = folder_path(&p->folder, "store/5e55/archived.json", path),
+                          .bytes = SLICE("{}"),
+                          .old_absent = true,
+                          .with_dir = true,
+                          .mtime_ns = MTIME_NOW });
+    assert_int_equal(change_run(log, c, NULL), ERR_OK);
+    assert_true(folder_is(&p->folder, "store/5e55/archived.json", "{}"));
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_OK);
+    assert_false(folder_has(&p->folder, "store/5e55"));
+
+    assert_int_equal(change_redo(log, NULL, NULL), ERR_OK);
+    folder_put(&p->folder, "store/5e55/stranger", SLICE("x"));
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_OK);
+    assert_true(folder_has(&p->folder, "store/5e55/stranger"));
+    change_free(c);
+    change_log_close(log);
+}
+
 static void a_second_one_waits_for_the_lock_of_the_first(void **state)
 {
     struct place *p = *state;
@@ -324,6 +350,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_log_lists_what_was_done_newest_first, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(bytes_of_every_value_survive_the_record, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_directory_comes_and_goes_with_its_document, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_second_one_waits_for_the_lock_of_the_first, set_up,
                                         tear_down),
     };

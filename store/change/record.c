@@ -138,7 +138,7 @@ static void put_step(struct writer *w, cJSON *list, size_t i, const struct step 
     put_int(w, o, "oldMtime", s->old_mtime_ns);
     put_int(w, o, "mode", s->mode);
     put_int(w, o, "oldMode", s->old_mode);
-    put_int(w, o, "flags", s->absent | s->old_absent << 1 | s->follow << 2);
+    put_int(w, o, "flags", s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3);
 }
 
 static void put_change(struct writer *w, cJSON *root, const struct change *c)
@@ -286,7 +286,8 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
                         .old_mode = (uint32_t)get_int(r, o, "oldMode"),
                         .absent = flags & 1,
                         .old_absent = flags >> 1 & 1,
-                        .follow = flags >> 2 & 1 };
+                        .follow = flags >> 2 & 1,
+                        .with_dir = flags >> 3 & 1 };
     if (!s->path || (s->kind == STEP_MOVE && !s->to))
         damaged(r);
 }

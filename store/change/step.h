@@ -40,7 +40,9 @@ struct step {
     uint32_t old_mode;    /* PUT: before the step; filled in by step_prepare */
     bool absent;          /* PUT: there shall be no file */
     bool old_absent;      /* PUT: there is none now */
-    bool follow;          /* APPEND: through a link */
+    bool
+        with_dir; /* PUT: the directory it lies in comes and goes with it (0700; kept if not empty) */
+    bool follow; /* APPEND: through a link */
 };
 
 /* Looks at what is there before the record is written: where an append begins at the earliest, and the mtimes

@@ -70,6 +70,36 @@ static enum err_code put_write(const struct step *s, const char *dir, struct err
                          : disk_new_replace(&f, name_of(s->path), e);
 }
 
+/* The directory's own name is made durable in the one above it. */
+static enum err_code dir_sync_name(const char *dir, struct arena *a, struct err *e)
+{
+    const char *above;
+    enum err_code rc = dir_of(dir, a, &above, e);
+
+    return rc ? rc : disk_sync_dir(above, e);
+}
+
+static enum err_code put_in(const struct step *s, const char *dir, struct arena *a, struct err *e)
+{
+    bool made = s->with_dir && mkdir(dir, 0700) == 0;
+    enum err_code rc = put_write(s, dir, e);
+
+    if (!rc && made)
+        rc = dir_sync_name(dir, a, e);
+    else if (rc && made && rmdir(dir))
+        err_wrap(e, rc, "and an empty directory stays behind");
+    return rc;
+}
+
+static enum err_code put_out(const struct step *s, const char *dir, struct arena *a, struct err *e)
+{
+    if (!s->old_absent && unlink(s->path))
+        return err_sys(e, s->path, "remove");
+    if (s->with_dir && rmdir(dir) == 0)
+        return dir_sync_name(dir, a, e);
+    return disk_sync_dir(dir, e);
+}
+
 enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
 {
     const char *dir;
@@ -82,9 +112,5 @@ enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
         return rc;
     if (!same)
         return err_set(e, ERR_STALE, s->path, "write: something else lies there now");
-    if (!s->absent)
-        return put_write(s, dir, e);
-    if (!s->old_absent && unlink(s->path))
-        return err_sys(e, s->path, "remove");
-    return disk_sync_dir(dir, e);
+    return s->absent ? put_out(s, dir, a, e) : put_in(s, dir, a, e);
 }
