@@ -1,7 +1,9 @@
 #include "lite/arena.h"
 
 #include <stdalign.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Blocks double: a row of the list fits in the first, a large transcript needs few. */
@@ -68,6 +70,24 @@ struct slice arena_copy(struct arena *a, struct slice bytes)
         memcpy(p, bytes.p, bytes.n);
     p[bytes.n] = '\0';
     return (struct slice){ p, bytes.n };
+}
+
+char *arena_format(struct arena *a, const char *fmt, ...)
+{
+    va_list ap, again;
+    char *p = NULL;
+
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+
+    if (n >= 0)
+        p = arena_alloc(a, (size_t)n + 1);
+    if (p)
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    va_end(ap);
+    return p;
 }
 
 void arena_fini(struct arena *a)

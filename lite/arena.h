@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "lite/err.h"
 #include "lite/slice.h"
 
 /* Many small things with one lifetime: what is allocated stays where it is until arena_fini, and is
@@ -19,6 +20,8 @@ void *arena_zalloc(struct arena *a, size_t n);
 /* A copy of the bytes, NUL-terminated after n (so .p may serve as a path). .p is NULL without memory,
  * also for an empty input that could not be copied. */
 struct slice arena_copy(struct arena *a, struct slice bytes);
+/* printf into the arena: for our own text and for paths. NULL without memory. */
+char *arena_format(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void arena_fini(struct arena *a);
 /* Forgets everything but keeps one block for the next round. */
 void arena_reset(struct arena *a);

@@ -44,7 +44,7 @@ struct effect {
     enum asker asker;
     unsigned generation;
     struct ref_list *refs; /* owned: LIST has none; TAIL, LOAD, SUBAGENTS, PLACE have one */
-    enum scope_kind scope; /* LIST, DESCRIBE: the worker resolves it, since git may have to run */
+    enum scope_kind scope; /* LIST, DESCRIBE; the worker resolves it, once */
     size_t bytes;          /* TAIL */
     struct conversation *conversation; /* READ; one hold is handed over */
     size_t first, n;                   /* READ */

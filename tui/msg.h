@@ -56,7 +56,7 @@ struct msg {
         struct ref_list *sessions;
         struct {
             struct problem_list *problems; /* NULL: none */
-            size_t worktrees; /* others of the repository that the scope takes in */
+            size_t worktrees; /* other worktrees of the repository that were looked at */
         } listed;
         struct described_list *described;
         struct conversation *conversation; /* one hold is handed over */

@@ -8,6 +8,7 @@
 
 #include "lite/buf.h"
 #include "lite/file.h"
+#include "store/change/percent.h"
 #include "store/disk.h"
 
 enum { RECORD_VERSION = 1, INLINE_MAX = 8192, RECORD_MAX = 64 << 20 };
@@ -18,53 +19,6 @@ static const char *const step_names[STEP_KINDS] = {
     [STEP_PUT] = "put",       [STEP_MOVE] = "move",
 };
 /* clang-format on */
-
-/* ---- %XX ---- */
-
-static enum err_code encode(struct slice bytes, struct buf *out)
-{
-    enum err_code rc = ERR_OK;
-
-    out->n = 0;
-    for (size_t i = 0; i < bytes.n && !rc; i++) {
-        unsigned char c = (unsigned char)bytes.p[i];
-
-        rc = c < ' ' || c > '~' || c == '%' ? buf_addf(out, "%%%02X", c)
-                                            : buf_add_byte(out, (char)c);
-    }
-    return rc;
-}
-
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-static bool decode(const char *text, struct arena *a, struct slice *out)
-{
-    char *p = arena_alloc(a, strlen(text) + 1);
-    size_t n = 0;
-
-    if (!p)
-        return false;
-    for (; *text; text++) {
-        if (*text != '%') {
-            p[n++] = *text;
-            continue;
-        }
-        int hi = hex(text[1]), lo = hi < 0 ? -1 : hex(text[2]);
-
-        if (lo < 0)
-            return false;
-        p[n++] = (char)(hi * 16 + lo);
-        text += 2;
-    }
-    p[n] = '\0';
-    *out = (struct slice){ p, n };
-    return true;
-}
 
 /* ---- writing ---- */
 
@@ -79,7 +33,7 @@ static void put_bytes(struct writer *w, cJSON *o, const char *key, struct slice 
 {
     if (w->rc || !bytes.p)
         return;
-    w->rc = encode(bytes, &w->text);
+    w->rc = percent_encode(bytes, &w->text);
     const char *text = w->rc ? NULL : buf_cstr(&w->text);
 
     if (!text || !cJSON_AddStringToObject(o, key, text))
@@ -203,7 +157,7 @@ static struct slice get_bytes(struct reader *r, const cJSON *o, const char *key)
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     struct slice out = { NULL, 0 };
 
-    if (v && (!cJSON_IsString(v) || !decode(v->valuestring, r->a, &out)))
+    if (v && (!cJSON_IsString(v) || !percent_decode(v->valuestring, r->a, &out)))
         damaged(r);
     return out;
 }

@@ -56,14 +56,20 @@ static enum err_code intent_write(struct change_log *log, const struct change *c
     return rc ? rc : disk_sync_dir(log->dir, e);
 }
 
+/* A batch moves many things out of few directories: each of them is synced once. */
 static enum err_code steps_sync(const struct change *c, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    /* A batch moves many files out of few directories: one sync where neighbours share both. */
-    for (size_t i = 0; i < c->n && !rc; i++)
-        if (i == 0 || !step_shares_dirs(&c->step[i - 1], &c->step[i]))
+    for (size_t i = 0; i < c->n && !rc; i++) {
+        bool synced = false;
+
+        /* What a batch shares, it shares with steps nearby: a session has a handful of parts. */
+        for (size_t back = 1; back <= 8 && back <= i && !synced; back++)
+            synced = step_shares_dirs(&c->step[i - back], &c->step[i]);
+        if (!synced)
             rc = step_sync(&c->step[i], e);
+    }
     return rc;
 }
 

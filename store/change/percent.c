@@ -1,0 +1,48 @@
+#include "store/change/percent.h"
+
+#include <string.h>
+
+enum err_code percent_encode(struct slice bytes, struct buf *out)
+{
+    enum err_code rc = ERR_OK;
+
+    out->n = 0;
+    for (size_t i = 0; i < bytes.n && !rc; i++) {
+        unsigned char c = (unsigned char)bytes.p[i];
+
+        rc = c < ' ' || c > '~' || c == '%' ? buf_addf(out, "%%%02X", c)
+                                            : buf_add_byte(out, (char)c);
+    }
+    return rc;
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+bool percent_decode(const char *text, struct arena *a, struct slice *out)
+{
+    char *p = arena_alloc(a, strlen(text) + 1);
+    size_t n = 0;
+
+    if (!p)
+        return false;
+    for (; *text; text++) {
+        if (*text != '%') {
+            p[n++] = *text;
+            continue;
+        }
+        int hi = hex(text[1]), lo = hi < 0 ? -1 : hex(text[2]);
+
+        if (lo < 0)
+            return false;
+        p[n++] = (char)(hi * 16 + lo);
+        text += 2;
+    }
+    p[n] = '\0';
+    *out = (struct slice){ p, n };
+    return true;
+}

@@ -1,0 +1,297 @@
+#include "store/tidy/trash.h"
+
+#include <cjson/cJSON.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/buf.h"
+#include "lite/file.h"
+#include "store/change/copy.h"
+#include "store/change/place.h"
+#include "store/disk.h"
+#include "store/tidy/trash_info.h"
+
+/* ---- sizes ---- */
+
+static enum err_code add_tree(const char *path, struct trash_item *item, struct err *e)
+{
+    char *copy = strdup(path);
+    char *roots[] = { copy, NULL };
+    FTS *fts = copy ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
+    FTSENT *f;
+
+    free(copy);
+    if (!fts)
+        return err_sys(e, path, "read directory");
+    while ((f = fts_read(fts))) {
+        if (f->fts_info == FTS_D || f->fts_info == FTS_DP)
+            continue;
+        item->files++;
+        item->bytes += f->fts_statp->st_size;
+    }
+    fts_close(fts);
+    return ERR_OK;
+}
+
+/* ---- putting in ---- */
+
+static char *text_of(struct arena *a, struct slice s)
+{
+    return (char *)arena_copy(a, s).p;
+}
+
+static bool exists(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0;
+}
+
+static enum err_code item_make(struct trash_list *list, const struct trash_request *r,
+                               const char *dir, const char *batch, int64_t now_ms, struct err *e)
+{
+    struct arena *a = &list->arena;
+    size_t n = list->n;
+    struct trash_item item = { .trash_id = arena_format(a, "%s.%zu", batch, n),
+                               .system = text_of(a, (struct slice){ r->system, strlen(r->system) }),
+                               .store = text_of(a, (struct slice){ r->store, strlen(r->store) }),
+                               .session = text_of(a, r->id),
+                               .title = text_of(a, r->title.p ? r->title : SLICE("")),
+                               .deleted_ms = now_ms,
+                               .part = arena_zalloc(a, sizeof *item.part * (r->parts + 1)),
+                               .from = arena_zalloc(a, sizeof *item.from * (r->parts + 1)) };
+    enum err_code rc = ERR_OK;
+
+    if (!item.trash_id || !item.system || !item.store || !item.session || !item.title ||
+        !item.part || !item.from)
+        return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+    for (size_t k = 0; k < r->parts && !rc; k++) {
+        if (!exists(r->part[k])) {
+            if (k == 0)
+                return err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
+            continue;
+        }
+        item.from[item.parts] = text_of(a, (struct slice){ r->part[k], strlen(r->part[k]) });
+        item.part[item.parts] = arena_format(a, "%s/%zu.%zu", dir, n, item.parts);
+        if (!item.from[item.parts] || !item.part[item.parts])
+            return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+        item.parts++;
+        rc = add_tree(r->part[k], &item, e);
+    }
+    item.path = item.from[0];
+    list->item[list->n++] = item;
+    return rc;
+}
+
+static enum err_code plan_moves(struct change *c, const struct trash_list *list, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < list->n && !rc; i++) {
+        const struct trash_item *item = &list->item[i];
+
+        rc = change_session(c, item->system, (struct slice){ item->session, strlen(item->session) },
+                            e);
+        for (size_t k = 0; k < item->parts && !rc; k++) {
+            struct step move = { .kind = STEP_MOVE, .path = item->from[k], .to = item->part[k] };
+
+            rc = change_add(c, &move, e);
+        }
+    }
+    return rc;
+}
+
+static enum err_code plan(struct change *c, const struct trash_list *list, const char *dir,
+                          struct err *e)
+{
+    struct buf info = { 0 };
+    struct step put = { .kind = STEP_PUT, .old_absent = true, .mtime_ns = MTIME_NOW };
+    enum err_code rc = trash_info_print(list, &info, e);
+
+    put.path = arena_format(&c->arena, "%s/info", dir);
+    put.bytes = buf_slice(&info);
+    if (!rc && !put.path)
+        rc = err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+    if (!rc)
+        rc = change_add(c, &put, e);
+    if (!rc)
+        rc = plan_moves(c, list, e);
+    buf_fini(&info);
+    return rc;
+}
+
+static enum err_code batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],
+                               struct err *e)
+{
+    unsigned suffix = 0;
+
+    for (;;) {
+        snprintf(name, 48, "%015lld-%u", (long long)env->now_ms, suffix++);
+        if ((size_t)snprintf(dir, PATH_MAX, "%s/trash/%s", env->data_dir, name) >= PATH_MAX)
+            return err_set(e, ERR_UNSAFE, env->data_dir, "the data directory's name is too long");
+        if (!exists(dir))
+            return disk_private_dir(dir, e);
+    }
+}
+
+enum err_code trash_put(struct change_log *log, const struct store_env *env, const char *kind,
+                        const struct trash_request *request, size_t n, struct trash_list *out,
+                        struct err *e)
+{
+    struct trash_list list = { 0 };
+    char batch[48], dir[PATH_MAX];
+    struct change *c = change_new(kind);
+    enum err_code rc = batch_dir(env, batch, dir, e);
+
+    list.item = arena_zalloc(&list.arena, sizeof *list.item * (n + 1));
+    if (!rc && (!c || !list.item))
+        rc = err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = item_make(&list, &request[i], dir, batch, env->now_ms, e);
+    if (!rc)
+        rc = plan(c, &list, dir, e);
+    if (!rc) {
+        c->text = "moved to trash";
+        rc = change_run(log, c, e);
+    }
+    change_free(c);
+    if (rc) {
+        rmdir(dir);
+        trash_list_fini(&list);
+        return rc;
+    }
+    *out = list;
+    return ERR_OK;
+}
+
+/* ---- looking in ---- */
+
+void trash_list_fini(struct trash_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct trash_list){ 0 };
+}
+
+static enum err_code read_batch(const char *dir, const char *batch, struct trash_list *out,
+                                struct err *e)
+{
+    struct buf path = { 0 }, text = { 0 };
+    enum err_code rc = buf_addf(&path, "%s/info", dir);
+
+    if (rc || !buf_cstr(&path))
+        rc = err_set(e, ERR_NOMEM, dir, "read the trash: out of memory");
+    if (!rc)
+        rc = file_read_all(AT_FDCWD, path.p, 0, 256u << 20, &text, e);
+    if (!rc)
+        rc = trash_info_parse(buf_slice(&text), dir, batch, out, e);
+    buf_fini(&path);
+    buf_fini(&text);
+    return rc;
+}
+
+/* Restored items are still named in the document of their batch. */
+static void drop_gone(struct trash_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->n; i++)
+        if (list->item[i].parts && exists(list->item[i].part[0]))
+            list->item[kept++] = list->item[i];
+    list->n = kept;
+}
+
+enum err_code trash_read(const struct store_env *env, struct trash_list *out, struct err *e)
+{
+    char dir[PATH_MAX], sub[PATH_MAX];
+    struct dirent **names;
+    struct trash_list list = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if ((size_t)snprintf(dir, sizeof dir, "%s/trash", env->data_dir) >= sizeof dir)
+        return err_set(e, ERR_UNSAFE, env->data_dir, "the data directory's name is too long");
+    int n = scandir(dir, &names, NULL, alphasort);
+
+    if (n < 0 && errno != ENOENT)
+        return err_sys(e, dir, "read the trash");
+    for (int i = n - 1; i >= 0; i--) {
+        const char *name = names[i]->d_name;
+        bool fits = (size_t)snprintf(sub, sizeof sub, "%s/%s", dir, name) < sizeof sub;
+
+        /* A batch whose document cannot be read stays where it is; doctor names it. */
+        if (fits && name[0] != '.' && !rc && read_batch(sub, name, &list, e) == ERR_NOMEM)
+            rc = ERR_NOMEM;
+        free(names[i]);
+    }
+    if (n >= 0)
+        free(names);
+    if (rc) {
+        trash_list_fini(&list);
+        return rc;
+    }
+    drop_gone(&list);
+    *out = list;
+    return ERR_OK;
+}
+
+/* ---- taking out ---- */
+
+static enum err_code make_parent(const char *path, struct err *e)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+
+    if (!slash || slash == path || (size_t)(slash - path) >= sizeof dir)
+        return ERR_OK;
+    memcpy(dir, path, (size_t)(slash - path));
+    dir[slash - path] = '\0';
+    return exists(dir) ? ERR_OK : disk_private_dir(dir, e);
+}
+
+enum err_code trash_restore(struct change_log *log, const struct store_env *env,
+                            const struct trash_item *item, struct err *e)
+{
+    struct change *c = change_new("restore");
+    enum err_code rc = c ? ERR_OK : err_set(e, ERR_NOMEM, item->path, "restore: out of memory");
+
+    (void)env;
+    if (!rc) {
+        c->text = "restored from the trash";
+        rc = change_session(c, item->system, (struct slice){ item->session, strlen(item->session) },
+                            e);
+    }
+    for (size_t k = 0; k < item->parts && !rc; k++) {
+        struct step move = { .kind = STEP_MOVE, .path = item->part[k], .to = item->from[k] };
+
+        rc = make_parent(item->from[k], e);
+        if (!rc)
+            rc = change_add(c, &move, e);
+    }
+    if (!rc)
+        rc = change_run(log, c, e);
+    change_free(c);
+    return rc;
+}
+
+enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,
+                            struct err *e)
+{
+    char trash[PATH_MAX];
+    int n = snprintf(trash, sizeof trash, "%s/trash/", env->data_dir);
+    enum err_code rc = ERR_OK;
+
+    /* The last part first: while the transcript lies there, the item can still be seen and destroyed again. */
+    for (size_t k = item->parts; k > 0 && !rc; k--) {
+        if (strncmp(item->part[k - 1], trash, (size_t)n) != 0)
+            return err_set(e, ERR_UNSAFE, item->part[k - 1], "destroy: not in the trash");
+        rc = copy_remove(item->part[k - 1], e);
+    }
+    return rc;
+}

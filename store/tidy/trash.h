@@ -1,0 +1,68 @@
+#ifndef STORE_TIDY_TRASH_H
+#define STORE_TIDY_TRASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+#include "store/change/change.h"
+#include "store/env.h"
+
+/* Deleted sessions wait here, whole, until a person empties the trash. A deletion is a change (it can be undone
+ * from the operation log); the trash is the same thing seen from the other side: what lies there, how large it
+ * is, and putting one back.
+ *
+ *   <data>/trash/<batch>/info       one JSON document for all that was deleted at once
+ *   <data>/trash/<batch>/<n>.<k>    part k of item n: the transcript (k = 0), a side directory, backups, ...
+ *
+ * An item lies in the trash exactly while its first part does; so restore is nothing but moves back. */
+
+/* What shall go: the parts are absolute paths of files and directories, the transcript first. Parts that do
+ * not exist are passed over; without the first there is nothing to delete (ERR_NOT_FOUND). */
+struct trash_request {
+    const char *system;
+    const char *store; /* path of the store */
+    struct slice id;
+    struct slice title;
+    const char *const *part;
+    size_t parts;
+};
+
+struct trash_item {
+    const char *trash_id; /* "<batch>.<n>" */
+    const char *system, *store, *session, *title;
+    const char *path; /* where the transcript came from */
+    int64_t deleted_ms;
+    int64_t bytes; /* of all files in all parts */
+    int64_t files;
+    const char **part, **from; /* where each part lies, and where it came from */
+    size_t parts;
+};
+
+struct trash_list {
+    struct arena arena; /* owns everything */
+    struct trash_item *item;
+    size_t n;
+};
+
+/* Moves them all, as one change of the given kind ("delete", "sweep"). The list describes what was moved, in the
+ * order of the requests; the caller frees it with trash_list_fini. */
+MUST_CHECK enum err_code trash_put(struct change_log *log, const struct store_env *env,
+                                   const char *kind, const struct trash_request *request, size_t n,
+                                   struct trash_list *out, struct err *e);
+/* What lies in the trash, newest first. No trash at all is an empty list. */
+MUST_CHECK enum err_code trash_read(const struct store_env *env, struct trash_list *out,
+                                    struct err *e);
+void trash_list_fini(struct trash_list *list);
+
+/* Puts one item back, bytes, modes and mtimes as they were. ERR_STALE when something lies in its place. */
+MUST_CHECK enum err_code trash_restore(struct change_log *log, const struct store_env *env,
+                                       const struct trash_item *item, struct err *e);
+/* Removes one item for good. This cannot be undone. */
+MUST_CHECK enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,
+                                       struct err *e);
+
+#endif

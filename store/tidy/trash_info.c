@@ -1,0 +1,147 @@
+#include "store/tidy/trash_info.h"
+
+#include <cjson/cJSON.h>
+#include <string.h>
+
+#include "store/change/percent.h"
+
+/* ---- printing ---- */
+
+static bool put_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
+{
+    return percent_encode((struct slice){ text, strlen(text) }, scratch) == ERR_OK &&
+           buf_cstr(scratch) && cJSON_AddStringToObject(o, key, scratch->p);
+}
+
+static bool put_item(cJSON *list, const struct trash_item *item, struct buf *scratch)
+{
+    cJSON *o = cJSON_CreateObject(), *from;
+
+    if (!o || !cJSON_AddItemToArray(list, o)) {
+        cJSON_Delete(o);
+        return false;
+    }
+    from = cJSON_AddArrayToObject(o, "from");
+    bool ok = from && put_text(o, "system", item->system, scratch) &&
+              put_text(o, "store", item->store, scratch) &&
+              put_text(o, "session", item->session, scratch) &&
+              put_text(o, "title", item->title, scratch) &&
+              cJSON_AddNumberToObject(o, "deleted", (double)item->deleted_ms) &&
+              cJSON_AddNumberToObject(o, "bytes", (double)item->bytes) &&
+              cJSON_AddNumberToObject(o, "files", (double)item->files);
+
+    for (size_t k = 0; k < item->parts && ok; k++) {
+        cJSON *part = cJSON_CreateObject();
+
+        ok = part && cJSON_AddItemToArray(from, part) &&
+             put_text(part, "path", item->from[k], scratch);
+    }
+    return ok;
+}
+
+enum err_code trash_info_print(const struct trash_list *list, struct buf *out, struct err *e)
+{
+    struct buf scratch = { 0 };
+    cJSON *root = cJSON_CreateObject(), *items = cJSON_AddArrayToObject(root, "items");
+    bool ok = items && cJSON_AddNumberToObject(root, "version", 1);
+
+    for (size_t i = 0; i < list->n && ok; i++)
+        ok = put_item(items, &list->item[i], &scratch);
+    char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
+
+    ok = text && buf_add(out, (struct slice){ text, strlen(text) }) == ERR_OK;
+    cJSON_free(text);
+    cJSON_Delete(root);
+    buf_fini(&scratch);
+    return ok ? ERR_OK : err_set(e, ERR_NOMEM, NULL, "delete: out of memory");
+}
+
+/* ---- parsing ---- */
+
+static const char *get_text(const cJSON *o, const char *key, struct arena *a)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    struct slice text;
+
+    return cJSON_IsString(v) && percent_decode(v->valuestring, a, &text) ? text.p : NULL;
+}
+
+static int64_t get_number(const cJSON *o, const char *key)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+    return cJSON_IsNumber(v) ? (int64_t)v->valuedouble : 0;
+}
+
+static bool get_item(const cJSON *o, const char *dir, const char *batch, size_t n, struct arena *a,
+                     struct trash_item *item)
+{
+    const cJSON *part, *from = cJSON_GetObjectItemCaseSensitive(o, "from");
+
+    *item = (struct trash_item){ .system = get_text(o, "system", a),
+                                 .store = get_text(o, "store", a),
+                                 .session = get_text(o, "session", a),
+                                 .title = get_text(o, "title", a),
+                                 .deleted_ms = get_number(o, "deleted"),
+                                 .bytes = get_number(o, "bytes"),
+                                 .files = get_number(o, "files") };
+    size_t most = (size_t)cJSON_GetArraySize(from);
+
+    item->trash_id = arena_format(a, "%s.%zu", batch, n);
+    item->part = arena_zalloc(a, sizeof *item->part * (most + 1));
+    item->from = arena_zalloc(a, sizeof *item->from * (most + 1));
+    bool ok = item->system && item->store && item->session && item->title && item->trash_id &&
+              item->part && item->from && most > 0;
+
+    cJSON_ArrayForEach(part, from)
+    {
+        if (!ok)
+            break;
+        item->from[item->parts] = get_text(part, "path", a);
+        item->part[item->parts] = arena_format(a, "%s/%zu.%zu", dir, n, item->parts);
+        ok = item->from[item->parts] && item->part[item->parts];
+        item->parts++;
+    }
+    item->path = ok ? item->from[0] : NULL;
+    return ok;
+}
+
+/* Room for `more` items; the old array stays in the arena. */
+static bool make_room(struct trash_list *list, size_t more)
+{
+    struct trash_item *grown = arena_zalloc(&list->arena, sizeof *grown * (list->n + more + 1));
+
+    if (!grown)
+        return false;
+    if (list->n)
+        memcpy(grown, list->item, sizeof *grown * list->n);
+    list->item = grown;
+    return true;
+}
+
+enum err_code trash_info_parse(struct slice text, const char *dir, const char *batch,
+                               struct trash_list *out, struct err *e)
+{
+    cJSON *root = cJSON_ParseWithLength(text.p, text.n);
+    const cJSON *o, *items = cJSON_GetObjectItemCaseSensitive(root, "items");
+    size_t before = out->n, n = 0;
+    enum err_code rc = ERR_OK;
+
+    if (!cJSON_IsArray(items))
+        rc = err_set(e, ERR_FORMAT, dir, "the list of what lies here is damaged");
+    else if (!make_room(out, (size_t)cJSON_GetArraySize(items)))
+        rc = err_set(e, ERR_NOMEM, dir, "read the trash: out of memory");
+    cJSON_ArrayForEach(o, items)
+    {
+        if (rc)
+            break;
+        if (get_item(o, dir, batch, n++, &out->arena, &out->item[out->n]))
+            out->n++;
+        else
+            rc = err_set(e, ERR_FORMAT, dir, "the list of what lies here is damaged");
+    }
+    if (rc)
+        out->n = before;
+    cJSON_Delete(root);
+    return rc;
+}

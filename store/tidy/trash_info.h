@@ -1,0 +1,15 @@
+#ifndef STORE_TIDY_TRASH_INFO_H
+#define STORE_TIDY_TRASH_INFO_H
+
+#include "lite/buf.h"
+#include "store/tidy/trash.h"
+
+/* Private to store/tidy/: the document beside the parts of a batch. Texts are %XX-encoded bytes
+ * (store/change/percent.h): a path need not be text. */
+MUST_CHECK enum err_code trash_info_print(const struct trash_list *list, struct buf *out,
+                                          struct err *e);
+/* Adds the items of a batch to the list. ERR_FORMAT, with nothing added, when the document is damaged. */
+MUST_CHECK enum err_code trash_info_parse(struct slice text, const char *dir, const char *batch,
+                                          struct trash_list *out, struct err *e);
+
+#endif

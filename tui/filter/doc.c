@@ -1,0 +1,310 @@
+#include "tui/filter/doc.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "tui/filter/fold.h"
+
+/* Bytes kept of a field. What lies behind them cannot be found by the filter. */
+static const size_t field_limit[DOC_FIELDS] = {
+    [DOC_TITLE] = HAY_MAX, [DOC_BRANCH] = 96,        [DOC_TAG] = 64,
+    [DOC_DIR] = 160,       [DOC_FIRST_PROMPT] = 240, [DOC_LAST_PROMPT] = 240,
+};
+
+enum { END_MARK = '\0' }; /* folding leaves no control character */
+
+static struct slice field_of(const struct session_row *row, enum doc_field field)
+{
+    switch (field) {
+    case DOC_TITLE: return row->summary;
+    case DOC_BRANCH: return row->git_branch;
+    case DOC_TAG: return row->tag;
+    case DOC_DIR: return row->cwd;
+    case DOC_FIRST_PROMPT:
+        /* Most titles are the first prompt. */
+        return slice_eq(row->first_prompt, row->summary) ? (struct slice){ 0 } : row->first_prompt;
+    case DOC_LAST_PROMPT:
+        return slice_eq(row->last_prompt, row->first_prompt) ? (struct slice){ 0 }
+                                                             : row->last_prompt;
+    case DOC_FIELDS: break;
+    }
+    return (struct slice){ 0 };
+}
+
+static uint64_t initials_of(struct hay title)
+{
+    uint64_t set = 0;
+
+    for (size_t i = 0; i < title.n; i++)
+        if (title.class[i] & (FOLD_WORD | FOLD_CAMEL))
+            set |= fold_signature((struct slice){ title.text + i, 1 });
+    return set;
+}
+
+struct doc *doc_new(const struct session_row *row)
+{
+    struct buf text = { 0 }, classes = { 0 };
+    uint32_t at[DOC_FIELDS + 1] = { 0 };
+    struct doc *d = NULL;
+
+    for (int i = 0; i < DOC_FIELDS; i++) {
+        if (fold_text(field_of(row, i), field_limit[i], &text, &classes) ||
+            buf_add_byte(&text, END_MARK) || buf_add_byte(&classes, 0))
+            goto done;
+        at[i + 1] = (uint32_t)text.n;
+    }
+    d = malloc(sizeof *d + 2 * text.n);
+    if (!d)
+        goto done;
+    *d = (struct doc){ .row = row };
+    memcpy(d->at, at, sizeof at);
+    memcpy(d->text, text.p, text.n);
+    memcpy(d->text + text.n, classes.p, text.n);
+    d->class = (const uint8_t *)d->text + text.n;
+    d->sets.initials = initials_of(doc_hay(d, DOC_TITLE));
+    d->sets.shorts = fold_signature((struct slice){ d->text, d->at[DOC_SHORT] });
+    d->sets.all = fold_signature((struct slice){ d->text, d->at[DOC_FIELDS] });
+done:
+    buf_fini(&text);
+    buf_fini(&classes);
+    return d;
+}
+
+struct hay doc_hay(const struct doc *d, enum doc_field field)
+{
+    uint32_t at = d->at[field];
+
+    return (struct hay){ d->text + at, d->class + at, d->at[field + 1] - at - 1 };
+}
+
+/* Several fields at once, end marks and all. */
+static struct hay hay_from(const struct doc *d, enum doc_field field)
+{
+    uint32_t at = d->at[field];
+
+    return (struct hay){ d->text + at, d->class + at, d->at[DOC_FIELDS] - at };
+}
+
+static int best_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* A hit in branch or tag is worth three quarters of one in the title, in a long text half. */
+static int weigh(int score, int quarters)
+{
+    return score == FUZZY_NO ? FUZZY_NO : score * quarters / 4;
+}
+
+static bool id_begins(const struct doc *d, const struct needle *needle)
+{
+    struct slice id = d->row->ref.id;
+
+    if (needle->n < 3 || needle->n > id.n)
+        return false;
+    for (size_t i = 0; i < needle->n; i++) {
+        char c = id.p[i];
+
+        if ((c >= 'A' && c <= 'Z' ? c + 0x20 : c) != needle->text[i])
+            return false;
+    }
+    return true;
+}
+
+int doc_letter_score(struct doc_sets sets, uint64_t letter)
+{
+    if (!(sets.all & letter))
+        return FUZZY_NO;
+    if (sets.initials & letter)
+        return 30;
+    return sets.shorts & letter ? 16 : 8;
+}
+
+static int fuzzy_term(const struct doc *d, const struct term *t, bool alone, enum rigour rigour)
+{
+    const struct needle *needle = &t->needle;
+    bool letters_there = (d->sets.shorts & needle->signature) == needle->signature;
+    int best = FUZZY_NO;
+
+    for (enum doc_field f = 0; letters_there && f < DOC_SHORT; f++) {
+        struct hay hay = doc_hay(d, f);
+        int score =
+            rigour == RIGOUR_BEST ? fuzzy_best(needle, hay, NULL) : fuzzy_quick(needle, hay);
+
+        best = best_of(best, weigh(score, f == DOC_TITLE ? 4 : 3));
+    }
+    if (alone && id_begins(d, needle))
+        return best_of(best, 40 * (int)needle->n);
+    if (best != FUZZY_NO)
+        return best;
+    return weigh(fuzzy_near(needle, hay_from(d, DOC_SHORT)), 2);
+}
+
+static int exact_term(const struct doc *d, const struct term *t)
+{
+    struct hay whole = hay_from(d, 0);
+    int best = FUZZY_NO;
+
+    if (!memmem(whole.text, whole.n, t->needle.text, t->needle.n))
+        return FUZZY_NO;
+    for (enum doc_field f = 0; f < DOC_FIELDS; f++) {
+        int score = fuzzy_exact(&t->needle, doc_hay(d, f), t->anchor, NULL);
+
+        best = best_of(best, weigh(score, f == DOC_TITLE ? 4 : f < DOC_SHORT ? 3 : 2));
+        if (t->negate && best != FUZZY_NO)
+            break;
+    }
+    return best;
+}
+
+static int plain_text(const struct needle *needle, struct slice text)
+{
+    char folded[NEEDLE_MAX];
+    uint8_t class[NEEDLE_MAX] = { 0 };
+    size_t n = text.n < NEEDLE_MAX ? text.n : NEEDLE_MAX;
+
+    for (size_t i = 0; i < n; i++)
+        folded[i] = (char)(text.p[i] >= 'A' && text.p[i] <= 'Z' ? text.p[i] + 0x20 : text.p[i]);
+    return fuzzy_exact(needle, (struct hay){ folded, class, n }, ANCHOR_START, NULL);
+}
+
+static bool row_is(const struct session_row *row, enum is_kind kind, bool marked)
+{
+    static const unsigned flags[IS_COUNT] = {
+        [IS_RUNNING] = SESSION_LIVE,
+        [IS_ARCHIVED] = SESSION_ARCHIVED,
+        [IS_FORK] = SESSION_FORK,
+        [IS_DAMAGED] = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED,
+        [IS_INTERRUPTED] = SESSION_INTERRUPTED,
+    };
+
+    if (kind == IS_MARKED)
+        return marked;
+    if (kind == IS_EMPTY)
+        return row->first_prompt.n == 0;
+    return (row->flags & flags[kind]) != 0;
+}
+
+static int64_t row_time(const struct session_row *row)
+{
+    return row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms;
+}
+
+static int term_fits(const struct doc *d, const struct term *t, bool marked)
+{
+    const struct session_row *row = d->row;
+    bool fits = false;
+
+    switch (t->kind) {
+    case TERM_TAG: return fuzzy_exact(&t->needle, doc_hay(d, DOC_TAG), ANCHOR_NONE, NULL);
+    case TERM_BRANCH: return fuzzy_exact(&t->needle, doc_hay(d, DOC_BRANCH), ANCHOR_NONE, NULL);
+    case TERM_DIR: return fuzzy_exact(&t->needle, doc_hay(d, DOC_DIR), ANCHOR_NONE, NULL);
+    case TERM_ID: return plain_text(&t->needle, row->ref.id);
+    case TERM_SYSTEM: {
+        const char *name = row->ref.store->ops->name;
+
+        return plain_text(&t->needle, (struct slice){ name, strlen(name) });
+    }
+    case TERM_BEFORE: fits = row_time(row) < t->value; break;
+    case TERM_AFTER: fits = row_time(row) >= t->value; break;
+    case TERM_LARGER: fits = row->ref.file.size >= t->value; break;
+    case TERM_SMALLER: fits = row->ref.file.size < t->value; break;
+    case TERM_IS: fits = row_is(row, (enum is_kind)t->value, marked); break;
+    case TERM_FUZZY:
+    case TERM_EXACT: break;
+    }
+    return fits ? 0 : FUZZY_NO;
+}
+
+static int term_score(const struct doc *d, const struct query *q, const struct term *t, bool marked,
+                      enum rigour rigour)
+{
+    int score;
+
+    if (t->kind == TERM_FUZZY && t->needle.n == 1 && !t->needle.keep_case && !t->negate)
+        score = doc_letter_score(d->sets, t->needle.signature);
+    else if (t->kind == TERM_FUZZY)
+        score = fuzzy_term(d, t, q->n == 1, rigour);
+    else if (t->kind == TERM_EXACT)
+        score = exact_term(d, t);
+    else
+        score = term_fits(d, t, marked);
+    if (t->negate)
+        return score == FUZZY_NO ? 0 : FUZZY_NO;
+    return score;
+}
+
+int doc_score(const struct doc *d, const struct query *q, bool marked, enum rigour rigour)
+{
+    int sum = 0;
+
+    for (size_t i = 0; i < q->n;) {
+        int best = FUZZY_NO;
+
+        do {
+            best = best_of(best, term_score(d, q, &q->term[i], marked, rigour));
+            i++;
+        } while (i < q->n && q->term[i].or_before);
+        if (best == FUZZY_NO)
+            return FUZZY_NO;
+        sum += best;
+    }
+    return sum;
+}
+
+/* A folded title with the way back to its bytes. */
+struct folded {
+    struct buf text, classes;
+    uint32_t origin[HAY_MAX];
+    size_t n;
+};
+
+/* Marks the character at folded byte i, with the marks above it that folding dropped. */
+static void hit_char(const struct folded *f, struct slice title, size_t i, bool *hit)
+{
+    size_t next = i + 1;
+
+    while (next < f->n && f->origin[next] == f->origin[i])
+        next++;
+    size_t end = next < f->n ? f->origin[next] : title.n;
+
+    if (next == f->n && f->n == HAY_MAX) /* the title goes on behind what was folded */
+        end = f->origin[i] + 1;
+    memset(hit + f->origin[i], true, end - f->origin[i]);
+}
+
+static void hit_term(const struct term *t, const struct folded *f, struct slice title, bool *hit)
+{
+    uint16_t at[NEEDLE_MAX];
+    struct hay hay = { f->text.p, (const uint8_t *)f->classes.p, f->n };
+
+    if (t->kind == TERM_FUZZY) {
+        if (fuzzy_best(&t->needle, hay, at) == FUZZY_NO)
+            return;
+        for (size_t k = 0; k < t->needle.n; k++)
+            hit_char(f, title, at[k], hit);
+    } else if (fuzzy_exact(&t->needle, hay, t->anchor, at) != FUZZY_NO) {
+        for (size_t k = 0; k < t->needle.n; k++)
+            hit_char(f, title, at[0] + k, hit);
+    }
+}
+
+void query_highlight(const struct query *q, struct slice title, bool *hit)
+{
+    struct folded f = { 0 };
+
+    if (fold_text(title, HAY_MAX, &f.text, &f.classes) == ERR_OK && f.text.n > 0) {
+        f.n = fold_map(title, f.origin, HAY_MAX);
+        if (f.n > f.text.n)
+            f.n = f.text.n;
+        for (size_t i = 0; i < q->n; i++) {
+            const struct term *t = &q->term[i];
+
+            if (!t->negate && (t->kind == TERM_FUZZY || t->kind == TERM_EXACT))
+                hit_term(t, &f, title, hit);
+        }
+    }
+    buf_fini(&f.text);
+    buf_fini(&f.classes);
+}

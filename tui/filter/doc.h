@@ -1,0 +1,51 @@
+#ifndef TUI_FILTER_DOC_H
+#define TUI_FILTER_DOC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/session.h"
+#include "tui/filter/fuzzy.h"
+#include "tui/filter/query.h"
+
+/* One session as the filter sees it: its texts folded once, when its row arrives, in one piece of memory. */
+enum doc_field {
+    DOC_TITLE,
+    DOC_BRANCH,
+    DOC_TAG,
+    DOC_SHORT,           /* the fields before this one are short: letters may fit with any gaps */
+    DOC_DIR = DOC_SHORT, /* from here on long ones, each ended by a byte that no word has */
+    DOC_FIRST_PROMPT,
+    DOC_LAST_PROMPT,
+    DOC_FIELDS
+};
+
+/* Sets of letters (fold_signature). */
+struct doc_sets {
+    uint64_t initials; /* that words of the title begin with */
+    uint64_t shorts;   /* in the short fields */
+    uint64_t all;      /* in any field; the id is none */
+};
+
+struct doc {
+    const struct session_row *row; /* borrowed: lives as long as the doc */
+    struct doc_sets sets;
+    uint32_t at[DOC_FIELDS + 1]; /* field i is text[at[i]] up to text[at[i + 1]] */
+    const uint8_t *class;
+    char text[];
+};
+
+/* NULL without memory. free() frees it. */
+struct doc *doc_new(const struct session_row *row);
+struct hay doc_hay(const struct doc *d, enum doc_field field);
+/* The score of a single letter, from the sets alone: no text is looked at. */
+int doc_letter_score(struct doc_sets sets, uint64_t letter);
+
+enum rigour { RIGOUR_QUICK, RIGOUR_BEST };
+/* How well the session fits the whole query, or FUZZY_NO. marked: for is:marked. */
+int doc_score(const struct doc *d, const struct query *q, bool marked, enum rigour rigour);
+
+/* Which bytes of a title the query fits: hit[i] for title.p[i]. hit has room for title.n, all false. */
+void query_highlight(const struct query *q, struct slice title, bool *hit);
+
+#endif

@@ -1,0 +1,238 @@
+#include "tui/filter/filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Scores are counted up to here; the few above share the last place and are sorted by the thorough score
+ * anyway. */
+enum { SCORES = 4096, THOROUGH = 512 };
+
+bool filter_reserve(struct filter *f, size_t n)
+{
+    if (n > f->cap) {
+        size_t cap = n + n / 2;
+        struct filter_slot *slot = reallocarray(f->slot, cap, sizeof *slot);
+
+        if (!slot)
+            return false;
+        memset(slot + f->cap, 0, (cap - f->cap) * sizeof *slot);
+        f->slot = slot;
+        f->cap = cap;
+    }
+    if (n > f->slots)
+        f->slots = n;
+    return true;
+}
+
+bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
+{
+    struct filter_slot *slot = &f->slot[entry];
+    struct doc *doc = row ? doc_new(row) : NULL;
+
+    free(slot->doc);
+    *slot = (struct filter_slot){ .doc = doc };
+    f->fresh = false;
+    if (!doc)
+        return row == NULL;
+    slot->sets = doc->sets;
+    return true;
+}
+
+void filter_stale(struct filter *f)
+{
+    f->fresh = false;
+}
+
+void filter_fini(struct filter *f)
+{
+    for (size_t i = 0; i < f->slots; i++)
+        free(f->slot[i].doc);
+    free(f->slot);
+    free(f->text);
+    free(f->hit);
+    free(f->fits);
+    free(f->score);
+    *f = (struct filter){ 0 };
+}
+
+static bool make_room(struct filter *f, size_t n)
+{
+    if (n <= f->room)
+        return true;
+    size_t room = n + n / 4;
+    uint32_t *hit = reallocarray(f->hit, room, sizeof *hit);
+
+    if (hit)
+        f->hit = hit;
+    uint32_t *fits = reallocarray(f->fits, room, sizeof *fits);
+
+    if (fits)
+        f->fits = fits;
+    int *score = reallocarray(f->score, room, sizeof *score);
+
+    if (score)
+        f->score = score;
+    if (!hit || !fits || !score)
+        return false;
+    f->room = room;
+    return true;
+}
+
+static bool keep_text(struct filter *f, struct slice text)
+{
+    char *copy = malloc(text.n ? text.n : 1);
+
+    if (!copy)
+        return false;
+    if (text.n > 0)
+        memcpy(copy, text.p, text.n);
+    free(f->text);
+    f->text = copy;
+    f->text_n = text.n;
+    return true;
+}
+
+/* The survivors of the query before are all that can fit when only letters were added. */
+static bool survivors_do(const struct filter *f, const struct query *next, struct slice text)
+{
+    return f->fresh && f->query.narrows && next->narrows && text.n >= f->text_n && f->text_n > 0 &&
+           memcmp(text.p, f->text, f->text_n) == 0;
+}
+
+/* The letters a session must have in any of its texts. */
+static uint64_t letters_of(const struct query *q)
+{
+    uint64_t set = 0;
+
+    for (size_t i = 0; i < q->n; i++) {
+        const struct term *t = &q->term[i];
+        bool lone = !t->or_before && (i + 1 == q->n || !q->term[i + 1].or_before);
+
+        if (lone && !t->negate && (t->kind == TERM_FUZZY || t->kind == TERM_EXACT))
+            set |= t->needle.signature;
+    }
+    return set;
+}
+
+/* A lone word may be the front of an id, whose letters are in no set. */
+static bool may_be_id(const struct query *q)
+{
+    return q->n == 1 && q->term[0].kind == TERM_FUZZY && q->term[0].needle.n >= 3;
+}
+
+/* The commonest query of all, one letter, is answered by the sets alone. */
+static bool is_letter(const struct query *q)
+{
+    return q->n == 1 && q->term[0].kind == TERM_FUZZY && q->term[0].needle.n == 1 &&
+           !q->term[0].needle.keep_case && !q->term[0].negate;
+}
+
+static void score_entries(struct filter *f, const uint32_t *order, size_t n, const bool *marked)
+{
+    const struct query *q = &f->query;
+    uint64_t letters = letters_of(q);
+    bool id = may_be_id(q), letter = is_letter(q);
+    size_t fits = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t entry = order[i];
+        const struct filter_slot *slot = &f->slot[entry];
+        int score;
+
+        if (!slot->doc || ((slot->sets.all & letters) != letters && !id))
+            continue;
+        if (letter)
+            score = doc_letter_score(slot->sets, letters);
+        else
+            score = doc_score(slot->doc, q, marked && marked[entry], RIGOUR_QUICK);
+        if (score == FUZZY_NO)
+            continue;
+        f->fits[fits] = entry;
+        f->score[fits++] = score < SCORES ? score : SCORES - 1;
+    }
+    f->fit_count = fits;
+}
+
+/* Stable, highest first. Leaves places in fits, not entries. */
+static void sort_by_counting(struct filter *f)
+{
+    size_t start[SCORES + 1] = { 0 };
+
+    for (size_t i = 0; i < f->fit_count; i++)
+        start[SCORES - 1 - f->score[i] + 1]++;
+    for (size_t s = 1; s <= SCORES; s++)
+        start[s] += start[s - 1];
+    for (size_t i = 0; i < f->fit_count; i++)
+        f->hit[start[SCORES - 1 - f->score[i]]++] = (uint32_t)i;
+}
+
+struct ranked {
+    uint32_t place; /* in fits: the list's order, which decides between equals */
+    int score;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->place < y->place ? -1 : 1;
+}
+
+/* What a person sees gets the thorough score. */
+static void sort_front(struct filter *f, const bool *marked)
+{
+    struct ranked front[THOROUGH];
+    size_t n = f->hits < THOROUGH ? f->hits : THOROUGH;
+
+    for (size_t i = 0; i < n; i++) {
+        uint32_t e = f->fits[f->hit[i]];
+        int score = doc_score(f->slot[e].doc, &f->query, marked && marked[e], RIGOUR_BEST);
+
+        front[i] = (struct ranked){ .place = f->hit[i], .score = score };
+    }
+    qsort(front, n, sizeof *front, by_rank);
+    for (size_t i = 0; i < n; i++)
+        f->hit[i] = front[i].place;
+}
+
+static void take_all(struct filter *f, const uint32_t *order, size_t n)
+{
+    if (n > 0)
+        memcpy(f->hit, order, n * sizeof *order);
+    f->hits = n;
+    f->fresh = false;
+}
+
+bool filter_run(struct filter *f, struct slice text, const uint32_t *order, size_t n,
+                const bool *marked, int64_t now_ms, bool by_score)
+{
+    struct query next;
+
+    if (!make_room(f, n) || !query_parse(&next, text, now_ms))
+        return false;
+    bool survivors = survivors_do(f, &next, text);
+
+    f->query = next;
+    if (!keep_text(f, text))
+        return false;
+    if (next.n == 0) {
+        take_all(f, order, n);
+        return true;
+    }
+    /* Survivors stand in the list's order, and are overwritten only behind where they are read. */
+    score_entries(f, survivors ? f->fits : order, survivors ? f->fit_count : n, marked);
+    f->fresh = true;
+    f->hits = f->fit_count;
+    if (!by_score) {
+        memcpy(f->hit, f->fits, f->hits * sizeof *f->hit);
+        return true;
+    }
+    sort_by_counting(f);
+    if (!is_letter(&next))
+        sort_front(f, marked);
+    for (size_t i = 0; i < f->hits; i++)
+        f->hit[i] = f->fits[f->hit[i]];
+    return true;
+}

@@ -1,0 +1,369 @@
+#include "tui/filter/fuzzy.h"
+
+#include <string.h>
+
+#include "tui/filter/fold.h"
+
+/* What a match is worth. A run of letters beats the same letters as initials of words, initials beat letters
+ * inside words, and a gap costs more to open than to lengthen. */
+enum {
+    SCORE_LETTER = 16,
+    SCORE_WORD = 10,   /* the letter begins a word */
+    SCORE_CAMEL = 8,   /* or a part of one */
+    SCORE_RUN = 9,     /* it follows the one before directly */
+    SCORE_START = 4,   /* it is the first of the text */
+    COST_GAP = 3,      /* opening a gap */
+    COST_GAP_MORE = 1, /* each byte of it behind the first */
+    NEAR_GAP = 6,      /* bytes between two letters in a long text */
+};
+
+static const int impossible = -100000;
+
+bool needle_init(struct needle *needle, struct slice word)
+{
+    struct buf text = { 0 }, classes = { 0 };
+    bool ok = fold_text(word, NEEDLE_MAX, &text, &classes) == ERR_OK;
+
+    *needle = (struct needle){ 0 };
+    if (ok && text.n > 0) {
+        needle->n = text.n;
+        memcpy(needle->text, text.p, text.n);
+        memcpy(needle->class, classes.p, text.n);
+        needle->signature = fold_signature(buf_slice(&text));
+        for (size_t i = 0; i < text.n; i++)
+            needle->keep_case |= (needle->class[i] & FOLD_UPPER) != 0;
+    }
+    buf_fini(&text);
+    buf_fini(&classes);
+    return ok;
+}
+
+static bool is_tail_byte(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static bool fits(const struct needle *needle, size_t k, struct hay hay, size_t i)
+{
+    if (needle->text[k] != hay.text[i])
+        return false;
+    return !needle->keep_case || ((needle->class[k] ^ hay.class[i]) & FOLD_UPPER) == 0;
+}
+
+/* Where the character of the needle that begins at k is next found, from i on but before end; end: nowhere. */
+static size_t find_char(const struct needle *needle, size_t k, struct hay hay, size_t i, size_t end)
+{
+    while (i < end) {
+        const char *p = memchr(hay.text + i, needle->text[k], end - i);
+
+        if (!p)
+            return end;
+        i = (size_t)(p - hay.text);
+        size_t tail = 0;
+
+        while (fits(needle, k + tail, hay, i + tail)) {
+            tail++;
+            if (k + tail == needle->n || !is_tail_byte(needle->text[k + tail]))
+                return i;
+            if (i + tail == hay.n)
+                break;
+        }
+        i++;
+    }
+    return end;
+}
+
+static size_t char_length(const struct needle *needle, size_t k)
+{
+    size_t n = 1;
+
+    while (k + n < needle->n && is_tail_byte(needle->text[k + n]))
+        n++;
+    return n;
+}
+
+/* What the byte at i adds, as the k-th of the needle, `gap` bytes behind the one before. */
+static int byte_score(struct hay hay, size_t i, bool first, size_t gap)
+{
+    int score = SCORE_LETTER;
+
+    if (hay.class[i] & FOLD_WORD)
+        score += SCORE_WORD;
+    else if (hay.class[i] & FOLD_CAMEL)
+        score += SCORE_CAMEL;
+    if (i == 0)
+        score += SCORE_START;
+    if (first)
+        return score;
+    if (gap == 0)
+        return score + SCORE_RUN;
+    return score - COST_GAP - COST_GAP_MORE * (int)(gap - 1);
+}
+
+static int clamp(int score)
+{
+    return score < 0 ? 0 : score;
+}
+
+/* The first way the needle fits from `start` on, as places of its characters' first bytes: at[k] for the byte
+ * k. Answers the end of the match, or 0. */
+static size_t first_way(const struct needle *needle, struct hay hay, size_t start, uint16_t *at)
+{
+    size_t i = start;
+
+    for (size_t k = 0; k < needle->n;) {
+        i = find_char(needle, k, hay, i, hay.n);
+        if (i == hay.n)
+            return 0;
+        size_t len = char_length(needle, k);
+
+        for (size_t b = 0; b < len; b++)
+            at[k + b] = (uint16_t)(i + b);
+        i += len;
+        k += len;
+    }
+    return i;
+}
+
+static int way_score(const struct needle *needle, struct hay hay, const uint16_t *at)
+{
+    int score = byte_score(hay, at[0], true, 0);
+
+    for (size_t k = 1; k < needle->n; k++)
+        score += byte_score(hay, at[k], false, (size_t)(at[k] - at[k - 1] - 1));
+    return clamp(score);
+}
+
+/* The last place from which the needle still ends at `end`: walking back makes the match as short as it can
+ * be made without looking at every way. */
+static size_t tightest_start(const struct needle *needle, struct hay hay, size_t end)
+{
+    size_t i = end, k = needle->n;
+
+    while (k > 0 && i > 0) {
+        i--;
+        if (fits(needle, k - 1, hay, i))
+            k--;
+        else if (k < needle->n && is_tail_byte(needle->text[k]))
+            return 0; /* inside a character of several bytes: leave it to the first way */
+    }
+    return i;
+}
+
+static struct hay front(struct hay hay)
+{
+    if (hay.n > HAY_MAX)
+        hay.n = HAY_MAX;
+    return hay;
+}
+
+int fuzzy_quick(const struct needle *needle, struct hay hay)
+{
+    uint16_t at[NEEDLE_MAX];
+
+    hay = front(hay);
+    if (needle->n == 0 || needle->n > hay.n)
+        return needle->n == 0 ? 0 : FUZZY_NO;
+    size_t end = first_way(needle, hay, 0, at);
+
+    if (end == 0)
+        return FUZZY_NO;
+    int score = way_score(needle, hay, at);
+
+    if (end - at[0] == needle->n) /* one run: it cannot be made tighter */
+        return score;
+    size_t start = tightest_start(needle, hay, end);
+
+    if (start <= at[0] || first_way(needle, hay, start, at) == 0)
+        return score;
+    int tight = way_score(needle, hay, at);
+
+    return tight > score ? tight : score;
+}
+
+/* The table of fuzzy_best: ending[k][i] is the best score of the first k + 1 bytes when the last of them sits
+ * at i; upto[k][i] the best when it sits at i or before, less the gap since. */
+struct ways {
+    int ending[NEEDLE_MAX][HAY_MAX];
+    int upto[NEEDLE_MAX][HAY_MAX];
+};
+
+static int ending_at(const struct ways *w, const struct needle *needle, struct hay hay, size_t k,
+                     size_t i)
+{
+    if (!fits(needle, k, hay, i))
+        return impossible;
+    if (k == 0)
+        return byte_score(hay, i, true, 0);
+    if (i == 0)
+        return impossible;
+    int run = w->ending[k - 1][i - 1] + byte_score(hay, i, false, 0);
+
+    if (is_tail_byte(needle->text[k]) || i < 2)
+        return run;
+    int gap = w->upto[k - 1][i - 2] + byte_score(hay, i, false, 1);
+
+    return run > gap ? run : gap;
+}
+
+static void fill_ways(struct ways *w, const struct needle *needle, struct hay hay)
+{
+    for (size_t k = 0; k < needle->n; k++) {
+        int best = impossible;
+
+        for (size_t i = 0; i < hay.n; i++) {
+            int here = ending_at(w, needle, hay, k, i);
+
+            best -= COST_GAP_MORE;
+            if (here > best)
+                best = here;
+            w->ending[k][i] = here;
+            w->upto[k][i] = best;
+        }
+    }
+}
+
+/* Walks back through the table from the best end. */
+static void trace_ways(const struct ways *w, const struct needle *needle, struct hay hay,
+                       size_t end, uint16_t *at)
+{
+    size_t i = end;
+
+    for (size_t k = needle->n; k-- > 0;) {
+        at[k] = (uint16_t)i;
+        if (k == 0)
+            return;
+        int run = i > 0 ? w->ending[k - 1][i - 1] + byte_score(hay, i, false, 0) : impossible;
+
+        if (run == w->ending[k][i]) {
+            i--;
+            continue;
+        }
+        for (i -= 2; w->ending[k - 1][i] != w->upto[k - 1][i]; i--)
+            ;
+    }
+}
+
+int fuzzy_best(const struct needle *needle, struct hay hay, uint16_t *at)
+{
+    struct ways w; /* 128 KiB of stack, of which only needle.n rows of hay.n are touched */
+    size_t end = 0;
+
+    hay = front(hay);
+    if (needle->n == 0 || hay.n == 0)
+        return needle->n == 0 ? 0 : FUZZY_NO;
+    fill_ways(&w, needle, hay);
+    const int *last = w.ending[needle->n - 1];
+
+    for (size_t i = 1; i < hay.n; i++)
+        if (last[i] > last[end])
+            end = i;
+    if (last[end] <= impossible / 2)
+        return FUZZY_NO;
+    if (at)
+        trace_ways(&w, needle, hay, end, at);
+    return clamp(last[end]);
+}
+
+static bool equal_at(const struct needle *needle, struct hay hay, size_t i)
+{
+    if (memcmp(hay.text + i, needle->text, needle->n) != 0)
+        return false;
+    for (size_t k = 0; needle->keep_case && k < needle->n; k++)
+        if (!fits(needle, k, hay, i + k))
+            return false;
+    return true;
+}
+
+static int run_score(const struct needle *needle, struct hay hay, size_t i)
+{
+    int score = 0;
+
+    for (size_t k = 0; k < needle->n; k++)
+        score += byte_score(hay, i + k, k == 0, 0);
+    return score;
+}
+
+/* The best of all places where the word stands; a place where a word begins ends the search. */
+static int exact_anywhere(const struct needle *needle, struct hay hay, uint16_t *at)
+{
+    int best = FUZZY_NO;
+    size_t i = 0;
+
+    while (i + needle->n <= hay.n) {
+        const char *p = memmem(hay.text + i, hay.n - i, needle->text, needle->n);
+
+        if (!p)
+            break;
+        i = (size_t)(p - hay.text);
+        int score = equal_at(needle, hay, i) ? run_score(needle, hay, i) : FUZZY_NO;
+
+        if (score > best) {
+            best = score;
+            if (at)
+                *at = (uint16_t)i;
+            if (hay.class[i] & FOLD_WORD)
+                break;
+        }
+        i++;
+    }
+    return best;
+}
+
+int fuzzy_exact(const struct needle *needle, struct hay hay, enum anchor anchor, uint16_t *at)
+{
+    if (hay.n > UINT16_MAX)
+        hay.n = UINT16_MAX;
+    if (needle->n > hay.n || (anchor == ANCHOR_BOTH && needle->n != hay.n))
+        return FUZZY_NO;
+    if (anchor == ANCHOR_NONE)
+        return needle->n == 0 ? 0 : exact_anywhere(needle, hay, at);
+    size_t i = anchor & ANCHOR_START ? 0 : hay.n - needle->n;
+
+    if (!equal_at(needle, hay, i))
+        return FUZZY_NO;
+    if (at)
+        *at = (uint16_t)i;
+    return run_score(needle, hay, i);
+}
+
+/* Whether the needle fits from i on with small gaps, always taking the next place. */
+static bool near_from(const struct needle *needle, struct hay hay, size_t i)
+{
+    for (size_t k = 0; k < needle->n;) {
+        size_t end = k == 0 ? i + 1 : i + NEAR_GAP + 1;
+
+        if (end > hay.n)
+            end = hay.n;
+        size_t found = find_char(needle, k, hay, i, end);
+
+        if (found >= end)
+            return false;
+        size_t len = char_length(needle, k);
+
+        i = found + len;
+        k += len;
+    }
+    return true;
+}
+
+int fuzzy_near(const struct needle *needle, struct hay hay)
+{
+    int best = FUZZY_NO;
+
+    for (size_t i = 0; i + needle->n <= hay.n; i++) {
+        i = find_char(needle, 0, hay, i, hay.n);
+        if (i + needle->n > hay.n)
+            break;
+        bool begins = hay.class[i] & (FOLD_WORD | FOLD_CAMEL);
+
+        if (equal_at(needle, hay, i)) {
+            best = run_score(needle, hay, i);
+            if (begins)
+                return best;
+        } else if (begins && best == FUZZY_NO && near_from(needle, hay, i)) {
+            best = SCORE_LETTER * (int)needle->n;
+        }
+    }
+    return best;
+}

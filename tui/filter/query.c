@@ -1,0 +1,266 @@
+#include "tui/filter/query.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/filter/fold.h"
+#include "tui/when.h"
+
+static const char *const is_names[IS_COUNT] = {
+    [IS_RUNNING] = "running", [IS_ARCHIVED] = "archived",       [IS_FORK] = "fork",
+    [IS_DAMAGED] = "damaged", [IS_INTERRUPTED] = "interrupted", [IS_EMPTY] = "empty",
+    [IS_MARKED] = "marked",
+};
+
+/* A word as typed, its quotes and backslashes resolved. */
+struct word {
+    char text[NEEDLE_MAX * 2];
+    size_t n;
+    bool quoted; /* began with a double quote */
+};
+
+static bool blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void word_add(struct word *w, char c)
+{
+    if (w->n < sizeof w->text)
+        w->text[w->n++] = c;
+}
+
+/* Cuts the next word off *rest; false: there is none. A quote that is not closed yet reaches to the end. */
+static bool next_word(struct slice *rest, struct word *w)
+{
+    bool inside = false;
+
+    *w = (struct word){ 0 };
+    while (rest->n > 0 && blank(*rest->p))
+        *rest = (struct slice){ rest->p + 1, rest->n - 1 };
+    if (rest->n == 0)
+        return false;
+    w->quoted = *rest->p == '"';
+    while (rest->n > 0 && (inside || !blank(*rest->p))) {
+        char c = *rest->p;
+
+        *rest = (struct slice){ rest->p + 1, rest->n - 1 };
+        if (c == '"') {
+            inside = !inside;
+        } else if (c == '\\' && rest->n > 0 && (blank(*rest->p) || *rest->p == '"')) {
+            word_add(w, *rest->p);
+            *rest = (struct slice){ rest->p + 1, rest->n - 1 };
+        } else {
+            word_add(w, c);
+        }
+    }
+    return true;
+}
+
+static struct slice word_from(const struct word *w, size_t i)
+{
+    return (struct slice){ w->text + i, w->n - i };
+}
+
+/* A run of digits at the front; false: there is none, or far too many. */
+static bool cut_number(struct slice *rest, int64_t *out)
+{
+    int64_t n = 0;
+    size_t i = 0;
+
+    for (; i < rest->n && rest->p[i] >= '0' && rest->p[i] <= '9'; i++) {
+        if (i == 9)
+            return false;
+        n = n * 10 + (rest->p[i] - '0');
+    }
+    *rest = (struct slice){ rest->p + i, rest->n - i };
+    *out = n;
+    return i > 0;
+}
+
+static bool slice_is(struct slice s, const char *text)
+{
+    return slice_eq(s, (struct slice){ text, strlen(text) });
+}
+
+/* "10M": a whole number with k, M, G or T. */
+static bool parse_size(struct slice text, int64_t *bytes)
+{
+    static const char units[] = "kmgt";
+
+    if (!cut_number(&text, bytes))
+        return false;
+    if (text.n > 0 && (text.p[text.n - 1] == 'b' || text.p[text.n - 1] == 'B'))
+        text.n--;
+    if (text.n == 0)
+        return true;
+    const char *unit = strchr(units, text.p[0] | 0x20);
+
+    if (text.n != 1 || !unit || *unit == '\0')
+        return false;
+    *bytes <<= 10 * (unit - units + 1);
+    return true;
+}
+
+static bool set_when(struct term *t, struct slice value, int64_t now_ms)
+{
+    return when_parse(value, now_ms, &t->value);
+}
+
+static bool set_size(struct term *t, struct slice value)
+{
+    if (value.p[0] == '<')
+        t->kind = TERM_SMALLER;
+    if (value.p[0] == '<' || value.p[0] == '>')
+        value = (struct slice){ value.p + 1, value.n - 1 };
+    if (value.n > 0 && value.p[0] == '=')
+        value = (struct slice){ value.p + 1, value.n - 1 };
+    return parse_size(value, &t->value);
+}
+
+/* A front that only one name has is enough. */
+static bool set_is(struct term *t, struct slice value)
+{
+    int found = -1;
+
+    for (int i = 0; i < IS_COUNT; i++) {
+        if (strncmp(is_names[i], value.p, value.n) != 0)
+            continue;
+        if (found >= 0)
+            return false;
+        found = i;
+    }
+    t->value = found;
+    return found >= 0;
+}
+
+static const struct {
+    const char *name;
+    enum term_kind kind;
+    const char *wants; /* NULL: any text */
+} fields[] = {
+    { "tag:", TERM_TAG, NULL },
+    { "branch:", TERM_BRANCH, NULL },
+    { "sys:", TERM_SYSTEM, NULL },
+    { "system:", TERM_SYSTEM, NULL },
+    { "dir:", TERM_DIR, NULL },
+    { "id:", TERM_ID, NULL },
+    { "before:", TERM_BEFORE, "an age or a day: 2w, 3h, 2026-01-31" },
+    { "after:", TERM_AFTER, "an age or a day: 2w, 3h, 2026-01-31" },
+    { "size:", TERM_LARGER, "a size: >10M, <100k" },
+    { "is:", TERM_IS, "running archived fork damaged interrupted empty" },
+};
+
+static int field_of(struct slice word)
+{
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        size_t n = strlen(fields[i].name);
+
+        if (word.n >= n && memcmp(word.p, fields[i].name, n) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+enum made { MADE_TERM, MADE_NOTHING, MADE_NO_MEMORY };
+
+static enum made make_field(struct query *q, struct term *t, int field, struct slice value,
+                            int64_t now_ms)
+{
+    bool ok = true;
+
+    t->kind = fields[field].kind;
+    if (value.n == 0 || slice_is(value, ">") || slice_is(value, "<"))
+        return MADE_NOTHING;
+    switch (t->kind) {
+    case TERM_BEFORE:
+    case TERM_AFTER: ok = set_when(t, value, now_ms); break;
+    case TERM_LARGER: ok = set_size(t, value); break;
+    case TERM_IS: ok = set_is(t, value); break;
+    default: return needle_init(&t->needle, value) ? MADE_TERM : MADE_NO_MEMORY;
+    }
+    if (ok)
+        return MADE_TERM;
+    snprintf(q->problem, sizeof q->problem, "%s wants %s", fields[field].name, fields[field].wants);
+    return MADE_NOTHING;
+}
+
+/* The signs around a word: ! ' ^ in front, $ behind. */
+static enum made make_word(struct term *t, const struct word *w, size_t i)
+{
+    struct slice text = word_from(w, i);
+
+    t->kind = t->negate || w->quoted ? TERM_EXACT : TERM_FUZZY;
+    if (text.n > 0 && text.p[0] == '\'' && !w->quoted) {
+        t->kind = t->negate ? TERM_FUZZY : TERM_EXACT;
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    } else if (text.n > 0 && text.p[0] == '^' && !w->quoted) {
+        t->kind = TERM_EXACT;
+        t->anchor = ANCHOR_START;
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    }
+    if (text.n > 1 && text.p[text.n - 1] == '$' && !w->quoted) {
+        t->kind = TERM_EXACT;
+        t->anchor |= ANCHOR_END;
+        text.n--;
+    }
+    if (!needle_init(&t->needle, text))
+        return MADE_NO_MEMORY;
+    return t->needle.n > 0 ? MADE_TERM : MADE_NOTHING;
+}
+
+static enum made make_term(struct query *q, struct term *t, const struct word *w, int64_t now_ms)
+{
+    size_t i = 0;
+
+    if (!w->quoted && w->n > 0 && w->text[0] == '!') {
+        t->negate = true;
+        i = 1;
+    }
+    int field = w->quoted ? -1 : field_of(word_from(w, i));
+
+    if (field < 0)
+        return make_word(t, w, i);
+    return make_field(q, t, field, word_from(w, i + strlen(fields[field].name)), now_ms);
+}
+
+/* Whether a longer query fits only what this one fits: plain words can only get pickier. */
+static bool only_narrows(struct slice text)
+{
+    static const char others[] = "!|$:\"\\/";
+
+    for (size_t i = 0; i < text.n; i++)
+        if (memchr(others, text.p[i], sizeof others - 1))
+            return false;
+    return true;
+}
+
+bool query_parse(struct query *q, struct slice text, int64_t now_ms)
+{
+    struct word w;
+    struct slice rest = text;
+    bool alternative = false;
+
+    *q = (struct query){ .narrows = only_narrows(text) };
+    if (text.n >= 2 && memcmp(text.p, "//", 2) == 0) {
+        q->content = true;
+        q->text = (struct slice){ text.p + 2, text.n - 2 };
+        return true;
+    }
+    while (q->n < QUERY_TERMS && next_word(&rest, &w)) {
+        struct term *t = &q->term[q->n];
+
+        if (!w.quoted && w.n == 1 && w.text[0] == '|') {
+            alternative = q->n > 0;
+            continue;
+        }
+        *t = (struct term){ .or_before = alternative };
+        switch (make_term(q, t, &w, now_ms)) {
+        case MADE_TERM: q->n++; break;
+        case MADE_NO_MEMORY: return false;
+        case MADE_NOTHING: break;
+        }
+        alternative = false;
+    }
+    return true;
+}
