@@ -32,7 +32,8 @@ struct index_line {
     uint32_t length; /* without the newline; a longer line is LINE_BROKEN with UINT32_MAX */
     uint8_t kind;    /* 1 + place in index_keys.kinds; 0 for any other type */
     uint8_t state;   /* enum index_state */
-    uint16_t marks;  /* bit i: the top-level key marks[i] is there and neither null nor false */
+    uint16_t marks;  /* bit i: the top-level key marks[i] is there and true as in JavaScript:
+                        neither null, false, 0 nor "" */
 };
 
 /* What to look for, per system: the names of the keys (NULL: there is no such key) and the kinds told

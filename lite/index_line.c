@@ -103,6 +103,16 @@ static int64_t time_of(const struct keyscan *s)
     return v.n && time_parse((struct slice){ v.p + 1, v.n - 2 }, &ms) ? ms : TIME_NONE;
 }
 
+/* As JavaScript's Boolean(), by the first two bytes of the value: null, false, "" and 0 are not. */
+static bool counts(struct slice v)
+{
+    if (v.n == 0 || *v.p == 'n' || *v.p == 'f')
+        return false;
+    if (*v.p == '"')
+        return v.n < 2 || v.p[1] != '"';
+    return *v.p != '0' || (v.n > 1 && (v.p[1] == '.' || v.p[1] == 'e' || v.p[1] == 'E'));
+}
+
 static uint16_t marks_of(const struct keyscan *s)
 {
     uint16_t marks = 0;
@@ -110,9 +120,8 @@ static uint16_t marks_of(const struct keyscan *s)
     for (uint32_t left = s->found >> NAME_MARKS; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
         uint64_t at = keyscan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
-        struct slice v = keyscan_source_at(s->source, at, 1);
 
-        if (v.n && *v.p != 'n' && *v.p != 'f')
+        if (counts(keyscan_source_at(s->source, at, 2)))
             marks |= (uint16_t)(1u << i);
     }
     return marks;

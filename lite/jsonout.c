@@ -125,6 +125,13 @@ void jsonout_raw(struct jsonout *j, struct slice json)
     }
 }
 
+void jsonout_raw_key(struct jsonout *j, struct slice quoted)
+{
+    jsonout_raw(j, quoted);
+    add(j, SLICE(":"));
+    j->comma = false;
+}
+
 void jsonout_member(struct jsonout *j, const char *key, struct slice text)
 {
     if (text.n == 0)

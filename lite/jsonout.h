@@ -21,6 +21,8 @@ void jsonout_init(struct jsonout *j, struct buf *out);
 void jsonout_open(struct jsonout *j, char bracket); /* '{' or '[' */
 void jsonout_close(struct jsonout *j, char bracket);
 void jsonout_key(struct jsonout *j, const char *key);
+/* A key as it stands in another object, with its quotes. */
+void jsonout_raw_key(struct jsonout *j, struct slice quoted);
 /* WTF-8 in, well-formed JSON out: controls and lone surrogates escaped, broken bytes as U+FFFD, other
  * characters as they are (as JSON.stringify does). */
 void jsonout_text(struct jsonout *j, struct slice text);

@@ -307,6 +307,12 @@ static void an_empty_file_has_no_lines(void **state)
 }
 
 /* What the words of the header say, through the JSON reader. */
+static bool counts(struct slice v)
+{
+    return json_type(v) != JSON_NULL && json_type(v) != JSON_FALSE && !slice_eq(v, SLICE("\"\"")) &&
+           !slice_eq(v, SLICE("0"));
+}
+
 static struct index_line naive_line(struct slice text, int64_t offset)
 {
     struct index_line line = {
@@ -333,7 +339,7 @@ static struct index_line naive_line(struct slice text, int64_t offset)
     if (!json_get_text(text, "timestamp", &a, &t) || !time_parse(t, &line.time_ms))
         line.time_ms = TIME_NONE;
     for (unsigned i = 0; marks[i]; i++)
-        if (json_get(text, marks[i], &v) && json_type(v) != JSON_NULL && json_type(v) != JSON_FALSE)
+        if (json_get(text, marks[i], &v) && counts(v))
             line.marks |= (uint16_t)(1u << i);
     arena_fini(&a);
     return line;

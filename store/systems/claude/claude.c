@@ -191,4 +191,6 @@ const struct store_ops claude_ops = {
     .name = "claude",
     .open = claude_open,
     .close = claude_close,
+    .tail = claude_tail,
+    .load = claude_load,
 };

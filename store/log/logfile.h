@@ -1,0 +1,37 @@
+#ifndef STORE_LOG_LOGFILE_H
+#define STORE_LOG_LOGFILE_H
+
+#include <stdatomic.h>
+
+#include "lite/buf.h"
+#include "lite/err.h"
+#include "lite/file.h"
+#include "lite/index.h"
+#include "lite/slice.h"
+
+/* A log that is being read: the file, its line index, and one buffer through which rows are read again
+ * when a rule or a reader wants their bytes. Owned by one thread. A zeroed struct with fd -1 is closed. */
+struct logfile {
+    struct file file;
+    struct index index;
+    struct buf bytes; /* what was read last ... */
+    int64_t at;       /* ... and from where in the file */
+    const char *path; /* borrowed; for error texts */
+};
+
+/* Opens the file and indexes all of it (INDEX_EXACT). On failure nothing is left open. */
+MUST_CHECK enum err_code logfile_open(struct logfile *log, const char *path,
+                                      const struct index_keys *keys, const atomic_bool *stop,
+                                      struct err *e);
+/* The same for the lines that lie wholly in the last `bytes` of the file. The offset of the first line is
+ * 0 exactly when nothing was left out. */
+MUST_CHECK enum err_code logfile_open_tail(struct logfile *log, const char *path,
+                                           const struct index_keys *keys, size_t bytes,
+                                           struct err *e);
+/* The bytes of one line, valid until the next call. Reads ahead when rows are asked for in file order.
+ * ERR_STALE when the file has become shorter. */
+MUST_CHECK enum err_code logfile_row(struct logfile *log, size_t line, struct slice *row,
+                                     struct err *e);
+void logfile_close(struct logfile *log);
+
+#endif

@@ -1,0 +1,43 @@
+#ifndef STORE_SYSTEMS_CLAUDE_CALLS_H
+#define STORE_SYSTEMS_CLAUDE_CALLS_H
+
+#include "store/systems/claude/log.h"
+
+/* Which API message each assistant row belongs to, and which row made which tool call. Nodes come in the
+ * order in which their ids appear in the file. */
+
+struct claude_speech {
+    struct id128 message; /* message.id */
+    struct id128 agent;   /* agentId; none when there is none */
+    uint32_t node;
+    bool sidechain;
+};
+
+struct claude_call {
+    struct id128 tool;
+    uint32_t speech; /* place in calls.speech; CHAIN_NONE: rows of several messages claim it */
+};
+
+struct claude_calls {
+    struct claude_speech *speech; /* owned; by node */
+    size_t speeches, speech_cap;
+    uint32_t *by_message;     /* owned; places in speech, by message and then by node */
+    struct claude_call *call; /* owned; one for each tool id, sorted */
+    size_t n, cap;
+};
+
+/* Reads every assistant row of the chain. On failure nothing is left to free. */
+MUST_CHECK enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *log,
+                                           struct err *e);
+void claude_calls_fini(struct claude_calls *calls);
+/* The row of a node, or NULL when it has no message id. */
+const struct claude_speech *claude_speech_of(const struct claude_calls *calls, uint32_t node);
+/* The row that made a tool call, or NULL when none or several did. */
+const struct claude_speech *claude_caller(const struct claude_calls *calls, struct id128 tool);
+/* The rows of one message: places [*from, *to) of by_message. */
+void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
+                         size_t *to);
+/* agentId as something to compare: a string by its id, anything else by its bytes. */
+struct id128 claude_agent_of(struct slice row, struct arena *a);
+
+#endif

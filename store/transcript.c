@@ -1,0 +1,78 @@
+#include "store/transcript.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "lite/file.h"
+
+void transcript_free(struct transcript *t)
+{
+    if (!t)
+        return;
+    free(t->message);
+    free(t->path);
+    free(t);
+}
+
+/* A line begins at the start of the file or behind a newline, and ends at the end or at a newline. What
+ * stands between is not compared: a row that was blanked in place is still that row. */
+static enum err_code read_line(const struct transcript *t, const struct message *m,
+                               const struct file *f, struct buf *out, struct err *e)
+{
+    size_t before = m->offset > 0, n = before + m->length + 1, got;
+
+    if (f->id.dev != t->id.dev || f->id.ino != t->id.ino ||
+        f->id.size < m->offset + (int64_t)m->length)
+        return err_set(e, ERR_STALE, t->path, "read a row: the file was replaced or cut");
+    out->n = 0;
+    enum err_code rc = buf_reserve(out, n);
+
+    if (rc)
+        return err_set(e, rc, t->path, "read a row of %zu bytes", n);
+    rc = file_read(f, m->offset - (int64_t)before, out->p, n, &got, e);
+    if (rc)
+        return rc;
+    bool whole = got == n ? out->p[n - 1] == '\n' : got == n - 1;
+
+    if (!whole || (before && out->p[0] != '\n'))
+        return err_set(e, ERR_STALE, t->path, "read a row: the line is no longer there");
+    memmove(out->p, out->p + before, m->length);
+    out->n = m->length;
+    return ERR_OK;
+}
+
+enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, t->path, FILE_FOLLOW, &f, e);
+
+    if (rc)
+        return rc;
+    rc = read_line(t, &t->message[i], &f, out, e);
+    file_close(&f);
+    return rc;
+}
+
+enum err_code block_add(struct block_list *list, const struct block *b)
+{
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? 2 * list->cap : 8;
+        struct block *more =
+            cap > SIZE_MAX / sizeof *more ? NULL : arena_alloc(&list->arena, cap * sizeof *more);
+
+        if (!more)
+            return ERR_NOMEM;
+        if (list->n)
+            memcpy(more, list->block, list->n * sizeof *more);
+        list->block = more;
+        list->cap = cap;
+    }
+    list->block[list->n++] = *b;
+    return ERR_OK;
+}
+
+void block_list_fini(struct block_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct block_list){ 0 };
+}
