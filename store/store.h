@@ -8,6 +8,7 @@
 #include "lite/buf.h"
 #include "lite/err.h"
 #include "lite/slice.h"
+#include "store/change/change.h"
 #include "store/env.h"
 #include "store/restore.h"
 #include "store/scope.h"
@@ -89,6 +90,30 @@ struct store_ops {
     /* Optional. Everything a host needs to go on (store/restore.h). at may be empty. */
     enum err_code (*restore)(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e);
+
+    /* Changes: all optional. Each plans: it adds steps to the change (store/change/change.h) and does nothing
+     * itself, so that the same plan can be shown, done and taken back. Texts are WTF-8. */
+
+    /* ERR_USAGE for a title of nothing but blanks. */
+    enum err_code (*rename)(const struct store *st, const struct session_ref *ref,
+                            struct slice title, struct change *c, struct err *e);
+    /* tag empty with clear set: no tag any more. ERR_USAGE for a tag of which nothing is left once cleaned. */
+    enum err_code (*tag)(const struct store *st, const struct session_ref *ref, struct slice tag,
+                         bool clear, struct change *c, struct err *e);
+    enum err_code (*archive)(const struct store *st, const struct scope *scope,
+                             const struct session_ref *ref, bool archived, struct change *c,
+                             struct err *e);
+    /* The session will be continued after this message; empty: with an empty conversation. ERR_NOT_FOUND: no
+     * such message. */
+    enum err_code (*resume_at)(const struct store *st, const struct session_ref *ref,
+                               struct slice message, struct change *c, struct err *e);
+    /* Moves the metadata that listings live on back to where they look. *appended may be 0: nothing to do. */
+    enum err_code (*reappend)(const struct store *st, const struct session_ref *ref,
+                              struct change *c, size_t *appended, struct err *e);
+    /* Every file and directory that is this session's, the transcript first; absolute, in the arena. all:
+     * also what the system's own delete leaves behind. */
+    enum err_code (*parts)(const struct store *st, const struct session_ref *ref, bool all,
+                           struct arena *a, const char ***part, size_t *n, struct err *e);
 };
 
 /* Systems embed this as their first member named base. */

@@ -193,4 +193,7 @@ const struct store_ops claude_ops = {
     .close = claude_close,
     .tail = claude_tail,
     .load = claude_load,
+    .rename = claude_rename,
+    .tag = claude_tag,
+    .reappend = claude_reappend,
 };

@@ -42,4 +42,12 @@ enum err_code claude_tail(const struct store *st, const struct session_ref *ref,
 enum err_code claude_load(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e);
 
+/* Changes: each plans only. */
+enum err_code claude_rename(const struct store *st, const struct session_ref *ref,
+                            struct slice title, struct change *c, struct err *e);
+enum err_code claude_tag(const struct store *st, const struct session_ref *ref, struct slice tag,
+                         bool clear, struct change *c, struct err *e);
+enum err_code claude_reappend(const struct store *st, const struct session_ref *ref,
+                              struct change *c, size_t *appended, struct err *e);
+
 #endif
