@@ -1,0 +1,116 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "lite/needle.h"
+
+static const struct slice needles[] = {
+    { "\"gitBranch\":", 12 },
+    { "\"customTitle\":", 14 },
+    { "\"type\":\"tag\"", 12 },
+    { "aaaaaaaaaaaaa", 13 },
+};
+enum { COUNT = sizeof needles / sizeof *needles };
+
+/* The same, one place after the other. */
+static bool plain_last(struct slice text, size_t *at, size_t *which)
+{
+    for (size_t p = *at; p-- > 0;) {
+        for (size_t i = 0; i < COUNT; i++) {
+            if (needles[i].n <= text.n - p && memcmp(text.p + p, needles[i].p, needles[i].n) == 0) {
+                *at = p;
+                *which = i;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static void every_needle_is_found_from_the_end(void **state)
+{
+    (void)state;
+    struct needle_set set;
+    struct slice text = SLICE("{\"customTitle\":1,\"gitBranch\":2,\"type\":\"tag\"}");
+    size_t at = text.n, which, seen[3] = { 0 };
+
+    needle_set_init(&set, needles, COUNT);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(needle_last(&set, text, &at, &seen[i]));
+
+    assert_int_equal(seen[0], 2);
+    assert_int_equal(seen[1], 0);
+    assert_int_equal(seen[2], 1);
+    assert_int_equal(at, 1);
+    assert_false(needle_last(&set, text, &at, &which));
+}
+
+static void a_needle_at_either_end_of_the_text_is_found(void **state)
+{
+    (void)state;
+    struct needle_set set;
+    size_t at = 12, which;
+
+    needle_set_init(&set, needles, COUNT);
+
+    assert_true(needle_last(&set, needles[0], &at, &which));
+    assert_int_equal(at, 0);
+    at = 11;
+    assert_false(needle_last(&set, (struct slice){ needles[0].p, 11 }, &at, &which));
+    at = 0;
+    assert_false(needle_last(&set, (struct slice){ NULL, 0 }, &at, &which));
+}
+
+/* Texts made of pieces of needles, so that nearly every step meets one. */
+static void random_texts_give_what_a_plain_search_gives(void **state)
+{
+    (void)state;
+    struct needle_set set;
+    char text[400];
+    size_t hits = 0;
+
+    needle_set_init(&set, needles, COUNT);
+    srand(7);
+    for (int round = 0; round < 20000; round++) {
+        size_t n = 0, want = (size_t)rand() % sizeof text;
+        while (n < want) {
+            struct slice piece = needles[rand() % COUNT];
+            size_t from = (size_t)rand() % 3, len = piece.n - from - (size_t)rand() % 3;
+
+            if (rand() % 2)
+                from = 0, len = piece.n;
+            if (n + len > want)
+                break;
+            memcpy(text + n, piece.p + from, len);
+            n += len;
+        }
+        size_t at = n, plain_at = n, which = 0, plain_which = 0;
+        bool more = true;
+
+        while (more) {
+            more = needle_last(&set, (struct slice){ text, n }, &at, &which);
+            assert_int_equal(more, plain_last((struct slice){ text, n }, &plain_at, &plain_which));
+            if (more) {
+                assert_int_equal(at, plain_at);
+                assert_int_equal(which, plain_which);
+                hits++;
+            }
+        }
+    }
+    assert_true(hits > 10000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_needle_is_found_from_the_end),
+        cmocka_unit_test(a_needle_at_either_end_of_the_text_is_found),
+        cmocka_unit_test(random_texts_give_what_a_plain_search_gives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
