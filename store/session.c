@@ -2,12 +2,37 @@
 
 #include <stdlib.h>
 
+int64_t session_modified_ms(const struct file_id *file)
+{
+    int64_t second = file->mtime_ns / 1000000000, ns = file->mtime_ns % 1000000000;
+
+    if (ns < 0) {
+        second--;
+        ns += 1000000000;
+    }
+    /* In doubles, as the vendor's runtime does it: the last bits decide some roundings. */
+    return (int64_t)((double)second * 1e3 + (double)ns / 1e6 + 0.5);
+}
+
+void session_row_reset(struct session_row *row)
+{
+    struct arena arena = row->arena;
+
+    arena_reset(&arena);
+    *row = (struct session_row){
+        .arena = arena,
+        .created_ms = TIME_NONE,
+        .modified_ms = TIME_NONE,
+        .activity_ms = TIME_NONE,
+    };
+}
+
 struct session_row *session_row_new(void)
 {
     struct session_row *row = calloc(1, sizeof *row);
 
     if (row)
-        row->created_ms = row->modified_ms = row->activity_ms = TIME_NONE;
+        session_row_reset(row);
     return row;
 }
 

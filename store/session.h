@@ -87,7 +87,12 @@ struct session_row {
     int live_pid;   /* with SESSION_LIVE */
 };
 
+/* mtime in milliseconds, rounded half up (claude.md 2.1). */
+int64_t session_modified_ms(const struct file_id *file);
+
 struct session_row *session_row_new(void);
+/* Empties a row for the next session and keeps its memory. */
+void session_row_reset(struct session_row *row);
 void session_row_free(struct session_row *row); /* NULL is fine */
 
 #endif

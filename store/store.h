@@ -58,7 +58,8 @@ struct store_ops {
                                session_ref_fn *fn, void *arg, struct err *e);
     /* The lite read of one session: at most two windows of it are read. A session that is not to be
      * listed is not an error: row->hidden says why, and but for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE
-     * the row is filled all the same. ERR_NOT_FOUND: the file is gone. */
+     * the row is filled all the same. What was in row is forgotten (so ref must not be row->ref).
+     * ERR_NOT_FOUND: the file is gone. */
     enum err_code (*describe)(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row,
                               struct err *e);

@@ -9,8 +9,6 @@
 
 #include "lite/utf8.h"
 
-#define SUFFIX ".jsonl"
-
 const struct claude *claude_of(const struct store *st)
 {
     assert(st->ops == &claude_ops);
@@ -24,7 +22,7 @@ static bool is_hex(char c)
 
 bool claude_is_uuid(struct slice text)
 {
-    if (text.n != 36)
+    if (text.n != CLAUDE_ID)
         return false;
     for (size_t i = 0; i < text.n; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
@@ -37,7 +35,7 @@ bool claude_is_uuid(struct slice text)
 
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a)
 {
-    size_t stem = ref->path.n - (sizeof SUFFIX - 1), n = strlen(rest);
+    size_t stem = ref->path.n - (sizeof CLAUDE_SUFFIX - 1), n = strlen(rest);
     char *p = arena_alloc(a, stem + 1 + n + 1);
 
     if (!p)
@@ -145,6 +143,7 @@ static void claude_close(struct store *st)
     free(c->base.path);
     free(c->projects);
     free(c->forced_folder);
+    scratch_pool_free(c->scratch);
     free(c);
 }
 
@@ -176,8 +175,10 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
         rc = err_set(e, ERR_NOMEM, path, "open store");
     if (!rc)
         rc = require_directory(c->base.path, e);
-    if (!rc && !(c->projects = join(c->base.path, "projects")))
+    if (!rc &&
+        (!(c->projects = join(c->base.path, "projects")) || !(c->scratch = scratch_pool_new())))
         rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
+    row_tables_init(&c->tables);
     if (!rc)
         rc = take_forced_folder(c, e);
     if (rc)
@@ -191,6 +192,9 @@ const struct store_ops claude_ops = {
     .name = "claude",
     .open = claude_open,
     .close = claude_close,
+    .enumerate = claude_enumerate,
+    .describe = claude_describe,
+    .find = claude_find,
     .tail = claude_tail,
     .load = claude_load,
     .rename = claude_rename,

@@ -2,21 +2,30 @@
 #define STORE_SYSTEMS_CLAUDE_CLAUDE_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #include "lite/arena.h"
 #include "lite/slice.h"
 #include "store/store.h"
+#include "store/systems/claude/row.h"
+#include "store/systems/claude/scratch.h"
+
+#define CLAUDE_SUFFIX ".jsonl"
+enum { CLAUDE_ID = 36 }; /* length of a session id */
 
 /* The session storage of Claude Code (claude.md): CONFIG/projects/<folder>/<uuid>.jsonl, one JSON row a
  * line, with a side folder <uuid>/ beside it for sub-agents, a title and an archive mark. Private to
  * this directory; others see `claude_ops`.
  *
- * base.path is CONFIG. Immutable after open, so that threads may share it. */
+ * base.path is CONFIG. Immutable after open (the pool looks after itself), so that
+ * threads may share it. */
 struct claude {
     struct store base;
     char *projects; /* CONFIG/projects; need not exist */
     char *
         forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
+    struct scratch_pool *scratch; /* for describe */
+    struct row_tables tables;     /* for describe */
 };
 
 /* The store as this system's own; asserts that it is one. */
@@ -28,6 +37,8 @@ bool claude_is_uuid(struct slice text);
 /* A path in the session's side folder: <folder>/<id>/rest, NUL-terminated in the arena; rest may be "".
  * .p is NULL without memory. */
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
+
+struct file_id claude_file_id(const struct stat *sb);
 
 /* The members of claude_ops, one file each. */
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,

@@ -1,0 +1,21 @@
+#ifndef STORE_SYSTEMS_CLAUDE_FOLDER_H
+#define STORE_SYSTEMS_CLAUDE_FOLDER_H
+
+#include <stdbool.h>
+
+#include "lite/arena.h"
+#include "lite/slice.h"
+
+/* How a project's folder is named after its path (claude.md 1.1). Names are ASCII and NUL-terminated in
+ * the arena; .p is NULL without memory. */
+enum { FOLDER_NAME_MAX = 200 };
+
+/* Every UTF-16 unit that is no ASCII letter or digit becomes '-'; any length. Different paths may be
+ * flattened to the same name. */
+struct slice folder_flatten(struct slice path, struct arena *a);
+/* The folder's name: flattened, and from 200 units on cut and told apart by a hash of the path. */
+struct slice folder_name(struct slice path, struct arena *a);
+/* Do two paths flatten to the same name? */
+bool folder_same(struct slice a, struct slice b);
+
+#endif

@@ -1,0 +1,168 @@
+#include "store/systems/claude/recent.h"
+
+#include "lite/json.h"
+#include "lite/line.h"
+#include "store/systems/claude/prompt.h"
+
+/* ---- the last turn ---- */
+
+static bool has_block(struct slice content, const char *type)
+{
+    struct json_iter it;
+    struct slice key, block, value;
+
+    if (!json_iter_open(&it, content))
+        return false;
+    while (json_iter_next(&it, &key, &block))
+        if (json_get(block, "type", &value) && json_string_is(value, type))
+            return true;
+    return false;
+}
+
+/* What the agent answers itself (shell lines, local commands) waits for nothing; nor does a prompt that
+ * the person took back. */
+static bool waits_for_answer(struct slice row, struct slice content, struct arena *a, bool *ok)
+{
+    struct prompt prompt = { 0 };
+
+    if (json_type(content) == JSON_ARRAY && has_block(content, "tool_result"))
+        return true;
+    if (slice_has(row, "<bash-input>"))
+        return false;
+    *ok &= prompt_of_row(row, a, &prompt);
+    return prompt.text.p != NULL;
+}
+
+enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, MESSAGE, KEYS };
+
+/* A row of the conversation itself, taken apart; false for every other. */
+static bool read_message(struct slice row, struct slice value[KEYS])
+{
+    static const char *const keys[KEYS] = { "type",        "isMeta",   "isCompactSummary",
+                                            "isSidechain", "teamName", "isApiErrorMessage",
+                                            "message" };
+
+    if (!slice_has(row, "\"user\"") && !slice_has(row, "\"assistant\""))
+        return false;
+    if (!json_valid(row))
+        return false;
+    json_get_each(row, keys, KEYS, value);
+    return json_type(value[META]) != JSON_TRUE && json_type(value[SIDE]) != JSON_TRUE &&
+           json_type(value[TEAM]) != JSON_STRING && json_type(value[FAILED]) != JSON_TRUE &&
+           json_type(value[MESSAGE]) == JSON_OBJECT &&
+           (json_string_is(value[TYPE], "user") || json_string_is(value[TYPE], "assistant"));
+}
+
+bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
+{
+    struct slice row, value[KEYS];
+    bool torn, ok = true, last = true;
+
+    *out = (struct last_turn){ 0 };
+    while (ok && !out->model.p && line_last(&tail, &row, &torn)) {
+        struct slice content = { NULL, 0 }, model;
+
+        if (!read_message(row, value))
+            continue;
+        bool answer = json_string_is(value[TYPE], "assistant");
+
+        json_get(value[MESSAGE], "content", &content);
+        if (last)
+            out->interrupted = answer ? has_block(content, "tool_use")
+                                      : json_type(value[SUMMARY]) != JSON_TRUE &&
+                                            waits_for_answer(row, content, a, &ok);
+        last = false;
+        if (answer && json_get(value[MESSAGE], "model", &model) &&
+            !json_string_is(model, "<synthetic>") && json_type(model) == JSON_STRING)
+            ok &= json_text(model, a, &out->model);
+    }
+    return ok;
+}
+
+/* ---- damage ---- */
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static bool looks_whole(struct slice row)
+{
+    while (row.n && is_blank(row.p[row.n - 1]))
+        row.n--;
+    while (row.n && is_blank(row.p[0]))
+        row = (struct slice){ row.p + 1, row.n - 1 };
+    return row.n == 0 || (row.n >= 2 && row.p[0] == '{' && row.p[row.n - 1] == '}');
+}
+
+/* cut_front: the first row began before these bytes; a last row without newline is cut or torn. */
+static bool shows_damage(struct slice rows, bool cut_front)
+{
+    struct slice row;
+    bool torn;
+
+    while (slice_line(&rows, &row, &torn)) {
+        if (!torn && !cut_front && !looks_whole(row))
+            return true;
+        cut_front = false;
+    }
+    return false;
+}
+
+bool windows_show_damage(const struct window *w)
+{
+    bool apart = w->tail.p != w->head.p;
+
+    return shows_damage(w->head, false) || (apart && shows_damage(w->tail, true));
+}
+
+/* ---- forks, snapshots ---- */
+
+bool fork_origin(struct slice row, struct arena *a, struct slice *id)
+{
+    struct slice value;
+
+    *id = (struct slice){ NULL, 0 };
+    if (!json_at(row, "forkedFrom.sessionId", &value) || json_type(value) != JSON_STRING)
+        return true;
+    return json_text(value, a, id);
+}
+
+static bool knows(const struct tracked *t, struct slice path)
+{
+    for (unsigned i = 0; i < t->n && i < sizeof t->path / sizeof *t->path; i++)
+        if (slice_eq(t->path[i], path))
+            return true;
+    return false;
+}
+
+static void add_path(struct tracked *t, struct slice path)
+{
+    if (knows(t, path))
+        return;
+    if (t->n < sizeof t->path / sizeof *t->path)
+        t->path[t->n] = path;
+    t->n++;
+}
+
+bool tracked_add(struct tracked *t, struct slice row, struct arena *a)
+{
+    struct slice type, files, key, value, path;
+    struct json_iter it;
+
+    if (!json_get(row, "type", &type))
+        return false;
+    if (json_string_is(type, "file-history-delta")) {
+        if (json_get_text(row, "trackingPath", a, &path))
+            add_path(t, path);
+        return false;
+    }
+    if (!json_string_is(type, "file-history-snapshot") ||
+        !json_at(row, "snapshot.trackedFileBackups", &files) || !json_iter_open(&it, files))
+        return false;
+    while (json_iter_next(&it, &key, &value))
+        if (json_text(key, a, &path))
+            add_path(t, path);
+    t->whole = true;
+    return true;
+}

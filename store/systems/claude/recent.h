@@ -1,0 +1,43 @@
+#ifndef STORE_SYSTEMS_CLAUDE_RECENT_H
+#define STORE_SYSTEMS_CLAUDE_RECENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/slice.h"
+#include "lite/window.h"
+
+/* What the end of a session tells beyond what the agent's own list shows. Nothing here decides whether a
+ * session is listed. */
+
+/* How the last turn ended. */
+struct last_turn {
+    bool
+        interrupted; /* a prompt or a tool's result without an answer, a tool call without result */
+    struct slice model; /* that gave the last answer */
+};
+
+/* False without memory. */
+bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
+
+/* Is there a row that cannot be whole? Looked for by its ends only (a check of every row would cost more
+ * than all else together): a row that does not begin and end as an object. Rows that the windows cut,
+ * and a torn last one, are not meant. */
+bool windows_show_damage(const struct window *w);
+
+/* The session that a row's forkedFrom names; .p is NULL when it names none. */
+bool fork_origin(struct slice row, struct arena *a, struct slice *id);
+
+/* Files that a rewind could give back, gathered from the newest snapshot row and the changes to it that
+ * follow. Rows are added last first. */
+struct tracked {
+    struct slice path[32]; /* of changes seen so far; more are not told apart */
+    unsigned n;
+    bool whole; /* the snapshot was met: n is final */
+};
+
+/* True when no older row matters. */
+bool tracked_add(struct tracked *t, struct slice row, struct arena *a);
+
+#endif

@@ -1,0 +1,13 @@
+#ifndef STORE_SYSTEMS_CLAUDE_ROW_H
+#define STORE_SYSTEMS_CLAUDE_ROW_H
+
+#include "lite/field.h"
+
+/* What describe looks for in the windows, prepared once for each store. */
+struct row_tables {
+    struct field_set tail, head, summary;
+};
+
+void row_tables_init(struct row_tables *t);
+
+#endif
