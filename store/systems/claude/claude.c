@@ -197,6 +197,7 @@ const struct store_ops claude_ops = {
     .find = claude_find,
     .tail = claude_tail,
     .load = claude_load,
+    .blocks = claude_blocks,
     .rename = claude_rename,
     .tag = claude_tag,
     .reappend = claude_reappend,

@@ -52,6 +52,8 @@ enum err_code claude_tail(const struct store *st, const struct session_ref *ref,
                           struct transcript **out, struct err *e);
 enum err_code claude_load(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e);
+enum err_code claude_blocks(const struct store *st, struct slice row, struct block_list *out,
+                            struct err *e);
 
 /* Changes: each plans only. */
 enum err_code claude_rename(const struct store *st, const struct session_ref *ref,
