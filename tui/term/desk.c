@@ -1,0 +1,350 @@
+#include "tui/term/desk.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/worktree.h"
+
+enum {
+    DESCRIBE_PIECE = 64, /* rows described between two looks at what is more urgent */
+    FIRST_BATCH = 256,   /* of a listing: enough for any screen */
+    LATER_BATCH = 4096,
+    READ_MAX = 8 << 20, /* bytes of rows in one answer */
+};
+
+void desk_init(struct desk *d, struct store *const store[], size_t stores,
+               const struct settings *settings, const char *present_dir)
+{
+    *d = (struct desk){
+        .store = store,
+        .stores = stores,
+        .settings = settings,
+        .present_dir = present_dir,
+    };
+    pthread_mutex_init(&d->lock, NULL);
+}
+
+void desk_fini(struct desk *d)
+{
+    pthread_mutex_destroy(&d->lock);
+    arena_fini(&d->arena);
+}
+
+static enum err_code resolve(struct desk *d, enum scope_kind kind, struct scope *out, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (kind == SCOPE_ALL)
+        out->all = true;
+    else
+        rc = scope_of(d->settings->project.p, kind == SCOPE_WORKTREES && !d->no_worktrees,
+                      &d->arena, out, e);
+    out->leave_programmatic = d->settings->leave_programmatic;
+    return rc;
+}
+
+static enum err_code scope_get(struct desk *d, enum scope_kind kind, struct scope *out,
+                               struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    pthread_mutex_lock(&d->lock);
+    if (!d->resolved[kind]) {
+        rc = resolve(d, kind, &d->scope[kind], e);
+        d->resolved[kind] = rc == ERR_OK;
+    }
+    *out = d->scope[kind];
+    pthread_mutex_unlock(&d->lock);
+    return rc;
+}
+
+static void post(const struct reply *r, const struct effect *q, struct msg m)
+{
+    m.generation = q->generation;
+    r->post(r->arg, &m);
+}
+
+static void post_failure(const struct reply *r, const struct effect *q, const struct err *e)
+{
+    post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
+}
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "out of memory");
+}
+
+/* ---- the listing ---- */
+
+struct gathering {
+    const struct effect *question;
+    const struct reply *reply;
+    struct ref_list *batch;
+    size_t batch_max;
+    bool no_memory;
+};
+
+static void post_batch(struct gathering *l)
+{
+    if (l->batch && l->batch->n) {
+        post(l->reply, l->question, (struct msg){ .kind = MSG_SESSIONS, .u.sessions = l->batch });
+        l->batch = NULL;
+        l->batch_max = LATER_BATCH;
+    }
+}
+
+static bool take_ref(const struct session_ref *ref, void *arg)
+{
+    struct gathering *l = arg;
+
+    if (atomic_load(l->reply->cancelled))
+        return false;
+    if (!l->batch)
+        l->batch = ref_list_new();
+    if (!l->batch || !ref_list_add(l->batch, ref, 0)) {
+        l->no_memory = true;
+        return false;
+    }
+    if (l->batch->n >= l->batch_max)
+        post_batch(l);
+    return true;
+}
+
+static void add_problem(struct problem_list **list, const struct err *e)
+{
+    if (!*list)
+        *list = problem_list_new();
+    if (*list && !problem_list_add(*list, e))
+        return; /* without memory even for that: the listing itself says so */
+}
+
+static enum err_code enumerate(struct desk *d, const struct scope *scope, struct gathering *l,
+                               struct problem_list **problems)
+{
+    for (size_t i = 0; i < d->stores && !l->no_memory; i++) {
+        struct err e = { 0 };
+
+        if (d->store[i]->ops->enumerate(d->store[i], scope, take_ref, l, &e))
+            add_problem(problems, &e);
+    }
+    return l->no_memory ? ERR_NOMEM : ERR_OK;
+}
+
+static enum err_code answer_list(struct desk *d, const struct effect *q, const struct reply *r,
+                                 struct err *e)
+{
+    struct scope scope = { 0 };
+    struct gathering l = { .question = q, .reply = r, .batch_max = FIRST_BATCH };
+    struct problem_list *problems = NULL;
+    enum err_code rc = scope_get(d, q->scope, &scope, e);
+
+    if (rc)
+        return rc;
+    if (enumerate(d, &scope, &l, &problems) == ERR_OK && !atomic_load(r->cancelled)) {
+        post_batch(&l);
+        post(r, q,
+             (struct msg){ .kind = MSG_LISTED,
+                           .u.listed = { problems, scope.trees ? scope.trees - 1 : 0 } });
+        return ERR_OK;
+    }
+    ref_list_free(l.batch);
+    problem_list_free(problems);
+    return l.no_memory ? no_memory(e) : ERR_OK;
+}
+
+/* ---- rows ---- */
+
+static void describe_one(const struct scope *scope, const struct session_ref *ref,
+                         struct described *out)
+{
+    out->row = session_row_new();
+    out->code =
+        out->row ? ref->store->ops->describe(ref->store, scope, ref, out->row, NULL) : ERR_NOMEM;
+    if (out->code) {
+        session_row_free(out->row);
+        out->row = NULL;
+    }
+}
+
+static enum err_code answer_describe(struct desk *d, const struct effect *q, size_t piece,
+                                     const struct reply *r, struct err *e)
+{
+    size_t first = piece * DESCRIBE_PIECE, left = q->refs->n - first;
+    size_t n = left < DESCRIBE_PIECE ? left : DESCRIBE_PIECE;
+    struct described_list *list = described_list_new(n);
+    struct scope scope;
+    enum err_code rc = list ? scope_get(d, q->scope, &scope, e) : no_memory(e);
+
+    if (rc) {
+        described_list_free(list);
+        return rc;
+    }
+    for (size_t i = first; i < first + n; i++) {
+        struct described *item = &list->item[list->n++];
+
+        *item = (struct described){ .entry = q->refs->entry[i] };
+        describe_one(&scope, &q->refs->ref[i], item);
+    }
+    post(r, q, (struct msg){ .kind = MSG_DESCRIBED, .u.described = list });
+    return ERR_OK;
+}
+
+/* ---- conversations ---- */
+
+/* The session meant: the first of the question, or one of its sub-agents. */
+static enum err_code session_of(const struct effect *q, struct arena *a, struct session_ref *out,
+                                struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+
+    *out = *ref;
+    if (q->refs->agent.n == 0)
+        return ERR_OK;
+    if (!ref->store->ops->subagent)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "open sub-agent: %s has none",
+                       ref->store->ops->name);
+    return ref->store->ops->subagent(ref->store, ref, q->refs->agent, a, out, e);
+}
+
+static enum err_code answer_transcript(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct arena arena = { 0 };
+    struct session_ref ref;
+    struct transcript *t = NULL;
+    enum err_code rc = session_of(q, &arena, &ref, e);
+
+    if (rc == ERR_OK && q->kind == EFFECT_TAIL)
+        rc = ref.store->ops->tail(ref.store, &ref, q->bytes, &t, e);
+    else if (rc == ERR_OK)
+        rc = ref.store->ops->load(ref.store, &ref, r->cancelled, &t, e);
+    arena_fini(&arena);
+    if (rc)
+        return rc;
+    struct conversation *c = conversation_new(q->refs->ref[0].store, t);
+
+    if (!c)
+        return no_memory(e);
+    post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
+    return ERR_OK;
+}
+
+static void read_passage(const struct conversation *c, size_t i, struct passage *p)
+{
+    *p = (struct passage){ .message = i };
+    enum err_code rc = transcript_read(c->transcript, i, &p->bytes, &p->error);
+
+    if (rc == ERR_OK)
+        rc = c->store->ops->blocks(c->store, buf_slice(&p->bytes), &p->blocks, &p->error);
+    if (rc && !p->error.code)
+        err_set(&p->error, rc, c->transcript->path, "read the message");
+}
+
+static enum err_code answer_read(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct passage_list *list = passage_list_new(q->n);
+    size_t bytes = 0;
+
+    if (!list)
+        return no_memory(e);
+    while (list->n < q->n && bytes < READ_MAX && !atomic_load(r->cancelled)) {
+        struct passage *p = &list->passage[list->n];
+
+        read_passage(q->conversation, q->first + list->n, p);
+        bytes += p->bytes.n;
+        list->n++;
+    }
+    post(r, q, (struct msg){ .kind = MSG_PASSAGES, .u.passages = list });
+    return ERR_OK;
+}
+
+static enum err_code answer_subagents(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct name_list *list = calloc(1, sizeof *list);
+    enum err_code rc = list ? ERR_OK : no_memory(e);
+
+    if (rc == ERR_OK && ref->store->ops->subagents)
+        rc = ref->store->ops->subagents(ref->store, ref, &list->arena, &list->name, &list->n, e);
+    if (rc) {
+        name_list_free(list);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
+    return ERR_OK;
+}
+
+/* ---- where to resume ---- */
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum err_code fill_place(const struct desk *d, const char *dir, struct place *p,
+                                struct err *e)
+{
+    struct arena arena = { 0 };
+    const char *main_tree = NULL;
+    enum err_code rc = ERR_OK;
+
+    p->missing = !dir || !is_directory(dir);
+    p->present_dir = strdup(d->present_dir);
+    p->session_dir = dir ? strdup(dir) : NULL;
+    if (!p->present_dir || (dir && !p->session_dir))
+        rc = no_memory(e);
+    if (rc == ERR_OK && dir && p->missing)
+        rc = worktree_main(dir, &arena, &main_tree, e);
+    if (rc == ERR_OK && main_tree) {
+        p->main_worktree = strdup(main_tree);
+        rc = p->main_worktree ? ERR_OK : no_memory(e);
+    }
+    arena_fini(&arena);
+    return rc;
+}
+
+static enum err_code answer_place(const struct desk *d, const struct effect *q,
+                                  const struct reply *r, struct err *e)
+{
+    struct place *p = calloc(1, sizeof *p);
+    char *dir = q->text.n ? strndup(q->text.p, q->text.n) : NULL;
+    enum err_code rc = p && (dir || !q->text.n) ? fill_place(d, dir, p, e) : no_memory(e);
+
+    free(dir);
+    if (rc) {
+        place_free(p);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_PLACE, .u.place = p });
+    return ERR_OK;
+}
+
+size_t desk_pieces(const struct effect *q)
+{
+    if (q->kind != EFFECT_DESCRIBE || q->refs->n == 0)
+        return 1;
+    return (q->refs->n + DESCRIBE_PIECE - 1) / DESCRIBE_PIECE;
+}
+
+void desk_answer(struct desk *d, const struct effect *q, size_t piece, const struct reply *r)
+{
+    struct err e = { 0 };
+    enum err_code rc = ERR_OK;
+
+    switch (q->kind) {
+    case EFFECT_LIST: rc = answer_list(d, q, r, &e); break;
+    case EFFECT_DESCRIBE: rc = answer_describe(d, q, piece, r, &e); break;
+    case EFFECT_TAIL:
+    case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
+    case EFFECT_READ: rc = answer_read(q, r, &e); break;
+    case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
+    case EFFECT_PLACE: rc = answer_place(d, q, r, &e); break;
+    default: break; /* the loop carries those out itself */
+    }
+    if (rc && !atomic_load(r->cancelled)) {
+        e.code = rc;
+        post_failure(r, q, &e);
+    }
+}

@@ -1,0 +1,46 @@
+#ifndef TUI_TERM_DESK_H
+#define TUI_TERM_DESK_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/store.h"
+#include "tui/effect.h"
+#include "tui/msg.h"
+#include "tui/settings.h"
+
+/* Where questions are answered: what the workers look things up in. Several threads use one desk at once. */
+struct desk {
+    struct store *const *store;
+    size_t stores;
+    const struct settings *settings;
+    const char *present_dir;
+    bool no_worktrees; /* the widest scope but everywhere is the project alone */
+
+    pthread_mutex_t lock; /* of what follows: scopes, resolved when first asked for */
+    struct arena arena;
+    struct scope scope[SCOPE_ALL + 1];
+    bool resolved[SCOPE_ALL + 1];
+};
+
+/* Borrows everything. */
+void desk_init(struct desk *d, struct store *const store[], size_t stores,
+               const struct settings *settings, const char *present_dir);
+void desk_fini(struct desk *d);
+
+/* Where answers go; post takes over what the message carries. */
+struct reply {
+    void (*post)(void *arg, const struct msg *m);
+    void *arg;
+    const atomic_bool *cancelled;
+};
+
+/* How many pieces a question is answered in, each on its own; at least 1. */
+size_t desk_pieces(const struct effect *question);
+/* Answers one piece. The question stays with the caller. */
+void desk_answer(struct desk *d, const struct effect *question, size_t piece,
+                 const struct reply *reply);
+
+#endif

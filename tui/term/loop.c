@@ -1,0 +1,389 @@
+#include "tui/term/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tui/term/editor.h"
+#include "tui/term/input.h"
+#include "tui/term/signals.h"
+#include "tui/term/watch.h"
+#include "tui/term/worker.h"
+
+enum {
+    READ_BYTES = 4096,
+    ANSWERS_MS = 8, /* for messages of workers before a frame is due */
+    FRAME_MS = 25,  /* between frames that no key asked for */
+    WAIT_MAX_MS = 3600000,
+    DEFAULT_THREADS = 2,
+};
+
+struct loop {
+    const struct loop_setup *setup;
+    struct model *model;
+    struct term *term;
+    struct workers *workers;
+    struct signals signals;
+    struct input input;
+    struct watch watch;
+    struct frame frame;
+    bool stale;   /* the screen shows an older state of the model */
+    bool pressed; /* and a person is waiting for it */
+    int64_t painted_ms;
+    int64_t
+        esc_ms; /* when what is held back of the input becomes keys; TIME_NONE: nothing is held */
+    bool done;
+    struct effect chosen;
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- messages in, effects out ---- */
+
+static void carry_out(struct loop *l);
+
+static void deliver(struct loop *l, struct msg m)
+{
+    m.now_ms = now_ms();
+    if (m.kind == MSG_SESSIONS)
+        watch_sessions(&l->watch, m.u.sessions->ref, m.u.sessions->n);
+    update(l->model, &m);
+    l->stale = true;
+    carry_out(l);
+}
+
+static void say(struct loop *l, bool error, const char *text)
+{
+    deliver(l, (struct msg){ .kind = MSG_SAY, .u.say = { error, { text, strlen(text) } } });
+}
+
+static void say_error(struct loop *l, const struct err *e)
+{
+    char text[400];
+
+    err_format(e, text, sizeof text);
+    say(l, true, text);
+}
+
+static void resized(struct loop *l)
+{
+    struct msg m = { .kind = MSG_RESIZE };
+
+    term_size(l->term, &m.u.size.rows, &m.u.size.cols);
+    deliver(l, m);
+}
+
+static void came_back(struct loop *l)
+{
+    term_enter(l->term);
+    resized(l);
+    deliver(l, (struct msg){ .kind = MSG_CONTINUE });
+}
+
+static void suspend(struct loop *l)
+{
+    term_leave(l->term);
+    signals_stop_here(&l->signals);
+    came_back(l);
+}
+
+static void copy(struct loop *l, const struct effect *fx)
+{
+    struct err e = { 0 };
+    char text[64];
+
+    if (term_copy(l->term, buf_slice(&fx->text), &e)) {
+        say_error(l, &e);
+        return;
+    }
+    snprintf(text, sizeof text, "copied %zu bytes", fx->text.n);
+    say(l, false, text);
+}
+
+static void edit(struct loop *l, struct effect *fx)
+{
+    const char *editor = l->setup->editor ? l->setup->editor : "vi";
+    const char *path = buf_cstr(&fx->text);
+    struct err e = { 0 };
+
+    if (!path)
+        return;
+    term_leave(l->term);
+    enum err_code rc = editor_run(editor, path, term_output(l->term), &e);
+
+    came_back(l);
+    if (rc)
+        say_error(l, &e);
+}
+
+static void leave(struct loop *l, struct effect *fx)
+{
+    if (l->done)
+        return;
+    l->done = true;
+    l->chosen = *fx;
+    fx->text = (struct buf){ 0 }; /* handed over */
+}
+
+static void ask(struct loop *l, struct effect *fx)
+{
+    struct msg failed = { .kind = MSG_FAILED, .generation = fx->generation };
+
+    if (workers_ask(l->workers, fx))
+        return;
+    err_set(&failed.u.error, ERR_NOMEM, "", "out of memory");
+    deliver(l, failed);
+}
+
+static void carry_out_one(struct loop *l, struct effect *fx)
+{
+    switch (fx->kind) {
+    case EFFECT_LIST:
+    case EFFECT_DESCRIBE:
+    case EFFECT_TAIL:
+    case EFFECT_LOAD:
+    case EFFECT_READ:
+    case EFFECT_SUBAGENTS:
+    case EFFECT_PLACE: ask(l, fx); return; /* it is the workers' now */
+    case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
+    case EFFECT_RESUME:
+    case EFFECT_PRINT:
+    case EFFECT_QUIT: leave(l, fx); break;
+    case EFFECT_COPY: copy(l, fx); break;
+    case EFFECT_EDIT: edit(l, fx); break;
+    case EFFECT_SUSPEND: suspend(l); break;
+    case EFFECT_REDRAW: term_forget(l->term); break;
+    }
+    effect_fini(fx);
+}
+
+static void carry_out(struct loop *l)
+{
+    struct effect fx;
+
+    while (effects_take(model_effects(l->model), &fx)) {
+        if (l->done)
+            effect_fini(&fx);
+        else
+            carry_out_one(l, &fx);
+    }
+}
+
+static void quit(struct loop *l, int code)
+{
+    struct effect fx = { .kind = EFFECT_QUIT, .code = code };
+
+    leave(l, &fx);
+}
+
+/* ---- what may happen ---- */
+
+static void read_signals(struct loop *l)
+{
+    int number;
+
+    while (!l->done && (number = signals_next(&l->signals)) != 0) {
+        if (number == SIGWINCH)
+            resized(l);
+        else if (number == SIGTSTP)
+            suspend(l);
+        else
+            quit(l, 128 + number);
+    }
+}
+
+static void take_keys(struct loop *l, bool quiet)
+{
+    struct input_event ev;
+
+    while (!l->done && input_next(&l->input, now_ms(), quiet, &ev)) {
+        l->pressed = true;
+        switch (ev.kind) {
+        case INPUT_KEY: deliver(l, (struct msg){ .kind = MSG_KEY, .u.key = ev.key }); break;
+        case INPUT_PASTE: deliver(l, (struct msg){ .kind = MSG_PASTE, .u.paste = ev.paste }); break;
+        case INPUT_MOUSE: deliver(l, (struct msg){ .kind = MSG_MOUSE, .u.mouse = ev.mouse }); break;
+        }
+    }
+    l->esc_ms = input_waiting(&l->input) ? now_ms() + INPUT_ESC_MS : TIME_NONE;
+}
+
+/* Everything that is there, so that a burst of keys becomes one frame. */
+static void read_input(struct loop *l)
+{
+    char bytes[READ_BYTES];
+
+    for (;;) {
+        ssize_t n = read(term_input(l->term), bytes, sizeof bytes);
+
+        if (n > 0) {
+            input_feed(&l->input, (struct slice){ bytes, (size_t)n });
+            continue;
+        }
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n == 0 || errno != EAGAIN)
+            quit(l, 128 + SIGHUP); /* the terminal is gone */
+        break;
+    }
+    take_keys(l, false);
+}
+
+static void take_answers(struct loop *l)
+{
+    int64_t until = now_ms() + ANSWERS_MS;
+    struct msg m;
+
+    while (!l->done && workers_take(l->workers, &m)) {
+        deliver(l, m);
+        if (now_ms() >= until)
+            break;
+    }
+}
+
+static void tell_time(struct loop *l)
+{
+    int64_t now = now_ms(), wake = model_wake_ms(l->model), due = watch_due_ms(&l->watch);
+
+    if (l->esc_ms != TIME_NONE && now >= l->esc_ms)
+        take_keys(l, true);
+    if (due != TIME_NONE && now >= due) {
+        watch_told(&l->watch, now);
+        deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
+    }
+    if (wake != TIME_NONE && now >= wake && !l->done)
+        deliver(l, (struct msg){ .kind = MSG_TICK });
+}
+
+/* ---- drawing ---- */
+
+static bool fit_frame(struct loop *l)
+{
+    int rows, cols;
+
+    term_size(l->term, &rows, &cols);
+    if (l->frame.rows == rows && l->frame.cols == cols)
+        return true;
+    frame_fini(&l->frame);
+    return frame_init(&l->frame, rows, cols, l->setup->desk->settings->ascii);
+}
+
+static int64_t frame_due_ms(const struct loop *l)
+{
+    if (!l->stale)
+        return TIME_NONE;
+    return l->pressed ? 0 : l->painted_ms + FRAME_MS;
+}
+
+static void paint_if_due(struct loop *l)
+{
+    int64_t due = frame_due_ms(l);
+
+    if (l->done || due == TIME_NONE || now_ms() < due || !fit_frame(l))
+        return;
+    frame_clear(&l->frame);
+    render(l->model, &l->frame);
+    term_paint(l->term, &l->frame);
+    l->stale = l->pressed = false;
+    l->painted_ms = now_ms();
+}
+
+/* ---- waiting ---- */
+
+static void sooner(int64_t *at, int64_t ms)
+{
+    if (ms != TIME_NONE && (*at == TIME_NONE || ms < *at))
+        *at = ms;
+}
+
+/* For poll: -1 for ever. A clock that jumps must not leave us asleep, hence the limit. */
+static int timeout_of(const struct loop *l)
+{
+    int64_t at = TIME_NONE, now = now_ms();
+
+    sooner(&at, l->esc_ms);
+    sooner(&at, watch_due_ms(&l->watch));
+    sooner(&at, model_wake_ms(l->model));
+    sooner(&at, frame_due_ms(l));
+    if (at == TIME_NONE)
+        return -1;
+    if (at <= now)
+        return 0;
+    return at - now < WAIT_MAX_MS ? (int)(at - now) : WAIT_MAX_MS;
+}
+
+static void turn(struct loop *l)
+{
+    struct pollfd fds[] = {
+        { .fd = term_input(l->term), .events = POLLIN },
+        { .fd = l->signals.fd, .events = POLLIN },
+        { .fd = workers_fd(l->workers), .events = POLLIN },
+        { .fd = l->watch.fd, .events = POLLIN },
+    };
+
+    if (poll(fds, sizeof fds / sizeof fds[0], timeout_of(l)) < 0 && errno != EINTR) {
+        quit(l, 1);
+        return;
+    }
+    if (fds[1].revents)
+        read_signals(l);
+    if (fds[0].revents && !l->done)
+        read_input(l);
+    if (fds[2].revents)
+        take_answers(l);
+    if (fds[3].revents)
+        watch_read(&l->watch, now_ms());
+    tell_time(l);
+    paint_if_due(l);
+}
+
+static enum err_code open_all(struct loop *l, struct err *e)
+{
+    enum err_code rc = signals_hold(&l->signals, e);
+
+    if (rc)
+        return rc;
+    rc = term_open(&l->setup->term, &l->term, e);
+    if (rc == ERR_OK)
+        rc =
+            workers_new(l->setup->desk, l->setup->threads > 0 ? l->setup->threads : DEFAULT_THREADS,
+                        &l->workers, e);
+    watch_init(&l->watch);
+    return rc;
+}
+
+static void close_all(struct loop *l)
+{
+    term_close(l->term); /* first of all: what follows may take a moment */
+    workers_free(l->workers);
+    watch_fini(&l->watch);
+    input_fini(&l->input);
+    frame_fini(&l->frame);
+    signals_release(&l->signals);
+}
+
+enum err_code loop_run(const struct loop_setup *setup, struct model *model, struct outcome *out,
+                       struct err *e)
+{
+    struct loop l = { .setup = setup, .model = model, .esc_ms = TIME_NONE, .signals.fd = -1 };
+    enum err_code rc = open_all(&l, e);
+
+    if (rc == ERR_OK) {
+        resized(&l);
+        l.pressed = true; /* the first frame is waited for */
+        paint_if_due(&l);
+        while (!l.done)
+            turn(&l);
+        out->chosen = l.chosen;
+    }
+    close_all(&l);
+    return rc;
+}

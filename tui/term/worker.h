@@ -1,0 +1,35 @@
+#ifndef TUI_TERM_WORKER_H
+#define TUI_TERM_WORKER_H
+
+#include <stdbool.h>
+
+#include "lite/err.h"
+#include "tui/effect.h"
+#include "tui/msg.h"
+#include "tui/term/desk.h"
+
+/* A few threads that answer questions (tui/effect.h) at a desk.
+ *
+ *  - A question with many pieces (describing 10,000 rows) is answered piece by piece, by all threads, and between
+ *    pieces whatever is more urgent goes first: a preview never waits for the background.
+ *  - Only one question that may take seconds (loading a whole transcript) runs at a time.
+ *  - A newer question of the same kind and asker replaces one that is not answered yet, but for DESCRIBE.
+ *
+ * All calls are made by one thread, the loop. */
+struct workers;
+
+MUST_CHECK enum err_code workers_new(struct desk *desk, int threads, struct workers **out,
+                                     struct err *e);
+/* Waits for what is being answered, and drops all answers. */
+void workers_free(struct workers *w); /* NULL is fine */
+
+/* Readable while answers wait. */
+int workers_fd(const struct workers *w);
+/* Takes the question over. False without memory: the question is freed, and nobody will answer. */
+bool workers_ask(struct workers *w, struct effect *question);
+/* Nobody waits for this generation any more. */
+void workers_cancel(struct workers *w, unsigned generation);
+/* The oldest answer; false: none is there. */
+bool workers_take(struct workers *w, struct msg *out);
+
+#endif
