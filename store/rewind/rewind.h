@@ -1,0 +1,207 @@
+#ifndef STORE_REWIND_REWIND_H
+#define STORE_REWIND_REWIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+#include "store/env.h"
+
+/* Going back: one engine for every system, in four steps.
+ *
+ *   plan     a system says which path should get which bytes and mode, or should not be there, and where those
+ *            bytes lie. It reads its own store and nothing of the user's.
+ *   preview  the engine looks at each path once: what a rewind would do to it, or why it will not, the lines it
+ *            adds and removes, what was edited by hand since; and a fingerprint of everything that it saw. It writes nothing.
+ *   apply    does what the preview says, and only that: whatever moved since is a conflict and stays as it is.
+ *   undo     is a rewind to what apply kept. It can be undone in turn.
+ *
+ * What holds (SAFETY.md 1.5 A):
+ *  1. no byte of a user's file is replaced or removed before it lies in the undo record, synced;
+ *  2. nothing outside the plan's roots is read, written or removed, whatever happens to directories meanwhile;
+ *  3. one durable record decides: before INTENT a crash leaves the old state, after it recovery goes forward;
+ *  4. what is undone, refused or conflicting is said file by file; absence of evidence removes nothing.
+ *
+ * The dry run, the screen and apply use one structure, so what was shown is what happens. */
+
+/* ---- plan: what the system says ---- */
+
+/* Where wanted bytes lie: a file (never through a link; its SHA-256 is checked when it is known), or bytes in
+ * memory (a git blob, a merge, a selection of hunks). */
+struct rewind_source {
+    const char *file;   /* absolute; NULL: bytes */
+    struct slice bytes; /* with file NULL; in the plan's arena */
+    const char *sha256; /* 64 hex digits, or NULL: not known */
+};
+
+enum rewind_want {
+    REWIND_BYTES,   /* the file shall hold these bytes */
+    REWIND_ABSENT,  /* there shall be no file: a record says that there was none */
+    REWIND_UNKNOWN, /* the record is missing or damaged: refused, with why */
+};
+
+struct rewind_target {
+    const char *path; /* absolute, lexically clean */
+    enum rewind_want want;
+    struct rewind_source source;
+    bool has_mode;
+    uint32_t
+        mode; /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
+    const char
+        *real_parent; /* the real directory it lay in when it was recorded; NULL: not recorded */
+    const char *why;  /* REWIND_UNKNOWN: what is wrong, for a person */
+    /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that
+     * is neither this nor what is wanted was edited by hand. */
+    bool has_last;
+    bool last_absent;
+    struct rewind_source last;
+};
+
+struct rewind_plan {
+    struct arena arena; /* owns everything */
+    const char *system; /* "claude" */
+    const char *session;
+    const char *point; /* the message or checkpoint that was asked for */
+    const char *root;  /* the session's project: what lies outside needs allow_outside */
+    struct rewind_target *target;
+    size_t n;
+    const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */
+    size_t notes;
+    int64_t point_ms; /* when the point was; TIME_NONE */
+};
+
+MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
+                                         struct err *e);
+MUST_CHECK enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text,
+                                          struct err *e);
+void rewind_plan_fini(struct rewind_plan *plan);
+
+/* ---- preview: what it would do ---- */
+
+enum rewind_action {
+    REWIND_RESTORE, /* the file is there and gets other bytes, or another mode */
+    REWIND_CREATE,  /* it is not there and comes back */
+    REWIND_DELETE,
+    REWIND_UNCHANGED, /* it is as wanted already */
+    REWIND_REFUSED,   /* see rule and why */
+};
+
+/* Why a path is refused. Those marked may be allowed by the person. */
+enum rewind_rule {
+    REWIND_RULE_NONE,
+    REWIND_RULE_EDITED,  /* changed by hand since the last snapshot: allow_edited */
+    REWIND_RULE_OUTSIDE, /* outside the session's project: allow_outside */
+    REWIND_RULE_SENSITIVE, /* agent settings, hooks, shell start-up files, .ssh: allow_sensitive, by typed consent */
+    REWIND_RULE_PATH,      /* not a clean path, or inside .git in any spelling */
+    REWIND_RULE_LINK,      /* a symbolic link, or one on the way there */
+    REWIND_RULE_HARD_LINK, /* the file has other names */
+    REWIND_RULE_TYPE,      /* a directory, FIFO, socket or device is in the way */
+    REWIND_RULE_PARENT,    /* its directory is not the one it lay in */
+    REWIND_RULE_SOURCE, /* the wanted bytes are missing, a link, or not what their checksum says */
+    REWIND_RULE_ACCESS, /* it cannot be read or written: permissions, attributes that cannot be kept */
+};
+
+/* What lay at a path when the preview looked. */
+struct rewind_seen {
+    bool exists;
+    uint64_t dev, ino;
+    int64_t size, mtime_ns, ctime_ns;
+    uint32_t mode;
+    uint8_t sha256[32]; /* of the present bytes; zero where there is no regular file */
+};
+
+struct rewind_entry {
+    const struct rewind_target *target;
+    enum rewind_action action;
+    enum rewind_action would; /* of a refused entry: what it would be if it were allowed */
+    enum rewind_rule rule;
+    const char *why; /* NULL unless refused */
+    bool edited;     /* by hand since the last snapshot */
+    bool binary;
+    bool mode_only;
+    bool chosen; /* takes part in apply: what is not refused, unless unticked */
+    unsigned insertions,
+        deletions; /* lines that going back adds and removes; equal to GNU diff's */
+    struct rewind_seen seen;
+};
+
+struct rewind_options {
+    bool allow_outside, allow_edited, allow_sensitive;
+    const char *const *only; /* paths that were chosen; NULL: all */
+    size_t only_n;
+    const char *into; /* restore into this directory instead: nothing of the user's is touched */
+};
+
+struct rewind_preview {
+    struct arena arena;
+    const struct rewind_plan *plan; /* borrowed: outlives the preview */
+    struct rewind_options options;  /* borrowed */
+    struct rewind_entry *entry;     /* in the order of the plan */
+    size_t n;
+    char id
+        [65]; /* SHA-256 over every (path, present bytes, wanted bytes, action): the plan id of CLI.md */
+    unsigned insertions, deletions; /* of what is chosen and not refused */
+    size_t refused;
+};
+
+MUST_CHECK enum err_code rewind_preview(const struct rewind_plan *plan,
+                                        const struct rewind_options *options,
+                                        struct rewind_preview *out, struct err *e);
+void rewind_preview_fini(struct rewind_preview *p);
+
+/* ---- apply ---- */
+
+enum rewind_outcome {
+    REWIND_DONE,
+    REWIND_SKIPPED, /* refused or not chosen: untouched */
+    REWIND_CONFLICT, /* changed while we worked: the user's bytes stayed, or lie in the undo record */
+};
+
+struct rewind_result {
+    struct arena arena;
+    char undo[40];                /* names the undo record; "" when nothing had to be done */
+    enum rewind_outcome *outcome; /* one per entry of the preview */
+    size_t conflicts;
+};
+
+/* Carries out a preview. Recovers what an earlier run left first. ERR_LOCKED: another rewind is under way. ERR_STALE: something
+ * moved since the preview and nothing was done. ERR_IO before INTENT: nothing was done. After INTENT a failure
+ * is ERR_UNFINISHED's text in e with code ERR_IO: the next start goes on. Conflicts are no failure of the call:
+ * the rest is done, and result says which. */
+MUST_CHECK enum err_code rewind_apply(const struct store_env *env,
+                                      const struct rewind_preview *preview,
+                                      struct rewind_result *out, struct err *e);
+void rewind_result_fini(struct rewind_result *r);
+
+/* ---- undo records and recovery ---- */
+
+struct rewind_record {
+    const char *id;
+    const char *system, *session, *point;
+    const char *undoes; /* the record that this one took back, or NULL */
+    int64_t at_ms;
+    int64_t bytes; /* on disk */
+    size_t restored, created, deleted;
+    bool interrupted, undone;
+};
+
+struct rewind_records {
+    struct arena arena;
+    struct rewind_record *record; /* newest first */
+    size_t n;
+};
+
+MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,
+                                             struct rewind_records *out, struct err *e);
+void rewind_records_fini(struct rewind_records *r);
+/* Finishes or drops what a crash left. *recovered counts. Called by every command that could meet it. */
+MUST_CHECK enum err_code rewind_recover(const struct store_env *env, size_t *recovered,
+                                        struct err *e);
+/* The plan that takes a record back: its targets are what apply kept. id NULL: the newest that stands. */
+MUST_CHECK enum err_code rewind_undo_plan(const struct store_env *env, const char *id,
+                                          struct rewind_plan *out, struct err *e);
+
+#endif
