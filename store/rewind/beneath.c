@@ -1,0 +1,156 @@
+#include "store/rewind/beneath.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "store/disk.h"
+
+enum err_code beneath_root(const char *root, int *fd, struct err *e)
+{
+    *fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return *fd < 0 ? err_sys(e, root, "open directory") : ERR_OK;
+}
+
+/* One step at a time, for kernels before 5.6 and for filters that forbid openat2: no part may be a link, and .. does
+ * not occur in a clean path, so no step can leave the root. */
+static int open_chain(int root, const char *relative)
+{
+    char part[NAME_MAX + 1];
+    int at = dup(root);
+
+    while (at >= 0 && *relative) {
+        size_t n = strcspn(relative, "/");
+
+        if (n > NAME_MAX) {
+            close(at);
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        memcpy(part, relative, n);
+        part[n] = '\0';
+        int next = openat(at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), sys = errno;
+
+        close(at);
+        errno = sys;
+        at = next;
+        relative += n + (relative[n] == '/');
+    }
+    return at;
+}
+
+static int open_below(int root, const char *relative)
+{
+    struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+                            .resolve =
+                                RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+
+    if (!*relative)
+        return fcntl(root, F_DUPFD_CLOEXEC, 0);
+    for (int tries = 0; tries < 8; tries++) {
+        long fd = syscall(SYS_openat2, root, relative, &how, sizeof how);
+
+        if (fd >= 0)
+            return (int)fd;
+        if (errno == ENOSYS || errno == EPERM || errno == E2BIG)
+            return open_chain(root, relative);
+        if (errno != EAGAIN && errno != EINTR) /* EAGAIN: something was renamed while it looked */
+            return -1;
+    }
+    return -1;
+}
+
+/* Splits path into what lies between the root and the last part, and that part. */
+static enum err_code split(const char *root, const char *path, char relative[PATH_MAX],
+                           const char **name, struct err *e)
+{
+    size_t n = strlen(root);
+    const char *slash = strrchr(path, '/');
+
+    while (n && root[n - 1] == '/')
+        n--;
+    if (!slash || strncmp(path, root, n) != 0 || path[n] != '/' || slash < path + n || !slash[1])
+        return err_set(e, ERR_UNSAFE, path, "not below %s", root);
+    size_t len = slash > path + n ? (size_t)(slash - (path + n + 1)) : 0;
+
+    if (len >= PATH_MAX)
+        return err_set(e, ERR_UNSAFE, path, "the path is too long");
+    memcpy(relative, path + n + 1, len);
+    relative[len] = '\0';
+    *name = slash + 1;
+    return ERR_OK;
+}
+
+static enum err_code refused(const char *path, struct err *e)
+{
+    if (errno == ELOOP || errno == ENOTDIR || errno == EXDEV || errno == EAGAIN)
+        return err_set(e, ERR_UNSAFE, path,
+                       "a link or a file stands on the way where a directory was");
+    return err_sys(e, path, "open its directory");
+}
+
+enum err_code beneath_parent(int root_fd, const char *root, const char *path, int *fd,
+                             const char **name, struct err *e)
+{
+    char relative[PATH_MAX];
+    enum err_code rc = split(root, path, relative, name, e);
+
+    if (rc)
+        return rc;
+    *fd = open_below(root_fd, relative);
+    return *fd < 0 ? refused(path, e) : ERR_OK;
+}
+
+/* Makes one directory below an open one and steps into it. */
+static enum err_code step_into(int *at, const char *part, const char *path, unsigned *made,
+                               struct err *e)
+{
+    if (mkdirat(*at, part, 0755) == 0) {
+        enum err_code rc = disk_sync(*at, path, e);
+
+        if (rc)
+            return rc;
+        *made += 1;
+    } else if (errno != EEXIST) {
+        return err_sys(e, path, "make directory");
+    }
+    int next = openat(*at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (next < 0)
+        return refused(path, e);
+    close(*at);
+    *at = next;
+    return ERR_OK;
+}
+
+enum err_code beneath_make_parent(int root_fd, const char *root, const char *path, int *fd,
+                                  const char **name, unsigned *made, struct err *e)
+{
+    char relative[PATH_MAX];
+    unsigned count = 0;
+    enum err_code rc = split(root, path, relative, name, e);
+    int at = rc ? -1 : fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+
+    if (!rc && at < 0)
+        rc = err_sys(e, path, "open its directory");
+    for (char *part = relative; !rc && *part;) {
+        char *slash = strchrnul(part, '/'), *next = slash + (*slash == '/');
+
+        *slash = '\0';
+        rc = step_into(&at, part, path, &count, e);
+        part = next;
+    }
+    if (made)
+        *made += count;
+    if (rc && at >= 0)
+        close(at);
+    if (!rc)
+        *fd = at;
+    return rc;
+}

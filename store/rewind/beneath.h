@@ -1,0 +1,24 @@
+#ifndef STORE_REWIND_BENEATH_H
+#define STORE_REWIND_BENEATH_H
+
+#include <stdbool.h>
+
+#include "lite/err.h"
+
+/* Reaching files below a root, and nothing else, while somebody may be swapping directories for links (SAFETY.md
+ * 1.3: string, realpath and lstat checks all let a race through; openat2 let none of 438,100). Every access of the rewind engine begins here. */
+
+/* The root directory itself may be reached through links: it is what the person named. -1 with the error. */
+MUST_CHECK enum err_code beneath_root(const char *root, int *fd, struct err *e);
+
+/* Opens the directory that holds `path` (absolute, clean, under `root`) for use with the *at calls; *name points to
+ * path's last part. ERR_UNSAFE: a link or something that is no directory lies on the way. ERR_NOT_FOUND: a
+ * directory on the way does not exist. */
+MUST_CHECK enum err_code beneath_parent(int root_fd, const char *root, const char *path, int *fd,
+                                        const char **name, struct err *e);
+/* The same, making missing directories (0755 less the umask). Each that was made is durable. *made (may be NULL) counts. */
+MUST_CHECK enum err_code beneath_make_parent(int root_fd, const char *root, const char *path,
+                                             int *fd, const char **name, unsigned *made,
+                                             struct err *e);
+
+#endif

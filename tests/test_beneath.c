@@ -1,0 +1,166 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/rewind/beneath.h"
+#include "tests/folder.h"
+
+struct place {
+    struct folder folder;
+    char root[4096], outside[4096];
+    int fd;
+};
+
+static int set_up(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+
+    folder_make(&p->folder);
+    folder_put(&p->folder, "root/src/a.c", SLICE("a"));
+    folder_put(&p->folder, "outside/a.c", SLICE("secret"));
+    folder_path(&p->folder, "root", p->root);
+    folder_path(&p->folder, "outside", p->outside);
+    assert_int_equal(beneath_root(p->root, &p->fd, NULL), ERR_OK);
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    close(p->fd);
+    folder_remove(&p->folder);
+    free(p);
+    return 0;
+}
+
+static enum err_code parent_of(struct place *p, const char *name, int *fd, const char **last,
+                               char path[4096])
+{
+    return beneath_parent(p->fd, p->root, folder_path(&p->folder, name, path), fd, last, NULL);
+}
+
+static void a_file_is_reached_through_its_directory(void **state)
+{
+    struct place *p = *state;
+    char path[4096];
+    const char *name;
+    struct stat st;
+    int fd;
+
+    assert_int_equal(parent_of(p, "root/src/a.c", &fd, &name, path), ERR_OK);
+    assert_string_equal(name, "a.c");
+    assert_int_equal(fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW), 0);
+    close(fd);
+    assert_int_equal(parent_of(p, "root/top", &fd, &name, path), ERR_OK);
+    close(fd);
+}
+
+static void what_is_not_below_the_root_is_refused(void **state)
+{
+    struct place *p = *state;
+    char path[4096];
+    const char *name;
+    int fd;
+
+    assert_int_equal(parent_of(p, "outside/a.c", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "rootless/a.c", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "root", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "root/src/", &fd, &name, path), ERR_UNSAFE);
+}
+
+static void links_on_the_way_are_refused(void **state)
+{
+    struct place *p = *state;
+    char path[4096];
+    const char *name;
+    int fd;
+
+    assert_int_equal(symlink(p->outside, folder_path(&p->folder, "root/link", path)), 0);
+    assert_int_equal(symlink("src", folder_path(&p->folder, "root/inner", path)), 0);
+    assert_int_equal(parent_of(p, "root/link/a.c", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "root/inner/a.c", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "root/src/a.c/x", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "root/gone/a.c", &fd, &name, path), ERR_NOT_FOUND);
+}
+
+static void missing_directories_are_made_but_not_through_links(void **state)
+{
+    struct place *p = *state;
+    char path[4096];
+    const char *name;
+    unsigned made = 0;
+    int fd;
+
+    folder_path(&p->folder, "root/x/y/z.c", path);
+    assert_int_equal(beneath_make_parent(p->fd, p->root, path, &fd, &name, &made, NULL), ERR_OK);
+    assert_int_equal(made, 2);
+    assert_string_equal(name, "z.c");
+    close(fd);
+    assert_true(folder_has(&p->folder, "root/x/y"));
+    assert_int_equal(symlink(p->outside, folder_path(&p->folder, "root/link", path)), 0);
+    folder_path(&p->folder, "root/link/new/z.c", path);
+    assert_int_equal(beneath_make_parent(p->fd, p->root, path, &fd, &name, NULL, NULL), ERR_UNSAFE);
+    assert_false(folder_has(&p->folder, "outside/new"));
+}
+
+struct race {
+    char dir[4096], link[4096];
+    atomic_bool stop;
+};
+
+static void *swap(void *arg)
+{
+    struct race *r = arg;
+
+    while (!atomic_load(&r->stop))
+        renameat2(AT_FDCWD, r->dir, AT_FDCWD, r->link, RENAME_EXCHANGE);
+    return NULL;
+}
+
+/* A directory and a link to the outside change places all the time; whatever is reached is inside. */
+static void no_race_leads_outside(void **state)
+{
+    struct place *p = *state;
+    struct race r = { 0 };
+    pthread_t other;
+    char path[4096];
+    struct stat inside, got;
+
+    folder_path(&p->folder, "root/src", r.dir);
+    folder_path(&p->folder, "root/swap", r.link);
+    assert_int_equal(symlink(p->outside, r.link), 0);
+    assert_int_equal(stat(r.dir, &inside), 0);
+    assert_int_equal(pthread_create(&other, NULL, swap, &r), 0);
+    for (int i = 0; i < 20000; i++) {
+        const char *name;
+        int fd;
+
+        if (parent_of(p, "root/src/a.c", &fd, &name, path) != ERR_OK)
+            continue;
+        assert_int_equal(fstat(fd, &got), 0);
+        assert_int_equal(got.st_ino, inside.st_ino);
+        close(fd);
+    }
+    atomic_store(&r.stop, true);
+    pthread_join(other, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_file_is_reached_through_its_directory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_below_the_root_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(links_on_the_way_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_directories_are_made_but_not_through_links, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(no_race_leads_outside, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
