@@ -68,6 +68,11 @@ struct store_ops {
     enum err_code (*find)(const struct store *st, const struct scope *scope, struct slice id,
                           struct arena *a, struct session_ref *ref, struct err *e);
 
+    /* Optional. The session whose transcript or directory lies at an absolute path, wherever that is; *ref
+     * lives in the arena. ERR_NOT_FOUND: nothing of this system is there. */
+    enum err_code (*at_path)(const struct store *st, struct slice path, struct arena *a,
+                             struct session_ref *ref, struct err *e);
+
     /* The end of the conversation from the last `bytes` of the file. */
     enum err_code (*tail)(const struct store *st, const struct session_ref *ref, size_t bytes,
                           struct transcript **out, struct err *e);

@@ -195,6 +195,7 @@ const struct store_ops claude_ops = {
     .enumerate = claude_enumerate,
     .describe = claude_describe,
     .find = claude_find,
+    .at_path = claude_at_path,
     .tail = claude_tail,
     .load = claude_load,
     .blocks = claude_blocks,

@@ -48,6 +48,8 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               struct err *e);
 enum err_code claude_find(const struct store *st, const struct scope *scope, struct slice id,
                           struct arena *a, struct session_ref *ref, struct err *e);
+enum err_code claude_at_path(const struct store *st, struct slice path, struct arena *a,
+                             struct session_ref *ref, struct err *e);
 enum err_code claude_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                           struct transcript **out, struct err *e);
 enum err_code claude_load(const struct store *st, const struct session_ref *ref,

@@ -53,3 +53,48 @@ enum err_code claude_find(const struct store *st, const struct scope *scope, str
         return err_set(e, ERR_NOT_FOUND, "", "find session %.*s: no such session", SLICE_ARG(id));
     return rc;
 }
+
+/* The transcript of a session directory lies beside it. */
+static struct slice transcript_at(struct slice path, struct arena *a)
+{
+    struct stat sb;
+    char *p;
+
+    if (stat(path.p, &sb) == 0 && !S_ISDIR(sb.st_mode))
+        return arena_copy(a, path);
+    p = arena_alloc(a, path.n + sizeof CLAUDE_SUFFIX);
+    if (!p)
+        return (struct slice){ NULL, 0 };
+    memcpy(p, path.p, path.n);
+    memcpy(p + path.n, CLAUDE_SUFFIX, sizeof CLAUDE_SUFFIX);
+    return (struct slice){ p, path.n + sizeof CLAUDE_SUFFIX - 1 };
+}
+
+enum err_code claude_at_path(const struct store *st, struct slice path, struct arena *a,
+                             struct session_ref *ref, struct err *e)
+{
+    size_t suffix = sizeof CLAUDE_SUFFIX - 1;
+    struct slice file = transcript_at(path, a), folder = { "", 0 };
+    struct stat sb;
+
+    if (!file.p)
+        return err_set(e, ERR_NOMEM, path.p, "open session");
+    const char *name = strrchr(file.p, '/') + 1;
+    size_t n = (size_t)(file.p + file.n - name);
+
+    if (n <= suffix || strcmp(name + n - suffix, CLAUDE_SUFFIX) != 0 || stat(file.p, &sb) != 0 ||
+        !S_ISREG(sb.st_mode) || sb.st_size == 0)
+        return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
+    const char *parent = memrchr(file.p, '/', (size_t)(name - 1 - file.p));
+
+    if (parent)
+        folder = arena_copy(a, (struct slice){ parent + 1, (size_t)(name - 2 - parent) });
+    struct slice id = arena_copy(a, (struct slice){ name, n - suffix });
+
+    if (!folder.p || !id.p)
+        return err_set(e, ERR_NOMEM, path.p, "open session");
+    *ref = (struct session_ref){
+        .store = st, .id = id, .path = file, .folder = folder, .file = claude_file_id(&sb)
+    };
+    return ERR_OK;
+}

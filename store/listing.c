@@ -1,0 +1,411 @@
+#include "store/listing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/buf.h"
+#include "lite/time.h"
+#include "store/crew.h"
+
+enum { NO_GROUP = 0 };
+
+/* A session as it was found. */
+struct found {
+    struct session_ref
+        ref; /* first, so that a pointer to it is one to the item; texts in the arena */
+    int64_t modified_ms;
+    size_t place; /* in the order of enumeration */
+    size_t group; /* copies of one id share a number; NO_GROUP: it lies in one folder only */
+};
+
+struct listing {
+    struct listing_query q;
+    struct arena arena;
+    struct found *item;
+    size_t n, cap;
+    const struct session_ref **order; /* newest first */
+    size_t groups;                    /* the highest number given */
+    bool *listed;                     /* by group: a copy was handed over; in one walk */
+    bool ok;                          /* false: out of memory */
+};
+
+/* ---- gathering ---- */
+
+/* The id is mostly a part of the path, and the folder that of the item before: copied once. */
+static struct slice copy_id(struct listing *l, struct slice path, struct slice id)
+{
+    const char *p = path.p && id.n ? memmem(path.p, path.n, id.p, id.n) : NULL;
+    const char *next = p;
+
+    while (next) {
+        p = next;
+        next = memmem(p + 1, (size_t)(path.p + path.n - p) - 1, id.p, id.n);
+    }
+    return p ? (struct slice){ p, id.n } : arena_copy(&l->arena, id);
+}
+
+static struct slice copy_folder(struct listing *l, struct slice folder)
+{
+    if (l->n && slice_eq(l->item[l->n - 1].ref.folder, folder))
+        return l->item[l->n - 1].ref.folder;
+    return arena_copy(&l->arena, folder);
+}
+
+static bool grow(struct listing *l)
+{
+    size_t cap = l->cap ? l->cap * 2 : 256;
+    struct found *more =
+        cap <= SIZE_MAX / sizeof *more ? realloc(l->item, cap * sizeof *more) : NULL;
+
+    if (!more)
+        return false;
+    l->item = more;
+    l->cap = cap;
+    return true;
+}
+
+static bool gather(const struct session_ref *ref, void *arg)
+{
+    struct listing *l = arg;
+
+    l->ok = l->n < l->cap || grow(l);
+    if (!l->ok)
+        return false;
+    struct found *f = &l->item[l->n];
+
+    *f = (struct found){ .ref = *ref, .place = l->n };
+    f->modified_ms = session_modified_ms(&ref->file);
+    f->ref.path = arena_copy(&l->arena, ref->path);
+    f->ref.id = copy_id(l, f->ref.path, ref->id);
+    f->ref.folder = copy_folder(l, ref->folder);
+    l->ok = f->ref.path.p && f->ref.id.p && f->ref.folder.p;
+    l->n += l->ok;
+    return l->ok;
+}
+
+/* ---- order ---- */
+
+static const struct found *found_of(const struct session_ref *ref)
+{
+    return (const struct found *)(const void *)ref;
+}
+
+static int compare_ids(struct slice a, struct slice b)
+{
+    int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+    return d ? d : (a.n > b.n) - (a.n < b.n);
+}
+
+static int by_place(const struct found *a, const struct found *b)
+{
+    return (a->place > b->place) - (a->place < b->place);
+}
+
+static int by_recent(const void *x, const void *y)
+{
+    const struct found *a = found_of(*(const struct session_ref *const *)x);
+    const struct found *b = found_of(*(const struct session_ref *const *)y);
+    int ids;
+
+    if (a->modified_ms != b->modified_ms)
+        return a->modified_ms < b->modified_ms ? 1 : -1;
+    ids = compare_ids(b->ref.id, a->ref.id);
+    return ids ? ids : by_place(a, b);
+}
+
+static int by_id(const void *x, const void *y)
+{
+    const struct found *a = found_of(*(const struct session_ref *const *)x);
+    const struct found *b = found_of(*(const struct session_ref *const *)y);
+    int ids;
+
+    if (a->ref.store != b->ref.store)
+        return (a->ref.store > b->ref.store) - (a->ref.store < b->ref.store);
+    ids = compare_ids(a->ref.id, b->ref.id);
+    return ids ? ids : by_place(a, b);
+}
+
+static bool same_session(const struct session_ref *a, const struct session_ref *b)
+{
+    return a->store == b->store && slice_eq(a->id, b->id);
+}
+
+/* Numbers the ids that were found more than once. */
+static void number_groups(struct listing *l)
+{
+    qsort(l->order, l->n, sizeof *l->order, by_id);
+    for (size_t i = 1; i < l->n; i++) {
+        struct found *before = &l->item[found_of(l->order[i - 1])->place];
+        struct found *here = &l->item[found_of(l->order[i])->place];
+
+        if (!same_session(&before->ref, &here->ref))
+            continue;
+        if (before->group == NO_GROUP)
+            before->group = ++l->groups;
+        here->group = before->group;
+    }
+}
+
+static bool put_in_order(struct listing *l)
+{
+    l->order = calloc(l->n + 1, sizeof *l->order);
+    if (!l->order)
+        return false;
+    for (size_t i = 0; i < l->n; i++)
+        l->order[i] = &l->item[i].ref;
+    number_groups(l);
+    qsort(l->order, l->n, sizeof *l->order, by_recent);
+    l->listed = calloc(l->groups + 1, sizeof *l->listed);
+    return l->listed != NULL;
+}
+
+enum err_code listing_open(struct store *const stores[], size_t n, const struct listing_query *q,
+                           struct listing **out, struct err *e)
+{
+    struct listing *l = calloc(1, sizeof *l);
+    enum err_code rc = ERR_OK;
+
+    if (!l)
+        return err_set(e, ERR_NOMEM, "", "list sessions");
+    l->q = *q;
+    l->ok = true;
+    for (size_t i = 0; !rc && l->ok && i < n; i++)
+        if (stores[i]->ops->enumerate)
+            rc = stores[i]->ops->enumerate(stores[i], &q->scope, gather, l, e);
+    if (!rc && (!l->ok || !put_in_order(l)))
+        rc = err_set(e, ERR_NOMEM, "", "list sessions");
+    if (rc)
+        listing_close(l);
+    else
+        *out = l;
+    return rc;
+}
+
+void listing_close(struct listing *l)
+{
+    if (!l)
+        return;
+    free(l->listed);
+    free(l->order);
+    free(l->item);
+    arena_fini(&l->arena);
+    free(l);
+}
+
+const struct session_ref *const *listing_refs(const struct listing *l, size_t *n)
+{
+    *n = l->n;
+    return l->order;
+}
+
+/* ---- which rows are wanted ---- */
+
+static bool text_fits(struct slice wanted, struct slice have)
+{
+    return wanted.n == 0 || slice_eq(wanted, have);
+}
+
+static bool fits(const struct listing_query *q, const struct session_row *row)
+{
+    return text_fits(q->tag, row->tag) && text_fits(q->branch, row->git_branch) &&
+           (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
+           (q->before_ms == TIME_NONE || row->modified_ms < q->before_ms) &&
+           (q->since_ms == TIME_NONE || row->modified_ms >= q->since_ms);
+}
+
+/* Walked newest first, the first copy that can be listed stands for all. */
+static bool is_copy(struct listing *l, const struct found *f)
+{
+    if (f->group == NO_GROUP)
+        return false;
+    bool copy = l->listed[f->group];
+
+    l->listed[f->group] = true;
+    return copy;
+}
+
+static bool is_wanted(struct listing *l, const struct session_ref *ref,
+                      const struct session_row *row)
+{
+    return row && row->hidden == HIDDEN_NOT && !is_copy(l, found_of(ref)) && fits(&l->q, row);
+}
+
+/* Times that cannot fit need no look; but what is too young may keep an older copy from the list. */
+static size_t leave_out_times(const struct listing *l, const struct session_ref **order)
+{
+    const struct listing_query *q = &l->q;
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++) {
+        const struct found *f = found_of(l->order[i]);
+        bool young = q->before_ms != TIME_NONE && f->modified_ms >= q->before_ms;
+        bool old = q->since_ms != TIME_NONE && f->modified_ms < q->since_ms;
+
+        if (!old && (!young || f->group != NO_GROUP))
+            order[n++] = l->order[i];
+    }
+    return n;
+}
+
+/* ---- the page, newest first ---- */
+
+struct walk {
+    struct listing *l;
+    const struct session_ref *const *order;
+    session_row_fn *fn;
+    void *arg;
+    int64_t passed; /* wanted rows so far */
+    bool full;      /* what follows cannot be on the page */
+};
+
+static bool on_page(struct walk *w)
+{
+    const struct listing_query *q = &w->l->q;
+    int64_t offset = q->offset > 0 ? q->offset : 0;
+    int64_t place = w->passed++;
+
+    w->full = q->limit > 0 && w->passed - offset >= q->limit;
+    return place >= offset;
+}
+
+static enum err_code visit_newest(size_t i, const struct session_row *row, void *arg, struct err *e)
+{
+    struct walk *w = arg;
+    enum err_code rc = ERR_OK;
+
+    if (is_wanted(w->l, w->order[i], row) && on_page(w))
+        rc = w->fn(row, w->arg, e);
+    return !rc && w->full ? ERR_CANCELLED : rc;
+}
+
+/* How many rows may be made ahead: not far past the end of a short page. */
+static size_t ahead_of(const struct listing_query *q)
+{
+    int64_t offset = q->offset > 0 ? q->offset : 0;
+
+    if (q->limit <= 0 || q->limit > CREW_AHEAD || offset > CREW_AHEAD)
+        return CREW_AHEAD;
+    return (size_t)(offset + q->limit);
+}
+
+static enum err_code page_of_newest(struct listing *l, const struct session_ref **order, size_t n,
+                                    session_row_fn *fn, void *arg, struct err *e)
+{
+    struct walk w = { .l = l, .order = order, .fn = fn, .arg = arg };
+    enum err_code rc;
+
+    rc = crew_describe(&l->q.scope, order, n, ahead_of(&l->q), visit_newest, &w, e);
+    return rc == ERR_CANCELLED && w.full ? ERR_OK : rc;
+}
+
+/* ---- other orders: each row is described for its key, and those of the page once more ---- */
+
+struct key {
+    const struct session_ref *ref;
+    int64_t number;
+    struct slice text;
+    size_t place;
+};
+
+struct sorting {
+    struct listing *l;
+    const struct session_ref *const *order;
+    struct arena texts;
+    struct key *key;
+    size_t n;
+    session_row_fn *fn;
+    void *arg;
+};
+
+static enum err_code visit_for_key(size_t i, const struct session_row *row, void *arg,
+                                   struct err *e)
+{
+    struct sorting *s = arg;
+
+    if (!is_wanted(s->l, s->order[i], row))
+        return ERR_OK;
+    struct key *key = &s->key[s->n];
+
+    *key = (struct key){ .ref = s->order[i], .place = s->n++ };
+    switch (s->l->q.sort) {
+    case LISTING_CREATED: key->number = row->created_ms; break;
+    case LISTING_SIZE: key->number = row->ref.file.size; break;
+    default: key->text = arena_copy(&s->texts, row->summary);
+    }
+    if (s->l->q.sort == LISTING_TITLE && !key->text.p)
+        return err_set(e, ERR_NOMEM, "", "sort sessions");
+    return ERR_OK;
+}
+
+static int by_key(const void *x, const void *y)
+{
+    const struct key *a = x, *b = y;
+    int texts;
+
+    if (a->number != b->number)
+        return a->number < b->number ? 1 : -1;
+    texts = compare_ids(a->text, b->text);
+    return texts ? texts : (a->place > b->place) - (a->place < b->place);
+}
+
+static enum err_code visit_sorted(size_t i, const struct session_row *row, void *arg, struct err *e)
+{
+    struct sorting *s = arg;
+
+    (void)i;
+    return row && row->hidden == HIDDEN_NOT ? s->fn(row, s->arg, e) : ERR_OK;
+}
+
+static enum err_code page_of_sorted(struct sorting *s, const struct session_ref **order,
+                                    struct err *e)
+{
+    const struct listing_query *q = &s->l->q;
+    size_t first = q->offset > 0 ? (size_t)q->offset : 0, n;
+
+    if (s->n)
+        qsort(s->key, s->n, sizeof *s->key, by_key);
+    if (first > s->n)
+        first = s->n;
+    n = s->n - first;
+    if (q->limit > 0 && (uint64_t)q->limit < n)
+        n = (size_t)q->limit;
+    for (size_t i = 0; i < n; i++)
+        order[i] = s->key[first + i].ref;
+    return crew_describe(&q->scope, order, n, CREW_AHEAD, visit_sorted, s, e);
+}
+
+static enum err_code sorted(struct listing *l, const struct session_ref **order, size_t n,
+                            session_row_fn *fn, void *arg, struct err *e)
+{
+    struct sorting s = { .l = l, .order = order, .fn = fn, .arg = arg };
+    enum err_code rc;
+
+    s.key = calloc(n + 1, sizeof *s.key);
+    if (!s.key)
+        return err_set(e, ERR_NOMEM, "", "sort sessions");
+    rc = crew_describe(&l->q.scope, order, n, CREW_AHEAD, visit_for_key, &s, e);
+    if (!rc)
+        rc = page_of_sorted(&s, order, e);
+    free(s.key);
+    arena_fini(&s.texts);
+    return rc;
+}
+
+enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, struct err *e)
+{
+    const struct session_ref **order = calloc(l->n + 1, sizeof *order);
+    enum err_code rc;
+
+    if (!order)
+        return err_set(e, ERR_NOMEM, "", "list sessions");
+    size_t n = leave_out_times(l, order);
+
+    memset(l->listed, 0, (l->groups + 1) * sizeof *l->listed);
+    if (l->q.sort == LISTING_RECENT)
+        rc = page_of_newest(l, order, n, fn, arg, e);
+    else
+        rc = sorted(l, order, n, fn, arg, e);
+    free(order);
+    return rc;
+}

@@ -1,0 +1,249 @@
+#include "store/resolve.h"
+
+#include <string.h>
+
+#include "lite/buf.h"
+#include "lite/time.h"
+#include "store/listing.h"
+
+enum { PREFIX_SHORTEST = 4, CANDIDATES_NAMED = 4 };
+
+struct search {
+    struct store *const *store;
+    size_t stores;
+    const struct scope *scope;
+    struct slice text;
+    struct arena *a;
+    struct session_ref *ref;
+};
+
+static enum err_code not_found(const struct search *s, struct err *e)
+{
+    return err_set(e, ERR_NOT_FOUND, "", "find session %.*s: there is none in this scope",
+                   SLICE_ARG(s->text));
+}
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "find session");
+}
+
+/* ---- latest ---- */
+
+static enum err_code take_first(const struct session_row *row, void *arg, struct err *e)
+{
+    struct search *s = arg;
+
+    *s->ref = row->ref;
+    s->ref->id = arena_copy(s->a, row->ref.id);
+    s->ref->path = arena_copy(s->a, row->ref.path);
+    s->ref->folder = arena_copy(s->a, row->ref.folder);
+    return s->ref->id.p && s->ref->path.p && s->ref->folder.p ? ERR_OK : no_memory(e);
+}
+
+static enum err_code find_latest(struct search *s, struct err *e)
+{
+    struct listing_query q = {
+        .scope = *s->scope, .limit = 1, .since_ms = TIME_NONE, .before_ms = TIME_NONE
+    };
+    struct session_ref found = { 0 }, *ref = s->ref;
+    struct listing *l = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (s->stores && q.scope.all)
+        rc = scope_of(s->store[0]->env->cwd, true, s->a, &q.scope, e);
+    s->ref = &found;
+    if (!rc)
+        rc = listing_open(s->store, s->stores, &q, &l, e);
+    if (!rc)
+        rc = listing_each(l, take_first, s, e);
+    listing_close(l);
+    s->ref = ref;
+    if (!rc && !found.store)
+        rc = not_found(s, e);
+    if (!rc)
+        *ref = found;
+    return rc;
+}
+
+/* ---- paths ---- */
+
+static bool is_path(struct slice text)
+{
+    static const char suffix[] = ".jsonl";
+    size_t n = sizeof suffix - 1;
+
+    return memchr(text.p, '/', text.n) ||
+           (text.n > n && memcmp(text.p + text.n - n, suffix, n) == 0);
+}
+
+static enum err_code absolute_path(const struct search *s, struct slice *path)
+{
+    const char *cwd = s->store[0]->env->cwd;
+    struct buf full = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (s->text.p[0] != '/')
+        rc = buf_addf(&full, "%s/", cwd);
+    if (!rc)
+        rc = buf_add(&full, s->text);
+    while (!rc && full.n > 1 && full.p[full.n - 1] == '/')
+        full.n--;
+    if (!rc) {
+        *path = arena_copy(s->a, buf_slice(&full));
+        rc = path->p ? ERR_OK : ERR_NOMEM;
+    }
+    buf_fini(&full);
+    return rc;
+}
+
+static bool holds(const struct store *st, struct slice path)
+{
+    size_t n = strlen(st->path);
+
+    return slice_starts(path, st->path) && path.n > n && path.p[n] == '/';
+}
+
+/* A store that holds the path knows best; a transcript may also lie anywhere else. */
+static enum err_code find_path(struct search *s, struct err *e)
+{
+    struct slice path;
+
+    if (!s->stores)
+        return not_found(s, e);
+    if (absolute_path(s, &path))
+        return no_memory(e);
+    for (int inside = 1; inside >= 0; inside--) {
+        for (size_t i = 0; i < s->stores; i++) {
+            const struct store *st = s->store[i];
+
+            if (!st->ops->at_path || holds(st, path) != (inside == 1))
+                continue;
+            enum err_code rc = st->ops->at_path(st, path, s->a, s->ref, e);
+
+            if (rc != ERR_NOT_FOUND)
+                return rc;
+        }
+    }
+    return not_found(s, e);
+}
+
+/* ---- ids ---- */
+
+static enum err_code find_exactly(struct search *s, struct err *e)
+{
+    for (size_t i = 0; i < s->stores; i++) {
+        const struct store *st = s->store[i];
+        enum err_code rc = st->ops->find(st, s->scope, s->text, s->a, s->ref, e);
+
+        if (rc != ERR_NOT_FOUND && rc != ERR_USAGE)
+            return rc;
+    }
+    return not_found(s, e);
+}
+
+/* Ids that begin alike, each once. */
+struct candidates {
+    struct search *search;
+    const struct store *store[CANDIDATES_NAMED];
+    struct slice id[CANDIDATES_NAMED];
+    size_t n; /* may be more than are named */
+    bool ok;
+};
+
+static bool is_known(const struct candidates *c, const struct session_ref *ref)
+{
+    for (size_t i = 0; i < c->n && i < CANDIDATES_NAMED; i++)
+        if (c->store[i] == ref->store && slice_eq(c->id[i], ref->id))
+            return true;
+    return false;
+}
+
+static bool take_candidate(const struct session_ref *ref, void *arg)
+{
+    struct candidates *c = arg;
+    struct slice prefix = c->search->text;
+
+    if (ref->id.n < prefix.n || memcmp(ref->id.p, prefix.p, prefix.n) != 0 || is_known(c, ref))
+        return true;
+    if (c->n < CANDIDATES_NAMED) {
+        c->store[c->n] = ref->store;
+        c->id[c->n] = arena_copy(c->search->a, ref->id);
+        c->ok = c->id[c->n].p != NULL;
+    }
+    c->n++;
+    return c->ok && c->n <= CANDIDATES_NAMED;
+}
+
+static enum err_code ambiguous(const struct candidates *c, struct err *e)
+{
+    struct buf names = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < c->n && i < CANDIDATES_NAMED; i++)
+        rc = buf_addf(&names, "%s%.*s", i ? ", " : "", SLICE_ARG(c->id[i]));
+    if (!rc && c->n > CANDIDATES_NAMED)
+        rc = buf_addf(&names, ", ...");
+    if (!rc)
+        rc = err_set(e, ERR_USAGE, "", "%.*s is ambiguous: %.*s", SLICE_ARG(c->search->text),
+                     SLICE_ARG(buf_slice(&names)));
+    buf_fini(&names);
+    return rc == ERR_NOMEM ? no_memory(e) : rc;
+}
+
+static enum err_code find_prefix(struct search *s, struct err *e)
+{
+    struct candidates c = { .search = s, .ok = true };
+    enum err_code rc = ERR_OK;
+
+    if (s->text.n < PREFIX_SHORTEST)
+        return not_found(s, e);
+    for (size_t i = 0; !rc && c.ok && i < s->stores; i++)
+        if (s->store[i]->ops->enumerate)
+            rc = s->store[i]->ops->enumerate(s->store[i], s->scope, take_candidate, &c, e);
+    if (rc || !c.ok)
+        return rc ? rc : no_memory(e);
+    if (c.n == 0)
+        return not_found(s, e);
+    if (c.n > 1)
+        return ambiguous(&c, e);
+    return c.store[0]->ops->find(c.store[0], s->scope, c.id[0], s->a, s->ref, e);
+}
+
+/* "SYSTEM:ID" leaves the stores of that system; a colon in an id means nothing. */
+static size_t choose_system(struct slice *text, struct store *const stores[], size_t n,
+                            struct store *chosen[])
+{
+    const char *colon = memchr(text->p, ':', text->n);
+    const struct store_ops *ops = NULL;
+    size_t kept = 0;
+
+    if (colon)
+        ops = store_system((struct slice){ text->p, (size_t)(colon - text->p) });
+    for (size_t i = 0; i < n; i++)
+        if (!ops || stores[i]->ops == ops)
+            chosen[kept++] = stores[i];
+    if (ops)
+        *text = (struct slice){ colon + 1, (size_t)(text->p + text->n - colon) - 1 };
+    return kept;
+}
+
+enum err_code session_resolve(struct store *const stores[], size_t n, const struct scope *scope,
+                              struct slice text, struct arena *a, struct session_ref *ref,
+                              struct err *e)
+{
+    struct store **chosen = arena_alloc(a, (n + 1) * sizeof(struct store *));
+    struct search s = { .store = chosen, .scope = scope, .a = a, .ref = ref };
+    enum err_code rc;
+
+    if (!chosen)
+        return no_memory(e);
+    s.stores = choose_system(&text, stores, n, chosen);
+    s.text = text;
+    if (slice_eq(text, SLICE("latest")))
+        return find_latest(&s, e);
+    if (text.n && is_path(text))
+        return find_path(&s, e);
+    rc = find_exactly(&s, e);
+    return rc == ERR_NOT_FOUND ? find_prefix(&s, e) : rc;
+}
