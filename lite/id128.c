@@ -5,41 +5,34 @@
 
 enum { UUID_LENGTH = 36 };
 
-/* The digit's value, or a value with high bits set. */
-static unsigned nibble(unsigned char c)
-{
-    unsigned digit = c - (unsigned)'0', letter = c - (unsigned)'a';
-
-    if (digit < 10)
-        return digit;
-    return letter < 6 ? letter + 10 : ~0u;
-}
+/* 1 + the value of a lower-case hex digit; 0 for anything else. A table, because the digits of an id are
+ * random: a branch on them would be guessed wrong every other time. */
+static const uint8_t digit[256] = {
+    ['0'] = 1, ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
+    ['8'] = 9, ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
+};
 
 /* n hex digits, pushed into *value from below; false when one is none. */
 static bool hex(const char *p, size_t n, uint64_t *value)
 {
-    unsigned bad = 0;
+    unsigned wrong = 0;
 
     for (size_t i = 0; i < n; i++) {
-        unsigned digit = nibble((unsigned char)p[i]);
+        unsigned d = digit[(unsigned char)p[i]];
 
-        bad |= digit;
-        *value = *value << 4 | (digit & 15);
+        wrong |= d - 1;
+        *value = *value << 4 | ((d - 1) & 15);
     }
-    return bad < 16;
+    return wrong < 16;
 }
 
 static bool uuid_parse(const char *p, struct id128 *id)
 {
-    struct id128 v = { 0, 0 };
-
     if (p[8] != '-' || p[13] != '-' || p[18] != '-' || p[23] != '-')
         return false;
-    if (!hex(p, 8, &v.hi) || !hex(p + 9, 4, &v.hi) || !hex(p + 14, 4, &v.hi) ||
-        !hex(p + 19, 4, &v.lo) || !hex(p + 24, 12, &v.lo))
-        return false;
-    *id = v;
-    return true;
+    *id = (struct id128){ 0, 0 };
+    return hex(p, 8, &id->hi) && hex(p + 9, 4, &id->hi) && hex(p + 14, 4, &id->hi) &&
+           hex(p + 19, 4, &id->lo) && hex(p + 24, 12, &id->lo);
 }
 
 static struct id128 digest(struct slice text)

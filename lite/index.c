@@ -218,6 +218,7 @@ enum err_code index_pass_run(const struct index_pass *pass, struct err *e)
     w.bytes = malloc(w.cap);
     rc = w.bytes ? run(&w, e) : no_memory(e);
     free(w.bytes);
+    index_trim(pass->ix);
     return rc == ERR_CANCELLED ? err_set(e, rc, "", "index lines: cancelled") : rc;
 }
 
@@ -247,6 +248,7 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
         if (!torn)
             ix->end = offset + (rest.p - bytes.p);
     }
+    index_trim(ix);
     return ERR_OK;
 }
 

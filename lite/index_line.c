@@ -167,7 +167,7 @@ struct index_line index_line_of(const struct index_reader *r, struct slice text,
     return index_line_found(r, &s, offset, text.n);
 }
 
-/* By a quarter: the entries stay under 64 bytes a line, and realloc moves pages, not bytes. */
+/* By a quarter: large blocks are remapped, so this moves pages and not bytes. */
 static enum err_code grow(struct index *ix)
 {
     size_t cap = ix->cap < 64 ? 64 : ix->cap + ix->cap / 4;
@@ -178,6 +178,17 @@ static enum err_code grow(struct index *ix)
     ix->line = line;
     ix->cap = cap;
     return ERR_OK;
+}
+
+void index_trim(struct index *ix)
+{
+    size_t cap = ix->n + ix->n / 16;
+    struct index_line *line = cap && cap < ix->cap ? realloc(ix->line, cap * sizeof *line) : NULL;
+
+    if (!line)
+        return;
+    ix->line = line;
+    ix->cap = cap;
 }
 
 enum err_code index_add(struct index *ix, const struct index_line *line)

@@ -22,8 +22,9 @@ struct index_line index_line_of(const struct index_reader *r, struct slice line,
 struct index_line index_line_found(const struct index_reader *r, const struct keyscan *s,
                                    int64_t offset, uint64_t length);
 
-/* Appends; grows in steps that keep an index of n lines near n entries. */
 MUST_CHECK enum err_code index_add(struct index *ix, const struct index_line *line);
+/* Gives back most of the room that growth left over: a file mostly stays as it is. */
+void index_trim(struct index *ix);
 /* Forgets a torn last line, which is about to be looked at again. */
 void index_drop_torn(struct index *ix);
 

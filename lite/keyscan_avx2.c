@@ -16,9 +16,8 @@ enum { BLOCK = 64 };
 static const uint64_t EVEN_PLACES = 0x5555555555555555u;
 
 struct block {
-    __m256i low, high;
-    uint64_t quote; /* not escaped */
-    uint64_t outside;
+    uint64_t quote;              /* not escaped */
+    uint64_t open, close, colon; /* outside of strings */
 };
 
 WITH_AVX2 static inline uint64_t equal(__m256i low, __m256i high, char c)
@@ -31,11 +30,11 @@ WITH_AVX2 static inline uint64_t equal(__m256i low, __m256i high, char c)
 }
 
 /* '[' and '{' differ in one bit only, and so do ']' and '}'. */
-WITH_AVX2 static inline uint64_t bracket(const struct block *b, char brace)
+WITH_AVX2 static inline uint64_t bracket(__m256i low, __m256i high, char brace)
 {
     __m256i bit = _mm256_set1_epi8(0x20);
 
-    return equal(_mm256_or_si256(b->low, bit), _mm256_or_si256(b->high, bit), brace) & b->outside;
+    return equal(_mm256_or_si256(low, bit), _mm256_or_si256(high, bit), brace);
 }
 
 /* Bit i of the answer: the bits 0 to i of `bits` are odd in number. */
@@ -76,20 +75,59 @@ static inline void note_quotes(struct keyscan *s, uint64_t at, uint64_t quotes)
         s->quote_before = at + 63u - (unsigned)__builtin_clzll(quotes);
 }
 
+/* Goes over whole blocks until one has to be walked, which is answered (n when none has). Nothing here
+ * calls a function, so that all of it stays in registers. `valid`: bytes of the only block that are
+ * there, or BLOCK. */
+WITH_AVX2 static inline size_t skim(struct keyscan *s, const char *p, size_t n, unsigned valid,
+                                    struct block *b)
+{
+    uint64_t in_string = s->in_string;
+    bool escaped = s->escaped;
+    uint32_t depth = s->depth;
+    size_t i = 0;
+
+    for (; i + BLOCK <= n; i += BLOCK) {
+        __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)(p + i));
+        __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(p + i + 32));
+        uint64_t slashes = equal(low, high, '\\');
+        uint64_t quote = equal(low, high, '"') & ~behind_odd_runs(slashes, valid, &escaped);
+        uint64_t inside = prefix_xor(quote) ^ in_string, outside = ~inside;
+
+        in_string = -(inside >> 63);
+        if (!(outside | quote))
+            continue;
+        uint64_t open = bracket(low, high, '{') & outside;
+        uint64_t close = bracket(low, high, '}') & outside;
+        unsigned closes = (unsigned)__builtin_popcountll(close);
+
+        s->broken = slashes & outside;
+        if (s->broken)
+            break;
+        if (depth <= closes + 1) {
+            *b = (struct block){ quote, open, close, equal(low, high, ':') & outside };
+            break;
+        }
+        depth += (unsigned)__builtin_popcountll(open) - closes;
+    }
+    s->in_string = in_string;
+    s->escaped = escaped;
+    s->depth = depth;
+    return i;
+}
+
 /* A block in which the first level may be reached: bracket by bracket and colon by colon. `left` is
  * what lies from the block's begin to the end of the piece. */
-WITH_AVX2 static inline void walk(struct keyscan *s, uint64_t at, struct slice left,
-                                  const struct block *b, uint64_t open, uint64_t close)
+static void walk(struct keyscan *s, uint64_t at, struct slice left, const struct block *b)
 {
-    uint64_t colon = equal(b->low, b->high, ':') & b->outside, quotes = b->quote;
+    uint64_t quotes = b->quote;
 
-    for (uint64_t todo = open | close | colon; todo; todo &= todo - 1) {
+    for (uint64_t todo = b->open | b->close | b->colon; todo; todo &= todo - 1) {
         unsigned i = (unsigned)__builtin_ctzll(todo);
         uint64_t bit = todo & -todo;
 
-        if (bit & open) {
+        if (bit & b->open) {
             s->depth++;
-        } else if (bit & close) {
+        } else if (bit & b->close) {
             if (--s->depth == 0) {
                 keyscan_close(s, (struct slice){ left.p + i + 1, left.n - i - 1 });
                 return;
@@ -103,52 +141,45 @@ WITH_AVX2 static inline void walk(struct keyscan *s, uint64_t at, struct slice l
     note_quotes(s, at, quotes);
 }
 
-WITH_AVX2 static inline void feed_block(struct keyscan *s, uint64_t at, const char *bytes,
-                                        unsigned n, struct slice left)
+/* Whole blocks; what is left of the piece. */
+WITH_AVX2 static struct slice feed_blocks(struct keyscan *s, uint64_t at, struct slice piece)
 {
-    struct block b = { .low = _mm256_loadu_si256((const __m256i *)(const void *)bytes),
-                       .high = _mm256_loadu_si256((const __m256i *)(const void *)(bytes + 32)) };
-    uint64_t slashes = equal(b.low, b.high, '\\');
+    while (piece.n >= BLOCK && !s->ended && !s->broken) {
+        struct block b;
+        size_t n = skim(s, piece.p, piece.n, BLOCK, &b);
 
-    b.quote = equal(b.low, b.high, '"') & ~behind_odd_runs(slashes, n, &s->escaped);
-    uint64_t inside = prefix_xor(b.quote) ^ s->in_string;
-
-    s->in_string = -(inside >> 63);
-    b.outside = ~inside;
-    if (!(b.outside | b.quote))
-        return;
-    if (slashes & b.outside) {
-        s->broken = true;
-        return;
+        at += n;
+        piece = (struct slice){ piece.p + n, piece.n - n };
+        if (piece.n < BLOCK || s->broken)
+            break;
+        walk(s, at, piece, &b);
+        at += BLOCK;
+        piece = (struct slice){ piece.p + BLOCK, piece.n - BLOCK };
     }
-    uint64_t open = bracket(&b, '{'), close = bracket(&b, '}');
-    unsigned closes = (unsigned)__builtin_popcountll(close);
+    return piece;
+}
 
-    if (s->depth > closes + 1)
-        s->depth += (unsigned)__builtin_popcountll(open) - closes;
-    else
-        walk(s, at, left, &b, open, close);
+WITH_AVX2 static void feed_last(struct keyscan *s, uint64_t at, struct slice piece)
+{
+    char last[BLOCK];
+    struct block b;
+
+    memset(last, ' ', sizeof last);
+    memcpy(last, piece.p, piece.n);
+    if (skim(s, last, BLOCK, (unsigned)piece.n, &b) == 0 && !s->broken)
+        walk(s, at, (struct slice){ last, piece.n }, &b);
 }
 
 WITH_AVX2 void keyscan_feed_avx2(struct keyscan *s, uint64_t at, struct slice piece)
 {
-    char last[BLOCK];
-
     if (s->ended) {
         keyscan_close(s, piece);
         return;
     }
-    while (piece.n >= BLOCK && !s->ended && !s->broken) {
-        feed_block(s, at, piece.p, BLOCK, piece);
-        piece.p += BLOCK;
-        piece.n -= BLOCK;
-        at += BLOCK;
-    }
-    if (piece.n == 0 || s->ended || s->broken)
-        return;
-    memset(last, ' ', sizeof last);
-    memcpy(last, piece.p, piece.n);
-    feed_block(s, at, last, (unsigned)piece.n, (struct slice){ last, piece.n });
+    struct slice rest = feed_blocks(s, at, piece);
+
+    if (rest.n && !s->ended && !s->broken)
+        feed_last(s, at + (uint64_t)(rest.p - piece.p), rest);
 }
 
 #endif

@@ -465,7 +465,7 @@ static void the_cost_of_a_line_is_bounded(void **state)
     for (int i = 0; i < 100000; i++)
         rows_put(&b, "{}\n");
     ix = index_text(buf_slice(&b), 0);
-    assert_true(ix.cap * sizeof *ix.line <= ix.n * 70 + 4096);
+    assert_true(ix.cap * sizeof *ix.line <= ix.n * 64);
     index_fini(&ix);
     buf_fini(&b);
 }
