@@ -1,0 +1,55 @@
+#ifndef TESTS_BENCH_DICE_H
+#define TESTS_BENCH_DICE_H
+
+#include <math.h>
+#include <stdint.h>
+
+/* A random source of our own: the same seed gives the same corpus with any libc. */
+struct dice {
+    uint64_t a, b;
+};
+
+static inline uint64_t dice_next(struct dice *d)
+{
+    uint64_t x = d->a, y = d->b;
+
+    d->a = y;
+    x ^= x << 23;
+    d->b = x ^ y ^ (x >> 17) ^ (y >> 26);
+    return d->b + y;
+}
+
+/* splitmix64 spreads neighbouring seeds apart. */
+static inline struct dice dice_of(uint64_t seed)
+{
+    uint64_t out[2];
+
+    for (int i = 0; i < 2; i++) {
+        uint64_t z = seed += 0x9e3779b97f4a7c15u;
+
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+        out[i] = z ^ (z >> 31);
+    }
+    return (struct dice){ out[0], out[1] };
+}
+
+static inline unsigned dice_roll(struct dice *d, unsigned sides)
+{
+    return (unsigned)(dice_next(d) % sides);
+}
+
+static inline double dice_unit(struct dice *d)
+{
+    return ((double)(dice_next(d) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Log-normal: what sizes of texts and of sessions are like. */
+static inline double dice_size(struct dice *d, double median, double sigma)
+{
+    double gauss = sqrt(-2 * log(dice_unit(d))) * cos(6.283185307179586 * dice_unit(d));
+
+    return median * exp(sigma * gauss);
+}
+
+#endif
