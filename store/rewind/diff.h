@@ -1,0 +1,48 @@
+#ifndef STORE_REWIND_DIFF_H
+#define STORE_REWIND_DIFF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/arena.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+
+/* Line differences of two byte strings, through libgit2: what `git diff` and GNU diff show, a missing newline at
+ * the end included. */
+
+struct diff_line {
+    char sign;                   /* '+', '-' or ' ' */
+    bool no_newline;             /* the file ends here without a newline */
+    struct slice text;           /* without its newline; borrows from old or new */
+    unsigned old_line, new_line; /* from 1; 0: not on that side */
+};
+
+struct diff_hunk {
+    unsigned old_start, old_lines, new_start, new_lines;
+    size_t first, n; /* its lines */
+};
+
+struct diff {
+    struct arena arena;
+    struct diff_hunk *hunk;
+    size_t hunks;
+    struct diff_line *line;
+    size_t lines;
+    unsigned insertions, deletions;
+    bool binary; /* a NUL in either: no hunks, no lines, no counts */
+};
+
+/* old and new must outlive the diff. */
+MUST_CHECK enum err_code diff_make(struct slice before, struct slice after, unsigned context,
+                                   struct diff *out, struct err *e);
+void diff_fini(struct diff *d);
+/* Counts only. */
+MUST_CHECK enum err_code diff_count(struct slice before, struct slice after, unsigned *insertions,
+                                    unsigned *deletions, bool *binary, struct err *e);
+/* Takes some of the hunks over: the bytes of `before` with the chosen hunks (one flag each) applied. The result lives
+ * in the arena. */
+MUST_CHECK enum err_code diff_pick(const struct diff *d, struct slice before, const bool *chosen,
+                                   struct arena *a, struct slice *out, struct err *e);
+
+#endif
