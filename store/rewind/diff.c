@@ -9,6 +9,16 @@
 
 enum { BINARY_LOOK = 8000 }; /* as git and GNU diff: a NUL near the front */
 
+bool diff_hold(void)
+{
+    return git_libgit2_init() >= 0;
+}
+
+void diff_release(void)
+{
+    git_libgit2_shutdown();
+}
+
 static bool is_binary(struct slice s)
 {
     return s.n && memchr(s.p, '\0', s.n < BINARY_LOOK ? s.n : BINARY_LOOK);
@@ -47,14 +57,14 @@ enum err_code diff_count(struct slice before, struct slice after, unsigned *inse
     *binary = is_binary(before) || is_binary(after);
     if (*binary)
         return ERR_OK;
-    if (git_libgit2_init() < 0)
+    if (!diff_hold())
         return failed(e);
     enum err_code rc = patch_make(before, after, 0, &patch, e);
 
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
         rc = failed(e);
     git_patch_free(patch);
-    git_libgit2_shutdown();
+    diff_release();
     if (!rc) {
         *insertions = (unsigned)added;
         *deletions = (unsigned)removed;
@@ -146,14 +156,14 @@ enum err_code diff_make(struct slice before, struct slice after, unsigned contex
     git_patch *patch = NULL;
     enum err_code rc = ERR_OK;
 
-    if (!d.binary && git_libgit2_init() < 0)
+    if (!d.binary && !diff_hold())
         return failed(e);
     if (!d.binary) {
         rc = patch_make(before, after, context, &patch, e);
         if (!rc)
             rc = take_patch(&d, patch, e);
         git_patch_free(patch);
-        git_libgit2_shutdown();
+        diff_release();
     }
     if (rc)
         diff_fini(&d);
