@@ -1,0 +1,267 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/path.h"
+#include "tui/state.h"
+
+/* From Enter to the agent:
+ *
+ *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_PLACE -> MSG_PLACE
+ *           -> (its directory is gone: ask) -> EFFECT_RESUME
+ *
+ * Nothing is written on the way. */
+
+void choose_forget(struct model *m)
+{
+    place_free(m->choosing.place);
+    m->choosing = (struct choosing){ .entry = ENTRY_NONE };
+}
+
+void model_quit(struct model *m)
+{
+    enum { CANCELLED = 130 };
+
+    effect_add(&m->fx, EFFECT_QUIT, ASKER_LIST)->code = CANCELLED;
+    m->leaving = true;
+}
+
+static bool in_list(const struct model *m)
+{
+    return view_base(m) == VIEW_LIST;
+}
+
+static bool is_marked(const struct list *l, uint32_t entry)
+{
+    return entry < l->marked_cap && l->marked[entry];
+}
+
+/* The session that is meant: the one being read, the only one marked, or the selected one. */
+static uint32_t meant(const struct model *m)
+{
+    const struct list *l = &m->list;
+
+    if (!in_list(m))
+        return m->viewed;
+    for (uint32_t i = 0; l->marks == 1 && i < l->marked_cap; i++)
+        if (l->marked[i])
+            return i;
+    return l->selected;
+}
+
+static const struct session_row *row_of(const struct model *m, uint32_t entry)
+{
+    return entry == ENTRY_NONE ? NULL : m->list.roster.entry[entry].row;
+}
+
+static bool choose_row(struct model *m, const struct session_row *row)
+{
+    m->chosen = malloc(sizeof(struct session_row *));
+    if (m->chosen)
+        m->chosen[0] = row;
+    return m->chosen != NULL;
+}
+
+static void no_memory(struct model *m)
+{
+    toast_error_text(&m->toast, SLICE("out of memory"));
+    choose_forget(m);
+}
+
+/* The last step: this is what the loop leaves the screen for. */
+static void go(struct model *m, const char *dir)
+{
+    const struct session_row *row = row_of(m, m->choosing.entry);
+    struct buf text = { 0 };
+
+    if (buf_add(&text, (struct slice){ dir, strlen(dir) }) || !buf_cstr(&text) ||
+        !choose_row(m, row)) {
+        buf_fini(&text);
+        no_memory(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_RESUME, ASKER_LIST);
+
+    e->rows = m->chosen;
+    e->row_count = 1;
+    e->text = text;
+    m->leaving = true;
+}
+
+static void ask_place(struct model *m)
+{
+    const struct entry *entry = &m->list.roster.entry[m->choosing.entry];
+    struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
+    struct buf text = { 0 };
+
+    if (!refs || buf_add(&text, entry->row->cwd)) {
+        ref_list_free(refs);
+        no_memory(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_PLACE, ASKER_LIST);
+
+    e->refs = refs;
+    e->text = text;
+    m->choosing.question = e->generation;
+}
+
+static void ask_about_live(struct model *m, const struct session_row *row)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, "This session is running");
+    if (row->live_pid > 0)
+        dialog_line(d, "Process %d has it open. Two agents in one session", row->live_pid);
+    else
+        dialog_line(d, "An agent has it open. Two agents in one session");
+    dialog_line(d, "write over each other's conversation.");
+    dialog_offer(d, CHOICE_CANCEL, "leave it alone");
+    dialog_offer(d, CHOICE_ANYWAY, "resume it anyway");
+    view_push(m, VIEW_DIALOG);
+}
+
+static void offer(struct model *m, enum dialog_choice choice, const char *what, const char *dir)
+{
+    char out[256];
+    struct slice path =
+        path_short((struct slice){ dir, strlen(dir) }, m->settings->home, out, sizeof out);
+
+    dialog_offer(&m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
+}
+
+static void ask_about_place(struct model *m, const struct place *p)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, "The session's directory is gone");
+    dialog_line(d, "%s", p->session_dir ? p->session_dir : "It does not say where it was.");
+    dialog_line(d, "Where should it be taken up again?");
+    dialog_offer(d, CHOICE_CANCEL, "nowhere: back to the list");
+    if (p->main_worktree)
+        offer(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
+    if (p->present_dir)
+        offer(m, CHOICE_PRESENT_DIR, "here:", p->present_dir);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void resume_one(struct model *m)
+{
+    const struct session_row *row = row_of(m, m->choosing.entry);
+
+    m->choosing.waits_for_row = false;
+    if ((row->flags & SESSION_LIVE) && !m->choosing.knows_live)
+        ask_about_live(m, row);
+    else
+        ask_place(m);
+}
+
+static size_t collect_marked(struct model *m)
+{
+    const struct list *l = &m->list;
+    size_t n = 0;
+
+    m->chosen = calloc(l->marks + 1, sizeof *m->chosen);
+    for (size_t i = 0; m->chosen && i < l->order.n && n < l->marks; i++) {
+        uint32_t entry = l->order.entry[i];
+
+        if (is_marked(l, entry) && row_of(m, entry))
+            m->chosen[n++] = row_of(m, entry);
+    }
+    return n;
+}
+
+static void print_rows(struct model *m)
+{
+    size_t n = 1;
+
+    if (in_list(m) && m->list.marks > 0)
+        n = collect_marked(m);
+    else if (!choose_row(m, row_of(m, m->choosing.entry)))
+        n = 0;
+    if (n == 0) {
+        no_memory(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_PRINT, ASKER_LIST);
+
+    e->rows = m->chosen;
+    e->row_count = n;
+    m->leaving = true;
+}
+
+static void act_on_row(struct model *m)
+{
+    m->choosing.waits_for_row = false;
+    if (m->choosing.action == ACT_PRINT)
+        print_rows(m);
+    else
+        resume_one(m);
+}
+
+void choose_begin(struct model *m, enum action a)
+{
+    const struct list *l = &m->list;
+
+    choose_forget(m);
+    m->choosing.action = m->settings->print ? ACT_PRINT : a;
+    if (in_list(m) && l->marks > 1 && m->choosing.action == ACT_RESUME) {
+        toast_say(&m->toast, m->now_ms, "one session can be resumed at a time, %zu are marked",
+                  l->marks);
+        return;
+    }
+    m->choosing.entry = meant(m);
+    if (row_of(m, m->choosing.entry))
+        act_on_row(m);
+    else
+        m->choosing.waits_for_row = !list_settled(l) || m->choosing.entry != ENTRY_NONE;
+}
+
+void choose_retry(struct model *m)
+{
+    if (!m->choosing.waits_for_row)
+        return;
+    if (m->choosing.entry == ENTRY_NONE && list_settled(&m->list)) {
+        m->choosing.entry = meant(m);
+        if (m->choosing.entry == ENTRY_NONE)
+            choose_forget(m);
+    }
+    if (row_of(m, m->choosing.entry))
+        act_on_row(m);
+}
+
+bool choose_msg(struct model *m, const struct msg *msg)
+{
+    bool mine = m->choosing.question != 0 && msg->generation == m->choosing.question;
+
+    if (msg->kind == MSG_FAILED && mine) {
+        toast_error(&m->toast, &msg->u.error);
+        choose_forget(m);
+        return true;
+    }
+    if (msg->kind != MSG_PLACE)
+        return false;
+    if (!mine) {
+        place_free(msg->u.place);
+        return true;
+    }
+    m->choosing.place = msg->u.place;
+    m->choosing.question = 0;
+    if (!m->choosing.place->missing && m->choosing.place->session_dir)
+        go(m, m->choosing.place->session_dir);
+    else
+        ask_about_place(m, m->choosing.place);
+    return true;
+}
+
+void choose_answer(struct model *m, enum dialog_choice choice)
+{
+    switch (choice) {
+    case CHOICE_CANCEL: choose_forget(m); return;
+    case CHOICE_ANYWAY:
+        m->choosing.knows_live = true;
+        resume_one(m);
+        return;
+    case CHOICE_MAIN_WORKTREE: go(m, m->choosing.place->main_worktree); return;
+    case CHOICE_PRESENT_DIR: go(m, m->choosing.place->present_dir); return;
+    }
+}

@@ -1,0 +1,80 @@
+#include <string.h>
+
+#include "tui/state.h"
+
+/* The keys that are worth knowing here, most useful first; those that do not fit or cannot be done now are
+ * left out, help never is. */
+static const enum action in_list[] = {
+    ACT_RESUME, ACT_VIEW, ACT_MARK,    ACT_SCOPE, ACT_FORK,
+    ACT_RENAME, ACT_SORT, ACT_PREVIEW, ACT_MENU,  ACT_NONE,
+};
+static const enum action in_filter[] = { ACT_ACCEPT, ACT_BACK, ACT_UP, ACT_DOWN, ACT_NONE };
+static const enum action in_transcript[] = {
+    ACT_BACK,      ACT_PROMPT_PREV, ACT_PROMPT_NEXT, ACT_UNFOLD,    ACT_SEARCH, ACT_RESUME_AT,
+    ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS, ACT_MENU,   ACT_NONE,
+};
+static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
+                                         ACT_NONE };
+static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
+static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };
+
+static const enum action *actions_of(enum place_id place)
+{
+    switch (place) {
+    case IN_LIST: return in_list;
+    case IN_FILTER: return in_filter;
+    case IN_TRANSCRIPT: return in_transcript;
+    case IN_SEARCH: return in_search;
+    case IN_HELP: return in_help;
+    default: return in_choice;
+    }
+}
+
+/* The key as the footer shows it: `?` is help in the list although it is text once something is typed. */
+static void key_of(const struct model *m, enum place_id place, enum action a, bool ascii,
+                   char out[KEY_NAME])
+{
+    struct key key = { 0 };
+
+    keymap_key_of(m->settings->keys, place, a, &key);
+    if (a == ACT_HELP && place == IN_LIST && m->list.query.n == 0)
+        key = (struct key){ '?', 0 };
+    key_name(key, ascii, out);
+}
+
+static int width_of_entry(const char *key, enum action a)
+{
+    const char *title = action_title(a);
+
+    return frame_width((struct slice){ key, strlen(key) }) + 1 + (int)strlen(title);
+}
+
+static void draw_entry(struct frame *f, int y, int x, const char *key, enum action a)
+{
+    x += frame_puts(f, y, x, f->cols - x, STYLE_KEY, key) + 1;
+    frame_puts(f, y, x, f->cols - x, STYLE_DIM, action_title(a));
+}
+
+void footer_draw(const struct model *m, struct frame *f, struct rect r)
+{
+    enum place_id place = view_ops_of(view_top(m))->place(m);
+    char key[KEY_NAME], help[KEY_NAME];
+    int x = r.x + 1, end = r.x + r.w - 1;
+
+    key_of(m, place, ACT_HELP, f->ascii, help);
+    int help_w = width_of_entry(help, ACT_HELP);
+
+    for (const enum action *a = actions_of(place); *a != ACT_NONE; a++) {
+        if (action_reason(m, *a))
+            continue;
+        key_of(m, place, *a, f->ascii, key);
+        int w = width_of_entry(key, *a);
+
+        if (x + w + 2 + help_w > end)
+            continue;
+        draw_entry(f, r.y, x, key, *a);
+        x += w + 2;
+    }
+    if (x + help_w <= end)
+        draw_entry(f, r.y, x, help, ACT_HELP);
+}

@@ -1,0 +1,52 @@
+#include "tui/model.h"
+
+#include <stdlib.h>
+
+#include "tui/state.h"
+
+struct model *model_new(const struct settings *settings, int64_t now_ms)
+{
+    struct model *m = calloc(1, sizeof *m);
+
+    if (!m)
+        return NULL;
+    m->settings = settings;
+    m->now_ms = now_ms;
+    m->depth = 1; /* the list */
+    m->viewed = ENTRY_NONE;
+    m->choosing.entry = ENTRY_NONE;
+    m->viewer = transcript_view_new(settings, ASKER_VIEWER);
+    if (m->viewer && list_init(&m->list, settings, now_ms, &m->fx))
+        return m;
+    model_free(m);
+    return NULL;
+}
+
+void model_free(struct model *m)
+{
+    if (!m)
+        return;
+    list_fini(&m->list);
+    transcript_view_free(m->viewer);
+    place_free(m->choosing.place);
+    free(m->chosen);
+    effects_fini(&m->fx);
+    free(m);
+}
+
+struct effects *model_effects(struct model *m)
+{
+    return &m->fx;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    if (a == TIME_NONE || b == TIME_NONE)
+        return a == TIME_NONE ? b : a;
+    return a < b ? a : b;
+}
+
+int64_t model_wake_ms(const struct model *m)
+{
+    return earlier(list_wake_ms(&m->list), toast_wake_ms(&m->toast));
+}

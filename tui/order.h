@@ -1,0 +1,28 @@
+#ifndef TUI_ORDER_H
+#define TUI_ORDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/filter/filter.h"
+#include "tui/roster.h"
+#include "tui/settings.h"
+
+/* The listed sessions in the order of the list, before any filter. */
+struct order {
+    uint32_t *entry; /* owned */
+    size_t n;
+    struct order_key *key; /* owned: room to sort in */
+    size_t cap;
+};
+
+/* Puts the listed entries of the roster in order. Equal ones stand newest first, then by id. titles: the
+ * folded titles by which SORT_TITLE compares. False without memory (the order is then as before). */
+bool order_make(struct order *o, const struct roster *r, const struct filter *titles,
+                enum sort_kind sort);
+void order_fini(struct order *o);
+
+const char *sort_name(enum sort_kind sort);
+
+#endif

@@ -1,0 +1,56 @@
+#ifndef TUI_ROSTER_H
+#define TUI_ROSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "store/session.h"
+#include "tui/conversation.h"
+
+/* The sessions on the screen. Each has a number, its entry, which stays its own while the scope stays:
+ * through refreshes, sorting, filtering. A session is known by the path of its file, so that a copy in
+ * another folder is another entry; of copies with one id only the newest is listed. */
+enum { ENTRY_NONE = UINT32_MAX };
+
+struct entry {
+    struct session_ref ref;  /* texts in the roster's arena */
+    struct session_row *row; /* owned; NULL: not described yet */
+    unsigned seen;           /* the listing that saw it last */
+    unsigned made;           /* how often its row was read: it changes when the row does */
+    uint32_t same_id;        /* the next entry with its id: a ring */
+    bool gone;               /* the file vanished */
+    bool asked;              /* a worker is describing it */
+    bool stale;              /* the file changed since the row was made, or there is no row */
+    bool copy;               /* a newer one of its id is listed */
+};
+
+struct roster {
+    struct arena arena;
+    struct entry *entry; /* owned */
+    size_t n, cap;
+    uint32_t *by_path, *by_id; /* owned: hash tables of entry + 1 */
+    size_t table;              /* their size: a power of two */
+    size_t stale;              /* entries that still need describing */
+};
+
+void roster_fini(struct roster *r);
+/* What a listing saw: new sessions get entries, known ones are looked at again where the file changed.
+ * False without memory; what was added stays. */
+bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing);
+/* The listing is over: what it did not see is gone. */
+void roster_sweep(struct roster *r, unsigned listing);
+/* Takes the row over; NULL: the file is gone. */
+void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row);
+/* Whether the list may show it. */
+bool roster_listed(const struct roster *r, uint32_t entry);
+/* The entry of a session's file; ENTRY_NONE: it has none. */
+uint32_t roster_find(const struct roster *r, struct slice path);
+
+/* When the session was last active: as the row says, else its file. */
+int64_t entry_time(const struct entry *e);
+/* What to call it: the row's summary; empty until it is described. */
+struct slice entry_title(const struct entry *e);
+
+#endif

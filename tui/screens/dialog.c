@@ -1,0 +1,117 @@
+#include "tui/screens/dialog.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/box.h"
+#include "tui/state.h"
+
+enum { DIALOG_W = 72 };
+
+void dialog_begin(struct dialog *d, const char *title)
+{
+    *d = (struct dialog){ 0 };
+    snprintf(d->title, sizeof d->title, "%s", title);
+}
+
+void dialog_line(struct dialog *d, const char *fmt, ...)
+{
+    va_list args;
+
+    if (d->lines == DIALOG_LINES)
+        return;
+    va_start(args, fmt);
+    vsnprintf(d->line[d->lines++], DIALOG_TEXT, fmt, args);
+    va_end(args);
+}
+
+void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, ...)
+{
+    va_list args;
+
+    if (d->choices == DIALOG_CHOICES)
+        return;
+    va_start(args, fmt);
+    vsnprintf(d->label[d->choices], DIALOG_TEXT, fmt, args);
+    va_end(args);
+    d->choice[d->choices++] = choice;
+}
+
+static enum place_id place(const struct model *m)
+{
+    (void)m;
+    return IN_DIALOG;
+}
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, size_t i)
+{
+    char number[8];
+
+    snprintf(number, sizeof number, "%zu", i + 1);
+    frame_puts(f, r.y, r.x + 2, 2, STYLE_KEY, number);
+    frame_text_middle(f, r.y, r.x + 5, r.w - 6, STYLE_TEXT, text_slice(d->label[i]));
+    if (i != d->at)
+        return;
+    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
+    frame_select(f, r);
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
+static void draw(const struct model *m, struct frame *f)
+{
+    const struct dialog *d = &m->dialog;
+    struct rect r = box_draw(f, (int)(d->lines + d->choices) + 1, DIALOG_W, text_slice(d->title));
+    int y = r.y;
+
+    for (size_t i = 0; i < d->lines; i++)
+        frame_text_cut(f, y++, r.x, r.w, STYLE_TEXT, text_slice(d->line[i]));
+    y++;
+    for (size_t i = 0; i < d->choices; i++)
+        draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
+}
+
+static void choose(struct model *m, size_t i)
+{
+    enum dialog_choice choice = m->dialog.choice[i];
+
+    view_pop(m);
+    choose_answer(m, choice);
+}
+
+static bool act(struct model *m, enum action a)
+{
+    struct dialog *d = &m->dialog;
+
+    switch (a) {
+    case ACT_UP: d->at = d->at > 0 ? d->at - 1 : d->choices - 1; return true;
+    case ACT_DOWN: d->at = d->at + 1 < d->choices ? d->at + 1 : 0; return true;
+    case ACT_ACCEPT: choose(m, d->at); return true;
+    case ACT_BACK:
+        view_pop(m);
+        choose_answer(m, CHOICE_CANCEL);
+        return true;
+    default: return false;
+    }
+}
+
+static void key(struct model *m, struct key k)
+{
+    if (k.mods == 0 && k.code >= '1' && k.code < '1' + m->dialog.choices)
+        choose(m, k.code - '1');
+}
+
+const struct view_ops view_dialog = {
+    .name = "dialog",
+    .overlay = true,
+    .place = place,
+    .draw = draw,
+    .act = act,
+    .key = key,
+};

@@ -1,0 +1,306 @@
+#include "tui/screens/help.h"
+
+#include <string.h>
+
+#include "tui/box.h"
+#include "tui/filter/fuzzy.h"
+#include "tui/state.h"
+#include "tui/version.h"
+
+enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
+
+/* What can be typed, and what the signs mean: the rest is made from the action list. */
+static const struct {
+    const char *sign, *ascii, *text;
+} typed[] = {
+    { "word", NULL, "its letters in this order; small letters find capitals too" },
+    { "'word", NULL, "the word as it stands" },
+    { "^word  word$", NULL, "at the beginning, at the end" },
+    { "!word", NULL, "sessions in which it does not stand" },
+    { "a | b", NULL, "one of the two" },
+    { "\"two words\"", NULL, "as they stand, blank and all" },
+    { "tag:x branch:x", NULL, "in that field; also dir: sys: id:" },
+    { "before:2w after:3d", NULL, "by age (m h d w mo y), or a day: after:2026-01-31" },
+    { "size:>10M", NULL, "larger; size:<100k: smaller" },
+    { "is:running", NULL, "also archived fork damaged interrupted empty marked" },
+};
+
+static const struct {
+    const char *sign, *ascii, *text;
+} signs[] = {
+    { "NOW ●", "NOW *", "an agent has the session open" },
+    { "3f", NULL, "files that a rewind could bring back" },
+    { "⑂", "Y", "a fork of another session" },
+    { "!", NULL, "the last turn was interrupted" },
+    { "zz", NULL, "archived" },
+    { "⚠", "X", "a line of it is damaged; the rest is shown" },
+    { "◆", "+", "marked" },
+};
+
+void help_open(struct help *h, enum place_id place)
+{
+    *h = (struct help){ .place = place };
+}
+
+/* A walk over all lines; those that fit the query are given to `line`. */
+struct walk {
+    const struct help *help;
+    const struct settings *settings;
+    bool ascii;
+    struct needle needle;
+    const char *section; /* its heading has not been given yet */
+    void (*line)(struct walk *w, const char *keys, const char *text);
+    size_t n;
+    struct frame *frame; /* of a drawing walk */
+    struct rect rect;
+};
+
+static bool contains(const struct needle *needle, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (n < needle->n)
+        return false;
+    for (size_t i = 0; i + needle->n <= n; i++) {
+        size_t k = 0;
+
+        while (k < needle->n) {
+            char c = text[i + k];
+
+            if ((c >= 'A' && c <= 'Z' ? c + 0x20 : c) != needle->text[k])
+                break;
+            k++;
+        }
+        if (k == needle->n)
+            return true;
+    }
+    return needle->n == 0;
+}
+
+static void give(struct walk *w, const char *keys, const char *text)
+{
+    if (!contains(&w->needle, keys) && !contains(&w->needle, text))
+        return;
+    if (w->section) {
+        const char *heading = w->section;
+
+        w->section = NULL;
+        if (w->n > 0)
+            w->line(w, NULL, "");
+        w->line(w, NULL, heading);
+    }
+    w->line(w, keys, text);
+}
+
+static void walk_place(struct walk *w, enum place_id place)
+{
+    for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
+        char keys[KEYS_TEXT];
+
+        keymap_keys_of(w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
+        if (keys[0])
+            give(w, keys, action_help((enum action)a));
+    }
+}
+
+static const char *heading_of(enum place_id place)
+{
+    switch (place) {
+    case IN_LIST: return "In the list of sessions";
+    case IN_FILTER: return "While a filter is typed";
+    case IN_TRANSCRIPT: return "In a conversation";
+    case IN_SEARCH: return "While a search is typed";
+    case IN_MENU: return "In the menu";
+    case IN_DIALOG: return "In a question";
+    case IN_HELP: return "In this help";
+    case IN_ANY:
+    case IN_COUNT: break;
+    }
+    return "Everywhere";
+}
+
+static void walk_section(struct walk *w, enum place_id place)
+{
+    if (place == IN_FILTER && w->settings->keys == KEYS_DEFAULT)
+        return;
+    w->section = heading_of(place);
+    walk_place(w, place);
+}
+
+static void walk_typed(struct walk *w)
+{
+    w->section = "What can be typed to find a session";
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        give(w, typed[i].sign, typed[i].text);
+}
+
+static void walk_signs(struct walk *w)
+{
+    w->section = "Signs in the list";
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        give(w, w->ascii && signs[i].ascii ? signs[i].ascii : signs[i].sign, signs[i].text);
+}
+
+static void walk_all(struct walk *w)
+{
+    static const enum place_id rest[] = { IN_LIST, IN_FILTER, IN_TRANSCRIPT, IN_MENU };
+
+    if (!needle_init(&w->needle, edit_text(&w->help->query)))
+        return;
+    walk_section(w, w->help->place);
+    walk_section(w, IN_ANY);
+    if (w->help->place == IN_LIST || w->help->place == IN_FILTER) {
+        walk_typed(w);
+        walk_signs(w);
+    }
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        if (rest[i] != w->help->place)
+            walk_section(w, rest[i]);
+}
+
+static void count_line(struct walk *w, const char *keys, const char *text)
+{
+    (void)keys;
+    (void)text;
+    w->n++;
+}
+
+static void draw_line(struct walk *w, const char *keys, const char *text)
+{
+    size_t i = w->n++;
+    struct rect r = w->rect;
+
+    if (i < w->help->top || i >= w->help->top + (size_t)r.h)
+        return;
+    int y = r.y + (int)(i - w->help->top);
+
+    if (!keys) {
+        frame_puts(w->frame, y, r.x, r.w, STYLE_HEADING, text);
+        return;
+    }
+    int keys_w = r.w > 60 ? KEYS_W : 16;
+
+    frame_text_cut(w->frame, y, r.x + 1, keys_w - 2, STYLE_KEY,
+                   (struct slice){ keys, strlen(keys) });
+    frame_text_cut(w->frame, y, r.x + keys_w, r.w - keys_w, STYLE_TEXT,
+                   (struct slice){ text, strlen(text) });
+}
+
+size_t help_count(const struct help *h, const struct settings *settings, bool ascii)
+{
+    struct walk w = { .help = h, .settings = settings, .ascii = ascii, .line = count_line };
+
+    walk_all(&w);
+    return w.n;
+}
+
+void help_draw(const struct help *h, const struct settings *settings, struct frame *f,
+               struct rect r)
+{
+    struct walk w = {
+        .help = h,
+        .settings = settings,
+        .ascii = f->ascii,
+        .line = draw_line,
+        .frame = f,
+        .rect = { r.y + 2, r.x, r.h - 2, r.w },
+    };
+    int x = r.x + frame_puts(f, r.y, r.x, r.w, STYLE_PROMPT, "/ ");
+
+    walk_all(&w);
+    edit_draw(&h->query, f, (struct rect){ r.y, x, 1, r.w - 2 }, STYLE_STRONG, true);
+    if (h->query.n == 0)
+        frame_puts(f, r.y, x + 1, r.w - 3, STYLE_DIM, "type to look for a key");
+    if (w.n == 0)
+        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Nothing here is called that. Esc goes back.");
+}
+
+/* --- as a view */
+static enum place_id place(const struct model *m)
+{
+    (void)m;
+    return IN_HELP;
+}
+
+static void draw(const struct model *m, struct frame *f)
+{
+    const char *version = version_text();
+    int h = f->rows - (f->rows > 30 ? 6 : 2);
+    struct rect r = box_draw(f, h, HELP_W, (struct slice){ version, strlen(version) });
+
+    help_draw(&m->help, m->settings, f, r);
+}
+
+static size_t page(const struct model *m)
+{
+    int h = m->rows - (m->rows > 30 ? 6 : 4) - 2;
+
+    return h > 1 ? (size_t)h : 1;
+}
+
+static void scroll(struct model *m, int64_t lines)
+{
+    size_t n = help_count(&m->help, m->settings, m->settings->ascii);
+    int64_t last = (int64_t)n - (int64_t)page(m), top = (int64_t)m->help.top + lines;
+
+    if (top > last)
+        top = last;
+    m->help.top = top < 0 ? 0 : (size_t)top;
+}
+
+static bool act(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_UP: scroll(m, -1); return true;
+    case ACT_DOWN: scroll(m, 1); return true;
+    case ACT_PAGE_UP: scroll(m, -(int64_t)page(m)); return true;
+    case ACT_PAGE_DOWN: scroll(m, (int64_t)page(m)); return true;
+    case ACT_FIRST: m->help.top = 0; return true;
+    case ACT_LAST: scroll(m, INT32_MAX); return true;
+    case ACT_HELP:
+    case ACT_BACK:
+        if (a == ACT_BACK && m->help.query.n > 0) {
+            edit_set(&m->help.query, (struct slice){ 0 });
+            m->help.top = 0;
+        } else {
+            view_pop(m);
+        }
+        return true;
+    default: return false;
+    }
+}
+
+static void key(struct model *m, struct key k)
+{
+    if (m->help.query.n == 0 && k.mods == 0 && (k.code == '?' || k.code == 'q')) {
+        view_pop(m);
+        return;
+    }
+    if (edit_key(&m->help.query, k))
+        m->help.top = 0;
+}
+
+static void paste(struct model *m, struct slice text)
+{
+    edit_insert(&m->help.query, text);
+    m->help.top = 0;
+}
+
+static void mouse(struct model *m, struct mouse event)
+{
+    if (event.event == MOUSE_WHEEL_UP)
+        scroll(m, -3);
+    else if (event.event == MOUSE_WHEEL_DOWN)
+        scroll(m, 3);
+}
+
+const struct view_ops view_help = {
+    .name = "help",
+    .overlay = true,
+    .place = place,
+    .draw = draw,
+    .act = act,
+    .key = key,
+    .paste = paste,
+    .mouse = mouse,
+};

@@ -1,0 +1,236 @@
+#include "tui/screens/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* How long the selection rests before the preview follows: a held key must not read every session it
+ * passes. */
+enum { FOLLOW_MS = 60 };
+
+bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, struct effects *fx)
+{
+    *l = (struct list){
+        .settings = settings,
+        .now_ms = now_ms,
+        .scope = settings->scope,
+        .sort = settings->sort,
+        .density = settings->density,
+        .preview = settings->preview,
+        .selected = ENTRY_NONE,
+        .viewed = ENTRY_NONE,
+        .view_ms = TIME_NONE,
+        .busy_since = TIME_NONE,
+        .refresh_ms = TIME_NONE,
+        .reorder_ms = TIME_NONE,
+    };
+    edit_set(&l->query, settings->query);
+    l->view = transcript_view_new(settings, ASKER_PREVIEW);
+    if (!l->view)
+        return false;
+    list_start(l, fx);
+    return true;
+}
+
+void list_fini(struct list *l)
+{
+    transcript_view_free(l->view);
+    filter_fini(&l->filter); /* before the rows it looks at */
+    order_fini(&l->order);
+    roster_fini(&l->roster);
+    problem_list_free(l->problems);
+    free(l->marked);
+}
+
+const struct entry *list_entry(const struct list *l)
+{
+    return l->selected == ENTRY_NONE ? NULL : &l->roster.entry[l->selected];
+}
+
+size_t list_shown(const struct list *l)
+{
+    return l->filter.hits;
+}
+
+size_t list_total(const struct list *l)
+{
+    return l->order.n;
+}
+
+static void keep_in_view(struct list *l)
+{
+    size_t items = list_layout(l, l->rows, l->cols).items;
+
+    if (l->at < l->top)
+        l->top = l->at;
+    else if (l->at >= l->top + items)
+        l->top = l->at - items + 1;
+    if (l->top + items > l->filter.hits)
+        l->top = l->filter.hits > items ? l->filter.hits - items : 0;
+}
+
+void list_follow(struct list *l, struct effects *fx)
+{
+    if (l->selected == ENTRY_NONE && l->viewed != ENTRY_NONE) {
+        transcript_view_close(l->view, fx);
+        l->viewed = ENTRY_NONE;
+    }
+    bool visible = list_layout(l, l->rows, l->cols).preview.w > 0;
+
+    if (l->selected == l->viewed || !visible)
+        l->view_ms = TIME_NONE;
+    else if (l->view_ms == TIME_NONE || l->viewed != ENTRY_NONE)
+        l->view_ms = l->viewed == ENTRY_NONE ? l->now_ms : l->now_ms + FOLLOW_MS;
+}
+
+/* Puts the cursor on a place; there is one. */
+static void put_cursor(struct list *l, size_t at, struct effects *fx)
+{
+    if (l->filter.hits == 0) {
+        l->selected = ENTRY_NONE;
+        l->at = l->top = 0;
+    } else {
+        l->at = at < l->filter.hits ? at : l->filter.hits - 1;
+        l->selected = l->filter.hit[l->at];
+        keep_in_view(l);
+    }
+    list_follow(l, fx);
+}
+
+void list_move_to(struct list *l, size_t at, struct effects *fx)
+{
+    l->moved = true;
+    put_cursor(l, at, fx);
+}
+
+void list_move(struct list *l, int64_t by, struct effects *fx)
+{
+    int64_t at = (int64_t)l->at + by;
+
+    list_move_to(l, at < 0 ? 0 : (size_t)at, fx);
+}
+
+void list_scroll(struct list *l, int lines, struct effects *fx)
+{
+    size_t items = list_layout(l, l->rows, l->cols).items;
+    int64_t last = (int64_t)l->filter.hits - (int64_t)items;
+    int64_t top = (int64_t)l->top + lines;
+
+    if (top > last)
+        top = last;
+    l->top = top < 0 ? 0 : (size_t)top;
+    size_t at = l->at < l->top ? l->top : l->at >= l->top + items ? l->top + items - 1 : l->at;
+
+    list_move_to(l, at, fx);
+}
+
+/* After sorting or filtering: the same session where it is still shown, else the top. */
+static void find_selection(struct list *l, struct effects *fx)
+{
+    size_t at = 0;
+    bool found = false;
+
+    for (size_t i = 0; l->moved && l->selected != ENTRY_NONE && i < l->filter.hits; i++) {
+        if (l->filter.hit[i] != l->selected)
+            continue;
+        at = i;
+        found = true;
+        break;
+    }
+    /* Gone with its file: its neighbour takes its place. Filtered away: the best match. */
+    if (!found && l->moved && l->selected != ENTRY_NONE && !roster_listed(&l->roster, l->selected))
+        at = l->at;
+    else if (!found)
+        l->moved = false;
+    put_cursor(l, at, fx);
+}
+
+static bool by_score(const struct list *l)
+{
+    return l->sort == SORT_RECENT; /* an order asked for by name is kept while filtering */
+}
+
+void list_remake(struct list *l, struct effects *fx)
+{
+    l->reorder_ms = TIME_NONE;
+    if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
+        return;
+    filter_stale(&l->filter);
+    l->next_stale = 0;
+    list_query_changed(l, fx);
+}
+
+static bool marks_reserve(struct list *l)
+{
+    if (l->marked_cap >= l->roster.n)
+        return true;
+    size_t cap = l->roster.cap;
+    bool *marked = realloc(l->marked, cap * sizeof *marked);
+
+    if (!marked)
+        return false;
+    memset(marked + l->marked_cap, 0, (cap - l->marked_cap) * sizeof *marked);
+    l->marked = marked;
+    l->marked_cap = cap;
+    return true;
+}
+
+void list_query_changed(struct list *l, struct effects *fx)
+{
+    const bool *marked = l->marks > 0 && marks_reserve(l) ? l->marked : NULL;
+
+    if (!filter_run(&l->filter, edit_text(&l->query), l->order.entry, l->order.n, marked, l->now_ms,
+                    by_score(l)))
+        l->filter.hits = 0;
+    find_selection(l, fx);
+}
+
+void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)
+{
+    l->sort = sort;
+    list_remake(l, fx);
+}
+
+void list_set_density(struct list *l, enum density density, struct effects *fx)
+{
+    l->density = density;
+    put_cursor(l, l->at, fx);
+}
+
+static void resize_preview(struct list *l, struct effects *fx)
+{
+    struct rect r = list_layout(l, l->rows, l->cols).preview;
+
+    if (r.w > 0) /* a border on one side, and one line or column of air */
+        transcript_view_resize(l->view, r.h - !list_layout(l, l->rows, l->cols).beside, r.w - 2,
+                               fx);
+}
+
+void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx)
+{
+    l->preview = mode;
+    resize_preview(l, fx);
+    put_cursor(l, l->at, fx);
+}
+
+void list_resize(struct list *l, int rows, int cols, struct effects *fx)
+{
+    l->rows = rows;
+    l->cols = cols;
+    resize_preview(l, fx);
+    put_cursor(l, l->at, fx);
+}
+
+void list_mark(struct list *l, uint32_t entry, bool on)
+{
+    if (!marks_reserve(l) || l->marked[entry] == on)
+        return;
+    l->marked[entry] = on;
+    l->marks = on ? l->marks + 1 : l->marks - 1;
+}
+
+void list_unmark_all(struct list *l)
+{
+    if (l->marked)
+        memset(l->marked, 0, l->marked_cap * sizeof *l->marked);
+    l->marks = 0;
+}

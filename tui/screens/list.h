@@ -1,0 +1,128 @@
+#ifndef TUI_SCREENS_LIST_H
+#define TUI_SCREENS_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/edit.h"
+#include "tui/effect.h"
+#include "tui/filter/filter.h"
+#include "tui/frame.h"
+#include "tui/key.h"
+#include "tui/msg.h"
+#include "tui/order.h"
+#include "tui/roster.h"
+#include "tui/screens/transcript.h"
+#include "tui/settings.h"
+
+/* The picker: the sessions of a scope, in order, as far as they fit the query; one of them selected.
+ *
+ *     roster (what is there) -> order (sorted) -> filter.hit (what fits): what the list shows
+ *
+ * Invariants:
+ *  - `selected` is the entry the cursor is on, ENTRY_NONE only when nothing is shown; it is at place `at`;
+ *  - as long as the person has not moved, the cursor stays at the top and `selected` follows; from then on
+ *    `selected` stays and `at` follows;
+ *  - top <= at < top + rows that fit. */
+enum { DESCRIBE_JOBS = 3 };
+
+struct describe_job {
+    unsigned generation; /* 0: free */
+    size_t left;         /* rows not answered yet */
+};
+
+struct list {
+    const struct settings *settings;
+    int64_t now_ms;
+    int rows, cols; /* of the screen */
+
+    /* what is there */
+    struct roster roster;
+    struct filter filter;
+    struct order order;
+    enum scope_kind scope;
+    enum sort_kind sort;
+    size_t worktrees;   /* other worktrees that were looked at */
+    unsigned listing;   /* generation of the question under way; 0: none */
+    bool replace;       /* the first answer to it replaces the roster: the scope has changed */
+    bool listed_once;   /* the scope has been listed to its end */
+    int64_t busy_since; /* when the work under way began; TIME_NONE: none */
+    int64_t refresh_ms; /* files have changed: when to list again; TIME_NONE */
+    int64_t reorder_ms; /* rows have changed: when to sort and filter again; TIME_NONE */
+    size_t next_stale;  /* place in order from which to look for rows to describe */
+    struct describe_job job[DESCRIBE_JOBS];
+    struct problem_list *problems; /* owned; NULL: none */
+
+    /* what is shown */
+    struct edit query;
+    bool typing; /* vim keys: `/` was pressed, letters are text */
+    enum density density;
+    uint32_t selected;
+    size_t at, top;
+    bool moved;
+    bool *marked; /* owned, by entry */
+    size_t marked_cap, marks;
+
+    /* the conversation beside it */
+    enum preview_mode preview;
+    struct transcript_view *view; /* owned */
+    uint32_t viewed;              /* the entry it shows */
+    int64_t view_ms;              /* when to show the selected one; TIME_NONE: it does */
+};
+
+bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, struct effects *fx);
+void list_fini(struct list *l);
+
+/* --- what happens (list_load.c) */
+void list_start(struct list *l, struct effects *fx); /* lists the scope, again */
+void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx);
+/* True when the message answers a question of the list or its preview: taken over. */
+bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
+void list_tick(struct list *l, struct effects *fx);
+void list_resize(struct list *l, int rows, int cols, struct effects *fx);
+int64_t list_wake_ms(const struct list *l);
+/* Work is under way since more than a moment. */
+bool list_busy(const struct list *l);
+/* All sessions are listed and described. */
+bool list_settled(const struct list *l);
+
+/* --- what a person does (list.c) */
+void list_move(struct list *l, int64_t by, struct effects *fx);
+void list_move_to(struct list *l, size_t at, struct effects *fx);
+void list_scroll(struct list *l, int lines, struct effects *fx);
+void list_query_changed(struct list *l, struct effects *fx);
+void list_sort(struct list *l, enum sort_kind sort, struct effects *fx);
+void list_set_density(struct list *l, enum density density, struct effects *fx);
+void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx);
+void list_mark(struct list *l, uint32_t entry, bool on);
+void list_unmark_all(struct list *l);
+/* Sorts and filters now, and finds the selection again. */
+void list_remake(struct list *l, struct effects *fx);
+/* The preview follows the selection, after a moment. */
+void list_follow(struct list *l, struct effects *fx);
+
+/* The selected session; NULL: none. */
+const struct entry *list_entry(const struct list *l);
+/* How many sessions fit, of how many. */
+size_t list_shown(const struct list *l);
+size_t list_total(const struct list *l);
+
+/* --- where things are (list_layout.c) */
+struct list_layout {
+    struct rect title, query, rows, preview, footer; /* preview.w 0: there is none */
+    int item;                                        /* lines a session takes */
+    size_t items;                                    /* sessions that fit */
+    bool beside;                                     /* the preview stands beside, not below */
+};
+
+struct list_layout list_layout(const struct list *l, int rows, int cols);
+/* The place in the list under a line of the screen; false: none. */
+bool list_place_at(const struct list *l, int y, int x, size_t *at);
+
+/* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
+void list_draw(const struct list *l, struct frame *f);
+void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
+void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
+
+#endif

@@ -1,0 +1,182 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/path.h"
+#include "tui/screens/list.h"
+#include "tui/spinner.h"
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+/* "~/src/shop +2 worktrees" */
+static void draw_scope(const struct list *l, struct frame *f, struct rect r)
+{
+    char dir[512], more[48];
+
+    if (l->scope == SCOPE_ALL) {
+        frame_puts(f, r.y, r.x, r.w, STYLE_TEXT, "all projects");
+        return;
+    }
+    struct slice here = path_short(l->settings->project, l->settings->home, dir, sizeof dir);
+    const char *what = "";
+
+    if (l->scope == SCOPE_WORKTREES && l->worktrees > 0) {
+        snprintf(more, sizeof more, "+%zu worktree%s", l->worktrees, l->worktrees == 1 ? "" : "s");
+        what = more;
+    } else if (l->scope == SCOPE_HERE && l->worktrees == 0) {
+        what = "only";
+    }
+    int room = r.w - (*what ? frame_width(text_slice(what)) + 1 : 0);
+    int used = frame_text_middle(f, r.y, r.x, room, STYLE_TEXT, here);
+
+    frame_puts(f, r.y, r.x + used + 1, r.w - used - 1, STYLE_DIM, what);
+}
+
+/* "37/412  recent": what fits, of how many, in which order; a spinner in front while work is under way. */
+static int draw_counts(const struct list *l, struct frame *f, struct rect r)
+{
+    char text[96];
+    bool ranked = l->filter.query.n > 0 && l->sort == SORT_RECENT;
+
+    snprintf(text, sizeof text, "%zu/%zu  %s%s", list_shown(l), list_total(l),
+             ranked ? "best, " : "", sort_name(l->sort));
+    int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
+
+    frame_puts(f, r.y, x, w, STYLE_DIM, text);
+    if (list_busy(l)) {
+        x -= 2;
+        frame_puts(f, r.y, x, 1, STYLE_KEY, spinner_sign(l->now_ms, f->ascii));
+    }
+    return x;
+}
+
+static void draw_title_line(const struct list *l, struct frame *f, struct rect r)
+{
+    int end = draw_counts(l, f, r);
+    int x = r.x + 1;
+
+    x += frame_puts(f, r.y, x, end - x, STYLE_TITLE, "reprise") + 2;
+    draw_scope(l, f, (struct rect){ r.y, x, 1, end - x - 2 });
+}
+
+static void draw_query_hint(const struct list *l, struct frame *f, int y, int x, int w)
+{
+    if (l->settings->keys == KEYS_VIM && !l->typing)
+        frame_puts(f, y, x, w, STYLE_DIM, "/ to filter");
+    else
+        frame_puts(f, y, x + 1, w - 1, STYLE_DIM, "type to filter");
+}
+
+static void draw_query_note(const struct list *l, struct frame *f, struct rect r, int used)
+{
+    char text[160] = "";
+    enum style style = STYLE_MARK;
+
+    if (l->filter.query.content) {
+        snprintf(text, sizeof text, "searching inside conversations (//) is not in this version");
+        style = STYLE_WARN;
+    } else if (l->filter.query.problem[0]) {
+        snprintf(text, sizeof text, "%s", l->filter.query.problem);
+        style = STYLE_WARN;
+    } else if (l->marks > 0) {
+        snprintf(text, sizeof text, "%zu marked", l->marks);
+    }
+    int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
+
+    if (x < r.x + used + 2)
+        x = r.x + used + 2;
+    frame_puts(f, r.y, x, r.x + r.w - x - 1, style, text);
+}
+
+/* The terminal's cursor stands on the selected session, where a reader looks for it; where typing goes is a
+ * block of its own. */
+static void draw_query_line(const struct list *l, struct frame *f, struct rect r)
+{
+    bool text = l->settings->keys == KEYS_DEFAULT || l->typing;
+    int x = r.x + frame_puts(f, r.y, r.x, 2, STYLE_PROMPT, "> ");
+    int w = r.w - 3, used;
+
+    used = edit_draw(&l->query, f, (struct rect){ r.y, x, 1, w }, STYLE_STRONG, true);
+    if (text)
+        frame_select(f, (struct rect){ r.y, f->cursor_x, 1, 1 });
+    if (l->query.n == 0)
+        draw_query_hint(l, f, r.y, x + text, w);
+    draw_query_note(l, f, r, 2 + (l->query.n ? used : 16));
+}
+
+static void draw_scrollbar(const struct list *l, struct frame *f, struct rect r, size_t items)
+{
+    size_t n = l->filter.hits;
+
+    if (n <= items || r.h < 2)
+        return;
+    int h = (int)((size_t)r.h * items / n), room;
+
+    h = h < 1 ? 1 : h;
+    room = r.h - h;
+    int y = (int)((size_t)room * l->top / (n - items));
+
+    for (int i = 0; i < h; i++)
+        frame_puts(f, r.y + y + i, r.x + r.w - 1, 1, STYLE_BORDER, f->ascii ? "|" : "▐");
+}
+
+static void draw_rows(const struct list *l, struct frame *f, const struct list_layout *lay)
+{
+    struct rect r = lay->rows;
+
+    if (l->filter.hits == 0) {
+        list_draw_empty(l, f, r);
+        return;
+    }
+    for (size_t i = 0; i < lay->items && l->top + i < l->filter.hits; i++) {
+        int y = r.y + (int)i * lay->item;
+        int h = y + lay->item <= r.y + r.h ? lay->item : r.y + r.h - y;
+
+        list_draw_row(l, f, (struct rect){ y, r.x, h, r.w - 1 }, l->top + i);
+    }
+    draw_scrollbar(l, f, r, lay->items);
+    f->cursor_y = r.y + (int)(l->at - l->top) * lay->item;
+    f->cursor_x = r.x;
+}
+
+static void draw_border(struct frame *f, const struct list_layout *lay)
+{
+    struct rect r = lay->preview;
+
+    if (lay->beside)
+        for (int y = 0; y < r.h; y++)
+            frame_puts(f, r.y + y, r.x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
+    else
+        for (int x = 0; x < r.w; x++)
+            frame_puts(f, r.y, r.x + x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+}
+
+static void draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
+{
+    struct rect r = lay->preview;
+    int y = f->cursor_y, x = f->cursor_x;
+
+    if (r.w <= 0)
+        return;
+    draw_border(f, lay);
+    if (lay->beside)
+        r = (struct rect){ r.y, r.x + 2, r.h, r.w - 2 };
+    else
+        r = (struct rect){ r.y + 1, r.x + 1, r.h - 1, r.w - 2 };
+    if (l->viewed != ENTRY_NONE)
+        transcript_view_draw(l->view, f, r);
+    f->cursor_y = y;
+    f->cursor_x = x;
+}
+
+void list_draw(const struct list *l, struct frame *f)
+{
+    struct list_layout lay = list_layout(l, f->rows, f->cols);
+
+    draw_title_line(l, f, lay.title);
+    draw_query_line(l, f, lay.query);
+    draw_rows(l, f, &lay);
+    draw_preview(l, f, &lay);
+}

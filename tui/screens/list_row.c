@@ -1,0 +1,234 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "tui/path.h"
+#include "tui/screens/list.h"
+#include "tui/size.h"
+#include "tui/when.h"
+
+/* One session. What it takes: a pointer and a mark, the age, the title, and as the width allows what it
+ * belongs to and how it stands. Columns stand at the same place in every row, whatever is in them. */
+enum {
+    POINTER_W = 1,
+    MARK_W = 1,
+    AGE_W = 7,
+    GAP = 2,
+    TITLE_MIN = 24,
+    FLAGS_W = 8,
+    TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
+};
+
+struct columns {
+    int title; /* where it begins, and how wide it is */
+    int title_w;
+    int dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
+};
+
+/* What the columns want, and in which order they give way: the branch goes first, then the system, the tag,
+ * the directory; the flags last. */
+static struct columns columns_for(const struct list *l, int w)
+{
+    struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
+    const bool two_lines = l->density == DENSITY_TWO_LINES;
+    int spare = w - c.title - TITLE_MIN - 1;
+    const struct {
+        int *w, want;
+        bool use;
+    } wants[] = {
+        { &c.flags_w, FLAGS_W, true },
+        { &c.dir_w, w >= 140 ? 22 : 14, l->scope == SCOPE_ALL && !two_lines },
+        { &c.tag_w, 10, !two_lines },
+        { &c.system_w, 9, !two_lines },
+        { &c.branch_w, w >= 140 ? 22 : 14, !two_lines },
+    };
+
+    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
+        if (!wants[i].use)
+            continue;
+        if (spare < wants[i].want + GAP)
+            break;
+        *wants[i].w = wants[i].want;
+        spare -= wants[i].want + GAP;
+    }
+    c.title_w = TITLE_MIN + (spare > 0 ? spare : 0);
+    if (c.title + c.title_w > w)
+        c.title_w = w - c.title;
+    return c;
+}
+
+static void draw_age(const struct list *l, struct frame *f, int y, int x, const struct entry *e)
+{
+    char age[WHEN_AGE];
+
+    if (e->row && (e->row->flags & SESSION_LIVE)) {
+        frame_puts(f, y, x + AGE_W - 3, 3, STYLE_LIVE, "NOW");
+        return;
+    }
+    when_age(l->now_ms, entry_time(e), age);
+    int len = (int)strlen(age);
+
+    frame_puts(f, y, x + (len < AGE_W ? AGE_W - len : 0), AGE_W, STYLE_AGE, age);
+}
+
+/* Colours the columns of a drawn text in which bytes matched. */
+static void draw_hits(struct frame *f, struct rect r, struct slice text, const bool *hit)
+{
+    for (size_t i = 0; i < text.n;) {
+        size_t from = i;
+
+        while (i < text.n && hit[i] == hit[from])
+            i++;
+        if (!hit[from])
+            continue;
+        int x = frame_width((struct slice){ text.p, from });
+        int end = frame_width((struct slice){ text.p, i });
+
+        if (x >= r.w)
+            return;
+        frame_style(f, (struct rect){ r.y, r.x + x, 1, (end < r.w ? end : r.w) - x }, STYLE_MATCH);
+    }
+}
+
+static void draw_title(const struct list *l, struct frame *f, struct rect r, const struct entry *e)
+{
+    struct slice title = entry_title(e);
+
+    if (!e->row) { /* not read yet: its name is all there is */
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, e->ref.id);
+        return;
+    }
+    bool named = e->row->custom_title.n > 0;
+    int used = frame_text_cut(f, r.y, r.x, r.w, named ? STYLE_STRONG : STYLE_TEXT, title);
+
+    if (l->filter.query.n > 0 && title.n <= TITLE_BYTES) {
+        bool hit[TITLE_BYTES] = { false };
+
+        query_highlight(&l->filter.query, title, hit);
+        draw_hits(f, (struct rect){ r.y, r.x, 1, used }, title, hit);
+    }
+}
+
+static int draw_flag(struct frame *f, int y, int x, int end, enum style style, const char *text)
+{
+    int w = frame_width((struct slice){ text, strlen(text) });
+
+    if (x + w > end)
+        return x;
+    frame_puts(f, y, x, w, style, text);
+    return x + w + 1;
+}
+
+static void draw_flags(struct frame *f, struct rect r, const struct session_row *row)
+{
+    char files[16] = "";
+    int x = r.x, end = r.x + r.w;
+
+    if (row->flags & SESSION_LIVE)
+        x = draw_flag(f, r.y, x, end, STYLE_LIVE, f->ascii ? "*" : "●");
+    if (row->flags & (SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED))
+        x = draw_flag(f, r.y, x, end, STYLE_WARN, f->ascii ? "X" : "⚠");
+    if (row->flags & SESSION_INTERRUPTED)
+        x = draw_flag(f, r.y, x, end, STYLE_WARN, "!");
+    if (row->restorable > 0) {
+        snprintf(files, sizeof files, "%uf", row->restorable);
+        x = draw_flag(f, r.y, x, end, STYLE_OK, files);
+    }
+    if (row->flags & SESSION_FORK)
+        x = draw_flag(f, r.y, x, end, STYLE_BRANCH, f->ascii ? "Y" : "⑂");
+    if (row->flags & SESSION_ARCHIVED)
+        draw_flag(f, r.y, x, end, STYLE_DIM, "zz");
+}
+
+static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
+{
+    if (tag.n == 0)
+        return;
+    int used = frame_puts(f, y, x, w, STYLE_TAG, "#");
+
+    frame_text_cut(f, y, x + used, w - used, STYLE_TAG, tag);
+}
+
+static void draw_columns(struct frame *f, struct rect r, const struct columns *c,
+                         const struct entry *e)
+{
+    const struct session_row *row = e->row;
+    const char *system = e->ref.store->ops->name;
+    int x = r.x + c->title + c->title_w;
+
+    if (c->dir_w > 0) {
+        frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, path_last(row->cwd));
+        x += c->dir_w + GAP;
+    }
+    if (c->tag_w > 0) {
+        draw_tag(f, r.y, x + GAP, c->tag_w, row->tag);
+        x += c->tag_w + GAP;
+    }
+    if (c->system_w > 0) {
+        frame_puts(f, r.y, x + GAP, c->system_w, STYLE_SYSTEM, system);
+        x += c->system_w + GAP;
+    }
+    if (c->branch_w > 0) {
+        frame_text_cut(f, r.y, x + GAP, c->branch_w, STYLE_BRANCH,
+                       row->git_branch.n ? row->git_branch : SLICE("-"));
+        x += c->branch_w + GAP;
+    }
+    if (c->flags_w > 0)
+        draw_flags(f, (struct rect){ r.y, x + GAP, 1, c->flags_w }, row);
+}
+
+/* A fact of the second line, with a dot between it and the one before. */
+static int draw_fact(struct frame *f, struct rect r, int x, enum style style, struct slice text)
+{
+    if (text.n == 0 || x >= r.x + r.w)
+        return x;
+    if (x > r.x)
+        x += frame_puts(f, r.y, x, r.x + r.w - x, STYLE_DIM, f->ascii ? " - " : " · ");
+    return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
+}
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+/* The second line: where it belongs, and what was said last. */
+static void draw_second(const struct list *l, struct frame *f, struct rect r, const struct entry *e)
+{
+    const struct session_row *row = e->row;
+    char dir[512], size[SIZE_TEXT];
+    int x = r.x;
+
+    size_text(e->ref.file.size, size);
+    if (l->scope == SCOPE_ALL)
+        x = draw_fact(f, r, x, STYLE_DIM, path_short(row->cwd, l->settings->home, dir, sizeof dir));
+    x = draw_fact(f, r, x, STYLE_SYSTEM, text_slice(e->ref.store->ops->name));
+    x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);
+    x = draw_fact(f, r, x, STYLE_TAG, row->tag);
+    x = draw_fact(f, r, x, STYLE_DIM, text_slice(size));
+    draw_fact(f, r, x, STYLE_DIM,
+              slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);
+}
+
+void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at)
+{
+    uint32_t i = l->filter.hit[at];
+    const struct entry *e = &l->roster.entry[i];
+    struct columns c = columns_for(l, r.w);
+    bool marked = i < l->marked_cap && l->marked[i];
+
+    if (i == l->selected)
+        for (int y = 0; y < r.h; y++)
+            frame_puts(f, r.y + y, r.x, POINTER_W, STYLE_KEY, f->ascii ? ">" : "▌");
+    if (marked)
+        frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
+    draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
+    draw_title(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
+    if (e->row) {
+        draw_columns(f, r, &c, e);
+        if (r.h > 1)
+            draw_second(l, f, (struct rect){ r.y + 1, r.x + c.title, 1, r.w - c.title - 1 }, e);
+    }
+    if (i == l->selected)
+        frame_select(f, r);
+}

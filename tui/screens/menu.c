@@ -1,0 +1,119 @@
+#include "tui/screens/menu.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/box.h"
+#include "tui/state.h"
+
+static const enum action items[] = {
+    ACT_RESUME, ACT_VIEW, ACT_FORK, ACT_REWIND, ACT_RENAME,  ACT_TAG,  ACT_ARCHIVE, ACT_TRASH,
+    ACT_EXPORT, ACT_COPY, ACT_EDIT, ACT_PRINT,  ACT_CLEANUP, ACT_UNDO, ACT_REDO,
+};
+
+enum { LETTER_W = 4, TITLE_W = 16, MENU_W = 66 };
+
+size_t menu_count(void)
+{
+    return sizeof items / sizeof *items;
+}
+
+enum action menu_action(size_t i)
+{
+    return items[i];
+}
+
+static enum place_id place(const struct model *m)
+{
+    (void)m;
+    return IN_MENU;
+}
+
+static void draw_item(const struct model *m, struct frame *f, struct rect r, size_t i)
+{
+    enum action a = items[i];
+    const char *why = action_reason(m, a);
+    struct key key;
+    char name[KEY_NAME] = "";
+    enum style plain = why ? STYLE_DIM : STYLE_TEXT;
+
+    if (keymap_key_of(m->settings->keys, IN_MENU, a, &key))
+        key_name(key, f->ascii, name);
+    frame_puts(f, r.y, r.x + 1, LETTER_W, why ? STYLE_DIM : STYLE_KEY, name);
+    frame_puts(f, r.y, r.x + LETTER_W, TITLE_W, plain, action_title(a));
+    const char *text = why ? why : action_help(a);
+
+    frame_text_cut(f, r.y, r.x + LETTER_W + TITLE_W, r.w - LETTER_W - TITLE_W, STYLE_DIM,
+                   (struct slice){ text, strlen(text) });
+    if (i != m->menu.at)
+        return;
+    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
+    frame_select(f, r);
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
+static struct slice menu_title(const struct model *m, char *out, size_t cap)
+{
+    const struct entry *e = model_subject(m);
+
+    if (m->list.marks > 1 && view_base(m) == VIEW_LIST) {
+        snprintf(out, cap, "%zu marked sessions", m->list.marks);
+        return (struct slice){ out, strlen(out) };
+    }
+    return e && entry_title(e).n ? entry_title(e) : SLICE("what can be done");
+}
+
+static void draw(const struct model *m, struct frame *f)
+{
+    char title[64];
+    struct rect r = box_draw(f, (int)menu_count(), MENU_W, menu_title(m, title, sizeof title));
+    size_t fit = r.h > 0 ? (size_t)r.h : 1;
+    size_t top = m->menu.at >= fit ? m->menu.at - fit + 1 : 0;
+
+    for (size_t i = 0; i < fit && top + i < menu_count(); i++)
+        draw_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+}
+
+/* The menu closes first, so that what is chosen acts on the view below, and says there what it has to say. */
+static void choose(struct model *m, enum action a)
+{
+    view_pop(m);
+    perform(m, a);
+}
+
+static bool act(struct model *m, enum action a)
+{
+    size_t last = menu_count() - 1;
+
+    switch (a) {
+    case ACT_UP: m->menu.at = m->menu.at > 0 ? m->menu.at - 1 : last; return true;
+    case ACT_DOWN: m->menu.at = m->menu.at < last ? m->menu.at + 1 : 0; return true;
+    case ACT_FIRST: m->menu.at = 0; return true;
+    case ACT_LAST: m->menu.at = last; return true;
+    case ACT_ACCEPT: choose(m, items[m->menu.at]); return true;
+    case ACT_BACK: view_pop(m); return true;
+    default: break;
+    }
+    for (size_t i = 0; i <= last; i++)
+        if (items[i] == a) {
+            choose(m, a);
+            return true;
+        }
+    return false;
+}
+
+static void key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+const struct view_ops view_menu = {
+    .name = "menu",
+    .overlay = true,
+    .place = place,
+    .draw = draw,
+    .act = act,
+    .key = key,
+};

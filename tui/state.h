@@ -1,0 +1,97 @@
+#ifndef TUI_STATE_H
+#define TUI_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tui/action.h"
+#include "tui/keymap.h"
+#include "tui/model.h"
+#include "tui/screens/dialog.h"
+#include "tui/screens/help.h"
+#include "tui/screens/list.h"
+#include "tui/screens/menu.h"
+#include "tui/screens/transcript.h"
+#include "tui/toast.h"
+
+/* What the model is made of: for the files of tui/ that change and draw it, nobody else.
+ *
+ * Views lie on a stack: the list at the bottom, then perhaps a transcript, then perhaps a menu, a dialog or
+ * help. Keys go to the uppermost; Esc takes it away. A view is a row of the table in views.c. */
+enum view_id { VIEW_LIST, VIEW_TRANSCRIPT, VIEW_MENU, VIEW_DIALOG, VIEW_HELP, VIEW_COUNT };
+
+enum { VIEW_STACK = 6 };
+
+/* A choice on its way: Enter was pressed; perhaps the row is not there yet, perhaps we wait to hear whether
+ * the session's directory still is. */
+struct choosing {
+    bool waits_for_row;  /* act as soon as the list can tell which session is meant */
+    enum action action;  /* what then: ACT_RESUME, ACT_PRINT */
+    uint32_t entry;      /* which session; ENTRY_NONE: the one that will be selected */
+    unsigned question;   /* generation of EFFECT_PLACE; 0: none */
+    bool knows_live;     /* the person was told that it is running */
+    struct place *place; /* owned; what the dialog chooses from */
+};
+
+struct model {
+    const struct settings *settings;
+    int64_t now_ms;
+    int rows, cols;
+    struct effects fx;
+    enum view_id stack[VIEW_STACK];
+    size_t depth; /* at least 1 */
+    struct list list;
+    struct transcript_view *viewer; /* owned */
+    uint32_t viewed;                /* the entry it shows */
+    struct menu menu;
+    struct dialog dialog;
+    struct help help;
+    struct toast toast;
+    struct choosing choosing;
+    const struct session_row **chosen; /* owned: what RESUME and PRINT point to */
+    bool leaving;                      /* RESUME, PRINT or QUIT was queued: nothing more happens */
+};
+
+struct view_ops {
+    const char *name;
+    bool overlay; /* drawn over the view below */
+    enum place_id (*place)(const struct model *m);
+    void (*draw)(const struct model *m, struct frame *f);
+    /* True: the view did it. Else it is one of the actions that mean the same everywhere. */
+    bool (*act)(struct model *m, enum action a);
+    /* Optional: a key asked for before the keymap is, for keys whose meaning hangs on what stands there. */
+    bool (*takes)(struct model *m, struct key key);
+    void (*key)(struct model *m, struct key key);       /* a key without an action: text */
+    void (*paste)(struct model *m, struct slice text);  /* may be NULL: ignored */
+    void (*mouse)(struct model *m, struct mouse mouse); /* may be NULL: ignored */
+};
+
+extern const struct view_ops view_list, view_transcript, view_menu, view_dialog, view_help;
+
+const struct view_ops *view_ops_of(enum view_id id);
+enum view_id view_top(const struct model *m);
+void view_push(struct model *m, enum view_id id);
+void view_pop(struct model *m);
+/* The uppermost view that fills the screen: what a menu or help is about. */
+enum view_id view_base(const struct model *m);
+
+/* Does an action wherever it was asked for: by key, from the menu, by mouse. An action that cannot be done
+ * says why. */
+void perform(struct model *m, enum action a);
+/* Why an action cannot be done now; NULL: it can (or is nobody's). Static text. */
+const char *action_reason(const struct model *m, enum action a);
+
+/* The session that actions are about; NULL: none. */
+const struct entry *model_subject(const struct model *m);
+
+/* choose.c */
+void choose_begin(struct model *m, enum action a);
+void choose_retry(struct model *m); /* something has arrived */
+bool choose_msg(struct model *m, const struct msg *msg);
+void choose_answer(struct model *m, enum dialog_choice choice);
+void choose_forget(struct model *m);
+void model_quit(struct model *m);
+
+void footer_draw(const struct model *m, struct frame *f, struct rect r);
+
+#endif

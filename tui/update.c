@@ -1,0 +1,221 @@
+#include <string.h>
+
+#include "tui/state.h"
+
+/* One way in for everything that happens: update(). It changes the model and queues effects. */
+
+const struct entry *model_subject(const struct model *m)
+{
+    if (view_base(m) == VIEW_LIST)
+        return list_entry(&m->list);
+    return m->viewed == ENTRY_NONE ? NULL : &m->list.roster.entry[m->viewed];
+}
+
+static void open_viewer(struct model *m)
+{
+    const struct entry *e = model_subject(m);
+
+    if (view_base(m) != VIEW_LIST)
+        return;
+    if (!transcript_view_open(m->viewer, &e->ref, entry_title(e), &m->fx)) {
+        toast_error_text(&m->toast, SLICE("out of memory"));
+        return;
+    }
+    m->viewed = m->list.selected;
+    view_push(m, VIEW_TRANSCRIPT);
+}
+
+static void copy_id(struct model *m)
+{
+    struct effect *e = effect_add(&m->fx, EFFECT_COPY, ASKER_LIST);
+
+    if (buf_add(&e->text, model_subject(m)->ref.id))
+        toast_error_text(&m->toast, SLICE("out of memory"));
+}
+
+static void open_editor(struct model *m)
+{
+    struct effect *e = effect_add(&m->fx, EFFECT_EDIT, ASKER_LIST);
+
+    if (buf_add(&e->text, model_subject(m)->ref.path) || !buf_cstr(&e->text))
+        toast_error_text(&m->toast, SLICE("out of memory"));
+}
+
+static void open_help(struct model *m)
+{
+    if (view_top(m) == VIEW_HELP)
+        return;
+    help_open(&m->help, view_ops_of(view_top(m))->place(m));
+    view_push(m, VIEW_HELP);
+}
+
+static void open_menu(struct model *m)
+{
+    if (view_top(m) == VIEW_MENU)
+        return;
+    m->menu.at = 0;
+    view_push(m, VIEW_MENU);
+}
+
+/* What means the same wherever it is asked for. */
+static void act_anywhere(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_RESUME:
+    case ACT_PRINT: choose_begin(m, a); break;
+    case ACT_VIEW: open_viewer(m); break;
+    case ACT_COPY: copy_id(m); break;
+    case ACT_EDIT: open_editor(m); break;
+    case ACT_MENU: open_menu(m); break;
+    case ACT_HELP: open_help(m); break;
+    case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, ASKER_LIST); break;
+    case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, ASKER_LIST); break;
+    case ACT_QUIT: model_quit(m); break;
+    default: break;
+    }
+}
+
+/* A list that is still being read may have its first session in a moment: Enter waits for it. */
+static bool can_wait(const struct model *m, enum action a)
+{
+    return (a == ACT_RESUME || a == ACT_PRINT) && view_base(m) == VIEW_LIST &&
+           !list_settled(&m->list);
+}
+
+void perform(struct model *m, enum action a)
+{
+    const char *why = action_reason(m, a);
+
+    if (why && !can_wait(m, a)) {
+        toast_say(&m->toast, m->now_ms, "%s: %s", action_title(a), why);
+        return;
+    }
+    if (!view_ops_of(view_top(m))->act(m, a))
+        act_anywhere(m, a);
+}
+
+/* A menu lists what cannot be done too: its own keys are asked before any reason is. */
+static void act_on_key(struct model *m, enum action a)
+{
+    const struct view_ops *top = view_ops_of(view_top(m));
+
+    if (top->overlay && top->act(m, a))
+        return;
+    perform(m, a);
+}
+
+static void take_key(struct model *m, struct key key)
+{
+    const struct view_ops *top = view_ops_of(view_top(m));
+
+    toast_read(&m->toast);
+    m->choosing.waits_for_row = false; /* another key takes back an Enter that is still waiting */
+    if (top->takes && top->takes(m, key))
+        return;
+    enum action a = keymap_find(m->settings->keys, top->place(m), key);
+
+    if (a == ACT_NONE)
+        top->key(m, key);
+    else
+        act_on_key(m, a);
+}
+
+static void resize(struct model *m, int rows, int cols)
+{
+    m->rows = rows;
+    m->cols = cols;
+    list_resize(&m->list, rows, cols, &m->fx);
+    transcript_view_resize(m->viewer, rows - 1, cols, &m->fx);
+}
+
+static void say(struct model *m, bool error, struct slice text)
+{
+    if (error)
+        toast_error_text(&m->toast, text);
+    else
+        toast_say(&m->toast, m->now_ms, "%.*s", SLICE_ARG(text));
+}
+
+static void say_problems(struct model *m)
+{
+    const struct problem_list *p = m->list.problems;
+
+    if (p && p->n > 0)
+        toast_error(&m->toast, &p->problem[0]);
+}
+
+/* The file that is being read may have grown. */
+static void reload_viewer(struct model *m, unsigned before)
+{
+    if (m->viewed == ENTRY_NONE || view_base(m) != VIEW_TRANSCRIPT)
+        return;
+    const struct entry *e = &m->list.roster.entry[m->viewed];
+
+    if (e->made != before && before != 0)
+        transcript_view_reload(m->viewer, &e->ref, &m->fx);
+}
+
+static void take_answer(struct model *m, const struct msg *msg)
+{
+    unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.roster.entry[m->viewed].made;
+
+    if (choose_msg(m, msg) || transcript_view_msg(m->viewer, msg, &m->fx) ||
+        list_msg(&m->list, msg, &m->fx)) {
+        if (msg->kind == MSG_LISTED)
+            say_problems(m);
+        if (msg->kind == MSG_DESCRIBED)
+            reload_viewer(m, made);
+        choose_retry(m);
+        return;
+    }
+    struct msg late = *msg;
+
+    msg_fini(&late);
+}
+
+static void take_mouse(struct model *m, struct mouse mouse)
+{
+    const struct view_ops *top = view_ops_of(view_top(m));
+
+    toast_read(&m->toast);
+    if (top->mouse)
+        top->mouse(m, mouse);
+}
+
+static void take_paste(struct model *m, struct slice text)
+{
+    const struct view_ops *top = view_ops_of(view_top(m));
+
+    toast_read(&m->toast);
+    if (top->paste)
+        top->paste(m, text);
+}
+
+static void dispatch(struct model *m, const struct msg *msg)
+{
+    switch (msg->kind) {
+    case MSG_TICK:
+    case MSG_CONTINUE: break;
+    case MSG_KEY: take_key(m, msg->u.key); break;
+    case MSG_PASTE: take_paste(m, msg->u.paste); break;
+    case MSG_MOUSE: take_mouse(m, msg->u.mouse); break;
+    case MSG_RESIZE: resize(m, msg->u.size.rows, msg->u.size.cols); break;
+    case MSG_SAY: say(m, msg->u.say.error, msg->u.say.text); break;
+    default: take_answer(m, msg); break;
+    }
+}
+
+void update(struct model *m, const struct msg *msg)
+{
+    if (m->leaving) { /* the screen is about to go: what is chosen must not change */
+        struct msg late = *msg;
+
+        msg_fini(&late);
+        return;
+    }
+    m->now_ms = m->list.now_ms = msg->now_ms;
+    dispatch(m, msg);
+    list_tick(&m->list, &m->fx);
+    choose_retry(m);
+    toast_tick(&m->toast, m->now_ms);
+}

@@ -1,0 +1,40 @@
+#include <assert.h>
+
+#include "tui/state.h"
+
+static const struct view_ops *const views[VIEW_COUNT] = {
+    [VIEW_LIST] = &view_list, [VIEW_TRANSCRIPT] = &view_transcript,
+    [VIEW_MENU] = &view_menu, [VIEW_DIALOG] = &view_dialog,
+    [VIEW_HELP] = &view_help,
+};
+
+const struct view_ops *view_ops_of(enum view_id id)
+{
+    return views[id];
+}
+
+enum view_id view_top(const struct model *m)
+{
+    return m->stack[m->depth - 1];
+}
+
+void view_push(struct model *m, enum view_id id)
+{
+    assert(m->depth < VIEW_STACK);
+    m->stack[m->depth++] = id;
+}
+
+void view_pop(struct model *m)
+{
+    assert(m->depth > 1);
+    m->depth--;
+}
+
+enum view_id view_base(const struct model *m)
+{
+    size_t i = m->depth - 1;
+
+    while (i > 0 && views[m->stack[i]]->overlay)
+        i--;
+    return m->stack[i];
+}
