@@ -199,6 +199,7 @@ const struct store_ops claude_ops = {
     .tail = claude_tail,
     .load = claude_load,
     .blocks = claude_blocks,
+    .restore = claude_restore,
     .rename = claude_rename,
     .tag = claude_tag,
     .reappend = claude_reappend,

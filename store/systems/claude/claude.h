@@ -64,5 +64,7 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
                          bool clear, struct change *c, struct err *e);
 enum err_code claude_reappend(const struct store *st, const struct session_ref *ref,
                               struct change *c, size_t *appended, struct err *e);
+enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,
+                             struct restore *out, struct err *e);
 
 #endif

@@ -5,8 +5,22 @@
 #include "lite/json.h"
 
 static const char *const kinds[] = {
-    "user",     "assistant",   "system", "attachment", "progress", "queue-operation",
-    "host-row", "last-prompt", NULL,
+    "user",
+    "assistant",
+    "system",
+    "attachment",
+    "progress",
+    "queue-operation",
+    "host-row",
+    "last-prompt",
+    "file-history-snapshot",
+    "file-history-delta",
+    "content-replacement",
+    "worktree-state",
+    "agent-setting",
+    "mode",
+    "relocated",
+    NULL,
 };
 
 static const char *const marks[] = {

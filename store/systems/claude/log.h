@@ -17,9 +17,16 @@ enum claude_kind {
     CLAUDE_SYSTEM,
     CLAUDE_ATTACHMENT,
     CLAUDE_PROGRESS,
-    CLAUDE_QUEUE,       /* queue-operation */
-    CLAUDE_HOST_ROW,    /* host-row */
-    CLAUDE_LAST_PROMPT, /* last-prompt */
+    CLAUDE_QUEUE,          /* queue-operation */
+    CLAUDE_HOST_ROW,       /* host-row */
+    CLAUDE_LAST_PROMPT,    /* last-prompt */
+    CLAUDE_SNAPSHOT,       /* file-history-snapshot */
+    CLAUDE_SNAPSHOT_DELTA, /* file-history-delta */
+    CLAUDE_REPLACEMENT,    /* content-replacement */
+    CLAUDE_WORKTREE_STATE, /* worktree-state */
+    CLAUDE_AGENT_SETTING,  /* agent-setting */
+    CLAUDE_MODE,           /* mode */
+    CLAUDE_RELOCATED,      /* relocated */
 };
 
 /* Keys of a row that are there and true as JavaScript sees it; the order is that of

@@ -1,0 +1,78 @@
+#ifndef STORE_SYSTEMS_CLAUDE_REVIVAL_H
+#define STORE_SYSTEMS_CLAUDE_REVIVAL_H
+
+#include "store/restore.h"
+#include "store/store.h"
+#include "store/systems/claude/log.h"
+
+/* The conversation of a session on its way into a restore bundle: the rows that the client would load,
+ * changed and left out as it does before it goes on with them. Texts live in the arena of the bundle. */
+
+enum claude_left_out {
+    REVIVED,
+    LEFT_UNANSWERED, /* every tool call in it lacks its result */
+    LEFT_THINKING,   /* thoughts whose message is lost */
+    LEFT_BLANK,      /* an answer of nothing but blanks */
+};
+
+struct claude_revived {
+    struct slice row;
+    struct id128 id;
+    uint8_t kind;     /* enum claude_kind */
+    uint8_t left_out; /* enum claude_left_out */
+};
+
+struct claude_revival {
+    struct claude_revived *row; /* in the arena; oldest first */
+    size_t n;
+    struct arena *arena;
+};
+
+/* JSON values, in an arena. */
+struct claude_values {
+    struct slice *p;
+    size_t n, cap;
+};
+MUST_CHECK enum err_code claude_values_add(struct claude_values *values, struct arena *a,
+                                           struct slice value);
+
+/* bridge.c: gives a row whose parent is missing the row before it in the file for a parent, as the client
+ * does. A prompt without its parent begins the conversation. */
+MUST_CHECK enum err_code claude_bridge(struct claude_log *log, struct err *e);
+/* find_message.c: the node of a message by its uuid or a unique front of it (4 characters or more).
+ * ERR_NOT_FOUND, or ERR_USAGE for a front that several have. */
+MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slice id,
+                                             uint32_t *node, struct err *e);
+
+/* migrate.c: the row as today's client would have written it: attachments of old kinds get their new
+ * names, and an unknown permission mode goes. Borrows where nothing changes. cwd is what paths are shown
+ * relative to. */
+MUST_CHECK enum err_code claude_migrate(struct slice row, enum claude_kind kind, struct slice cwd,
+                                        struct arena *a, struct slice *out);
+/* leave_out.c: marks what the client does not load again: calls without results, thoughts alone, blanks. */
+MUST_CHECK enum err_code claude_leave_out(struct claude_revival *r);
+/* interrupted.c: how the last turn ended. *prompt is the row of a prompt that nobody answered. */
+enum interruption claude_interruption(const struct claude_revival *r, struct slice *prompt);
+
+/* A bundle that is being made. */
+struct claude_restoring {
+    const struct store *store;
+    const struct session_ref *ref;
+    struct claude_log log;
+    uint32_t *path; /* owned; nodes of the conversation, oldest first */
+    size_t n;
+    struct claude_revival revival;
+    struct restore out;
+};
+
+/* restore_facts.c: where the session was, and in what state. */
+MUST_CHECK enum err_code claude_restore_facts(struct claude_restoring *r, struct err *e);
+/* restore_extras.c: to-dos and skills, out of the rows that were not left out. */
+MUST_CHECK enum err_code claude_restore_extras(struct claude_restoring *r);
+/* snapshots.c: the file history along the conversation, oldest first: one snapshot a prompt, with every
+ * later addition to it merged in. path holds nodes of the log. */
+MUST_CHECK enum err_code claude_snapshots(struct claude_log *log, const uint32_t *path, size_t n,
+                                          struct arena *a, struct claude_values *out,
+                                          struct err *e);
+
+#endif
