@@ -1,3 +1,4 @@
+#define ERR_ITSELF
 #include "lite/err.h"
 
 #include <errno.h>

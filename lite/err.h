@@ -46,6 +46,13 @@ enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...) 
 /* Names the file when an inner layer that only had a descriptor did not; passes the code on. */
 enum err_code err_at(struct err *e, enum err_code code, const char *path);
 
+#if defined(__clang_analyzer__) && !defined(ERR_ITSELF)
+/* Across files the analyzer cannot see that these never answer ERR_OK. */
+#define err_sys(e, path, verb) (err_sys(e, path, verb), ERR_IO)
+#define err_set(e, code, ...) (err_set(e, code, __VA_ARGS__), code)
+#define err_wrap(e, code, ...) (err_wrap(e, code, __VA_ARGS__), code)
+#endif
+
 /* One line for the status bar or stderr, always NUL-terminated: "path: text: strerror" (the order CLI.md
  * fixes: where, what was being done, why). The path is data: clean the line before it is printed. */
 void err_format(const struct err *e, char *out, unsigned long cap);

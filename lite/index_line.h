@@ -17,7 +17,7 @@ struct index_reader {
 void index_reader_init(struct index_reader *r, const struct index_keys *keys, unsigned flags);
 
 /* A line in memory. */
-struct index_line index_line_of(const struct index_reader *r, struct slice line, int64_t offset);
+struct index_line index_line_of(const struct index_reader *r, struct slice text, int64_t offset);
 /* A line that comes in pieces: what the scan of all of it found becomes the entry. */
 struct index_line index_line_found(const struct index_reader *r, const struct keyscan *s,
                                    int64_t offset, uint64_t length);

@@ -4,10 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/arena.h"
 #include "lite/buf.h"
 #include "lite/time.h"
-#include "store/demo/disk.h"
+#include "store/demo/place.h"
 #include "store/demo/play.h"
+#include "store/systems/claude/folder.h"
 
 enum { MINUTE = 60 * 1000 };
 
@@ -136,16 +138,13 @@ static enum err_code put_session(struct play *p, struct err *e)
 static enum err_code side_path(char *out, const char *dir, const char *cwd, const char *id,
                                struct err *e)
 {
-    char folder[PATH_MAX];
-    size_t n = strlen(cwd);
+    struct arena a = { 0 };
+    struct slice folder = folder_name(text_of(cwd), &a);
+    enum err_code rc = folder.p ? JOIN(out, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", id)
+                                : err_set(e, ERR_NOMEM, cwd, "name the folder");
 
-    for (size_t i = 0; i <= n && n < sizeof folder; i++)
-        folder[i] = cwd[i] == '\0' || strchr("0123456789abcdefghijklmnopqrstuvwxyz"
-                                             "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-                                             cwd[i])
-                        ? cwd[i]
-                        : '-';
-    return JOIN(out, e, dir, "/" DEMO_CONFIG "/projects/", folder, "/", id);
+    arena_fini(&a);
+    return rc;
 }
 
 static enum err_code build_session(const char *dir, struct world *w, const struct demo_session *s,

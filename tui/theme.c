@@ -109,7 +109,7 @@ static bool parse_colour(struct slice word, int16_t *colour)
         word.n -= sizeof bright - 1;
         base = BRIGHT;
     }
-    for (int16_t i = 0; i < BRIGHT; i++)
+    for (int i = 0; i < BRIGHT; i++)
         if (is(word, colours[i])) {
             *colour = (int16_t)(base + i);
             return true;

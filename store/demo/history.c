@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lite/time.h"
-#include "store/demo/disk.h"
+#include "store/demo/place.h"
 
 /* <first 16 hex digits of sha256(absolute path)>@v<version> */
 static bool name_backup(const char *cwd, struct history_file *t)

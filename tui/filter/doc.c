@@ -49,7 +49,7 @@ struct doc *doc_new(const struct session_row *row)
     struct doc *d = NULL;
 
     for (int i = 0; i < DOC_FIELDS; i++) {
-        if (fold_text(field_of(row, i), field_limit[i], &text, &classes) ||
+        if (fold_text(field_of(row, (enum doc_field)i), field_limit[i], &text, &classes) ||
             buf_add_byte(&text, END_MARK) || buf_add_byte(&classes, 0))
             goto done;
         at[i + 1] = (uint32_t)text.n;

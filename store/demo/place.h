@@ -1,12 +1,13 @@
-#ifndef STORE_DEMO_DISK_H
-#define STORE_DEMO_DISK_H
+#ifndef STORE_DEMO_PLACE_H
+#define STORE_DEMO_PLACE_H
 
 #include <stdint.h>
 
 #include "lite/err.h"
 #include "lite/slice.h"
 
-/* Making new things in a directory of our own. Nothing that exists is ever opened for writing. */
+/* Making new things in a directory of our own, without syncing them: a demo that is lost in a power cut
+ * is no loss. Nothing that exists is ever opened for writing. */
 
 /* The directory and every missing one above it, 0700. */
 MUST_CHECK enum err_code demo_make_dirs(const char *path, struct err *e);

@@ -1,4 +1,4 @@
-#include "store/demo/disk.h"
+#include "store/demo/place.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "store/disk.h"
 
 enum err_code demo_make_dirs(const char *path, struct err *e)
 {
@@ -21,21 +23,6 @@ enum err_code demo_make_dirs(const char *path, struct err *e)
         part[i] = '\0';
         if (mkdir(part, 0700) != 0 && errno != EEXIST)
             return err_sys(e, part, "make directory");
-    }
-    return ERR_OK;
-}
-
-static enum err_code write_all(int fd, struct slice bytes, const char *path, struct err *e)
-{
-    while (bytes.n > 0) {
-        ssize_t n = write(fd, bytes.p, bytes.n);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return err_sys(e, path, "write");
-        bytes.p += n;
-        bytes.n -= (size_t)n;
     }
     return ERR_OK;
 }
@@ -77,7 +64,7 @@ enum err_code demo_put(const char *path, struct slice bytes, int64_t mtime_ms, s
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (fd < 0)
         return err_sys(e, path, "create");
-    rc = write_all(fd, bytes, path, e);
+    rc = disk_write(fd, bytes, NULL, path, e);
     if (!rc)
         rc = set_mtime(fd, mtime_ms, path, e);
     if (close(fd) != 0 && !rc)

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Every source is built and every test is run: a line lost from a CMakeLists.txt must not go unseen.
+#   usage: check_built.sh SOURCE_DIR
+cd "$1" || exit 1
+bad=0 seen=0
+for file in $(find lite store tui -name '*.c' | sort); do
+    seen=$((seen + 1))
+    room=${file%%/*}
+    grep -qE "^ +${file#*/}\$" "$room/CMakeLists.txt" || { echo "$file: not in $room/CMakeLists.txt"; bad=1; }
+done
+for file in tests/test_*.c; do
+    name=$(basename "$file" .c)
+    grep -qE "^unit\(${name#test_}[ )]" tests/CMakeLists.txt || { echo "$file: not in tests/CMakeLists.txt"; bad=1; }
+done
+[ $seen -gt 40 ] || { echo "only $seen sources"; bad=1; }
+exit $bad
