@@ -1,9 +1,128 @@
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
-#include "tui/version.h"
+#include "lite/arena.h"
+#include "lite/buf.h"
+#include "tui/commands/command.h"
+#include "tui/commands/report.h"
 
-int main(void)
+/* The one place that reads the environment, the clock and argv, and that ends the process. */
+
+static int64_t now_ms(void)
 {
-    puts(version_text());
-    return 0;
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* A variable that counts only when it holds something. */
+static const char *filled(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && value[0] ? value : NULL;
+}
+
+/* $VARIABLE/reprise, else HOME/below/reprise; NULL without a home. The base directory rules of XDG say that
+ * a relative value does not count. */
+static const char *base_dir(const char *variable, const char *below, struct arena *a)
+{
+    const char *value = filled(variable), *home = filled("HOME");
+    struct buf path = { 0 };
+    enum err_code rc = ERR_NOT_FOUND;
+
+    if (value && value[0] == '/')
+        rc = buf_addf(&path, "%s/reprise", value);
+    else if (home)
+        rc = buf_addf(&path, "%s/%s/reprise", home, below);
+    const char *kept = rc ? NULL : arena_copy(a, buf_slice(&path)).p;
+
+    buf_fini(&path);
+    return kept;
+}
+
+static enum err_code enter_directory(const char *dir, struct err *e)
+{
+    return dir && chdir(dir) != 0 ? err_sys(e, dir, "start there") : ERR_OK;
+}
+
+/* The current directory, perhaps deleted meanwhile: then what the shell still calls it. */
+static const char *present_dir(struct arena *a)
+{
+    char *cwd = getcwd(NULL, 0);
+    const char *named = filled("PWD");
+    const char *kept;
+
+    if (!cwd)
+        return named && named[0] == '/' ? named : "/";
+    kept = arena_copy(a, (struct slice){ cwd, strlen(cwd) }).p;
+    free(cwd);
+    return kept ? kept : "/";
+}
+
+static void world_fill(struct world *w, struct arena *a)
+{
+    const char *temp = filled("TMPDIR"), *editor = filled("VISUAL");
+
+    w->env = (struct store_env){
+        .home = getenv("HOME"),
+        .cwd = present_dir(a),
+        .state_dir = base_dir("XDG_STATE_HOME", ".local/state", a),
+        .data_dir = base_dir("XDG_DATA_HOME", ".local/share", a),
+        .now_ms = now_ms(),
+        .claude_config_dir = getenv("CLAUDE_CONFIG_DIR"),
+        .claude_project_dir_name = getenv("CLAUDE_CODE_PROJECT_DIR_NAME"),
+        .claude_keep_precompact = getenv("CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),
+    };
+    w->config_dir = base_dir("XDG_CONFIG_HOME", ".config", a);
+    w->term = filled("TERM");
+    w->editor = editor ? editor : filled("EDITOR");
+    w->temp_dir = temp && temp[0] == '/' ? temp : "/tmp";
+    w->no_color = filled("NO_COLOR") != NULL;
+    w->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+/* Only what characters are is taken from the locale. Where none is set at all, as in most containers, the
+ * terminal is a UTF-8 one all the same. */
+static void use_locale(void)
+{
+    if (!filled("LC_ALL") && !filled("LC_CTYPE") && !filled("LANG"))
+        setlocale(LC_CTYPE, "C.UTF-8");
+    else
+        setlocale(LC_CTYPE, "");
+}
+
+int main(int argc, char **argv)
+{
+    struct arena arena = { 0 };
+    struct world world = { 0 };
+    struct invocation in = { .world = &world, .err_fd = STDERR_FILENO };
+    struct err e = { 0 };
+    int code;
+
+    use_locale();
+    signal(SIGPIPE, SIG_IGN); /* a reader that leaves is an answer of write, not a death */
+    out_init(&in.out, STDOUT_FILENO);
+    enum err_code rc = invocation_read(&in, argc, argv, &e);
+
+    if (rc == ERR_OK)
+        rc = enter_directory(in.options.directory, &e);
+    if (rc) {
+        report_line(STDERR_FILENO, &e);
+        code = report_exit(rc);
+    } else {
+        world_fill(&world, &arena);
+        code = invocation_run(&in);
+    }
+    out_fini(&in.out);
+    arena_fini(&arena);
+    return code;
 }

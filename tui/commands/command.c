@@ -91,14 +91,17 @@ int invocation_run(struct invocation *in)
     struct err e = { 0 };
     enum err_code rc = run(in, &e);
 
-    if (rc == ERR_OK)
+    /* Half an answer in JSON is none; lines for people are true as far as they go. */
+    bool whole = rc == ERR_OK;
+
+    if (whole)
         rc = out_flush(&in->out, &e);
+    else if (!option_given(&in->options, OPTION_JSON) && out_flush(&in->out, NULL))
+        in->out.buf.n = 0;
     if (rc == ERR_OK || in->out.closed)
         return 0;
-    /* What was answered before the failure is true, so it is not held back. A person who cancelled
-     * knows. */
-    if (out_flush(&in->out, NULL) == ERR_OK || rc != ERR_CANCELLED)
-        if (rc != ERR_CANCELLED)
-            report_line(in->err_fd, &e);
+    if (rc == ERR_CANCELLED)
+        return in->exit_code ? in->exit_code : report_exit(rc);
+    report_line(in->err_fd, &e);
     return report_exit(rc);
 }

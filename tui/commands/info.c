@@ -29,7 +29,7 @@ static enum err_code check_listed(const struct facts *f, struct err *e)
     case HIDDEN_SIDECHAIN:
         return err_set(e, ERR_NOT_FOUND, path, "describe session: it is that of a sub-agent");
     case HIDDEN_UNREADABLE:
-        return err_set(e, ERR_UNSAFE, path, "describe session: a link, or no regular file");
+        return err_set(e, ERR_NOT_FOUND, path, "describe session: a link, or no regular file");
     default: return ERR_OK;
     }
 }
@@ -56,7 +56,7 @@ static enum err_code gather(struct sessions *s, struct facts *f, struct err *e)
 
     if (rc == ERR_OK)
         rc = check_listed(f, e);
-    if (rc == ERR_OK)
+    if (rc == ERR_OK && ops->messages)
         rc = ops->messages(f->ref.store, &f->ref, &q, count_message, &f->messages, e);
     if (rc == ERR_OK)
         rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, e);

@@ -32,6 +32,10 @@ static enum err_code answer_json(const struct invocation *in, const struct sessi
         .limit = o->limit,
         .offset = o->offset,
     };
+
+    if (!ref->store->ops->messages)
+        return err_set(e, ERR_UNSUPPORTED, in->argv[0], "read messages: %s cannot",
+                       ref->store->ops->name);
     enum err_code rc = ref->store->ops->messages(ref->store, ref, &q, write_json, &a, e);
 
     return rc ? rc : out_add(out, a.n ? SLICE("]\n") : SLICE("[]\n"), e);

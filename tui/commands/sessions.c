@@ -35,6 +35,22 @@ static const char *absolute(const struct store_env *env, const char *path, struc
     return kept;
 }
 
+static enum err_code looked(struct sessions *s, const char *system, const char *path, struct err *e)
+{
+    struct buf line = { 0 };
+    const char *kept = NULL;
+
+    if (s->looked_in_count == OPTION_STORES_MAX)
+        return ERR_OK;
+    if (buf_addf(&line, "%s  %s", system, path) == ERR_OK)
+        kept = arena_copy(&s->arena, buf_slice(&line)).p;
+    buf_fini(&line);
+    if (!kept)
+        return no_memory(e);
+    s->looked_in[s->looked_in_count++] = kept;
+    return ERR_OK;
+}
+
 static bool wanted(const struct invocation *in, const struct store_ops *ops)
 {
     return !in->options.system || strcmp(in->options.system, ops->name) == 0;
@@ -60,7 +76,7 @@ static enum err_code open_named(const struct invocation *in, const char *named, 
     enum err_code rc = ops->open(&in->world->env, path, &s->store[s->n], e);
 
     s->n += rc == ERR_OK;
-    return rc;
+    return rc ? rc : looked(s, ops->name, path, e);
 }
 
 /* One system where its sessions lie by default: nothing there is normal, trouble is said and passed. */
@@ -73,15 +89,13 @@ static enum err_code open_default(const struct invocation *in, const struct stor
         return ERR_OK;
     enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &trouble);
 
-    s->n += rc == ERR_OK;
-    if (rc == ERR_NOMEM) {
-        if (e)
-            *e = trouble;
-        return rc;
-    }
-    if (rc != ERR_OK && rc != ERR_NOT_FOUND)
+    if (rc == ERR_NOMEM)
+        return no_memory(e);
+    if (rc == ERR_OK)
+        return looked(s, ops->name, s->store[s->n++]->path, e);
+    if (rc != ERR_NOT_FOUND)
         report_line(in->err_fd, &trouble);
-    return ERR_OK;
+    return looked(s, ops->name, trouble.path, e);
 }
 
 static enum err_code open_stores(const struct invocation *in, struct sessions *s, struct err *e)

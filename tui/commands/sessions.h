@@ -12,6 +12,8 @@ struct sessions {
     struct store *store[OPTION_STORES_MAX]; /* owned */
     size_t n;
     struct scope scope;
+    const char *looked_in[OPTION_STORES_MAX]; /* "claude  /home/u/.claude": where, found or not */
+    size_t looked_in_count;
 };
 
 /* Opens them. A store that was named and cannot be opened is an error; one that was looked for by itself and

@@ -24,7 +24,7 @@ enum {
 struct loop {
     const struct loop_setup *setup;
     struct model *model;
-    struct term *term;
+    struct terminal *term;
     struct workers *workers;
     struct signals signals;
     struct input input;

@@ -23,7 +23,7 @@
 /* What terminals take at once for their clipboard: 100 kB of base64 is the least among those in use. */
 enum { COPY_MAX = 74994 };
 
-struct term {
+struct terminal {
     int in;             /* a description of its own, so that not blocking is only ours */
     FILE *out, *unused; /* for curses, which reads nothing */
     SCREEN *screen;
@@ -35,7 +35,7 @@ struct term {
 };
 
 /* A control string straight to the terminal; curses has flushed what it had. */
-static void tell(const struct term *t, const char *text, size_t n)
+static void tell(const struct terminal *t, const char *text, size_t n)
 {
     int fd = fileno(t->out);
 
@@ -49,7 +49,7 @@ static void tell(const struct term *t, const char *text, size_t n)
     }
 }
 
-static void tell_modes(const struct term *t, bool on)
+static void tell_modes(const struct terminal *t, bool on)
 {
     if (t->private_modes)
         tell(t, on ? PASTE_ON : PASTE_OFF, sizeof PASTE_ON - 1);
@@ -57,7 +57,7 @@ static void tell_modes(const struct term *t, bool on)
         tell(t, on ? MOUSE_ON : MOUSE_OFF, sizeof MOUSE_ON - 1);
 }
 
-static enum err_code open_files(struct term *t, struct err *e)
+static enum err_code open_files(struct terminal *t, struct err *e)
 {
     int out = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
 
@@ -80,7 +80,7 @@ static bool cannot_draw(const char *type)
     return !type || strcmp(type, "dumb") == 0;
 }
 
-static enum err_code open_screen(struct term *t, const struct term_options *o, struct err *e)
+static enum err_code open_screen(struct terminal *t, const struct term_options *o, struct err *e)
 {
     const char *type = o->type ? o->type : "(none)";
 
@@ -103,9 +103,9 @@ static enum err_code open_screen(struct term *t, const struct term_options *o, s
     return ERR_OK;
 }
 
-enum err_code term_open(const struct term_options *o, struct term **out, struct err *e)
+enum err_code term_open(const struct term_options *o, struct terminal **out, struct err *e)
 {
-    struct term *t = calloc(1, sizeof *t);
+    struct terminal *t = calloc(1, sizeof *t);
     enum err_code rc;
 
     if (!t)
@@ -125,7 +125,7 @@ enum err_code term_open(const struct term_options *o, struct term **out, struct 
     return ERR_OK;
 }
 
-void term_close(struct term *t)
+void term_close(struct terminal *t)
 {
     if (!t)
         return;
@@ -143,17 +143,17 @@ void term_close(struct term *t)
     free(t);
 }
 
-int term_input(const struct term *t)
+int term_input(const struct terminal *t)
 {
     return t->in;
 }
 
-int term_output(const struct term *t)
+int term_output(const struct terminal *t)
 {
     return fileno(t->out);
 }
 
-void term_size(struct term *t, int *rows, int *cols)
+void term_size(struct terminal *t, int *rows, int *cols)
 {
     struct winsize size = { 0 };
 
@@ -167,7 +167,7 @@ void term_size(struct term *t, int *rows, int *cols)
         resizeterm(*rows, *cols);
 }
 
-void term_leave(struct term *t)
+void term_leave(struct terminal *t)
 {
     if (!t->inside)
         return;
@@ -179,7 +179,7 @@ void term_leave(struct term *t)
     rescue_disarm();
 }
 
-void term_enter(struct term *t)
+void term_enter(struct terminal *t)
 {
     if (t->inside)
         return;
@@ -193,13 +193,13 @@ void term_enter(struct term *t)
     tell_modes(t, true);
 }
 
-void term_paint(struct term *t, const struct frame *f)
+void term_paint(struct terminal *t, const struct frame *f)
 {
     if (t->inside)
         paint_frame(&t->paint, f);
 }
 
-void term_forget(struct term *t)
+void term_forget(struct terminal *t)
 {
     paint_forget(&t->paint);
     clearok(curscr, TRUE);
@@ -228,7 +228,7 @@ static enum err_code add_base64(struct buf *out, struct slice text)
     return rc;
 }
 
-enum err_code term_copy(struct term *t, struct slice text, struct err *e)
+enum err_code term_copy(struct terminal *t, struct slice text, struct err *e)
 {
     struct buf line = { 0 };
 

@@ -13,7 +13,7 @@
  * screen is ours; term_close, a crash and a suspension put everything back as it was found.
  *
  * One terminal a process: curses and the crash handlers know only one. */
-struct term;
+struct terminal;
 
 struct term_options {
     const char *type; /* $TERM */
@@ -24,23 +24,24 @@ struct term_options {
 };
 
 /* ERR_USAGE: there is no terminal, or one that cannot draw a screen. */
-MUST_CHECK enum err_code term_open(const struct term_options *o, struct term **out, struct err *e);
-void term_close(struct term *t); /* NULL is fine */
+MUST_CHECK enum err_code term_open(const struct term_options *o, struct terminal **out,
+                                   struct err *e);
+void term_close(struct terminal *t); /* NULL is fine */
 
 /* The descriptor to wait on, and to read keys from without blocking. */
-int term_input(const struct term *t);
+int term_input(const struct terminal *t);
 /* The one that is written to, blocking; for programs that take the terminal over. */
-int term_output(const struct term *t);
+int term_output(const struct terminal *t);
 /* Asks how large it is now and makes curses follow. Never less than 1. */
-void term_size(struct term *t, int *rows, int *cols);
+void term_size(struct terminal *t, int *rows, int *cols);
 /* Gives the terminal back for a while, and takes it again. */
-void term_leave(struct term *t);
-void term_enter(struct term *t);
+void term_leave(struct terminal *t);
+void term_enter(struct terminal *t);
 /* Shows the frame: only what differs from the one before is sent. */
-void term_paint(struct term *t, const struct frame *f);
+void term_paint(struct terminal *t, const struct frame *f);
 /* Forgets what is on the screen: the next paint sends everything. */
-void term_forget(struct term *t);
+void term_forget(struct terminal *t);
 /* Puts text on the clipboard of the person's terminal (OSC 52). ERR_UNSUPPORTED: it is too long. */
-MUST_CHECK enum err_code term_copy(struct term *t, struct slice text, struct err *e);
+MUST_CHECK enum err_code term_copy(struct terminal *t, struct slice text, struct err *e);
 
 #endif

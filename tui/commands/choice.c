@@ -1,0 +1,88 @@
+#include "tui/commands/choice.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/jsonout.h"
+#include "store/store.h"
+#include "store/worktree.h"
+#include "tui/commands/report.h"
+#include "tui/resume.h"
+
+static bool is_directory(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The session's directory, or where to go on when it is gone: a note says so on stderr. */
+static enum err_code choose_dir(const struct invocation *in, const struct session_row *row,
+                                struct arena *a, const char **dir, struct err *e)
+{
+    const char *present = in->world->env.cwd, *main_tree = NULL;
+    const char *own = row->cwd.n ? arena_copy(a, row->cwd).p : present;
+    struct err note;
+
+    if (!own)
+        return err_set(e, ERR_NOMEM, "", "resume: out of memory");
+    *dir = own;
+    if (is_directory(own))
+        return ERR_OK;
+    enum err_code rc = worktree_main(own, a, &main_tree, e);
+
+    if (rc)
+        return rc;
+    *dir = main_tree ? main_tree : present;
+    err_set(&note, ERR_NOT_FOUND, own, "resume: the session's directory is gone; going on in %s",
+            *dir);
+    report_line(in->err_fd, &note);
+    return ERR_OK;
+}
+
+static enum err_code print_json(const struct session_row *row, const struct resume *r,
+                                struct out *out, struct err *e)
+{
+    const char *system = row->ref.store->ops->name;
+    struct jsonout j;
+
+    jsonout_init(&j, &out->buf);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "id", row->ref.id);
+    jsonout_member(&j, "system", (struct slice){ system, strlen(system) });
+    jsonout_member(&j, "cwd", (struct slice){ r->dir, strlen(r->dir) });
+    jsonout_key(&j, "command");
+    jsonout_open(&j, '[');
+    for (char **word = r->argv; *word; word++)
+        jsonout_text(&j, (struct slice){ *word, strlen(*word) });
+    jsonout_close(&j, ']');
+    jsonout_close(&j, '}');
+    if (j.rc)
+        return err_set(e, j.rc, "", "print the choice: out of memory");
+    return out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code print_line(const struct resume *r, struct out *out, struct err *e)
+{
+    if (resume_line(r, &out->buf))
+        return err_set(e, ERR_NOMEM, "", "print the choice: out of memory");
+    return out_add(out, SLICE("\n"), e);
+}
+
+enum err_code choice_carry_out(struct invocation *in, const struct config *config,
+                               const struct session_row *row, const char *dir, struct err *e)
+{
+    struct arena arena = { 0 };
+    struct resume r;
+    enum err_code rc = dir ? ERR_OK : choose_dir(in, row, &arena, &dir, e);
+
+    if (rc == ERR_OK)
+        rc = resume_make(config, &row->ref, dir, &arena, &r, e);
+    if (rc == ERR_OK && option_given(&in->options, OPTION_PRINT))
+        rc = option_given(&in->options, OPTION_JSON) ? print_json(row, &r, &in->out, e)
+                                                     : print_line(&r, &in->out, e);
+    else if (rc == ERR_OK)
+        rc = resume_exec(&r, row->ref.store->ops->name, e);
+    arena_fini(&arena);
+    return rc;
+}

@@ -1,0 +1,53 @@
+#include "tui/commands/choice.h"
+#include "tui/commands/command.h"
+#include "tui/commands/configured.h"
+#include "tui/commands/plain.h"
+#include "tui/commands/sessions.h"
+
+/* ---- --resume ID, --continue: no screen ---- */
+
+static const char *named_session(const struct invocation *in)
+{
+    if (in->options.resume)
+        return in->options.resume;
+    return option_given(&in->options, OPTION_CONTINUE) ? "latest" : NULL;
+}
+
+static enum err_code resume_named(struct invocation *in, const struct config *config,
+                                  struct sessions *s, const char *id, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    struct session_ref ref;
+    enum err_code rc =
+        row ? sessions_find(s, id, &ref, e) : err_set(e, ERR_NOMEM, id, "resume: out of memory");
+
+    if (rc == ERR_OK)
+        rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);
+    if (rc == ERR_OK && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
+        rc = err_set(e, ERR_NOT_FOUND, id, "resume: it is no session that can be resumed");
+    if (rc == ERR_OK)
+        rc = choice_carry_out(in, config, row, NULL, e);
+    session_row_free(row);
+    return rc;
+}
+
+enum err_code picker_run(struct invocation *in, struct err *e)
+{
+    const char *id = named_session(in);
+    struct config config;
+    struct sessions s;
+    enum err_code rc = configured(in, &config, e);
+
+    if (rc)
+        return rc;
+    rc = sessions_open(in, id != NULL, &s, e);
+    if (rc == ERR_OK) {
+        if (id)
+            rc = resume_named(in, &config, &s, id, e);
+        else
+            rc = plain_run(in, &config, &s, e);
+        sessions_close(&s);
+    }
+    config_fini(&config);
+    return rc;
+}

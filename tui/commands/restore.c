@@ -1,0 +1,138 @@
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "tui/commands/command.h"
+#include "tui/commands/configured.h"
+#include "tui/commands/sessions.h"
+#include "tui/resume.h"
+
+static void values(struct jsonout *j, const char *key, const struct slice *json, size_t n)
+{
+    jsonout_key(j, key);
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < n; i++)
+        jsonout_raw(j, json[i]);
+    jsonout_close(j, ']');
+}
+
+static void worktree(struct jsonout *j, const struct restore *r)
+{
+    if (r->worktree_path.n == 0)
+        return;
+    jsonout_key(j, "worktree");
+    jsonout_open(j, '{');
+    jsonout_member(j, "path", r->worktree_path);
+    jsonout_key(j, "exists");
+    jsonout_bool(j, r->worktree_exists);
+    jsonout_close(j, '}');
+}
+
+static void interruption(struct jsonout *j, const struct restore *r)
+{
+    static const char *const kinds[] = {
+        [INTERRUPTION_NONE] = "none",
+        [INTERRUPTION_PROMPT] = "interrupted_prompt",
+        [INTERRUPTION_TURN] = "interrupted_turn",
+    };
+    const char *kind = kinds[r->interruption];
+
+    jsonout_key(j, "interruption");
+    jsonout_open(j, '{');
+    jsonout_member(j, "kind", (struct slice){ kind, strlen(kind) });
+    if (r->prompt_json.n) {
+        jsonout_key(j, "prompt");
+        jsonout_raw(j, r->prompt_json);
+    }
+    jsonout_close(j, '}');
+}
+
+static void command(struct jsonout *j, char *const *argv)
+{
+    jsonout_key(j, "command");
+    jsonout_open(j, '[');
+    for (; *argv; argv++)
+        jsonout_text(j, (struct slice){ *argv, strlen(*argv) });
+    jsonout_close(j, ']');
+}
+
+static enum err_code write_json(const struct restore *r, const char *system, char *const *argv,
+                                struct out *out, struct err *e)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, &out->buf);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "sessionId", r->session_id);
+    jsonout_member(&j, "system", (struct slice){ system, strlen(system) });
+    jsonout_member(&j, "cwd", r->cwd);
+    worktree(&j, r);
+    jsonout_member(&j, "gitBranch", r->git_branch);
+    jsonout_member(&j, "agentSetting", r->agent_setting);
+    jsonout_member(&j, "mode", r->mode);
+    values(&j, "messages", r->messages_json, r->messages);
+    interruption(&j, r);
+    values(&j, "todos", r->todos_json, r->todos);
+    values(&j, "invokedSkills", r->skills_json, r->skills);
+    values(&j, "contentReplacements", r->replacements_json, r->replacements);
+    values(&j, "fileHistory", r->file_history_json, r->file_history);
+    command(&j, argv);
+    jsonout_member(&j, "commandCwd", r->command_cwd);
+    jsonout_close(&j, '}');
+    if (j.rc)
+        return err_set(e, j.rc, "", "write the answer: out of memory");
+    return out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code write_text(const struct restore *r, const struct resume *resume,
+                                struct out *out, struct err *e)
+{
+    enum err_code rc = out_addf(out, e, "messages     %zu\ninterrupted  %s\nresume       ",
+                                r->messages, r->interruption == INTERRUPTION_NONE ? "no" : "yes");
+
+    if (rc == ERR_OK && resume_line(resume, &out->buf))
+        rc = err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+    return rc ? rc : out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code answer(struct invocation *in, const struct session_ref *ref,
+                            const struct restore *r, struct arena *a, struct err *e)
+{
+    struct config config;
+    struct resume resume;
+    struct slice cwd = r->command_cwd.n ? r->command_cwd : r->cwd;
+    const char *dir = cwd.n ? arena_copy(a, cwd).p : in->world->env.cwd;
+    enum err_code rc = dir ? configured(in, &config, e)
+                           : err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+
+    if (rc)
+        return rc;
+    rc = resume_make(&config, ref, dir, a, &resume, e);
+    if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
+        rc = write_json(r, ref->store->ops->name, resume.argv, &in->out, e);
+    else if (rc == ERR_OK)
+        rc = write_text(r, &resume, &in->out, e);
+    config_fini(&config);
+    return rc;
+}
+
+enum err_code restore_run(struct invocation *in, struct err *e)
+{
+    const char *at = in->options.at;
+    struct sessions s;
+    struct session_ref ref;
+    struct restore r = { 0 };
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    if (rc)
+        return rc;
+    if (ref.store->ops->restore)
+        rc = ref.store->ops->restore(ref.store, &ref, (struct slice){ at, at ? strlen(at) : 0 }, &r,
+                                     e);
+    else
+        rc = err_set(e, ERR_UNSUPPORTED, in->argv[0], "restore: %s cannot", ref.store->ops->name);
+    if (rc == ERR_OK)
+        rc = answer(in, &ref, &r, &s.arena, e);
+    restore_fini(&r);
+    sessions_close(&s);
+    return rc;
+}
