@@ -23,6 +23,7 @@ enum effect_kind {
     EFFECT_TAIL,      /* the end of a session, from its last `bytes` -> MSG_TRANSCRIPT */
     EFFECT_LOAD,      /* the whole session -> MSG_PROGRESS..., MSG_TRANSCRIPT */
     EFFECT_READ,      /* rows first .. first + n - 1 of a conversation -> MSG_PASSAGES... */
+    EFFECT_SEARCH,    /* `text` in every row of a conversation -> MSG_FOUND... */
     EFFECT_SUBAGENTS, /* names of the session's sub-agents -> MSG_SUBAGENTS */
     EFFECT_PLACE,     /* is there a directory to resume in? -> MSG_PLACE */
     EFFECT_CANCEL,    /* nobody waits for `generation` any more */
@@ -46,12 +47,12 @@ struct effect {
     struct ref_list *refs; /* owned: LIST has none; TAIL, LOAD, SUBAGENTS, PLACE have one */
     enum scope_kind scope; /* LIST, DESCRIBE; the worker resolves it, once */
     size_t bytes;          /* TAIL */
-    struct conversation *conversation; /* READ; one hold is handed over */
+    struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
     size_t first, n;                   /* READ */
     /* RESUME, PRINT: borrowed from the model, which changes no more */
     const struct session_row *const *rows;
     size_t row_count;
-    struct buf text; /* COPY, EDIT, RESUME, PLACE (the session's directory); owned */
+    struct buf text; /* COPY, EDIT, SEARCH, RESUME, PLACE (the session's directory); owned */
     int code;        /* QUIT */
 };
 

@@ -8,6 +8,7 @@ void msg_fini(struct msg *m)
     case MSG_DESCRIBED: described_list_free(m->u.described); break;
     case MSG_TRANSCRIPT: conversation_drop(m->u.conversation); break;
     case MSG_PASSAGES: passage_list_free(m->u.passages); break;
+    case MSG_FOUND: hit_list_free(m->u.found); break;
     case MSG_SUBAGENTS: name_list_free(m->u.subagents); break;
     case MSG_PLACE: place_free(m->u.place); break;
     case MSG_TICK:

@@ -8,6 +8,7 @@
 #include "lite/slice.h"
 #include "tui/conversation.h"
 #include "tui/key.h"
+#include "tui/search.h"
 
 /* Everything that can happen to the screen. update() is the only reader.
  *
@@ -32,6 +33,7 @@ enum msg_kind {
     MSG_DESCRIBED,  /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
     MSG_TRANSCRIPT, /* EFFECT_TAIL, EFFECT_LOAD */
     MSG_PASSAGES,   /* EFFECT_READ: all of what was asked, or the front of it */
+    MSG_FOUND,      /* EFFECT_SEARCH: hits in order; the last one says so */
     MSG_SUBAGENTS,  /* EFFECT_SUBAGENTS */
     MSG_PLACE,      /* EFFECT_PLACE */
     MSG_PROGRESS,   /* any question that takes long: at most ten a second */
@@ -61,6 +63,7 @@ struct msg {
         struct described_list *described;
         struct conversation *conversation; /* one hold is handed over */
         struct passage_list *passages;
+        struct hit_list *found;
         struct name_list *subagents;
         struct place *place;
         struct {

@@ -258,6 +258,27 @@ static enum err_code answer_read(const struct effect *q, const struct reply *r, 
     return ERR_OK;
 }
 
+/* A question and where its answers go. */
+struct asking {
+    const struct effect *question;
+    const struct reply *reply;
+};
+
+static void post_found(struct hit_list *list, void *arg)
+{
+    const struct asking *a = arg;
+
+    post(a->reply, a->question, (struct msg){ .kind = MSG_FOUND, .u.found = list });
+}
+
+static enum err_code answer_search(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct asking asking = { q, r };
+
+    return search_conversation(q->conversation, buf_slice(&q->text), r->cancelled, post_found,
+                               &asking, e);
+}
+
 static enum err_code answer_subagents(const struct effect *q, const struct reply *r, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
@@ -339,6 +360,7 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_TAIL:
     case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
     case EFFECT_READ: rc = answer_read(q, r, &e); break;
+    case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
     case EFFECT_PLACE: rc = answer_place(d, q, r, &e); break;
     default: break; /* the loop carries those out itself */

@@ -152,6 +152,7 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     case EFFECT_TAIL:
     case EFFECT_LOAD:
     case EFFECT_READ:
+    case EFFECT_SEARCH:
     case EFFECT_SUBAGENTS:
     case EFFECT_PLACE: ask(l, fx); return; /* it is the workers' now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;

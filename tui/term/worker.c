@@ -50,7 +50,7 @@ static int urgency(const struct job *j)
 
 static bool may_take_long(const struct job *j)
 {
-    return j->question.kind == EFFECT_LOAD;
+    return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH;
 }
 
 /* ---- answers, with the lock held ---- */

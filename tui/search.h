@@ -1,0 +1,43 @@
+#ifndef TUI_SEARCH_H
+#define TUI_SEARCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/err.h"
+#include "tui/conversation.h"
+
+/* Looking for text in a conversation, as it reads when decoded: prompts, answers, thinking, what tools were asked
+ * and what they answered. Capitals count only when the needle has one. */
+
+/* A block that holds the needle. */
+struct hit {
+    size_t message;
+    uint32_t block, count; /* of occurrences in it */
+};
+
+struct hit_list {
+    struct hit *hit; /* owned */
+    size_t n, cap;
+    bool done; /* nothing comes after this one */
+};
+
+struct hit_list *hit_list_new(size_t cap);
+void hit_list_free(struct hit_list *list); /* NULL is fine */
+
+/* The first occurrence in the text; false: there is none. An empty needle is nowhere. */
+bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n);
+size_t search_count(struct slice text, struct slice needle);
+
+/* Takes over the list. */
+typedef void search_found_fn(struct hit_list *list, void *arg);
+
+/* Reads every message and hands out hits in order, many or none at a time, the last list with `done`. Rows that
+ * cannot be read are passed over. */
+MUST_CHECK enum err_code search_conversation(const struct conversation *c, struct slice needle,
+                                             const atomic_bool *cancel, search_found_fn *fn,
+                                             void *arg, struct err *e);
+
+#endif
