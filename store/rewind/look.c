@@ -1,0 +1,133 @@
+#include "store/rewind/look.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/rewind/beneath.h"
+
+void look_fini(struct look *l)
+{
+    content_fini(&l->present);
+}
+
+static void refuse(struct look *l, enum rewind_rule rule, const char *why)
+{
+    l->rule = rule;
+    l->why = why;
+}
+
+static int64_t ns_of(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void take_stat(struct look *l, const struct stat *st)
+{
+    l->seen = (struct rewind_seen){ .exists = true,
+                                    .dev = st->st_dev,
+                                    .ino = st->st_ino,
+                                    .size = st->st_size,
+                                    .mtime_ns = ns_of(st->st_mtim),
+                                    .ctime_ns = ns_of(st->st_ctim),
+                                    .mode = st->st_mode & 07777 };
+}
+
+/* Is the directory the one that was recorded? Asked of the kernel, by the descriptor that is used. */
+static bool is_real_parent(int fd, const char *real_parent)
+{
+    char self[64], real[PATH_MAX];
+
+    snprintf(self, sizeof self, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(self, real, sizeof real - 1);
+
+    if (n < 0)
+        return true; /* no /proc: the walk without links is what stands */
+    real[n] = '\0';
+    return strcmp(real, real_parent) == 0;
+}
+
+static void judge(struct look *l, const struct stat *st)
+{
+    if (S_ISLNK(st->st_mode))
+        refuse(l, REWIND_RULE_LINK, "a symbolic link lies there");
+    else if (S_ISDIR(st->st_mode))
+        refuse(l, REWIND_RULE_TYPE, "a directory lies there");
+    else if (!S_ISREG(st->st_mode))
+        refuse(l, REWIND_RULE_TYPE, "a FIFO, socket or device lies there");
+    else if (st->st_nlink > 1)
+        refuse(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
+}
+
+static enum err_code read_present(int dir, const char *name, const char *path, struct look *l,
+                                  struct err *e)
+{
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    struct stat st;
+
+    if (fd < 0) {
+        refuse(l, REWIND_RULE_ACCESS, "it cannot be read");
+        return ERR_OK;
+    }
+    enum err_code rc = content_read(fd, path, &l->present, e);
+
+    /* Of the descriptor, after the bytes: what is compared at apply is what was read. */
+    if (!rc && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        take_stat(l, &st);
+    close(fd);
+    if (rc == ERR_NOMEM)
+        return rc;
+    if (rc)
+        refuse(l, REWIND_RULE_ACCESS,
+               rc == ERR_STALE ? "it is being written right now" : "it cannot be read");
+    else
+        memcpy(l->seen.sha256, l->present.sha256, sizeof l->seen.sha256);
+    return ERR_OK;
+}
+
+static enum err_code look_in(int dir, const char *name, const char *path, struct look *l,
+                             struct err *e)
+{
+    struct stat st;
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
+        if (errno != ENOENT)
+            refuse(l, REWIND_RULE_ACCESS, "it cannot be looked at");
+        return ERR_OK;
+    }
+    take_stat(l, &st);
+    judge(l, &st);
+    return l->rule ? ERR_OK : read_present(dir, name, path, l, e);
+}
+
+enum err_code look_at(int root_fd, const char *root, const char *path, const char *real_parent,
+                      struct look *out, struct err *e)
+{
+    int dir;
+    const char *name;
+    struct err why;
+    struct buf keep = out->present.bytes;
+
+    *out = (struct look){ .present.bytes = keep };
+    out->present.bytes.n = 0;
+    enum err_code rc = beneath_parent(root_fd, root, path, &dir, &name, &why);
+
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK; /* its directory is gone, and so is it */
+    if (rc == ERR_UNSAFE)
+        refuse(out, REWIND_RULE_LINK, "a link or a file stands on the way where a directory was");
+    else if (rc)
+        refuse(out, REWIND_RULE_ACCESS, "its directory cannot be opened");
+    if (rc)
+        return ERR_OK;
+    if (real_parent && !is_real_parent(dir, real_parent))
+        refuse(out, REWIND_RULE_PARENT, "its directory is not the one it lay in");
+    else
+        rc = look_in(dir, name, path, out, e);
+    close(dir);
+    return rc;
+}

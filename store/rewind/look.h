@@ -1,0 +1,20 @@
+#ifndef STORE_REWIND_LOOK_H
+#define STORE_REWIND_LOOK_H
+
+#include "store/rewind/source.h"
+
+/* What lies at a path of the work tree, looked at once and through nothing but real directories. */
+struct look {
+    struct rewind_seen seen;
+    enum rewind_rule rule;  /* why it cannot be touched; REWIND_RULE_NONE otherwise */
+    const char *why;        /* a static text */
+    struct content present; /* when seen.exists and the rule is none */
+};
+
+/* root_fd, root: see beneath.h; real_parent may be NULL. Fails only for want of memory: whatever is in the way is
+ * a rule. Reuses the buffer of *out. */
+MUST_CHECK enum err_code look_at(int root_fd, const char *root, const char *path,
+                                 const char *real_parent, struct look *out, struct err *e);
+void look_fini(struct look *l);
+
+#endif

@@ -1,0 +1,64 @@
+#include <string.h>
+
+#include "store/rewind/rewind.h"
+
+/* Room for one more: 1, 3, 7, ...; the old array stays in the arena. */
+static void *grown(struct arena *a, void *old, size_t n, size_t size)
+{
+    if (n & (n + 1))
+        return old;
+    void *p = arena_zalloc(a, size * (n * 2 + 1));
+
+    if (p && n)
+        memcpy(p, old, n * size);
+    return p;
+}
+
+static bool keep_text(struct arena *a, const char **text)
+{
+    if (!*text)
+        return true;
+    *text = arena_copy(a, (struct slice){ *text, strlen(*text) }).p;
+    return *text != NULL;
+}
+
+static bool keep_source(struct arena *a, struct rewind_source *s)
+{
+    if (!keep_text(a, &s->file) || !keep_text(a, &s->sha256))
+        return false;
+    if (!s->bytes.p)
+        return true;
+    s->bytes = arena_copy(a, s->bytes);
+    return s->bytes.p != NULL;
+}
+
+enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
+                              struct err *e)
+{
+    struct arena *a = &plan->arena;
+    struct rewind_target copy = *t, *list = grown(a, plan->target, plan->n, sizeof *list);
+
+    if (!list || !keep_text(a, &copy.path) || !keep_text(a, &copy.real_parent) ||
+        !keep_text(a, &copy.why) || !keep_source(a, &copy.source) || !keep_source(a, &copy.last))
+        return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
+    plan->target = list;
+    plan->target[plan->n++] = copy;
+    return ERR_OK;
+}
+
+enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struct err *e)
+{
+    const char **list = grown(&plan->arena, plan->note, plan->notes, sizeof *list);
+
+    if (!list || !keep_text(&plan->arena, &text))
+        return err_set(e, ERR_NOMEM, NULL, "plan a rewind: out of memory");
+    plan->note = list;
+    plan->note[plan->notes++] = text;
+    return ERR_OK;
+}
+
+void rewind_plan_fini(struct rewind_plan *plan)
+{
+    arena_fini(&plan->arena);
+    *plan = (struct rewind_plan){ 0 };
+}

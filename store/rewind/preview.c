@@ -1,0 +1,305 @@
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/rewind/beneath.h"
+#include "store/rewind/diff.h"
+#include "store/rewind/look.h"
+#include "store/rewind/pathrule.h"
+#include "store/rewind/rewind.h"
+
+/* Buffers that go from file to file, and the two roots that a plan may reach into. */
+struct worker {
+    const struct rewind_plan *plan;
+    const struct rewind_options *options;
+    const char *root;        /* the session's directory; / when that is gone */
+    int project, everywhere; /* the root, and / for what lies outside of it */
+    struct look look;
+    struct content wanted, last;
+};
+
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+/* ---- rules by name ---- */
+
+static bool refuse(struct rewind_entry *x, enum rewind_rule rule, const char *why)
+{
+    x->action = REWIND_REFUSED;
+    x->rule = rule;
+    x->why = why;
+    return false;
+}
+
+static bool is_outside(const struct worker *w, const char *path)
+{
+    return !w->plan->root || !pathrule_under(slice_of(path), slice_of(w->plan->root));
+}
+
+/* Rules that no consent lifts. */
+static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
+{
+    const char *why = "";
+    enum pathrule rule = pathrule_check(slice_of(t->path), &why);
+
+    if (rule == PATHRULE_BAD || rule == PATHRULE_GIT)
+        return refuse(x, REWIND_RULE_PATH, why);
+    if (t->want == REWIND_UNKNOWN)
+        return refuse(x, REWIND_RULE_SOURCE, t->why);
+    return true;
+}
+
+/* Rules that a person may lift; asked last, so that the entry knows what it would do. */
+static void ask_consent(const struct worker *w, struct rewind_entry *x)
+{
+    const struct rewind_options *o = w->options;
+    const char *path = x->target->path, *why = "";
+
+    if (x->action == REWIND_UNCHANGED)
+        return;
+    x->would = x->action;
+    if (pathrule_check(slice_of(path), &why) == PATHRULE_SENSITIVE && !o->allow_sensitive)
+        refuse(x, REWIND_RULE_SENSITIVE, why);
+    else if (is_outside(w, path) && !o->allow_outside)
+        refuse(x, REWIND_RULE_OUTSIDE, "outside the session's project");
+    else if (x->edited && !o->allow_edited)
+        refuse(x, REWIND_RULE_EDITED,
+               x->seen.exists ? "changed since the last snapshot, not by the session"
+                              : "removed since the last snapshot, not by the session");
+}
+
+/* ---- what would happen ---- */
+
+static enum err_code count(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    struct slice before = x->seen.exists ? buf_slice(&w->look.present.bytes) : SLICE("");
+    struct slice after = x->target->want == REWIND_BYTES ? buf_slice(&w->wanted.bytes) : SLICE("");
+
+    return diff_count(before, after, &x->insertions, &x->deletions, &x->binary, e);
+}
+
+static bool same(const struct content *a, const struct content *b)
+{
+    return a->bytes.n == b->bytes.n && memcmp(a->sha256, b->sha256, SHA256_BYTES) == 0;
+}
+
+static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
+{
+    const struct rewind_target *t = x->target;
+
+    if (!x->seen.exists) {
+        x->action = REWIND_CREATE;
+    } else if (!same(&w->look.present, &w->wanted)) {
+        x->action = REWIND_RESTORE;
+    } else if (t->has_mode && (t->mode & 07777) != x->seen.mode) {
+        x->action = REWIND_RESTORE;
+        x->mode_only = true;
+    } else {
+        x->action = REWIND_UNCHANGED;
+    }
+}
+
+/* Was it changed by somebody else since the session last saw it? Unreadable knowledge is no knowledge. */
+static enum err_code compare_with_last(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+
+    if (!t->has_last || x->action == REWIND_UNCHANGED)
+        return ERR_OK;
+    if (t->last_absent || !x->seen.exists) {
+        x->edited = t->last_absent == x->seen.exists;
+        return ERR_OK;
+    }
+    enum err_code rc = source_read(&t->last, &w->last, e);
+
+    if (rc == ERR_NOMEM)
+        return rc;
+    x->edited = !rc && !same(&w->look.present, &w->last);
+    return ERR_OK;
+}
+
+static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    struct err why;
+    enum err_code rc = source_read(&x->target->source, &w->wanted, &why);
+
+    if (rc == ERR_NOMEM)
+        return err_set(e, rc, x->target->path, "read the saved copy: out of memory");
+    if (rc)
+        refuse(x, REWIND_RULE_SOURCE,
+               rc == ERR_FORMAT ? "the saved copy is missing, damaged or no regular file"
+                                : "the saved copy cannot be read");
+    else
+        compare_with_wanted(w, x);
+    return ERR_OK;
+}
+
+static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+    enum err_code rc = ERR_OK;
+
+    x->seen = w->look.seen;
+    if (w->look.rule) {
+        refuse(x, w->look.rule, w->look.why);
+        return ERR_OK;
+    }
+    if (t->want == REWIND_ABSENT)
+        x->action = x->seen.exists ? REWIND_DELETE : REWIND_UNCHANGED;
+    else
+        rc = judge_wanted(w, x, e);
+    if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
+        return rc;
+    rc = compare_with_last(w, x, e);
+    if (!rc && !x->mode_only)
+        rc = count(w, x, e);
+    return rc;
+}
+
+static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+    bool outside = is_outside(w, t->path);
+
+    if (!may_look(t, x))
+        return ERR_OK;
+    enum err_code rc = look_at(outside ? w->everywhere : w->project, outside ? "/" : w->plan->root,
+                               t->path, t->real_parent, &w->look, e);
+
+    if (!rc)
+        rc = judge(w, x, e);
+    if (!rc && x->action != REWIND_REFUSED)
+        ask_consent(w, x);
+    return rc;
+}
+
+/* ---- the id of the plan ---- */
+
+static void add_text(EVP_MD_CTX *c, const char *text)
+{
+    EVP_DigestUpdate(c, text, strlen(text) + 1);
+}
+
+static void add_entry(EVP_MD_CTX *c, const struct rewind_entry *x,
+                      const uint8_t wanted[SHA256_BYTES])
+{
+    char facts[128];
+
+    add_text(c, x->target->path);
+    snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule, x->seen.exists,
+             (unsigned)x->seen.mode, (int)x->target->want,
+             x->target->has_mode ? (unsigned)x->target->mode : 0);
+    add_text(c, facts);
+    EVP_DigestUpdate(c, x->seen.sha256, SHA256_BYTES);
+    EVP_DigestUpdate(c, wanted, SHA256_BYTES);
+}
+
+static enum err_code sum_up(struct rewind_preview *p, EVP_MD_CTX *c, struct err *e)
+{
+    uint8_t hash[SHA256_BYTES];
+    unsigned n = SHA256_BYTES;
+
+    if (!EVP_DigestFinal_ex(c, hash, &n))
+        return err_set(e, ERR_NOMEM, NULL, "name the plan: out of memory");
+    sha256_hex(hash, p->id);
+    for (size_t i = 0; i < p->n; i++) {
+        struct rewind_entry *x = &p->entry[i];
+
+        x->chosen = x->action != REWIND_REFUSED;
+        p->refused += x->action == REWIND_REFUSED;
+        p->insertions += x->chosen ? x->insertions : 0;
+        p->deletions += x->chosen ? x->deletions : 0;
+    }
+    return ERR_OK;
+}
+
+/* ---- all of it ---- */
+
+static bool is_only(const struct rewind_options *o, const char *path)
+{
+    for (size_t i = 0; i < o->only_n; i++)
+        if (strcmp(o->only[i], path) == 0)
+            return true;
+    return !o->only;
+}
+
+static enum err_code preview_all(struct worker *w, struct rewind_preview *p, EVP_MD_CTX *c,
+                                 struct err *e)
+{
+    static const uint8_t nothing[SHA256_BYTES];
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < w->plan->n && !rc; i++) {
+        struct rewind_entry *x = &p->entry[p->n];
+
+        if (!is_only(w->options, w->plan->target[i].path))
+            continue;
+        *x = (struct rewind_entry){ .target = &w->plan->target[i] };
+        memset(w->wanted.sha256, 0, SHA256_BYTES);
+        rc = preview_one(w, x, e);
+        add_entry(c, x, x->target->want == REWIND_BYTES ? w->wanted.sha256 : nothing);
+        p->n++;
+    }
+    return rc;
+}
+
+static enum err_code worker_open(struct worker *w, struct err *e)
+{
+    enum err_code rc = beneath_root("/", &w->everywhere, e);
+
+    w->root = w->plan->root ? w->plan->root : "/";
+    if (rc)
+        return rc;
+    rc = beneath_root(w->root, &w->project, e);
+    if (rc != ERR_NOT_FOUND)
+        return rc;
+    w->root = "/";
+    return beneath_root(w->root, &w->project, e);
+}
+
+static void worker_close(struct worker *w)
+{
+    if (w->project >= 0)
+        close(w->project);
+    if (w->everywhere >= 0)
+        close(w->everywhere);
+    look_fini(&w->look);
+    content_fini(&w->wanted);
+    content_fini(&w->last);
+}
+
+enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind_options *options,
+                             struct rewind_preview *out, struct err *e)
+{
+    struct worker w = { .plan = plan, .options = options, .project = -1, .everywhere = -1 };
+    struct rewind_preview p = { .plan = plan, .options = *options };
+    EVP_MD_CTX *c = EVP_MD_CTX_new();
+    bool held = diff_hold();
+    enum err_code rc = worker_open(&w, e);
+
+    p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
+    if (!rc && (!c || !held || !p.entry || !EVP_DigestInit_ex(c, EVP_sha256(), NULL)))
+        rc = err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
+    if (!rc)
+        rc = preview_all(&w, &p, c, e);
+    if (!rc)
+        rc = sum_up(&p, c, e);
+    worker_close(&w);
+    EVP_MD_CTX_free(c);
+    if (held)
+        diff_release();
+    if (rc)
+        rewind_preview_fini(&p);
+    else
+        *out = p;
+    return rc;
+}
+
+void rewind_preview_fini(struct rewind_preview *p)
+{
+    arena_fini(&p->arena);
+    *p = (struct rewind_preview){ 0 };
+}
