@@ -3,40 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids are random or hashed, but someone may count them up: a multiplication spreads both. */
-static size_t slot_of(const struct chain *c, struct id128 id)
-{
-    uint64_t h = (id.hi ^ (id.lo * UINT64_C(0x9E3779B97F4A7C15))) * UINT64_C(0xD6E8FEB86659FD93);
-
-    return (size_t)(h >> 32) & (c->slots - 1);
-}
-
-/* Where the id is, or the empty slot where it belongs. */
-static uint32_t *seek(const struct chain *c, struct id128 id)
-{
-    size_t i = slot_of(c, id);
-
-    while (c->slot[i] != CHAIN_NONE && !id128_eq(c->node[c->slot[i]].id, id))
-        i = (i + 1) & (c->slots - 1);
-    return &c->slot[i];
-}
-
-static enum err_code grow_slots(struct chain *c)
-{
-    size_t slots = c->slots ? 2 * c->slots : 64;
-    uint32_t *slot = slots > SIZE_MAX / sizeof *slot ? NULL : malloc(slots * sizeof *slot);
-
-    if (!slot)
-        return ERR_NOMEM;
-    memset(slot, 0xFF, slots * sizeof *slot);
-    free(c->slot);
-    c->slot = slot;
-    c->slots = slots;
-    for (size_t i = 0; i < c->n; i++)
-        *seek(c, c->node[i].id) = (uint32_t)i;
-    return ERR_OK;
-}
-
 static enum err_code grow_nodes(struct chain *c)
 {
     size_t cap = c->cap ? c->cap + c->cap / 2 : 64;
@@ -59,26 +25,28 @@ static enum err_code grow_nodes(struct chain *c)
 
 uint32_t chain_find(const struct chain *c, struct id128 id)
 {
-    return c->slots ? *seek(c, id) : CHAIN_NONE;
+    return idset_find(&c->ids, id);
 }
 
 enum err_code chain_name(struct chain *c, struct id128 id, uint32_t *node)
 {
-    uint32_t known = chain_find(c, id);
+    static const struct chain_node nothing = { CHAIN_NONE, CHAIN_NONE, CHAIN_NONE,
+                                               CHAIN_NONE, CHAIN_NONE, CHAIN_NONE };
 
-    if (known != CHAIN_NONE) {
-        *node = known;
-        return ERR_OK;
-    }
     if (c->n == c->cap && grow_nodes(c))
         return ERR_NOMEM;
-    if (c->n + 1 > c->slots / 2 && grow_slots(c))
+    if (idset_add(&c->ids, id, node))
         return ERR_NOMEM;
-    *node = *seek(c, id) = (uint32_t)c->n;
-    c->node[c->n] = (struct chain_node){ id,         CHAIN_NONE, CHAIN_NONE, CHAIN_NONE,
-                                         CHAIN_NONE, CHAIN_NONE, CHAIN_NONE };
-    c->mark[c->n++] = 0;
+    if (*node == c->n) {
+        c->node[c->n] = nothing;
+        c->mark[c->n++] = 0;
+    }
     return ERR_OK;
+}
+
+struct id128 chain_id(const struct chain *c, uint32_t node)
+{
+    return c->ids.id[node];
 }
 
 bool chain_has_row(const struct chain *c, uint32_t node)
@@ -177,7 +145,7 @@ void chain_fini(struct chain *c)
 {
     free(c->node);
     free(c->mark);
-    free(c->slot);
+    idset_fini(&c->ids);
     *c = (struct chain){ 0 };
 }
 

@@ -7,6 +7,7 @@
 
 #include "lite/err.h"
 #include "lite/index.h"
+#include "store/log/idset.h"
 
 /* Who follows whom in a log whose rows have an id and name the row before them.
  *
@@ -16,11 +17,10 @@
  *  - Rows may come before their parents, name themselves, or form circles: everything here takes each
  *    node at most once, and nothing recurses.
  *
- * Cost: 41 bytes a node and up to 8 for the look-up. */
+ * Cost: 41 bytes a node and up to 16 for the look-up. */
 #define CHAIN_NONE UINT32_MAX
 
 struct chain_node {
-    struct id128 id;
     uint32_t line;              /* of the last row with this id; CHAIN_NONE: there is no row */
     uint32_t first;             /* of the first row with this id */
     uint32_t parent;            /* node, perhaps one without a row; CHAIN_NONE: a root */
@@ -29,11 +29,10 @@ struct chain_node {
 
 struct chain {
     const struct index *index; /* borrowed */
-    struct chain_node *node;   /* owned; nodes keep their numbers */
+    struct idset ids;          /* a node is the number of its id */
+    struct chain_node *node;   /* owned; n of them */
     uint8_t *mark;             /* one a node, 0 at first: for whoever walks */
     size_t n, cap;
-    uint32_t *slot; /* open addressing, a power of two */
-    size_t slots;
     size_t first_line; /* lines before are not looked at */
     size_t again;      /* rows whose id had a row before */
 };
@@ -50,6 +49,7 @@ uint32_t chain_find(const struct chain *c, struct id128 id);
 MUST_CHECK enum err_code chain_name(struct chain *c, struct id128 id, uint32_t *node);
 /* The parent of a node if that has a row, else CHAIN_NONE. */
 uint32_t chain_up(const struct chain *c, uint32_t node);
+struct id128 chain_id(const struct chain *c, uint32_t node);
 bool chain_has_row(const struct chain *c, uint32_t node);
 /* Puts a node under another parent (CHAIN_NONE: makes it a root). */
 void chain_relink(struct chain *c, uint32_t node, uint32_t parent);

@@ -18,7 +18,7 @@ static bool lacks_parent(const struct claude_log *log, uint32_t node)
 
     return parent != CHAIN_NONE && !chain_has_row(c, parent) &&
            !claude_line_is(claude_node_line(log, node), CLAUDE_USER) &&
-           !passed_over(log, c->node[parent].id);
+           !passed_over(log, chain_id(c, parent));
 }
 
 enum err_code claude_bridge(struct claude_log *log, struct err *e)

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "store/systems/claude/facts.h"
+
 enum err_code claude_list_add(struct claude_list *list, const struct claude_item *item)
 {
     if (list->n == list->cap) {
@@ -16,6 +18,41 @@ enum err_code claude_list_add(struct claude_list *list, const struct claude_item
     }
     list->item[list->n++] = *item;
     return ERR_OK;
+}
+
+enum err_code claude_list_add_line(struct claude_list *list, const struct claude_log *log,
+                                   uint32_t line, unsigned flags)
+{
+    const struct index_line *l = claude_line(log, line);
+
+    return claude_list_add(
+        list, &(struct claude_item){
+                  .line = line, .marks = l->marks, .kind = l->kind, .flags = (uint8_t)flags });
+}
+
+enum err_code claude_list_add_made(struct claude_list *list, struct claude_log *log, uint32_t line,
+                                   struct slice row, struct err *e)
+{
+    struct index one = { 0 };
+    struct claude_item item = { .made = arena_copy(&log->arena, row), .line = line };
+    enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, 0, e);
+
+    if (!rc && (!item.made.p || one.n != 1))
+        rc = err_set(e, ERR_NOMEM, log->file.path, "make up a row");
+    if (!rc) {
+        item.marks = one.line[0].marks;
+        item.kind = one.line[0].kind;
+        rc = claude_list_add(list, &item);
+    }
+    index_fini(&one);
+    return rc;
+}
+
+struct id128 claude_item_id(struct claude_log *log, const struct claude_item *item)
+{
+    if (item->made.n)
+        return claude_id_at(item->made, "uuid", &log->arena);
+    return claude_line(log, item->line)->id;
 }
 
 void claude_list_fini(struct claude_list *list)

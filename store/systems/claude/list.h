@@ -19,6 +19,8 @@ struct claude_item {
     struct slice
         made; /* a row that was made up, in the arena of the log; empty: that of the line */
     uint32_t line;
+    uint16_t marks; /* enum claude_mark and enum claude_kind, of the row */
+    uint8_t kind;
     uint8_t flags;
 };
 
@@ -28,10 +30,18 @@ struct claude_list {
 };
 
 MUST_CHECK enum err_code claude_list_add(struct claude_list *list, const struct claude_item *item);
+MUST_CHECK enum err_code claude_list_add_line(struct claude_list *list,
+                                              const struct claude_log *log, uint32_t line,
+                                              unsigned flags);
+/* A made-up row, copied into the arena of the log; it speaks from the place of `line`. */
+MUST_CHECK enum err_code claude_list_add_made(struct claude_list *list, struct claude_log *log,
+                                              uint32_t line, struct slice row, struct err *e);
 void claude_list_fini(struct claude_list *list);
 /* The bytes of an item's row, valid until the next row is read from the log. */
 MUST_CHECK enum err_code claude_item_row(struct claude_log *log, const struct claude_item *item,
                                          struct slice *row, struct err *e);
+/* The uuid of an item's row. */
+struct id128 claude_item_id(struct claude_log *log, const struct claude_item *item);
 
 /* parallel.c: tool calls that ran side by side hang on one API message, and the way up from the leaf
  * passes only one of them. Puts the others behind it. path holds nodes marked NODE_LISTED and is
@@ -44,5 +54,31 @@ MUST_CHECK enum err_code claude_trailing(struct claude_log *log, uint32_t leaf,
 /* delivered.c: finds out from the queue rows which queued commands reached the agent. */
 MUST_CHECK enum err_code claude_delivered(struct claude_log *log, struct claude_list *list,
                                           struct err *e);
+/* local.c and queued.c and choose.c: decides which items come out and as what, in order, until `most` of
+ * them do; SIZE_MAX: all. */
+struct claude_choice {
+    bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
+    bool system_messages; /* system rows come out too */
+    size_t most;
+};
+MUST_CHECK enum err_code claude_choose(struct claude_log *log, struct claude_list *list,
+                                       const struct claude_choice *how, struct claude_list *out,
+                                       struct err *e);
+/* queued.c: the user row as which a queued command comes out. *plain: it does not, because it was meant
+ * for somebody else or its id is taken. ids are those of the conversation. */
+MUST_CHECK enum err_code claude_queued_row(struct claude_log *log, const struct claude_item *item,
+                                           bool agent, struct idset *ids, struct buf *out,
+                                           bool *plain, struct err *e);
+/* host.c: what a host program ran in the agent's name. The first puts its rows in, the second
+ * (hosthide.c) takes out what it hid; both do nothing unless a row says that a host took part. */
+MUST_CHECK enum err_code claude_host_insert(struct claude_log *log, struct claude_list *list,
+                                            struct err *e);
+MUST_CHECK enum err_code claude_host_hide(struct claude_log *log, struct claude_list *list,
+                                          struct err *e);
+/* A row may be one of a host's, by its marks alone. */
+bool claude_host_marked(const struct claude_item *item);
+bool claude_host_took_part(const struct claude_list *list);
+/* An assistant row by which a host hides calls or whose call a host ran. */
+bool claude_is_host_row(struct slice row);
 
 #endif

@@ -40,7 +40,7 @@ struct parallel {
     struct id128 *tool;
     size_t answers, links, additions, tools;
     size_t answer_cap, link_cap, addition_cap, tool_cap;
-    struct chain answered; /* used as a set: tool ids that a row on the way answers */
+    struct idset answered; /* tool ids that a row on the way answers */
     bool answered_known;
 };
 
@@ -193,12 +193,12 @@ static enum err_code read_answers(struct parallel *p, struct err *e)
     return rc;
 }
 
-static enum err_code remember(const struct parallel *p, struct chain *set, size_t tool, size_t n)
+static enum err_code remember(const struct parallel *p, struct idset *set, size_t tool, size_t n)
 {
-    uint32_t node;
+    uint32_t number;
 
     for (size_t i = 0; i < n; i++)
-        if (chain_name(set, p->tool[tool + i], &node))
+        if (idset_add(set, p->tool[tool + i], &number))
             return ERR_NOMEM;
     return ERR_OK;
 }
@@ -232,7 +232,7 @@ struct group {
     uint32_t *stray; /* owned: answers whose parent is elsewhere, by place in parallel.answer */
     size_t strays;
     size_t row_cap, stray_cap;
-    struct chain taken; /* used as a set: the tool ids they answer */
+    struct idset taken; /* the tool ids they answer */
 };
 
 static bool in_group(const struct parallel *p, const struct group *g, uint32_t node)
@@ -303,8 +303,8 @@ static bool answers_new_call(const struct parallel *p, const struct group *g,
         struct id128 tool = p->tool[a->tool + i];
         const struct claude_speech *s = claude_caller(&p->calls, tool);
 
-        if (s && id128_eq(s->message, g->message) && chain_find(&g->taken, tool) == CHAIN_NONE &&
-            chain_find(&p->answered, tool) == CHAIN_NONE)
+        if (s && id128_eq(s->message, g->message) && !idset_has(&g->taken, tool) &&
+            !idset_has(&p->answered, tool))
             return true;
     }
     return false;
@@ -404,7 +404,7 @@ static void group_fini(struct group *g)
 {
     free(g->row);
     free(g->stray);
-    chain_fini(&g->taken);
+    idset_fini(&g->taken);
 }
 
 /* last[m] is the last place on the path of the message that begins at place m of by_message. */
@@ -483,7 +483,7 @@ enum err_code claude_parallel(struct claude_log *log, uint32_t **path, size_t *n
     if (!rc && p.additions)
         rc = merge(&p, path, n);
     claude_calls_fini(&p.calls);
-    chain_fini(&p.answered);
+    idset_fini(&p.answered);
     free(p.answer);
     free(p.link);
     free(p.addition);

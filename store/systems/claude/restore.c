@@ -77,7 +77,7 @@ static enum err_code revive_node(struct claude_restoring *r, uint32_t node, stru
     row = arena_copy(&r->out.arena, row);
     if (!row.p)
         return ERR_NOMEM;
-    *out = (struct claude_revived){ .id = r->log.chain.node[node].id, .kind = line->kind };
+    *out = (struct claude_revived){ .id = chain_id(&r->log.chain, node), .kind = line->kind };
     rc = claude_migrate(row, line->kind, r->out.cwd, &r->out.arena, &out->row);
     if (!rc)
         r->revival.n++;

@@ -270,7 +270,7 @@ enum err_code claude_snapshots(struct claude_log *log, const uint32_t *path, siz
     enum err_code rc = collect(&h, e);
 
     for (size_t i = 0; !rc && i < n; i++)
-        rc = add_message(&h, log->chain.node[path[i]].id, e);
+        rc = add_message(&h, chain_id(&log->chain, path[i]), e);
     for (size_t i = h.n > MOST ? h.n - MOST : 0; !rc && i < h.n; i++)
         rc = claude_values_add(out, a, h.snapshot[i].json);
     free(h.row);

@@ -190,8 +190,7 @@ static enum err_code visit(struct trailing *t, uint32_t line, struct err *e)
     if (claude_line_is(claude_line(t->log, line), CLAUDE_ATTACHMENT) && !(*mark & NODE_BRANCH)) {
         rc = claude_log_row(t->log, line, &row, e);
         if (!rc && claude_is_queued_command(row))
-            rc = claude_list_add(t->list,
-                                 &(struct claude_item){ .line = line, .flags = ITEM_TRAILING });
+            rc = claude_list_add_line(t->list, t->log, line, ITEM_TRAILING);
     }
     return rc ? rc : push_hanging(t, node, e);
 }

@@ -1,0 +1,440 @@
+#include "store/systems/claude/list.h"
+
+#include <stdlib.h>
+
+#include "lite/json.h"
+#include "lite/jsonout.h"
+#include "store/systems/claude/facts.h"
+
+/* A host program may run tools in the agent's name. Its calls and their results lie beside the way up from
+ * the leaf, as rows marked `isVirtual` or, in newer files, as host-row lines; both come in behind the row
+ * that they belong to. */
+
+bool claude_host_marked(const struct claude_item *item)
+{
+    return item->kind == CLAUDE_ASSISTANT && item->marks & (MARK_HIDES | MARK_RAN_BY);
+}
+
+bool claude_host_took_part(const struct claude_list *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (claude_host_marked(&list->item[i]))
+            return true;
+    return false;
+}
+
+bool claude_is_host_row(struct slice row)
+{
+    struct slice value;
+
+    return claude_says(row, "type", "assistant") &&
+           ((json_get(row, "hostHiddenToolUseIds", &value) && json_type(value) == JSON_ARRAY) ||
+            (json_get(row, "ranByToolUseId", &value) && json_type(value) == JSON_STRING));
+}
+
+/* Which line, not of the conversation, follows which id: the last one that names it as its parent. */
+struct beside {
+    struct claude_log *log;
+    struct claude_list *list; /* as it was */
+    struct claude_list out;
+    struct idset taken;   /* ids of the rows that are in */
+    struct idset parents; /* of the rows that were in from the beginning */
+    struct idset followed;
+    uint32_t *follower; /* owned; line by number of followed */
+    size_t cap;
+};
+
+static enum err_code note_follower(struct beside *b, uint32_t line)
+{
+    const struct index_line *l = claude_line(b->log, line);
+    uint32_t at;
+
+    if (id128_none(l->parent) || id128_none(l->id) || idset_has(&b->taken, l->id))
+        return ERR_OK;
+    if (idset_add(&b->followed, l->parent, &at))
+        return ERR_NOMEM;
+    if (at >= b->cap) {
+        size_t cap = b->cap ? 2 * b->cap : 64;
+        uint32_t *more =
+            cap > SIZE_MAX / sizeof *more ? NULL : realloc(b->follower, cap * sizeof *more);
+
+        if (!more)
+            return ERR_NOMEM;
+        b->follower = more;
+        b->cap = cap;
+    }
+    b->follower[at] = line;
+    return ERR_OK;
+}
+
+/* The line behind an id, or CHAIN_NONE. */
+static uint32_t follower_of(const struct beside *b, struct id128 id)
+{
+    uint32_t at = idset_find(&b->followed, id);
+
+    return at == IDSET_NONE ? CHAIN_NONE : b->follower[at];
+}
+
+static enum err_code look_beside(struct beside *b)
+{
+    const struct chain *c = &b->log->chain;
+    uint32_t number;
+
+    for (size_t i = 0; i < b->list->n; i++) {
+        const struct index_line *l = claude_line(b->log, b->list->item[i].line);
+        uint32_t node = chain_find(c, l->id), up = c->node[node].parent;
+
+        if (idset_add(&b->taken, l->id, &number) ||
+            (up != CHAIN_NONE && idset_add(&b->parents, chain_id(c, up), &number)))
+            return ERR_NOMEM;
+    }
+    for (size_t i = c->first_line; i < b->log->file.index.n; i++) {
+        const struct index_line *l = claude_line(b->log, i);
+
+        if (l->state == LINE_OK && !id128_none(l->id) && chain_find(c, l->id) != CHAIN_NONE &&
+            l->kind >= CLAUDE_USER && l->kind <= CLAUDE_PROGRESS && note_follower(b, (uint32_t)i))
+            return ERR_NOMEM;
+    }
+    return ERR_OK;
+}
+
+struct look {
+    bool host, virtual;
+};
+
+static enum err_code look_at(struct beside *b, uint32_t line, struct look *look, struct err *e)
+{
+    struct slice row;
+    enum err_code rc = claude_log_row(b->log, line, &row, e);
+
+    if (rc)
+        return rc;
+    look->host = claude_is_host_row(row);
+    look->virtual = json_get_true(row, "isVirtual");
+    return ERR_OK;
+}
+
+static enum err_code take(struct beside *b, uint32_t line)
+{
+    uint32_t number;
+
+    return idset_add(&b->taken, claude_line(b->log, line)->id, &number);
+}
+
+/* The virtual rows that follow `line`, past attachments; *before says whether the row before is a host's. */
+static enum err_code add_followers(struct beside *b, uint32_t line, bool before, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (!rc && line != CHAIN_NONE && !idset_has(&b->taken, claude_line(b->log, line)->id)) {
+        const struct index_line *l = claude_line(b->log, line);
+        struct look look;
+
+        rc = take(b, line);
+        if (!rc)
+            rc = look_at(b, line, &look, e);
+        if (rc)
+            break;
+        if (look.virtual && (look.host || (claude_line_is(l, CLAUDE_USER) && before))) {
+            rc = claude_list_add_line(&b->out, b->log, line, 0);
+            before = look.host;
+        } else if (!claude_line_is(l, CLAUDE_ATTACHMENT)) {
+            break;
+        }
+        line = follower_of(b, l->id);
+    }
+    return rc;
+}
+
+static enum err_code add_beside(struct beside *b, const struct claude_item *item, struct err *e)
+{
+    const struct index_line *l = claude_line(b->log, item->line);
+    uint32_t next = follower_of(b, l->id);
+    struct look look;
+    enum err_code rc = claude_list_add(&b->out, item);
+
+    if (!rc)
+        rc = look_at(b, item->line, &look, e);
+    if (rc || look.virtual || next == CHAIN_NONE)
+        return rc;
+    if (look.host && claude_line_is(claude_line(b->log, next), CLAUDE_USER)) {
+        rc = take(b, next);
+        next = follower_of(b, claude_line(b->log, next)->id);
+    } else if (claude_line_is(claude_line(b->log, next), CLAUDE_ATTACHMENT) &&
+               (item->kind != CLAUDE_USER || idset_has(&b->parents, l->id))) {
+        return ERR_OK;
+    }
+    return rc ? rc : add_followers(b, next, look.host, e);
+}
+
+static enum err_code insert_virtual(struct claude_log *log, struct claude_list *list, struct err *e)
+{
+    struct beside b = { .log = log, .list = list };
+    struct slice row;
+    bool host = false;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && !host && i < list->n; i++) {
+        if (!claude_host_marked(&list->item[i]))
+            continue;
+        rc = claude_item_row(log, &list->item[i], &row, e);
+        host = !rc && claude_is_host_row(row);
+    }
+    if (rc || !host)
+        return rc;
+    rc = look_beside(&b);
+    for (size_t i = 0; !rc && i < list->n; i++)
+        rc = add_beside(&b, &list->item[i], e);
+    if (!rc) {
+        claude_list_fini(list);
+        *list = b.out;
+        b.out = (struct claude_list){ 0 };
+    }
+    claude_list_fini(&b.out);
+    idset_fini(&b.taken);
+    idset_fini(&b.parents);
+    idset_fini(&b.followed);
+    free(b.follower);
+    return rc;
+}
+
+/* A host-row line: one block, and the id of the call in whose course the host ran it. */
+struct hosted {
+    struct slice row; /* in the arena */
+    struct id128 ran_by, tool;
+    uint32_t next; /* of the same ran_by; CHAIN_NONE ends */
+};
+
+struct hosting {
+    struct claude_log *log;
+    struct claude_list out;
+    struct idset withheld, rows;        /* calls of which nothing is shown; ids of host rows */
+    struct idset callers, answered;     /* ran_by of calls; tool id of results */
+    struct hosted *call, *result;       /* owned; call in the order of the file */
+    uint32_t *first, *last, *result_of; /* owned; by number of callers and answered */
+    size_t calls, call_cap, results, result_cap, caller_cap, answered_cap;
+};
+
+static enum err_code grow(void *array, size_t *cap, size_t n, size_t size)
+{
+    void **p = array;
+
+    if (n < *cap)
+        return ERR_OK;
+    size_t more = 2 * n + 16;
+    void *grown = more > SIZE_MAX / size ? NULL : realloc(*p, more * size);
+
+    if (!grown)
+        return ERR_NOMEM;
+    *p = grown;
+    *cap = more;
+    return ERR_OK;
+}
+
+static enum err_code add_result(struct hosting *h, const struct hosted *r)
+{
+    uint32_t at;
+
+    if (idset_add(&h->answered, r->tool, &at) ||
+        grow(&h->result_of, &h->answered_cap, at, sizeof *h->result_of) ||
+        grow(&h->result, &h->result_cap, h->results, sizeof *h->result))
+        return ERR_NOMEM;
+    h->result_of[at] = (uint32_t)h->results;
+    h->result[h->results++] = *r;
+    return ERR_OK;
+}
+
+static enum err_code add_call(struct hosting *h, const struct hosted *r, struct id128 row)
+{
+    uint32_t at, number;
+    size_t caps = h->caller_cap;
+    bool known = idset_has(&h->callers, r->ran_by);
+
+    if (idset_add(&h->rows, row, &number) || idset_add(&h->callers, r->ran_by, &at) ||
+        grow(&h->first, &caps, at, sizeof *h->first) ||
+        grow(&h->last, &h->caller_cap, at, sizeof *h->last) ||
+        grow(&h->call, &h->call_cap, h->calls, sizeof *h->call))
+        return ERR_NOMEM;
+    if (known && h->first[at] != CHAIN_NONE)
+        h->call[h->last[at]].next = (uint32_t)h->calls;
+    else
+        h->first[at] = (uint32_t)h->calls;
+    h->last[at] = (uint32_t)h->calls;
+    h->call[h->calls] = *r;
+    h->call[h->calls++].next = CHAIN_NONE;
+    return ERR_OK;
+}
+
+static bool in_file(const struct chain *c, struct id128 id)
+{
+    uint32_t node = chain_find(c, id);
+
+    return node != CHAIN_NONE && chain_has_row(c, node);
+}
+
+static enum err_code read_host_row(struct hosting *h, struct slice row)
+{
+    struct slice block, value;
+    struct hosted r = { .ran_by = claude_id_at(row, "ranByToolUseId", &h->log->arena) };
+    uint32_t number;
+
+    if (!json_get(row, "ranByToolUseId", &value) || json_type(value) != JSON_STRING)
+        return ERR_OK;
+    if (json_get_true(row, "withheld"))
+        return idset_add(&h->withheld, r.ran_by, &number);
+    struct id128 id = claude_id_at(row, "rowUuid", &h->log->arena);
+
+    if (id128_none(id) || in_file(&h->log->chain, id) || idset_has(&h->rows, id) ||
+        !json_get(row, "block", &block))
+        return ERR_OK;
+    bool result = claude_block_id(block, "tool_result", "tool_use_id", &h->log->arena, &r.tool);
+
+    if (!result && (json_type(block) != JSON_OBJECT || !claude_says(block, "type", "tool_use")))
+        return ERR_OK;
+    if (!result)
+        r.tool = claude_id_at(block, "id", &h->log->arena);
+    r.row = arena_copy(&h->log->arena, row);
+    if (!r.row.p)
+        return ERR_NOMEM;
+    return result ? add_result(h, &r) : add_call(h, &r, id);
+}
+
+static void copy(struct jsonout *j, struct slice row, const char *from, const char *to)
+{
+    struct slice value;
+
+    if (!json_get(row, from, &value))
+        return;
+    jsonout_key(j, to);
+    jsonout_raw(j, value);
+}
+
+/* The row that a host-row line stands for, in the session of the row it comes behind. */
+static enum err_code add_made(struct hosting *h, const struct hosted *r, const char *role,
+                              uint32_t line, struct slice session, struct err *e)
+{
+    struct buf out = { 0 };
+    struct slice name = { role, strlen(role) }, time;
+    struct jsonout j;
+
+    jsonout_init(&j, &out);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "type");
+    jsonout_text(&j, name);
+    copy(&j, r->row, "rowUuid", "uuid");
+    if (session.n) {
+        jsonout_key(&j, "sessionId");
+        jsonout_raw(&j, session);
+    }
+    if (json_get(r->row, "timestamp", &time) && json_type(time) == JSON_STRING)
+        copy(&j, r->row, "timestamp", "timestamp");
+    jsonout_key(&j, "isVirtual");
+    jsonout_bool(&j, true);
+    copy(&j, r->row, "ranByToolUseId", "ranByToolUseId");
+    jsonout_key(&j, "message");
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "role");
+    jsonout_text(&j, name);
+    jsonout_key(&j, "content");
+    jsonout_open(&j, '[');
+    struct slice block;
+
+    if (json_get(r->row, "block", &block))
+        jsonout_raw(&j, block);
+    jsonout_close(&j, ']');
+    jsonout_close(&j, '}');
+    jsonout_close(&j, '}');
+    enum err_code rc =
+        j.rc ? j.rc : claude_list_add_made(&h->out, h->log, line, buf_slice(&out), e);
+
+    buf_fini(&out);
+    return rc;
+}
+
+/* What the host ran in the course of one hidden call; each call is told of once. */
+static enum err_code add_hosted(struct hosting *h, struct id128 id, uint32_t line,
+                                struct slice session, struct err *e)
+{
+    uint32_t caller = idset_find(&h->callers, id);
+    enum err_code rc = ERR_OK;
+
+    if (caller == IDSET_NONE)
+        return ERR_OK;
+    uint32_t at = idset_has(&h->withheld, id) ? CHAIN_NONE : h->first[caller];
+
+    h->first[caller] = CHAIN_NONE;
+    for (; !rc && at != CHAIN_NONE; at = h->call[at].next) {
+        uint32_t answer =
+            id128_none(h->call[at].tool) ? IDSET_NONE : idset_find(&h->answered, h->call[at].tool);
+
+        rc = add_made(h, &h->call[at], "assistant", line, session, e);
+        if (!rc && answer != IDSET_NONE)
+            rc = add_made(h, &h->result[h->result_of[answer]], "user", line, session, e);
+    }
+    return rc;
+}
+
+static enum err_code add_item(struct hosting *h, const struct claude_item *item, struct err *e)
+{
+    struct slice row, hidden, key, value, session = { NULL, 0 };
+    struct json_iter ids;
+    enum err_code rc = claude_list_add(&h->out, item);
+
+    if (rc || !(item->marks & MARK_HIDES))
+        return rc;
+    rc = claude_item_row(h->log, item, &row, e);
+    if (rc || json_get_true(row, "isVirtual") || !json_get(row, "hostHiddenToolUseIds", &hidden) ||
+        json_type(hidden) != JSON_ARRAY)
+        return rc;
+    row = arena_copy(&h->log->arena, row); /* outlives what is added meanwhile */
+    if (!row.p || !json_get(row, "hostHiddenToolUseIds", &hidden) || !json_iter_open(&ids, hidden))
+        return ERR_NOMEM;
+    json_get(row, "sessionId", &session);
+    while (!rc && json_iter_next(&ids, &key, &value))
+        if (json_type(value) == JSON_STRING)
+            rc = add_hosted(h, claude_id(value, &h->log->arena), item->line, session, e);
+    return rc;
+}
+
+static enum err_code insert_host_lines(struct claude_log *log, struct claude_list *list,
+                                       struct err *e)
+{
+    struct hosting h = { .log = log };
+    enum err_code rc = ERR_OK;
+    struct slice row;
+
+    for (size_t i = log->chain.first_line; !rc && i < log->file.index.n; i++) {
+        if (!claude_line_is(claude_line(log, i), CLAUDE_HOST_ROW))
+            continue;
+        rc = claude_log_row(log, i, &row, e);
+        if (!rc)
+            rc = read_host_row(&h, row);
+    }
+    for (size_t i = 0; !rc && h.calls && i < list->n; i++)
+        rc = add_item(&h, &list->item[i], e);
+    if (!rc && h.calls) {
+        claude_list_fini(list);
+        *list = h.out;
+        h.out = (struct claude_list){ 0 };
+    }
+    claude_list_fini(&h.out);
+    idset_fini(&h.withheld);
+    idset_fini(&h.rows);
+    idset_fini(&h.callers);
+    idset_fini(&h.answered);
+    free(h.call);
+    free(h.result);
+    free(h.first);
+    free(h.last);
+    free(h.result_of);
+    return rc;
+}
+
+enum err_code claude_host_insert(struct claude_log *log, struct claude_list *list, struct err *e)
+{
+    enum err_code rc = insert_virtual(log, list, e);
+
+    if (!rc)
+        rc = insert_host_lines(log, list, e);
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "put in what a host ran") : rc;
+}

@@ -1,0 +1,197 @@
+#include "store/systems/claude/claude.h"
+
+#include <stdlib.h>
+#include <strings.h>
+
+#include "lite/json.h"
+#include "lite/utf8.h"
+#include "store/systems/claude/list.h"
+#include "store/systems/claude/message.h"
+
+/* The conversation in the words of the vendor's SDK: what getSessionMessages and getSubagentMessages answer,
+ * element by element. */
+
+static enum err_code list_path(struct claude_log *log, const uint32_t *path, size_t n,
+                               struct claude_list *list)
+{
+    for (size_t i = 0; i < n; i++)
+        if (claude_list_add_line(list, log, log->chain.node[path[i]].line, 0))
+            return ERR_NOMEM;
+    return ERR_OK;
+}
+
+/* The rows of the session, in order. */
+static enum err_code list_session(struct claude_log *log, struct claude_list *list, struct err *e)
+{
+    uint32_t leaf = CHAIN_NONE, *path = NULL;
+    size_t n = 0;
+    enum err_code rc = claude_relink(log, e);
+
+    if (!rc)
+        rc = claude_message_leaf(log, &leaf, e);
+    if (rc || leaf == CHAIN_NONE)
+        return rc;
+    rc = chain_walk(&log->chain, leaf, NODE_LISTED, &path, &n, e);
+    if (!rc)
+        rc = claude_parallel(log, &path, &n, e);
+    if (!rc && list_path(log, path, n, list))
+        rc = err_set(e, ERR_NOMEM, log->file.path, "list the messages");
+    if (!rc)
+        rc = claude_host_insert(log, list, e);
+    if (!rc)
+        rc = claude_trailing(log, leaf, list, e);
+    if (!rc)
+        rc = claude_delivered(log, list, e);
+    free(path);
+    return rc;
+}
+
+/* The rows of a sub-agent: up from its last message, and that is all. The walk begins at that very line,
+ * even where its id was written again with something that is no message. */
+static enum err_code list_agent(struct claude_log *log, struct claude_list *list, struct err *e)
+{
+    size_t last = log->file.index.n;
+    uint32_t *path = NULL;
+    size_t n = 0;
+
+    while (last > 0 && !(claude_line_speaks(claude_line(log, last - 1)) &&
+                         !id128_none(claude_line(log, last - 1)->id)))
+        last--;
+    if (last-- == 0)
+        return ERR_OK;
+    enum err_code rc = chain_walk(&log->chain, chain_find(&log->chain, claude_line(log, last)->id),
+                                  NODE_LISTED, &path, &n, e);
+
+    if (!rc && n &&
+        (list_path(log, path, n - 1, list) || claude_list_add_line(list, log, (uint32_t)last, 0)))
+        rc = err_set(e, ERR_NOMEM, log->file.path, "list the messages");
+    if (!rc)
+        rc = claude_host_insert(log, list, e);
+    free(path);
+    return rc;
+}
+
+/* How many items have to be known: with an offset from the end, all. What a host hid is taken out of the
+ * whole conversation, too. */
+static size_t items_wanted(const struct message_query *q, const struct claude_list *list)
+{
+    bool limited = q->has_limit && q->limit > 0;
+
+    if (!limited || q->offset < 0 || claude_host_took_part(list) ||
+        q->offset > INT64_MAX - q->limit || (uint64_t)(q->offset + q->limit) > SIZE_MAX)
+        return SIZE_MAX;
+    return (size_t)(q->offset + q->limit);
+}
+
+/* [*from, *to) as JavaScript's slice counts: a negative place is one from the end. */
+static void page(const struct message_query *q, size_t n, size_t *from, size_t *to)
+{
+    bool limited = q->has_limit && q->limit > 0;
+    int64_t count = (int64_t)n, first = q->offset, end = count;
+
+    if (limited) {
+        end = first > INT64_MAX - q->limit ? INT64_MAX : first + q->limit;
+        if (first < 0)
+            first = first + count < 0 ? 0 : first + count;
+        if (end < 0)
+            end = end + count < 0 ? 0 : end + count;
+    } else if (first < 0) {
+        first = 0;
+    }
+    *to = (size_t)(end < count ? end : count);
+    *from = first < (int64_t)*to ? (size_t)first : *to;
+}
+
+struct printing {
+    struct claude_log *log;
+    const struct message_query *q;
+    const struct claude_parent *parent;
+    json_fn *fn;
+    void *arg;
+};
+
+static enum err_code print(struct printing *p, const struct claude_list *list, struct err *e)
+{
+    struct buf out = { 0 };
+    size_t from, to;
+    enum err_code rc = ERR_OK;
+
+    page(p->q, list->n, &from, &to);
+    for (size_t i = from; !rc && i < to; i++) {
+        struct slice row;
+        struct jsonout j;
+
+        if (p->q->cancel && atomic_load_explicit(p->q->cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, p->log->file.path, "list the messages");
+        else
+            rc = claude_item_row(p->log, &list->item[i], &row, e);
+        if (rc)
+            break;
+        out.n = 0;
+        jsonout_init(&j, &out);
+        claude_message_write(&j, row, list->item[i].flags, p->parent);
+        rc = j.rc ? err_set(e, j.rc, p->log->file.path, "write a message")
+                  : p->fn(buf_slice(&out), p->arg, e);
+    }
+    buf_fini(&out);
+    return rc;
+}
+
+static enum err_code answer(struct printing *p, bool agent, struct err *e)
+{
+    struct claude_list list = { 0 }, out = { 0 };
+    enum err_code rc = agent ? list_agent(p->log, &list, e) : list_session(p->log, &list, e);
+    struct claude_choice how = { .agent = agent,
+                                 .system_messages = p->q->system_messages,
+                                 .most = items_wanted(p->q, &list) };
+
+    if (!rc)
+        rc = claude_choose(p->log, &list, &how, &out, e);
+    if (!rc)
+        rc = claude_host_hide(p->log, &out, e);
+    if (!rc)
+        rc = print(p, &out, e);
+    claude_list_fini(&list);
+    claude_list_fini(&out);
+    return rc;
+}
+
+/* The switch that turns the skip off, as the vendor reads it. */
+static bool switched_on(const char *value)
+{
+    static const char *const yes[] = { "1", "true", "yes", "on" };
+    struct slice text = js_trim((struct slice){ value, value ? strlen(value) : 0 });
+
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (text.n == strlen(yes[i]) && strncasecmp(text.p, yes[i], text.n) == 0)
+            return true;
+    return false;
+}
+
+enum err_code claude_messages(const struct store *st, const struct session_ref *ref,
+                              const struct message_query *q, json_fn *fn, void *arg, struct err *e)
+{
+    struct arena a = { 0 };
+    struct claude_log log;
+    struct session_ref file = *ref;
+    struct claude_parent parent = { { NULL, 0 }, { NULL, 0 } };
+    struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = q->cancel };
+    enum err_code rc = ERR_OK;
+
+    want.skip_precompact = !switched_on(st->env->claude_keep_precompact);
+    if (q->agent.n) {
+        rc = claude_subagent(st, ref, q->agent, &a, &file, e);
+        if (!rc)
+            rc = claude_agent_parent(&file, &a, &parent, e);
+        want.kinds = CLAUDE_AGENT_KINDS;
+        want.skip_precompact = false;
+    }
+    if (!rc)
+        rc = claude_log_open(&log, file.path.p, &want, e);
+    if (!rc) {
+        rc = answer(&(struct printing){ &log, q, &parent, fn, arg }, q->agent.n > 0, e);
+        claude_log_close(&log);
+    }
+    arena_fini(&a);
+    return rc ? err_wrap(e, rc, "read messages") : ERR_OK;
+}
