@@ -26,13 +26,17 @@ static bool hex(const char *p, size_t n, uint64_t *value)
     return wrong < 16;
 }
 
-static bool uuid_parse(const char *p, struct id128 *id)
+bool id128_uuid(const char *p, struct id128 *id)
 {
+    struct id128 v = { 0, 0 };
+
     if (p[8] != '-' || p[13] != '-' || p[18] != '-' || p[23] != '-')
         return false;
-    *id = (struct id128){ 0, 0 };
-    return hex(p, 8, &id->hi) && hex(p + 9, 4, &id->hi) && hex(p + 14, 4, &id->hi) &&
-           hex(p + 19, 4, &id->lo) && hex(p + 24, 12, &id->lo);
+    if (!hex(p, 8, &v.hi) || !hex(p + 9, 4, &v.hi) || !hex(p + 14, 4, &v.hi) ||
+        !hex(p + 19, 4, &v.lo) || !hex(p + 24, 12, &v.lo) || id128_none(v))
+        return false;
+    *id = v;
+    return true;
 }
 
 static struct id128 digest(struct slice text)
@@ -54,7 +58,7 @@ struct id128 id128_of(struct slice text)
 {
     struct id128 id;
 
-    if (text.n == UUID_LENGTH && uuid_parse(text.p, &id) && !id128_none(id))
+    if (text.n == UUID_LENGTH && id128_uuid(text.p, &id))
         return id;
     return digest(text);
 }

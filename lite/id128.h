@@ -14,6 +14,8 @@ struct id128 {
 };
 
 struct id128 id128_of(struct slice text); /* decoded text, no quotes */
+/* Of 36 bytes; false (and *id as it was) when they are no lower-case UUID that stands for itself. */
+bool id128_uuid(const char *p, struct id128 *id);
 bool id128_none(struct id128 id);
 bool id128_eq(struct id128 a, struct id128 b);
 

@@ -11,6 +11,9 @@
 /* The places of the names in struct keyscan; the marks follow. */
 enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_MARKS };
 
+/* What ids and times look like as a rule: tried first. */
+enum { UUID_LENGTH = 36, ISO_LENGTH = sizeof "2026-03-01T10:00:02.000Z" - 1 };
+
 static const struct index_line nothing = { .time_ms = TIME_NONE, .state = LINE_BROKEN };
 
 /* No key can be written so that its bytes are these: keeps the places of the names fixed. */
@@ -37,18 +40,21 @@ void index_reader_init(struct index_reader *r, const struct index_keys *keys, un
     }
 }
 
-/* A string value with its quotes; empty when the value is none, or too long. */
-static struct slice quoted_text(const struct keyscan *s, unsigned name)
+/* The value's first bytes, as many as a text may have; empty when the key is not there. */
+static struct slice value_of(const struct keyscan *s, unsigned name)
 {
-    static const struct slice none = { NULL, 0 };
-
     if (!(s->found >> name & 1))
-        return none;
+        return (struct slice){ NULL, 0 };
     uint64_t at = keyscan_source_skip_blanks(s->source, s->value[name]);
-    struct slice v = keyscan_source_at(s->source, at, INDEX_TEXT_MAX + 2);
 
+    return keyscan_source_at(s->source, at, INDEX_TEXT_MAX + 2);
+}
+
+/* A string value with its quotes; empty when it is none, or too long. */
+static struct slice quoted(struct slice v)
+{
     if (v.n < 2 || v.p[0] != '"')
-        return none;
+        return (struct slice){ NULL, 0 };
     for (const char *p = v.p + 1, *end = v.p + v.n; p < end; p++) {
         p = memchr(p, '"', (size_t)(end - p));
         if (!p)
@@ -60,15 +66,25 @@ static struct slice quoted_text(const struct keyscan *s, unsigned name)
         if ((p - run) % 2 == 0)
             return (struct slice){ v.p, (size_t)(p - v.p) + 1 };
     }
-    return none;
+    return (struct slice){ NULL, 0 };
+}
+
+/* Is the value a string of exactly n bytes, as far as its quotes tell? An escape among them is left to
+ * whoever looks at the bytes. */
+static bool is_quoted(struct slice v, size_t n)
+{
+    return v.n >= n + 2 && v.p[0] == '"' && v.p[n + 1] == '"';
 }
 
 static struct id128 id_of(const struct keyscan *s, unsigned name)
 {
-    struct slice v = quoted_text(s, name), text;
+    struct slice v = value_of(s, name), text;
     struct arena a = { 0 };
     struct id128 id = { 0, 0 };
 
+    if (is_quoted(v, UUID_LENGTH) && id128_uuid(v.p + 1, &id))
+        return id;
+    v = quoted(v);
     if (!v.n)
         return id;
     text = (struct slice){ v.p + 1, v.n - 2 };
@@ -82,24 +98,29 @@ static struct id128 id_of(const struct keyscan *s, unsigned name)
 
 static uint8_t kind_of(const struct index_reader *r, const struct keyscan *s)
 {
-    struct slice v = quoted_text(s, NAME_TYPE);
-    bool escapes = v.n && memchr(v.p, '\\', v.n);
+    struct slice v = value_of(s, NAME_TYPE);
+    const char *const *kinds = r->keys->kinds;
 
-    for (unsigned i = 0; v.n && r->keys->kinds && r->keys->kinds[i]; i++) {
-        const char *kind = r->keys->kinds[i];
-
-        if (escapes ? json_string_is(v, kind)
-                    : v.n - 2 == r->kind_length[i] && memcmp(v.p + 1, kind, v.n - 2) == 0)
+    if (!v.n || !kinds)
+        return 0;
+    for (unsigned i = 0; kinds[i]; i++)
+        if (is_quoted(v, r->kind_length[i]) && memcmp(v.p + 1, kinds[i], r->kind_length[i]) == 0)
             return (uint8_t)(i + 1);
-    }
+    v = quoted(v);
+    if (!v.n || !memchr(v.p, '\\', v.n))
+        return 0;
+    for (unsigned i = 0; kinds[i]; i++)
+        if (json_string_is(v, kinds[i]))
+            return (uint8_t)(i + 1);
     return 0;
 }
 
 static int64_t time_of(const struct keyscan *s)
 {
-    struct slice v = quoted_text(s, NAME_TIME);
+    struct slice v = value_of(s, NAME_TIME);
     int64_t ms;
 
+    v = is_quoted(v, ISO_LENGTH) ? (struct slice){ v.p, ISO_LENGTH + 2 } : quoted(v);
     return v.n && time_parse((struct slice){ v.p + 1, v.n - 2 }, &ms) ? ms : TIME_NONE;
 }
 

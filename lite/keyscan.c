@@ -11,27 +11,22 @@ enum { KEY_LONGEST = 6 * KEYSCAN_NAME_LONGEST + 2 };
 void keyscan_names_add(struct keyscan_names *names, const char *name)
 {
     size_t n = strlen(name);
+    unsigned first = (unsigned char)*name;
 
-    assert(names->n < KEYSCAN_NAMES && n <= KEYSCAN_NAME_LONGEST);
+    assert(names->n < KEYSCAN_NAMES && n > 0 && n <= KEYSCAN_NAME_LONGEST && first < 128);
     names->of_length[n] |= 1u << names->n;
+    names->of_first[first] |= 1u << names->n;
     names->name[names->n++] = name;
 }
 
-static bool within(struct slice part, uint64_t part_at, uint64_t at, size_t n)
+struct slice keyscan_source_fetch(struct keyscan_source *src, uint64_t at, size_t n)
 {
-    return at >= part_at && at - part_at + n <= part.n;
-}
-
-struct slice keyscan_source_at(struct keyscan_source *src, uint64_t at, size_t n)
-{
-    if (within(src->held, src->held_at, at, n))
-        return (struct slice){ src->held.p + (at - src->held_at), n };
     if (!src->file) {
         size_t skip = at < src->held.n ? (size_t)at : src->held.n;
 
         return (struct slice){ src->held.p + skip, src->held.n - skip };
     }
-    if (!within(src->spare, src->spare_at, at, n)) {
+    if (!keyscan_within(src->spare, src->spare_at, at, n)) {
         size_t got = 0;
 
         if (file_read(src->file, src->offset + (int64_t)at, src->room, KEYSCAN_SPARE, &got, NULL))
@@ -67,19 +62,30 @@ void keyscan_begin(struct keyscan *s, const struct keyscan_names *names,
     s->quote = s->quote_before = 0;
 }
 
-static uint32_t same_length(const struct keyscan_names *names, struct slice key)
+/* As the bytes stand. Length and first byte leave one name at most, as a rule. */
+static uint32_t literal(const struct keyscan_names *names, struct slice key)
 {
-    uint32_t found = 0;
+    uint32_t found = 0, left;
 
-    if (key.n > KEYSCAN_NAME_LONGEST)
+    if (key.n == 0 || key.n > KEYSCAN_NAME_LONGEST)
         return 0;
-    for (uint32_t left = names->of_length[key.n]; left; left &= left - 1) {
+    left = names->of_length[key.n] & names->of_first[*key.p & 127];
+    for (; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
 
         if (memcmp(names->name[i], key.p, key.n) == 0)
             found |= 1u << i;
     }
     return found;
+}
+
+/* Keys are short: a call would cost more than the look. */
+static bool has_backslash(struct slice key)
+{
+    for (size_t i = 0; i < key.n; i++)
+        if (key.p[i] == '\\')
+            return true;
+    return false;
 }
 
 /* Keys may be written with escapes; no vendor does. */
@@ -102,9 +108,9 @@ static uint32_t names_of(struct keyscan *s, uint64_t open, uint64_t close)
     if (quoted.n < 2)
         return 0;
     struct slice key = { quoted.p + 1, quoted.n - 2 };
-    uint32_t found = same_length(s->names, key);
+    uint32_t found = literal(s->names, key);
 
-    if (!found && memchr(key.p, '\\', key.n))
+    if (!found && has_backslash(key))
         found = decoded(s->names, quoted);
     return found;
 }

@@ -22,6 +22,7 @@ struct keyscan_names {
     const char *name[KEYSCAN_NAMES]; /* borrowed */
     unsigned n;
     uint32_t of_length[KEYSCAN_NAME_LONGEST + 1]; /* bit i: name[i] has this length */
+    uint32_t of_first[128];                       /* bit i: name[i] begins with this */
 };
 
 /* name must be plain ASCII, at most KEYSCAN_NAME_LONGEST long. */
@@ -40,9 +41,23 @@ struct keyscan_source {
 };
 enum { KEYSCAN_SPARE = 4096 };
 
+static inline bool keyscan_within(struct slice part, uint64_t part_at, uint64_t at, size_t n)
+{
+    return at >= part_at && at - part_at + n <= part.n;
+}
+
+/* What is not held, or not all of it. */
+struct slice keyscan_source_fetch(struct keyscan_source *src, uint64_t at, size_t n);
+
 /* Up to n (at most KEYSCAN_SPARE) bytes of the line from `at` on; fewer where the file ends or cannot be
  * read. Valid until the next call. */
-struct slice keyscan_source_at(struct keyscan_source *src, uint64_t at, size_t n);
+static inline struct slice keyscan_source_at(struct keyscan_source *src, uint64_t at, size_t n)
+{
+    if (keyscan_within(src->held, src->held_at, at, n))
+        return (struct slice){ src->held.p + (at - src->held_at), n };
+    return keyscan_source_fetch(src, at, n);
+}
+
 /* The first place from `at` on that holds no blank. */
 uint64_t keyscan_source_skip_blanks(struct keyscan_source *src, uint64_t at);
 

@@ -100,9 +100,10 @@ WITH_AVX2 static inline size_t skim(struct keyscan *s, const char *p, size_t n, 
         uint64_t close = bracket(low, high, '}') & outside;
         unsigned closes = (unsigned)__builtin_popcountll(close);
 
-        s->broken = slashes & outside;
-        if (s->broken)
+        if (slashes & outside) {
+            s->broken = true;
             break;
+        }
         if (depth <= closes + 1) {
             *b = (struct block){ quote, open, close, equal(low, high, ':') & outside };
             break;
