@@ -1,0 +1,20 @@
+#!/bin/sh
+# Typed letters filter at once, a fuzzy match is found, Esc clears, Backspace edits.
+. "$(dirname "$0")/lib.sh"
+demo
+open 100 30
+see "Payment page copy"
+enter_text idemp
+see "Payments: idempotency keys"
+gone "Payment page copy"
+press C-u
+see "Payment page copy"
+enter_text pgcopy
+see "Payment page copy"
+gone "idempotency"
+press Escape
+see "Fix the payment retry loop"
+enter_text zzzzqq
+gone "Payment page copy" "idempotency"
+press C-c
+ended 130

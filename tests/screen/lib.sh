@@ -1,0 +1,81 @@
+# Drives the real program in a terminal of its own. Sourced by every script here:
+#   . "$(dirname "$0")/lib.sh"    with the arguments PROGRAM DEMO_STORE
+# Everything waits for text on the screen, nothing for time: a slow machine makes a test slow, not wrong.
+# shellcheck shell=sh
+set -eu
+program=$1 demo_store=$2
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(mktemp -d)
+patience=60 # seconds until what is waited for is taken to never come
+trap 'tm kill-server 2>/dev/null; rm -rf "$top"' EXIT
+trap 'exit 1' HUP INT TERM
+mkdir -p "$top/home" "$top/bin"
+
+tm() {
+    tmux -S "$top/tmux" -f /dev/null "$@"
+}
+
+# The store of the demo, and an agent that says how it was called instead of talking to anybody.
+demo() {
+    mkdir "$top/demo"
+    "$demo_store" "$top/demo"
+    config=$top/demo/claude project=$top/demo/code/shop
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\necho "agent: $* in $(pwd)"\nstty -a >"%s/agent-stty"\n' "$top" >"$top/bin/claude"
+    chmod +x "$top/bin/claude"
+}
+
+# Runs the program in a new terminal, in the project. settings may hold more of the environment.
+settings=
+open() { # COLUMNS ROWS ARG...
+    columns=$1 rows=$2
+    shift 2
+    : >"$top/stdout"
+    # shellcheck disable=SC2086
+    tm new-session -d -x "$columns" -y "$rows" \
+        env -i PATH="$top/bin:$PATH" HOME="$top/home" TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color \
+        CLAUDE_CONFIG_DIR="$config" ASAN_OPTIONS="${ASAN_OPTIONS-}" $settings \
+        sh "$here/pane.sh" "$top" "$project" "$program" "$@"
+    tm set -g status off >/dev/null
+}
+
+screen() {
+    tm capture-pane -p
+}
+
+fail() {
+    echo "$*"
+    echo "the screen:"
+    screen | sed 's/^/    |/'
+    exit 1
+}
+
+# Waits until a command succeeds.
+until_true() { # WHAT COMMAND...
+    what=$1 tries=$((patience * 20))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || fail "never came: $what"
+        sleep 0.05
+    done
+}
+
+shows() { screen | grep -qF -- "$1"; }
+hides() { ! shows "$1"; }
+says() { screen | grep -qE -- "$1"; }
+
+see() { for text in "$@"; do until_true "\"$text\" on the screen" shows "$text"; done; }
+gone() { for text in "$@"; do until_true "\"$text\" to leave the screen" hides "$text"; done; }
+match() { until_true "/$1/ on the screen" says "$1"; }
+
+press() { tm send-keys "$@"; }
+enter_text() { tm send-keys -l -- "$1"; }
+
+# The program has ended with this code and left the terminal as it was.
+ended() { # CODE
+    see "exit $1"
+    cmp -s "$top/stty-before" "$top/stty-after" || fail "the terminal's modes are not what they were"
+    [ "$(tm display-message -p '#{alternate_on}#{cursor_flag}')" = 01 ] ||
+        fail "still on the alternate screen, or without a cursor"
+}

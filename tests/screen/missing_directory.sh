@@ -1,0 +1,14 @@
+#!/bin/sh
+# A session whose directory is gone is no dead end: what can be done is offered.
+. "$(dirname "$0")/lib.sh"
+demo
+rm -r "$top/demo/code/shop-refunds"
+open 100 30 --all
+see "Refund flow, second try"
+enter_text 'second try'
+gone "Payment page copy"
+press Enter
+see "shop-refunds"
+press Enter
+match 'agent: --resume 1d82c5f4.* in .*/code/shop'
+ended 0

@@ -1,0 +1,17 @@
+#!/bin/sh
+# NO_COLOR: nothing on the screen has a colour. --ascii: nothing is drawn outside ASCII but what people wrote.
+. "$(dirname "$0")/lib.sh"
+demo
+settings=NO_COLOR=1
+open 100 30
+see "Payment page copy"
+tm capture-pane -p -e | LC_ALL=C grep -qE "$(printf '\033')\[[0-9;]*(3|4|9|10)[0-7](;[0-9]+)*m" && fail "colours"
+press C-c
+ended 130
+tm kill-server
+settings=
+open 100 30 --ascii -q 'Payment page'
+see "Payment page copy"
+screen | LC_ALL=C grep -q '[^ -~]' && fail "not ASCII"
+press C-c
+ended 130

@@ -1,0 +1,72 @@
+"""The built program as tests of the whole see it: run in a clean environment, its answers compared, failures counted."""
+import json
+import os
+import subprocess
+import sys
+
+
+def snapshot(top):
+    """Everything below top: mode, mtime, and bytes or the target of a link."""
+    seen = {}
+    for folder, names, files in os.walk(top):
+        for name in names + files + ['.']:
+            path = os.path.join(folder, name)
+            st = os.lstat(path)
+            if os.path.islink(path):
+                body = os.readlink(path)
+            elif os.path.isfile(path) and os.access(path, os.R_OK):
+                with open(path, 'rb') as f:
+                    body = f.read()
+            else:
+                body = None
+            seen[path] = (st.st_mode, st.st_mtime_ns, body)
+    return seen
+
+
+class Program:
+    """home is a directory in which nothing of the person's is found."""
+
+    def __init__(self, path, home, env):
+        self.path = os.path.abspath(path)
+        self.home = home
+        self.env = {'PATH': os.environ['PATH'], 'HOME': home, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'TERM': 'xterm-256color',
+                    **{k: v for k, v in os.environ.items() if k.endswith('SAN_OPTIONS')}, **env}
+        self.failed = 0
+        self.passed = 0
+
+    def need(self, holds, otherwise):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(otherwise[:2000])
+
+    def same(self, what, got, want):
+        self.need(got == want, f'{what}:\n  want {want!r}\n  got  {got!r}')
+
+    def run(self, *args, timeout=60, **more):
+        return subprocess.run([self.path, *args], env=self.env, cwd=self.home, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=timeout, check=False, **more)
+
+    def json(self, command, *args, missing=None):
+        """The answer of a command with --json. With missing: what exit 3 (not found) stands for."""
+        run = self.run(command, '--json', *args)
+        if run.returncode == 3 and missing is not None:
+            return missing
+        if run.returncode != 0:
+            sys.exit(f'{command} {args}: exit {run.returncode}: {run.stderr!r}')
+        return json.loads(run.stdout)
+
+    def text(self, command, *args):
+        """What a person is told, on both channels; no control byte but the newline may be in it."""
+        run = self.run(command, *args)
+        self.need(run.returncode == 0, f'{command} {args}: exit {run.returncode}: {run.stderr!r}')
+        said = run.stdout + run.stderr
+        raw = sorted({b for b in said if b < 32 and b != 10 or b == 127})
+        self.need(not raw, f'{command} {args}: raw control bytes {raw}')
+        return said.decode('utf-8')
+
+    def finish(self, least):
+        """Ends the test. Fewer checks than `least`: something was not looked at, which is a failure too."""
+        print(f'{self.passed} passed, {self.failed} failed')
+        sys.exit(1 if self.failed or self.passed < least else 0)
