@@ -34,7 +34,9 @@
 struct rewind_source {
     const char *file;   /* absolute; NULL: bytes */
     struct slice bytes; /* with file NULL; in the plan's arena */
-    const char *sha256; /* 64 hex digits, or NULL: not known */
+    const char *
+        sha256; /* 64 hex digits, or NULL: not known. With neither file nor bytes (only in `last`): what is
+                           known is the hash alone */
 };
 
 enum rewind_want {
@@ -47,6 +49,10 @@ struct rewind_target {
     const char *path; /* absolute, lexically clean */
     enum rewind_want want;
     struct rewind_source source;
+    unsigned
+        prune; /* REWIND_ABSENT: how many directories above it go with it when they are empty then */
+    bool has_mtime;
+    int64_t mtime_ns; /* with has_mtime: put on the restored file (an undo gives times back) */
     bool has_mode;
     uint32_t
         mode; /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
@@ -64,8 +70,9 @@ struct rewind_plan {
     struct arena arena; /* owns everything */
     const char *system; /* "claude" */
     const char *session;
-    const char *point; /* the message or checkpoint that was asked for */
-    const char *root;  /* the session's project: what lies outside needs allow_outside */
+    const char *point;  /* the message or checkpoint that was asked for */
+    const char *undoes; /* the record that this plan takes back, or NULL */
+    const char *root;   /* the session's project: what lies outside needs allow_outside */
     struct rewind_target *target;
     size_t n;
     const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */

@@ -1,0 +1,289 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "store/change/copy.h"
+#include "store/change/place.h"
+#include "store/disk.h"
+#include "store/rewind/beneath.h"
+#include "store/rewind/look.h"
+#include "store/rewind/pathrule.h"
+#include "store/rewind/records.h"
+#include "store/rewind/tx.h"
+
+/* ---- the plan of a transaction ---- */
+
+static uint32_t mode_of(const struct rewind_entry *from)
+{
+    if (from->target->has_mode)
+        return from->target->mode & 07777;
+    return from->seen.exists ? from->seen.mode : 0644;
+}
+
+/* How many directories above the path are missing. */
+static unsigned missing_dirs(const char *path)
+{
+    char part[PATH_MAX];
+    struct stat st;
+    unsigned n = 0;
+
+    if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part)
+        return 0;
+    for (char *slash; (slash = strrchr(part, '/')) && slash > part; n++) {
+        *slash = '\0';
+        if (lstat(part, &st) == 0)
+            break;
+    }
+    return n;
+}
+
+static const char *keep(struct tx *tx, const char *text)
+{
+    return text ? arena_copy(&tx->arena, (struct slice){ text, strlen(text) }).p : NULL;
+}
+
+static enum err_code wanted_hash(const struct rewind_entry *from, uint8_t out[SHA256_BYTES],
+                                 struct err *e)
+{
+    struct content c = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (from->target->want == REWIND_BYTES) {
+        rc = source_read(&from->target->source, &c, e);
+        if (!rc)
+            memcpy(out, c.sha256, SHA256_BYTES);
+    }
+    content_fini(&c);
+    return rc;
+}
+
+static enum err_code add_entry(struct tx *tx, const struct rewind_preview *p,
+                               const struct rewind_entry *from, struct err *e)
+{
+    struct tx_entry *x = &tx->entry[tx->n++];
+    const char *project = p->plan->root, *path = from->target->path;
+    struct stat st;
+    bool inside = project && pathrule_under((struct slice){ path, strlen(path) },
+                                            (struct slice){ project, strlen(project) });
+
+    *x =
+        (struct tx_entry){ .path = keep(tx, path),
+                           .root = inside && stat(project, &st) == 0 ? keep(tx, project) : "/",
+                           .action = from->action,
+                           .mode_only = from->mode_only,
+                           .mode = mode_of(from),
+                           .mtime_ns = from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
+                           .dirs = from->action == REWIND_CREATE ? missing_dirs(path)
+                                                                 : from->target->prune,
+                           .seen = from->seen };
+    if (!x->path || !x->root)
+        return err_set(e, ERR_NOMEM, path, "plan a rewind: out of memory");
+    return wanted_hash(from, x->wanted, e);
+}
+
+static bool takes_part(const struct rewind_entry *x)
+{
+    return x->chosen && x->action != REWIND_UNCHANGED && x->action != REWIND_REFUSED;
+}
+
+static enum err_code tx_make(const struct store_env *env, const struct rewind_preview *p,
+                             const char *id, const char *dir, struct tx *tx, struct err *e)
+{
+    *tx = (struct tx){ .at_ms = env->now_ms };
+    tx->id = keep(tx, id);
+    tx->dir = keep(tx, dir);
+    tx->system = keep(tx, p->plan->system);
+    tx->session = keep(tx, p->plan->session);
+    tx->point = keep(tx, p->plan->point);
+    tx->undoes = keep(tx, p->plan->undoes);
+    tx->project = keep(tx, p->plan->root);
+    tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
+    if (!tx->id || !tx->dir || !tx->system || !tx->session || !tx->point || !tx->entry)
+        return err_set(e, ERR_NOMEM, dir, "plan a rewind: out of memory");
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < p->n && !rc; i++)
+        if (takes_part(&p->entry[i]))
+            rc = add_entry(tx, p, &p->entry[i], e);
+    return rc;
+}
+
+/* ---- preflight ---- */
+
+/* Bytes that are going to be written, against what is free: said before the first of them is written. */
+static enum err_code check_space(const char *dir, int64_t need, const char *what, struct err *e)
+{
+    struct statvfs fs;
+
+    if (statvfs(dir, &fs))
+        return ERR_OK; /* cannot be known; a full disk is met while staging, and undone */
+    int64_t free_bytes = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize, want = need + need / 20;
+
+    if (free_bytes >= want)
+        return ERR_OK;
+    return err_set(e, ERR_IO, dir, "%s needs %lld bytes, and %lld are free", what, (long long)want,
+                   (long long)free_bytes);
+}
+
+static enum err_code preflight(const struct tx *tx, const struct rewind_preview *p, struct err *e)
+{
+    int64_t undo = 0, fresh = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct rewind_entry *x = &p->entry[i];
+        struct stat st;
+
+        if (!takes_part(x))
+            continue;
+        undo += x->seen.exists ? x->seen.size : 0;
+        if (x->target->want == REWIND_BYTES && x->target->source.file &&
+            stat(x->target->source.file, &st) == 0)
+            fresh += st.st_size;
+        else
+            fresh += (int64_t)x->target->source.bytes.n;
+    }
+    enum err_code rc = check_space(tx->dir, undo, "the undo record", e);
+
+    return rc || !p->plan->root ? rc : check_space(p->plan->root, fresh, "the rewind", e);
+}
+
+/* ---- apply ---- */
+
+static enum err_code lock_take(const char *dir, int *fd, struct err *e)
+{
+    char path[PATH_MAX], holder[32] = "";
+
+    snprintf(path, sizeof path, "%.4000s/lock", dir);
+    *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*fd < 0)
+        return err_sys(e, path, "open the lock");
+    if (flock(*fd, LOCK_EX | LOCK_NB) == 0) {
+        int n = snprintf(holder, sizeof holder, "%ld\n", (long)getpid());
+
+        if (ftruncate(*fd, 0) == 0 && pwrite(*fd, holder, (size_t)n, 0) < 0)
+            errno = 0; /* who holds it is only told, never relied on */
+        return ERR_OK;
+    }
+    ssize_t n = pread(*fd, holder, sizeof holder - 1, 0);
+
+    holder[n > 0 ? n : 0] = '\0';
+    holder[strcspn(holder, "\n")] = '\0';
+    close(*fd);
+    *fd = -1;
+    return err_set(e, ERR_LOCKED, path, "another rewind is under way (process %s)",
+                   holder[0] ? holder : "unknown");
+}
+
+enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
+                           struct err *e)
+{
+    if ((size_t)snprintf(dir, PATH_MAX, "%.3900s/rewinds", env->state_dir) >= PATH_MAX)
+        return err_set(e, ERR_UNSAFE, env->state_dir, "the state directory's name is too long");
+    enum err_code rc = disk_private_dir(dir, e);
+
+    return rc ? rc : lock_take(dir, lock, e);
+}
+
+static enum err_code make_record(const char *rewinds, int64_t now_ms, char id[40],
+                                 char dir[PATH_MAX], struct err *e)
+{
+    unsigned char r[4];
+    char undo[PATH_MAX];
+
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return err_sys(e, rewinds, "draw a random name");
+    snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)now_ms, r[0], r[1], r[2], r[3]);
+    snprintf(dir, PATH_MAX, "%.3900s/%s", rewinds, id);
+    snprintf(undo, sizeof undo, "%.4000s/undo", dir);
+    return disk_private_dir(undo, e);
+}
+
+static enum err_code run(struct tx *tx, const struct rewind_preview *p, struct err *e)
+{
+    struct err ignored;
+    enum err_code rc = preflight(tx, p, e);
+
+    if (!rc)
+        rc = tx_write_plan(tx, e);
+    if (!rc)
+        rc = tx_stage(tx, p, e);
+    if (!rc)
+        rc = tx_mark(tx, TX_INTENT, e);
+    if (rc) {
+        if (tx_drop(tx, &ignored))
+            err_wrap(e, rc, "and what was prepared could not be removed yet");
+        return rc;
+    }
+    rc = tx_finish(tx, e);
+    return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
+}
+
+static enum err_code report(const struct tx *tx, const struct rewind_preview *p,
+                            struct rewind_result *out, struct err *e)
+{
+    struct rewind_result r = { 0 };
+    size_t at = 0;
+
+    r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (p->n + 1));
+    if (!r.outcome)
+        return err_set(e, ERR_NOMEM, tx->dir, "report a rewind: out of memory");
+    for (size_t i = 0; i < p->n; i++) {
+        r.outcome[i] = takes_part(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
+        r.conflicts += r.outcome[i] == REWIND_CONFLICT;
+    }
+    snprintf(r.undo, sizeof r.undo, "%s", tx->n ? tx->id : "");
+    *out = r;
+    return ERR_OK;
+}
+
+static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
+                                  const struct rewind_preview *p, struct rewind_result *out,
+                                  struct err *e)
+{
+    char id[40], dir[PATH_MAX];
+    struct tx tx = { 0 };
+    size_t recovered;
+    enum err_code rc = rewinds_recover(rewinds, &recovered, e);
+
+    if (!rc)
+        rc = make_record(rewinds, env->now_ms, id, dir, e);
+    if (rc)
+        return rc;
+    rc = tx_make(env, p, id, dir, &tx, e);
+    if (!rc && tx.n)
+        rc = run(&tx, p, e);
+    else if (copy_remove(dir, NULL) && !rc)
+        rc = err_set(e, ERR_IO, dir, "remove an empty record");
+    if (!rc)
+        rc = report(&tx, p, out, e);
+    tx_fini(&tx);
+    return rc;
+}
+
+enum err_code rewind_apply(const struct store_env *env, const struct rewind_preview *preview,
+                           struct rewind_result *out, struct err *e)
+{
+    char rewinds[PATH_MAX];
+    int lock;
+    enum err_code rc = rewinds_open(env, rewinds, &lock, e);
+
+    if (rc)
+        return rc;
+    rc = apply_locked(env, rewinds, preview, out, e);
+    close(lock);
+    return rc;
+}
+
+void rewind_result_fini(struct rewind_result *r)
+{
+    arena_fini(&r->arena);
+    *r = (struct rewind_result){ 0 };
+}

@@ -1,0 +1,291 @@
+#include "store/rewind/records.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/change/copy.h"
+#include "store/rewind/tx.h"
+
+/* ---- the records on disk ---- */
+
+static int is_record(const struct dirent *d)
+{
+    return d->d_name[0] >= '0' && d->d_name[0] <= '9';
+}
+
+/* Sorted by time. A missing directory has none. */
+static enum err_code names_of(const char *dir, struct dirent ***names, int *n, struct err *e)
+{
+    *n = scandir(dir, names, is_record, alphasort);
+    if (*n >= 0)
+        return ERR_OK;
+    *names = NULL;
+    *n = 0;
+    return errno == ENOENT ? ERR_OK : err_sys(e, dir, "read directory");
+}
+
+static void names_free(struct dirent **names, int n)
+{
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+static bool path_of(const char *dir, const char *name, char out[PATH_MAX])
+{
+    return (size_t)snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
+}
+
+/* ---- recovery ---- */
+
+static enum err_code recover_one(const char *dir, const char *name, size_t *recovered,
+                                 struct err *e)
+{
+    char path[PATH_MAX];
+    struct tx tx;
+
+    if (!path_of(dir, name, path))
+        return ERR_OK;
+    enum err_code rc = tx_read(path, name, &tx, e);
+
+    if (rc == ERR_NOT_FOUND) { /* the crash came before the plan: no temp exists */
+        *recovered += 1;
+        return copy_remove(path, e);
+    }
+    if (rc)
+        return rc == ERR_FORMAT ? ERR_OK : rc; /* what cannot be understood is not acted on */
+    if (tx.phase < TX_DONE) {
+        *recovered += 1;
+        rc = tx.phase < TX_INTENT ? tx_drop(&tx, e) : tx_finish(&tx, e);
+    }
+    tx_fini(&tx);
+    return rc;
+}
+
+enum err_code rewinds_recover(const char *dir, size_t *recovered, struct err *e)
+{
+    struct dirent **names;
+    int n;
+    enum err_code rc = names_of(dir, &names, &n, e);
+
+    *recovered = 0;
+    for (int i = 0; i < n && !rc; i++)
+        rc = recover_one(dir, names[i]->d_name, recovered, e);
+    names_free(names, n);
+    return rc ? err_wrap(e, rc, "finish a rewind that was cut short") : ERR_OK;
+}
+
+enum err_code rewind_recover(const struct store_env *env, size_t *recovered, struct err *e)
+{
+    char dir[PATH_MAX];
+    struct stat st;
+    int lock;
+
+    *recovered = 0;
+    if (!path_of(env->state_dir, "rewinds", dir) || stat(dir, &st))
+        return ERR_OK; /* never rewound: nothing is written just to find that out */
+    enum err_code rc = rewinds_open(env, dir, &lock, e);
+
+    if (rc)
+        return rc;
+    rc = rewinds_recover(dir, recovered, e);
+    close(lock);
+    return rc;
+}
+
+/* ---- listing ---- */
+
+static int64_t size_of(const char *path)
+{
+    char copy[PATH_MAX];
+    char *roots[] = { copy, NULL };
+    int64_t bytes = 0;
+    FTSENT *f;
+
+    snprintf(copy, sizeof copy, "%s", path);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    while (fts && (f = fts_read(fts)))
+        if (f->fts_info == FTS_F)
+            bytes += f->fts_statp->st_size;
+    if (fts)
+        fts_close(fts);
+    return bytes;
+}
+
+static const char *keep(struct arena *a, const char *text)
+{
+    return text ? arena_copy(a, (struct slice){ text, strlen(text) }).p : NULL;
+}
+
+static bool add_record(struct rewind_records *list, const struct tx *tx)
+{
+    struct rewind_record *r = &list->record[list->n];
+    struct arena *a = &list->arena;
+
+    *r = (struct rewind_record){ .id = keep(a, tx->id),
+                                 .system = keep(a, tx->system),
+                                 .session = keep(a, tx->session),
+                                 .point = keep(a, tx->point),
+                                 .undoes = keep(a, tx->undoes),
+                                 .at_ms = tx->at_ms,
+                                 .bytes = size_of(tx->dir),
+                                 .interrupted = tx->phase < TX_DONE };
+    for (size_t i = 0; i < tx->n; i++) {
+        enum rewind_action did =
+            tx->entry[i].outcome == REWIND_DONE ? tx->entry[i].action : REWIND_UNCHANGED;
+
+        r->restored += did == REWIND_RESTORE;
+        r->created += did == REWIND_CREATE;
+        r->deleted += did == REWIND_DELETE;
+    }
+    list->n++;
+    return r->id && r->system && r->session && r->point && (r->undoes || !tx->undoes);
+}
+
+/* Newest first: whoever could have taken a record back was met before it. */
+static void mark_undone(struct rewind_records *list)
+{
+    for (size_t i = 0; i < list->n; i++)
+        for (size_t k = i + 1; k < list->n && !list->record[i].undone && list->record[i].undoes;
+             k++)
+            if (strcmp(list->record[k].id, list->record[i].undoes) == 0)
+                list->record[k].undone = true;
+}
+
+enum err_code rewind_records_read(const struct store_env *env, struct rewind_records *out,
+                                  struct err *e)
+{
+    char dir[PATH_MAX], path[PATH_MAX];
+    struct dirent **names = NULL;
+    struct rewind_records list = { 0 };
+    int n = 0;
+    enum err_code rc =
+        path_of(env->state_dir, "rewinds", dir)
+            ? names_of(dir, &names, &n, e)
+            : err_set(e, ERR_UNSAFE, env->state_dir, "the state directory's name is too long");
+
+    if (!rc) {
+        list.record = arena_zalloc(&list.arena, sizeof *list.record * ((size_t)n + 1));
+        rc = list.record ? ERR_OK : err_set(e, ERR_NOMEM, dir, "list rewinds: out of memory");
+    }
+    for (int i = n - 1; i >= 0 && !rc; i--) {
+        struct tx tx;
+
+        if (!path_of(dir, names[i]->d_name, path) || tx_read(path, names[i]->d_name, &tx, NULL))
+            continue;
+        if (!add_record(&list, &tx))
+            rc = err_set(e, ERR_NOMEM, dir, "list rewinds: out of memory");
+        tx_fini(&tx);
+    }
+    names_free(names, n);
+    mark_undone(&list);
+    if (rc)
+        rewind_records_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
+
+void rewind_records_fini(struct rewind_records *r)
+{
+    arena_fini(&r->arena);
+    *r = (struct rewind_records){ 0 };
+}
+
+/* ---- undo ---- */
+
+static enum err_code add_target(struct rewind_plan *plan, struct tx *tx, size_t i, struct err *e)
+{
+    const struct tx_entry *x = &tx->entry[i];
+    char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1];
+
+    if (x->outcome != REWIND_DONE)
+        return ERR_OK;
+    sha256_hex(x->wanted, wanted);
+    sha256_hex(x->seen.sha256, seen);
+    struct rewind_target t = { .path = x->path,
+                               .want = x->action == REWIND_CREATE ? REWIND_ABSENT : REWIND_BYTES,
+                               .prune = x->action == REWIND_CREATE ? x->dirs : 0,
+                               .has_mode = true,
+                               .mode = x->seen.mode,
+                               .has_mtime = true,
+                               .mtime_ns = x->seen.mtime_ns,
+                               .has_last = true,
+                               .last_absent = x->action == REWIND_DELETE,
+                               .last = { .sha256 = wanted } };
+
+    if (t.want == REWIND_BYTES)
+        t.source = (struct rewind_source){ .file = tx_undo_path(tx, i), .sha256 = seen };
+    if (t.want == REWIND_BYTES && !t.source.file)
+        return err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
+    return rewind_plan_add(plan, &t, e);
+}
+
+static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan plan = { .point_ms = tx->at_ms };
+    enum err_code rc = ERR_OK;
+
+    plan.system = keep(&plan.arena, tx->system);
+    plan.session = keep(&plan.arena, tx->session);
+    plan.point = keep(&plan.arena, tx->id);
+    plan.undoes = keep(&plan.arena, tx->id);
+    plan.root = keep(&plan.arena, tx->project);
+    if (!plan.system || !plan.session || !plan.point || !plan.undoes || (tx->project && !plan.root))
+        rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        rc = add_target(&plan, tx, i, e);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+/* The named record, or the newest that stands: undos are passed over, and what they took back. */
+static enum err_code choose(const struct rewind_records *list, const char *id, const char **out,
+                            struct err *e)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct rewind_record *r = &list->record[i];
+
+        if (id ? strcmp(r->id, id) != 0 : r->undone || r->undoes)
+            continue;
+        if (r->undone)
+            return err_set(e, ERR_STALE, id, "undo a rewind: it was undone already");
+        *out = r->id;
+        return ERR_OK;
+    }
+    return err_set(e, ERR_NOT_FOUND, id, "there is no rewind to undo");
+}
+
+enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,
+                               struct err *e)
+{
+    struct rewind_records list;
+    char dir[PATH_MAX], path[PATH_MAX];
+    const char *chosen;
+    struct tx tx;
+    enum err_code rc = rewind_records_read(env, &list, e);
+
+    if (rc)
+        return rc;
+    rc = choose(&list, id, &chosen, e);
+    if (!rc && (!path_of(env->state_dir, "rewinds", dir) || !path_of(dir, chosen, path)))
+        rc = err_set(e, ERR_UNSAFE, env->state_dir, "the state directory's name is too long");
+    if (!rc)
+        rc = tx_read(path, chosen, &tx, e);
+    rewind_records_fini(&list);
+    if (rc)
+        return rc;
+    rc = plan_from(&tx, out, e);
+    tx_fini(&tx);
+    return rc;
+}

@@ -1,0 +1,15 @@
+#ifndef STORE_REWIND_RECORDS_H
+#define STORE_REWIND_RECORDS_H
+
+#include <limits.h>
+
+#include "store/rewind/rewind.h"
+
+/* Private to store/rewind/. Makes <state>/rewinds and takes its lock (flock: it dies with the process). ERR_LOCKED
+ * names the holder. */
+MUST_CHECK enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
+                                      struct err *e);
+/* Finishes or drops what crashes left; the lock is held. */
+MUST_CHECK enum err_code rewinds_recover(const char *dir, size_t *recovered, struct err *e);
+
+#endif

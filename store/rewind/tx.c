@@ -1,0 +1,306 @@
+#include "store/rewind/tx.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "lite/file.h"
+#include "store/change/percent.h"
+#include "store/disk.h"
+
+enum { PLAN_VERSION = 1, PLAN_MAX = 256 << 20 };
+
+/* clang-format off */
+static const char *const action_names[] = {
+    [REWIND_RESTORE] = "restore", [REWIND_CREATE] = "create", [REWIND_DELETE] = "delete",
+};
+static const char *const mark_names[] = {
+    [TX_PLANNED] = "plan", [TX_INTENT] = "intent", [TX_COMMITTED] = "commit", [TX_DONE] = "done",
+};
+/* clang-format on */
+
+void tx_temp_name(const struct tx *tx, size_t i, char out[64])
+{
+    snprintf(out, 64, ".reprise-%.32s-%zu.tmp", tx->id, i);
+}
+
+const char *tx_undo_path(struct tx *tx, size_t i)
+{
+    return arena_format(&tx->arena, "%s/undo/%zu", tx->dir, i);
+}
+
+void tx_fini(struct tx *tx)
+{
+    arena_fini(&tx->arena);
+    *tx = (struct tx){ 0 };
+}
+
+/* ---- writing ---- */
+
+static bool put_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
+{
+    if (!text)
+        return true;
+    return percent_encode((struct slice){ text, strlen(text) }, scratch) == ERR_OK &&
+           buf_cstr(scratch) && cJSON_AddStringToObject(o, key, scratch->p);
+}
+
+/* cJSON keeps numbers as doubles, which times in ns and inode numbers do not fit. */
+static bool put_int(cJSON *o, const char *key, int64_t n)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    return cJSON_AddStringToObject(o, key, text);
+}
+
+static bool put_hash(cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES])
+{
+    char hex[SHA256_BYTES * 2 + 1];
+
+    sha256_hex(hash, hex);
+    return cJSON_AddStringToObject(o, key, hex);
+}
+
+static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch)
+{
+    cJSON *o = cJSON_CreateObject();
+    const struct rewind_seen *s = &x->seen;
+
+    if (!o || !cJSON_AddItemToArray(list, o)) {
+        cJSON_Delete(o);
+        return false;
+    }
+    bool ok = put_text(o, "path", x->path, scratch) && put_text(o, "root", x->root, scratch) &&
+              cJSON_AddStringToObject(o, "do", action_names[x->action]) &&
+              put_int(o, "mode", x->mode) && put_int(o, "dirs", x->dirs) &&
+              put_int(o, "modeOnly", x->mode_only) && put_int(o, "mtime", x->mtime_ns) &&
+              put_hash(o, "wanted", x->wanted);
+
+    return ok && put_int(o, "exists", s->exists) && put_int(o, "dev", (int64_t)s->dev) &&
+           put_int(o, "ino", (int64_t)s->ino) && put_int(o, "size", s->size) &&
+           put_int(o, "seenMtime", s->mtime_ns) && put_int(o, "seenMode", s->mode) &&
+           put_hash(o, "seen", s->sha256);
+}
+
+static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
+{
+    cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "entries");
+    bool ok = list && put_int(root, "version", PLAN_VERSION) && put_int(root, "at", tx->at_ms) &&
+              put_text(root, "system", tx->system, scratch) &&
+              put_text(root, "session", tx->session, scratch) &&
+              put_text(root, "point", tx->point, scratch) &&
+              put_text(root, "undoes", tx->undoes, scratch) &&
+              put_text(root, "project", tx->project, scratch);
+
+    for (size_t i = 0; i < tx->n && ok; i++)
+        ok = put_entry(list, &tx->entry[i], scratch);
+    if (ok)
+        return root;
+    cJSON_Delete(root);
+    return NULL;
+}
+
+enum err_code tx_write_plan(const struct tx *tx, struct err *e)
+{
+    struct buf scratch = { 0 };
+    cJSON *root = plan_json(tx, &scratch);
+    char *text = root ? cJSON_PrintUnformatted(root) : NULL;
+    enum err_code rc =
+        text ? disk_put(tx->dir, "plan", (struct slice){ text, strlen(text) }, 0600, e)
+             : err_set(e, ERR_NOMEM, tx->dir, "write the plan down: out of memory");
+
+    cJSON_free(text);
+    cJSON_Delete(root);
+    buf_fini(&scratch);
+    return rc;
+}
+
+enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
+{
+    char *letters = arena_alloc(&tx->arena, tx->n + 1);
+
+    if (!letters)
+        return err_set(e, ERR_NOMEM, tx->dir, "mark the rewind: out of memory");
+    for (size_t i = 0; i < tx->n; i++)
+        letters[i] = tx->entry[i].outcome == REWIND_CONFLICT ? 'c' : 'd';
+    struct slice text = { letters, phase == TX_COMMITTED ? tx->n : 0 };
+    enum err_code rc = disk_put(tx->dir, mark_names[phase], text, 0600, e);
+
+    if (!rc)
+        tx->phase = phase;
+    return rc;
+}
+
+/* ---- reading ---- */
+
+static const char *get_text(const cJSON *o, const char *key, struct arena *a)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    struct slice text;
+
+    return cJSON_IsString(v) && percent_decode(v->valuestring, a, &text) ? text.p : NULL;
+}
+
+static bool get_int(const cJSON *o, const char *key, int64_t *n)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    char *end;
+
+    if (!cJSON_IsString(v) || !v->valuestring[0])
+        return false;
+    *n = strtoll(v->valuestring, &end, 10);
+    return *end == '\0';
+}
+
+static int nibble(char c)
+{
+    const char digits[] = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+static bool get_hash(const cJSON *o, const char *key, uint8_t out[SHA256_BYTES])
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+    if (!cJSON_IsString(v) || strlen(v->valuestring) != SHA256_BYTES * 2)
+        return false;
+    for (size_t i = 0; i < SHA256_BYTES; i++) {
+        int hi = nibble(v->valuestring[i * 2]), lo = nibble(v->valuestring[i * 2 + 1]);
+
+        if (hi < 0 || lo < 0)
+            return false;
+        out[i] = (uint8_t)(hi * 16 + lo);
+    }
+    return true;
+}
+
+static bool get_action(const cJSON *o, enum rewind_action *out)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "do");
+
+    for (size_t k = 0; cJSON_IsString(v) && k < sizeof action_names / sizeof *action_names; k++)
+        if (strcmp(v->valuestring, action_names[k]) == 0) {
+            *out = (enum rewind_action)k;
+            return true;
+        }
+    return false;
+}
+
+static bool get_seen(const cJSON *o, struct rewind_seen *s)
+{
+    int64_t exists, dev, ino, mode;
+    bool ok = get_int(o, "exists", &exists) && get_int(o, "dev", &dev) && get_int(o, "ino", &ino) &&
+              get_int(o, "size", &s->size) && get_int(o, "seenMtime", &s->mtime_ns) &&
+              get_int(o, "seenMode", &mode) && get_hash(o, "seen", s->sha256);
+
+    if (!ok)
+        return false;
+    s->exists = exists != 0;
+    s->dev = (uint64_t)dev;
+    s->ino = (uint64_t)ino;
+    s->mode = (uint32_t)mode;
+    return true;
+}
+
+static bool get_entry(const cJSON *o, struct arena *a, struct tx_entry *x)
+{
+    int64_t mode, mode_only, dirs;
+
+    *x = (struct tx_entry){ .path = get_text(o, "path", a), .root = get_text(o, "root", a) };
+    bool ok = x->path && x->root && get_action(o, &x->action) && get_int(o, "mode", &mode) &&
+              get_int(o, "dirs", &dirs) && get_int(o, "modeOnly", &mode_only) &&
+              get_int(o, "mtime", &x->mtime_ns) && get_hash(o, "wanted", x->wanted) &&
+              get_seen(o, &x->seen);
+
+    if (ok) {
+        x->mode = (uint32_t)mode;
+        x->mode_only = mode_only != 0;
+        x->dirs = (unsigned)dirs;
+    }
+    return ok;
+}
+
+static bool get_plan(const cJSON *root, struct tx *tx)
+{
+    const cJSON *o, *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
+    int64_t version;
+    struct arena *a = &tx->arena;
+
+    if (!cJSON_IsArray(list) || !get_int(root, "version", &version) || version != PLAN_VERSION ||
+        !get_int(root, "at", &tx->at_ms))
+        return false;
+    tx->system = get_text(root, "system", a);
+    tx->session = get_text(root, "session", a);
+    tx->point = get_text(root, "point", a);
+    tx->undoes = get_text(root, "undoes", a);
+    tx->project = get_text(root, "project", a);
+    tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
+    if (!tx->system || !tx->session || !tx->point || !tx->entry)
+        return false;
+    cJSON_ArrayForEach(o, list) if (!get_entry(o, a, &tx->entry[tx->n++])) return false;
+    return true;
+}
+
+static bool exists(const char *dir, const char *name)
+{
+    char path[4096];
+    struct file f;
+
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path ||
+        file_open(AT_FDCWD, path, 0, &f, NULL))
+        return false;
+    file_close(&f);
+    return true;
+}
+
+/* The commit mark says of each entry how it went. */
+static enum err_code read_outcomes(struct tx *tx, struct err *e)
+{
+    struct buf text = { 0 };
+    char *path = arena_format(&tx->arena, "%s/commit", tx->dir);
+    enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e)
+                            : err_set(e, ERR_NOMEM, tx->dir, "read a rewind: out of memory");
+
+    if (!rc && text.n != tx->n)
+        rc = err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        tx->entry[i].outcome = text.p[i] == 'c' ? REWIND_CONFLICT : REWIND_DONE;
+    buf_fini(&text);
+    return rc;
+}
+
+enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct err *e)
+{
+    struct tx tx = { 0 };
+    struct buf text = { 0 };
+    cJSON *root = NULL;
+    char *path = arena_format(&tx.arena, "%s/plan", dir);
+    enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e)
+                            : err_set(e, ERR_NOMEM, dir, "read a rewind: out of memory");
+
+    if (!rc) {
+        tx.dir = arena_copy(&tx.arena, (struct slice){ dir, strlen(dir) }).p;
+        tx.id = arena_copy(&tx.arena, (struct slice){ id, strlen(id) }).p;
+        root = cJSON_ParseWithLength(text.p, text.n);
+        if (!tx.dir || !tx.id || !get_plan(root, &tx))
+            rc = err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
+    }
+    for (int p = TX_PLANNED; p <= TX_DONE && !rc; p++)
+        if (exists(dir, mark_names[p]))
+            tx.phase = (enum tx_phase)p;
+    if (!rc && tx.phase >= TX_COMMITTED)
+        rc = read_outcomes(&tx, e);
+    cJSON_Delete(root);
+    buf_fini(&text);
+    if (rc)
+        tx_fini(&tx);
+    else
+        *out = tx;
+    return rc;
+}

@@ -1,0 +1,86 @@
+#ifndef STORE_REWIND_TX_H
+#define STORE_REWIND_TX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/rewind/rewind.h"
+#include "store/rewind/source.h"
+
+/* A rewind on its way, and afterwards its undo record: one directory below the state directory.
+ *
+ *   <state>/rewinds/<id>/plan        what is to be done, one JSON document; written before anything else, so
+ *                                    that recovery can find every temporary file
+ *   <state>/rewinds/<id>/undo/<n>    what lay at entry n before: a copy of its bytes
+ *   <state>/rewinds/<id>/undo/<n>.old  the replaced file itself, where it could be moved here: an editor may still
+ *                                    be writing into it
+ *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
+ *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c)
+ *   <state>/rewinds/<id>/done        no temporary file is left
+ *
+ *   crash before  plan     nothing happened            -> the directory goes
+ *                 intent   temps beside the targets    -> temps and directory go
+ *                 commit   some targets are exchanged  -> the rest is done
+ *                 done     old files under temp names  -> they go
+ *
+ * Each of the five is durable before the next thing happens. */
+enum tx_phase { TX_NOTHING, TX_PLANNED, TX_INTENT, TX_COMMITTED, TX_DONE };
+
+struct tx_entry {
+    const char *path;          /* absolute */
+    const char *root;          /* below which it is reached */
+    enum rewind_action action; /* RESTORE, CREATE or DELETE */
+    bool mode_only;
+    uint32_t mode;    /* RESTORE, CREATE: of the file afterwards */
+    int64_t mtime_ns; /* MTIME_NOW: left to the kernel */
+    unsigned
+        dirs; /* CREATE: directories on the way that did not exist; DELETE: how many go if empty */
+    uint8_t wanted[SHA256_BYTES];
+    struct rewind_seen seen;
+    enum rewind_outcome outcome;
+};
+
+struct tx {
+    struct arena arena; /* owns the texts and the entries */
+    const char *id;
+    const char *dir; /* <state>/rewinds/<id> */
+    const char *system, *session, *point, *undoes, *project;
+    int64_t at_ms;
+    struct tx_entry *entry;
+    size_t n;
+    enum tx_phase phase;
+};
+
+/* The temporary name of entry i, in the directory of its path. */
+void tx_temp_name(const struct tx *tx, size_t i, char out[64]);
+/* "<dir>/undo/<i>", in the arena; NULL without memory. */
+const char *tx_undo_path(struct tx *tx, size_t i);
+
+/* Writes bytes into the record as undo/<i><suffix>, durably. */
+MUST_CHECK enum err_code tx_undo_put(const struct tx *tx, size_t i, const char *suffix,
+                                     struct slice bytes, struct err *e);
+
+MUST_CHECK enum err_code tx_write_plan(const struct tx *tx, struct err *e);
+/* Writes the mark of a phase, durably. */
+MUST_CHECK enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e);
+/* Reads plan and marks. ERR_NOT_FOUND: no plan (TX_NOTHING). ERR_FORMAT: damaged; left alone by everybody. */
+MUST_CHECK enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct err *e);
+void tx_fini(struct tx *tx);
+
+/* ---- the steps; each can be done again after a crash ---- */
+
+/* Undo copies and staged files. On failure drop takes everything away again. */
+MUST_CHECK enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err *e);
+/* Puts every entry in its place; outcomes say done or conflict. ERR_IO: could not, go on later. */
+MUST_CHECK enum err_code tx_apply(struct tx *tx, struct err *e);
+/* Removes what lies under temporary names. A file that was written to after it was exchanged out is kept in the
+ * record. */
+MUST_CHECK enum err_code tx_clean(struct tx *tx, struct err *e);
+/* Removes up to `levels` directories above the path, innermost first, while they are empty. */
+void tx_prune(const struct tx_entry *x, unsigned levels);
+/* Before INTENT: temps, made directories and the record go. */
+MUST_CHECK enum err_code tx_drop(struct tx *tx, struct err *e);
+/* From INTENT on to DONE. */
+MUST_CHECK enum err_code tx_finish(struct tx *tx, struct err *e);
+
+#endif
