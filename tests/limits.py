@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Little memory, few descriptors, files that are none, directories that may not be read: everything else is still shown.
+
+usage: limits.py PROGRAM sanitized|plain
+"""
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+from support.program import Program, snapshot
+
+SANITIZED = sys.argv[2] == 'sanitized'
+SID = '%08x-0000-4000-8000-00000000000%d'
+NOBODY = 65534
+
+
+def session(text='hello', size=0):
+    """A whole conversation of two messages, padded in its middle."""
+    env = '"cwd":"/w","version":"2.1.330","timestamp":"2026-01-01T00:00:00.000Z"'
+    return (f'{{"parentUuid":null,"type":"user","message":{{"role":"user","content":"{text}"}},"uuid":"u1",{env}}}\n'
+            + (f'{{"type":"x","pad":"{"x" * size}"}}\n' if size else '') +
+            f'{{"parentUuid":"u1","type":"assistant","message":{{"role":"assistant","content":"{text}"}},"uuid":"a1",{env}}}\n')
+
+
+def put(path, text):
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(text)
+
+
+def limited(which, amount):
+    return lambda: resource.setrlimit(which, (amount, amount))
+
+
+def few_descriptors(program, folder):
+    """A listing keeps a descriptor a thread, not one a session; the vendor's lister loses thousands here."""
+    for i in range(10000):
+        put(f'{folder}/{SID % (i, 1)}.jsonl', session(f'prompt {i}'))
+    run = program.run('list', '--all', '--json', preexec_fn=limited(resource.RLIMIT_NOFILE, 64))
+    program.same('few descriptors: exit', (run.returncode, run.stderr), (0, b''))
+    program.same('few descriptors: rows', len(json.loads(run.stdout)), 10000)
+    for i in range(10000):
+        os.unlink(f'{folder}/{SID % (i, 1)}.jsonl')
+
+
+def little_memory(program, folder):
+    """A line of 100 MB and a gigabyte of transcript within 64 MB of address space."""
+    sid = SID % (1, 2)
+    put(f'{folder}/{sid}.jsonl', session('long line', 100_000_000))
+    with open(f'{folder}/{SID % (2, 2)}.jsonl', 'w', encoding='utf-8') as f:
+        f.write(session('big file'))
+        for _ in range(100):
+            f.write('{"type":"x","pad":"' + 'y' * 10_000_000 + '"}\n')
+    small = limited(resource.RLIMIT_AS, 64 << 20)
+    run = program.run('list', '--all', '--json', preexec_fn=small)
+    program.same('little memory: list: exit', (run.returncode, run.stderr), (0, b''))
+    program.same('little memory: list', sorted(r['summary'] for r in json.loads(run.stdout)), ['big file', 'long line'])
+    for name in (sid, SID % (2, 2)):
+        run = program.run('messages', '--json', '--limit', '5', name, preexec_fn=small)
+        program.same(f'little memory: messages {name}: exit', (run.returncode, run.stderr), (0, b''))
+        program.same(f'little memory: messages {name}', len(json.loads(run.stdout)), 2)
+        os.unlink(f'{folder}/{name}.jsonl')
+
+
+def no_files(program, top, folder):
+    """What is named like a transcript and is none: nothing hangs, nothing is followed, the rest is listed."""
+    put(f'{folder}/{SID % (1, 3)}.jsonl', session('the only real one'))
+    os.mkfifo(f'{folder}/{SID % (2, 3)}.jsonl')
+    os.mkdir(f'{folder}/{SID % (3, 3)}.jsonl')
+    os.symlink('/nowhere/at/all', f'{folder}/{SID % (4, 3)}.jsonl')
+    os.symlink(f'{SID % (5, 3)}.jsonl', f'{folder}/{SID % (5, 3)}.jsonl')
+    os.symlink('/dev/zero', f'{folder}/{SID % (6, 3)}.jsonl')
+    put(f'{folder}/{SID % (7, 3)}.jsonl', '')
+    os.symlink('/nowhere', f'{top}/projects/-dangling')
+    os.mkfifo(f'{top}/projects/-fifo')
+    put(f'{top}/projects/-file', 'x')
+    before = snapshot(top)
+    rows = program.json('list', '--all')
+    program.same('no files: rows', [r['summary'] for r in rows], ['the only real one'])
+    for i in range(2, 8):
+        for command in ('info', 'messages', 'restore'):
+            run = program.run(command, SID % (i, 3), timeout=20)
+            program.need(run.returncode in (1, 3, 4, 5), f'no files: {command} {i}: exit {run.returncode}')
+    program.need(snapshot(top) == before, 'no files: reading changed the disk')
+
+
+def run_as_nobody(program, args):
+    """As somebody who owns nothing here. None where that cannot be done."""
+    if os.getuid() != 0:
+        return program.run(*args)
+    try:
+        return program.run(*args, user=NOBODY, group=NOBODY, extra_groups=[])
+    except (PermissionError, subprocess.SubprocessError):
+        return None
+
+
+def no_rights(program, top, folder):
+    """A store that may only be read, and parts of it not even that. Root may do everything: it becomes nobody."""
+    put(f'{folder}/{SID % (1, 4)}.jsonl', session('readable'))
+    put(f'{folder}/{SID % (2, 4)}.jsonl', session('secret'))
+    os.makedirs(f'{top}/projects/-closed')
+    put(f'{top}/projects/-closed/{SID % (3, 4)}.jsonl', session('behind a closed door'))
+    for path, mode in ((top, 0o755), (f'{top}/projects', 0o555), (folder, 0o555), (f'{folder}/{SID % (1, 4)}.jsonl', 0o444),
+                       (f'{folder}/{SID % (2, 4)}.jsonl', 0o000), (f'{top}/projects/-closed', 0o000)):
+        os.chmod(path, mode)
+    try:
+        run = run_as_nobody(program, ('list', '--all', '--json'))
+        if run is None:
+            print('skipped: nobody may not run the program here')
+            return
+        program.same('no rights: exit', run.returncode, 0)
+        program.same('no rights: rows', [r['summary'] for r in json.loads(run.stdout)], ['readable'])
+        run = run_as_nobody(program, ('messages', '--json', SID % (2, 4)))
+        program.need(run.returncode in (1, 3) and b'reprise: ' in run.stderr, f'no rights: messages: {run}')
+    finally:
+        for path in (f'{top}/projects', folder, f'{top}/projects/-closed'):
+            os.chmod(path, 0o755)
+
+
+def closed_pipe(program, folder):
+    """A reader that has seen enough ends it quietly."""
+    for i in range(2000):
+        put(f'{folder}/{SID % (i, 5)}.jsonl', session(f'prompt {i}'))
+    for command in ('list --all', 'list --all --json'):
+        run = subprocess.run(['sh', '-c', f'"$0" {command} | head -1; exit 0', program.path], env=program.env, cwd=program.home,
+                             stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+        program.same(f'closed pipe: {command}', (run.returncode, run.stderr), (0, b''))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as top:
+        program = Program(sys.argv[1], top, {'CLAUDE_CONFIG_DIR': top})
+        for i, part in enumerate((few_descriptors, little_memory, no_files, no_rights, closed_pipe)):
+            if SANITIZED and part is little_memory:
+                continue  # the sanitizers reserve terabytes of address space
+            folder = f'{top}/projects/-w{i}'
+            os.makedirs(folder)
+            if part in (no_files, no_rights):
+                part(program, top, folder)
+            else:
+                part(program, folder)
+            subprocess.run(['rm', '-rf', f'{top}/projects'], check=True)
+        program.finish(20)
+
+
+main()
