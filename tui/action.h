@@ -5,15 +5,6 @@
  * the line in help cannot drift apart. */
 #define ACTIONS(X)                                                                                 \
     X(NONE, "none", "", "")                                                                        \
-    /* moving */                                                                                   \
-    X(UP, "up", "up", "one line up")                                                               \
-    X(DOWN, "down", "down", "one line down")                                                       \
-    X(PAGE_UP, "page-up", "page up", "one page up")                                                \
-    X(PAGE_DOWN, "page-down", "page down", "one page down")                                        \
-    X(HALF_UP, "half-page-up", "half up", "half a page up")                                        \
-    X(HALF_DOWN, "half-page-down", "half down", "half a page down")                                \
-    X(FIRST, "first", "first", "to the beginning")                                                 \
-    X(LAST, "last", "last", "to the end")                                                          \
     /* sessions */                                                                                 \
     X(RESUME, "resume", "resume", "take the session up again")                                     \
     X(VIEW, "view", "view", "read the whole conversation")                                         \
@@ -34,6 +25,15 @@
     X(CLEANUP, "cleanup", "cleanup", "find sessions to throw away")                                \
     X(UNDO, "undo", "undo", "take the last change back")                                           \
     X(REDO, "redo", "redo", "make the last change again")                                          \
+    /* moving */                                                                                   \
+    X(UP, "up", "up", "one line up")                                                               \
+    X(DOWN, "down", "down", "one line down")                                                       \
+    X(PAGE_UP, "page-up", "page up", "one page up")                                                \
+    X(PAGE_DOWN, "page-down", "page down", "one page down")                                        \
+    X(HALF_UP, "half-page-up", "half up", "half a page up")                                        \
+    X(HALF_DOWN, "half-page-down", "half down", "half a page down")                                \
+    X(FIRST, "first", "first", "to the beginning")                                                 \
+    X(LAST, "last", "last", "to the end")                                                          \
     /* how the list looks */                                                                       \
     X(SCOPE, "scope", "scope", "here, the repository's worktrees, or everywhere")                  \
     X(SORT, "sort", "sort", "recent, created, size or title first")                                \

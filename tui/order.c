@@ -90,7 +90,8 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
     for (uint32_t i = 0; i < r->n; i++)
         if (roster_listed(r, i))
             o->key[n++] = key_of(&r->entry[i], i, titles, sort);
-    qsort(o->key, n, sizeof *o->key, by_key);
+    if (n > 1)
+        qsort(o->key, n, sizeof *o->key, by_key);
     for (size_t i = 0; i < n; i++)
         o->entry[i] = o->key[i].entry;
     o->n = n;

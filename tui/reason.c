@@ -42,7 +42,7 @@ static bool is_missing(enum action a)
 static bool needs_session(enum action a)
 {
     return a == ACT_RESUME || a == ACT_VIEW || a == ACT_COPY || a == ACT_EDIT || a == ACT_PRINT ||
-           needed_ability(a) != 0;
+           a == ACT_MARK || needed_ability(a) != 0;
 }
 
 const char *action_reason(const struct model *m, enum action a)

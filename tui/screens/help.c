@@ -11,18 +11,18 @@ enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
 
 /* What can be typed, and what the signs mean: the rest is made from the action list. */
 static const struct {
-    const char *sign, *ascii, *text;
+    const char *sign, *text;
 } typed[] = {
-    { "word", NULL, "its letters in this order; small letters find capitals too" },
-    { "'word", NULL, "the word as it stands" },
-    { "^word  word$", NULL, "at the beginning, at the end" },
-    { "!word", NULL, "sessions in which it does not stand" },
-    { "a | b", NULL, "one of the two" },
-    { "\"two words\"", NULL, "as they stand, blank and all" },
-    { "tag:x branch:x", NULL, "in that field; also dir: sys: id:" },
-    { "before:2w after:3d", NULL, "by age (m h d w mo y), or a day: after:2026-01-31" },
-    { "size:>10M", NULL, "larger; size:<100k: smaller" },
-    { "is:running", NULL, "also archived fork damaged interrupted empty marked" },
+    { "word", "its letters in this order; small letters find capitals too" },
+    { "'word", "the word as it stands" },
+    { "^word  word$", "at the beginning, at the end" },
+    { "!word", "sessions in which it does not stand" },
+    { "a | b", "one of the two" },
+    { "\"two words\"", "as they stand, blank and all" },
+    { "tag:x branch:x", "in that field; also dir: sys: id:" },
+    { "before:2w after:3d", "by age (m h d w mo y), or a day: after:2026-01-31" },
+    { "size:>10M", "larger; size:<100k: smaller" },
+    { "is:running", "also archived fork damaged interrupted empty marked" },
 };
 
 static const struct {
@@ -77,9 +77,10 @@ static bool contains(const struct needle *needle, const char *text)
     return needle->n == 0;
 }
 
-static void give(struct walk *w, const char *keys, const char *text)
+/* name: by which the line is found too, besides what it shows. */
+static void give(struct walk *w, const char *keys, const char *text, const char *name)
 {
-    if (!contains(&w->needle, keys) && !contains(&w->needle, text))
+    if (!contains(&w->needle, keys) && !contains(&w->needle, text) && !contains(&w->needle, name))
         return;
     if (w->section) {
         const char *heading = w->section;
@@ -99,7 +100,7 @@ static void walk_place(struct walk *w, enum place_id place)
 
         keymap_keys_of(w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
         if (keys[0])
-            give(w, keys, action_help((enum action)a));
+            give(w, keys, action_help((enum action)a), action_name((enum action)a));
     }
 }
 
@@ -131,14 +132,14 @@ static void walk_typed(struct walk *w)
 {
     w->section = "What can be typed to find a session";
     for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
-        give(w, typed[i].sign, typed[i].text);
+        give(w, typed[i].sign, typed[i].text, "");
 }
 
 static void walk_signs(struct walk *w)
 {
     w->section = "Signs in the list";
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        give(w, w->ascii && signs[i].ascii ? signs[i].ascii : signs[i].sign, signs[i].text);
+        give(w, w->ascii && signs[i].ascii ? signs[i].ascii : signs[i].sign, signs[i].text, "");
 }
 
 static void walk_all(struct walk *w)
@@ -222,10 +223,16 @@ static enum place_id place(const struct model *m)
     return IN_HELP;
 }
 
+/* The lines inside the box: it leaves the footer free. */
+static int height(int rows)
+{
+    return rows > 30 ? rows - 8 : rows - 3;
+}
+
 static void draw(const struct model *m, struct frame *f)
 {
     const char *version = version_text();
-    int h = f->rows - (f->rows > 30 ? 6 : 2);
+    int h = height(f->rows);
     struct rect r = box_draw(f, h, HELP_W, (struct slice){ version, strlen(version) });
 
     help_draw(&m->help, m->settings, f, r);
@@ -233,7 +240,7 @@ static void draw(const struct model *m, struct frame *f)
 
 static size_t page(const struct model *m)
 {
-    int h = m->rows - (m->rows > 30 ? 6 : 4) - 2;
+    int h = height(m->rows) - 2;
 
     return h > 1 ? (size_t)h : 1;
 }

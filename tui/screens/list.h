@@ -32,6 +32,10 @@ struct describe_job {
     size_t left;         /* rows not answered yet */
 };
 
+struct list_widths {
+    int dir, tag, branch, system;
+};
+
 struct list {
     const struct settings *settings;
     int64_t now_ms;
@@ -53,6 +57,7 @@ struct list {
     size_t next_stale;  /* place in order from which to look for rows to describe */
     struct describe_job job[DESCRIBE_JOBS];
     struct problem_list *problems; /* owned; NULL: none */
+    struct list_widths widths;     /* the widest text of each column so far */
 
     /* what is shown */
     struct edit query;
@@ -122,6 +127,7 @@ bool list_place_at(const struct list *l, int y, int x, size_t *at);
 
 /* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
 void list_draw(const struct list *l, struct frame *f);
+void list_widen(struct list_widths *w, const struct session_row *row);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 

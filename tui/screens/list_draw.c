@@ -25,7 +25,7 @@ static void draw_scope(const struct list *l, struct frame *f, struct rect r)
     if (l->scope == SCOPE_WORKTREES && l->worktrees > 0) {
         snprintf(more, sizeof more, "+%zu worktree%s", l->worktrees, l->worktrees == 1 ? "" : "s");
         what = more;
-    } else if (l->scope == SCOPE_HERE && l->worktrees == 0) {
+    } else if (l->scope == SCOPE_HERE) {
         what = "only";
     }
     int room = r.w - (*what ? frame_width(text_slice(what)) + 1 : 0);

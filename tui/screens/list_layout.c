@@ -16,10 +16,10 @@ static bool has_preview(const struct list *l, int rows, int cols)
 /* The list keeps what its columns can use; beyond that the conversation has more to show. */
 static void split_beside(struct list_layout *out)
 {
-    int w = out->rows.w * 11 / 20;
+    int w = out->rows.w * 4 / 7;
 
-    if (w > 110)
-        w = 110;
+    if (w > 120)
+        w = 120;
     out->beside = true;
     out->preview = (struct rect){ out->rows.y, out->rows.x + w, out->rows.h, out->rows.w - w };
     out->rows.w = w;

@@ -75,6 +75,7 @@ static void replace_roster(struct list *l)
     filter_fini(&l->filter);
     roster_fini(&l->roster);
     l->order.n = 0;
+    l->widths = (struct list_widths){ 0 };
     l->replace = false;
     l->next_stale = 0;
 }
@@ -224,8 +225,12 @@ static void take_row(struct list *l, struct described *d, struct effects *fx)
     filter_set(&l->filter, d->entry, row && row->hidden == HIDDEN_NOT ? row : NULL);
     roster_set_row(&l->roster, d->entry, row);
     d->row = NULL;
+    if (row && row->hidden == HIDDEN_NOT)
+        list_widen(&l->widths, row);
     if (again && row)
         reload_view(l, d->entry, fx);
+    else if (d->entry == l->selected)
+        list_follow(l, fx);
 }
 
 static bool take_described(struct list *l, const struct msg *msg, struct effects *fx)
@@ -279,12 +284,13 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
     }
 }
 
+/* A session that is not read yet is shown when its row arrives. */
 static void show_selected(struct list *l, struct effects *fx)
 {
     const struct entry *e = list_entry(l);
 
     l->view_ms = TIME_NONE;
-    if (e && transcript_view_open(l->view, &e->ref, entry_title(e), fx))
+    if (e && e->row && transcript_view_open(l->view, &e->ref, entry_title(e), fx))
         l->viewed = l->selected;
 }
 

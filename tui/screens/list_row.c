@@ -16,6 +16,7 @@ enum {
     GAP = 2,
     TITLE_MIN = 24,
     FLAGS_W = 8,
+    TAG_MAX = 12,
     TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
 };
 
@@ -25,33 +26,60 @@ struct columns {
     int dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
 };
 
-/* What the columns want, and in which order they give way: the branch goes first, then the system, the tag,
- * the directory; the flags last. */
+static int wider(int w, struct slice text)
+{
+    int mine = frame_width(text);
+
+    return mine > w ? mine : w;
+}
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+void list_widen(struct list_widths *w, const struct session_row *row)
+{
+    w->dir = wider(w->dir, path_last(row->cwd));
+    w->branch = wider(w->branch, row->git_branch);
+    w->system = wider(w->system, text_slice(row->ref.store->ops->name));
+    if (row->tag.n > 0)
+        w->tag = wider(w->tag, row->tag) < TAG_MAX ? wider(w->tag, row->tag) : TAG_MAX;
+}
+
+static int at_most(int w, int limit)
+{
+    return w < limit ? w : limit;
+}
+
+/* A column is as wide as its widest text, up to a limit, and not there when it has none. As the width shrinks
+ * the system goes first, then the branch, the tag, the directory, the flags last. */
 static struct columns columns_for(const struct list *l, int w)
 {
     struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
     const bool two_lines = l->density == DENSITY_TWO_LINES;
-    int spare = w - c.title - TITLE_MIN - 1;
+    const int limit = w >= 140 ? 24 : 14;
+    int title_min = w * 2 / 5 > TITLE_MIN ? w * 2 / 5 : TITLE_MIN;
+    int spare = w - c.title - title_min - 1;
     const struct {
         int *w, want;
-        bool use;
     } wants[] = {
-        { &c.flags_w, FLAGS_W, true },
-        { &c.dir_w, w >= 140 ? 22 : 14, l->scope == SCOPE_ALL && !two_lines },
-        { &c.tag_w, 10, !two_lines },
-        { &c.system_w, 9, !two_lines },
-        { &c.branch_w, w >= 140 ? 22 : 14, !two_lines },
+        { &c.flags_w, FLAGS_W },
+        { &c.dir_w, l->scope == SCOPE_ALL && !two_lines ? at_most(l->widths.dir, limit) : 0 },
+        { &c.tag_w, l->widths.tag > 0 && !two_lines ? l->widths.tag + 1 : 0 },
+        { &c.branch_w, two_lines ? 0 : at_most(l->widths.branch, limit) },
+        { &c.system_w, two_lines ? 0 : at_most(l->widths.system, limit) },
     };
 
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
-        if (!wants[i].use)
+        if (wants[i].want == 0)
             continue;
         if (spare < wants[i].want + GAP)
             break;
         *wants[i].w = wants[i].want;
         spare -= wants[i].want + GAP;
     }
-    c.title_w = TITLE_MIN + (spare > 0 ? spare : 0);
+    c.title_w = title_min + (spare > 0 ? spare : 0);
     if (c.title + c.title_w > w)
         c.title_w = w - c.title;
     return c;
@@ -153,7 +181,6 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
                          const struct entry *e)
 {
     const struct session_row *row = e->row;
-    const char *system = e->ref.store->ops->name;
     int x = r.x + c->title + c->title_w;
 
     if (c->dir_w > 0) {
@@ -165,7 +192,7 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
         x += c->tag_w + GAP;
     }
     if (c->system_w > 0) {
-        frame_puts(f, r.y, x + GAP, c->system_w, STYLE_SYSTEM, system);
+        frame_puts(f, r.y, x + GAP, c->system_w, STYLE_SYSTEM, e->ref.store->ops->name);
         x += c->system_w + GAP;
     }
     if (c->branch_w > 0) {
@@ -187,11 +214,6 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
     return x + frame_text_cut(f, r.y, x, r.x + r.w - x, style, text);
 }
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* The second line: where it belongs, and what was said last. */
 static void draw_second(const struct list *l, struct frame *f, struct rect r, const struct entry *e)
 {
@@ -204,7 +226,10 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r, co
         x = draw_fact(f, r, x, STYLE_DIM, path_short(row->cwd, l->settings->home, dir, sizeof dir));
     x = draw_fact(f, r, x, STYLE_SYSTEM, text_slice(e->ref.store->ops->name));
     x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);
-    x = draw_fact(f, r, x, STYLE_TAG, row->tag);
+    if (row->tag.n > 0 && x + 4 < r.x + r.w) {
+        x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
+        x += frame_text_cut(f, r.y, x, r.x + r.w - x, STYLE_TAG, row->tag);
+    }
     x = draw_fact(f, r, x, STYLE_DIM, text_slice(size));
     draw_fact(f, r, x, STYLE_DIM,
               slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);

@@ -1,0 +1,258 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "tui/filter/filter.h"
+
+enum { ROWS = 6 };
+
+struct rows {
+    struct store_ops ops;
+    struct store store;
+    struct session_row row[ROWS];
+    uint32_t order[ROWS];
+    struct filter filter;
+};
+
+static struct slice text(const char *s)
+{
+    return (struct slice){ s, strlen(s) };
+}
+
+static void fill(struct rows *r)
+{
+    static const struct {
+        const char *id, *title, *prompt, *branch, *tag;
+        unsigned flags;
+        int64_t age_ms, size;
+    } made[ROWS] = {
+        { "aaaa0001", "Fix the payment retry loop", "why does the webhook fire twice", "fix/retry",
+          "", SESSION_LIVE, 1000, 100 },
+        { "aaaa0002", "Payments: idempotency keys", "add idempotency keys", "main", "infra", 0,
+          2000, 20 << 20 },
+        { "bbbb0003", "Refund flow", "try the refund again", "refunds", "", SESSION_FORK, 3000,
+          300 },
+        { "bbbb0004", "Payment page copy", "reword it", "", "docs", SESSION_INTERRUPTED, 4000,
+          400 },
+        { "cccc0005", "pay attention", "", "", "", SESSION_ARCHIVED, 5000, 500 },
+        { "cccc0006", "Größere Änderungen", "設定を変更", "", "", SESSION_TORN, 6000, 600 },
+    };
+
+    *r = (struct rows){ .ops.name = "claude" };
+    r->store.ops = &r->ops;
+    assert_true(filter_reserve(&r->filter, ROWS));
+    for (uint32_t i = 0; i < ROWS; i++) {
+        struct session_row *row = &r->row[i];
+
+        row->ref.store = &r->store;
+        row->ref.id = text(made[i].id);
+        row->ref.file.size = made[i].size;
+        row->summary = text(made[i].title);
+        row->first_prompt = text(made[i].prompt);
+        row->git_branch = text(made[i].branch);
+        row->tag = text(made[i].tag);
+        row->cwd = text("/home/u/src/shop");
+        row->flags = made[i].flags;
+        row->activity_ms = 1000000 - made[i].age_ms;
+        r->order[i] = i;
+        assert_true(filter_set(&r->filter, i, row));
+    }
+}
+
+/* The entries that fit, in order: "0 3 1". */
+static const char *ask(struct rows *r, const char *query, bool by_score)
+{
+    static char out[64]; /* of the last question */
+    size_t n = 0;
+
+    out[0] = '\0';
+    assert_true(filter_run(&r->filter, text(query), r->order, ROWS, NULL, 1000000, by_score));
+    for (size_t i = 0; i < r->filter.hits; i++)
+        n += (size_t)snprintf(out + n, sizeof out - n, "%s%u", i ? " " : "", r->filter.hit[i]);
+    return out;
+}
+
+static void an_empty_query_shows_all_in_their_order(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "", true), "0 1 2 3 4 5");
+    assert_string_equal(ask(&r, "tag:", true), "0 1 2 3 4 5");
+    filter_fini(&r.filter);
+}
+
+static void every_field_is_looked_at(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "webhook", true), "0");
+    assert_string_equal(ask(&r, "infra", true), "1");
+    assert_string_equal(ask(&r, "refunds", true), "2");
+    assert_string_equal(ask(&r, "設定", true), "5");
+    assert_string_equal(ask(&r, "anderung", true), "5");
+    assert_string_equal(ask(&r, "shop", false), "0 1 2 3 4 5");
+    filter_fini(&r.filter);
+}
+
+static void equals_stay_in_the_order_of_the_list(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "pay", true), "1 3 4 0");
+    assert_string_equal(ask(&r, "pay", false), "0 1 3 4");
+    filter_fini(&r.filter);
+}
+
+static void one_letter_ranks_by_beginnings_of_words(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "r", true), "0 2 1 5 3 4");
+    filter_fini(&r.filter);
+}
+
+static void a_lone_word_finds_the_front_of_an_id(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "bbbb", true), "2 3");
+    assert_string_equal(ask(&r, "bbbb0004", true), "3");
+    assert_string_equal(ask(&r, "bbbb x", true), "");
+    filter_fini(&r.filter);
+}
+
+static void field_filters_ask_what_they_say(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "tag:infra", true), "1");
+    assert_string_equal(ask(&r, "!tag:infra", true), "0 2 3 4 5");
+    assert_string_equal(ask(&r, "branch:fix", true), "0");
+    assert_string_equal(ask(&r, "sys:claude", true), "0 1 2 3 4 5");
+    assert_string_equal(ask(&r, "sys:goat", true), "");
+    assert_string_equal(ask(&r, "size:>10M", true), "1");
+    assert_string_equal(ask(&r, "size:<200", true), "0");
+    assert_string_equal(ask(&r, "is:running", true), "0");
+    assert_string_equal(ask(&r, "is:fork", true), "2");
+    assert_string_equal(ask(&r, "is:interrupted", true), "3");
+    assert_string_equal(ask(&r, "is:archived", true), "4");
+    assert_string_equal(ask(&r, "is:damaged", true), "5");
+    assert_string_equal(ask(&r, "is:empty", true), "4");
+    assert_string_equal(ask(&r, "before:0m", true), "0 1 2 3 4 5");
+    assert_string_equal(ask(&r, "before:1h", true), "");
+    assert_string_equal(ask(&r, "id:cccc", true), "4 5");
+    filter_fini(&r.filter);
+}
+
+static void alternatives_and_negations_combine(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "webhook | infra", false), "0 1");
+    assert_string_equal(ask(&r, "pay !loop", false), "1 3 4");
+    assert_string_equal(ask(&r, "^pay", false), "1 3 4");
+    assert_string_equal(ask(&r, "copy$", false), "3");
+    assert_string_equal(ask(&r, "!pay", false), "2 5");
+    assert_string_equal(ask(&r, "Pay", false), "1 3");
+    filter_fini(&r.filter);
+}
+
+/* Typing letter by letter asks the survivors only; the answer must be the same as asking everybody. */
+static void narrowing_gives_what_a_fresh_question_gives(void **state)
+{
+    (void)state;
+    static const char *const queries[] = { "pay ret", "fix lo",   "'pay co", "refund x",
+                                           "a b c d", "^pay key", "p!a",     "in|x a" };
+    struct rows r;
+
+    fill(&r);
+    for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+        for (size_t n = 1; n <= strlen(queries[i]); n++) {
+            char typed[16] = "", narrowed[64];
+
+            memcpy(typed, queries[i], n);
+            snprintf(narrowed, sizeof narrowed, "%s", ask(&r, typed, true));
+            filter_stale(&r.filter);
+            assert_string_equal(narrowed, ask(&r, typed, true));
+        }
+    filter_fini(&r.filter);
+}
+
+static void a_session_that_is_not_read_yet_fits_only_the_empty_query(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_true(filter_set(&r.filter, 1, NULL));
+    assert_string_equal(ask(&r, "pay", false), "0 3 4");
+    assert_string_equal(ask(&r, "", false), "0 1 2 3 4 5");
+    filter_fini(&r.filter);
+}
+
+static void a_row_that_changed_is_found_by_its_new_texts(void **state)
+{
+    (void)state;
+    struct rows r;
+
+    fill(&r);
+    assert_string_equal(ask(&r, "zebra", true), "");
+    r.row[2].summary = SLICE("Zebra crossing");
+    assert_true(filter_set(&r.filter, 2, &r.row[2]));
+    assert_string_equal(ask(&r, "zebra", true), "2");
+    assert_string_equal(ask(&r, "zebra c", true), "2");
+    filter_fini(&r.filter);
+}
+
+static void what_matched_is_known_byte_by_byte(void **state)
+{
+    (void)state;
+    struct query q;
+    bool hit[64] = { false };
+    struct slice title = SLICE("Größere Änderungen");
+
+    assert_true(query_parse(&q, SLICE("ander 'gro !x"), 0));
+    query_highlight(&q, title, hit);
+    /* "Grö" is bytes 0 to 3, "Änder" bytes 10 to 15 */
+    for (size_t i = 0; i < title.n; i++)
+        assert_int_equal(hit[i], i < 4 || (i >= 10 && i < 16));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_empty_query_shows_all_in_their_order),
+        cmocka_unit_test(every_field_is_looked_at),
+        cmocka_unit_test(equals_stay_in_the_order_of_the_list),
+        cmocka_unit_test(one_letter_ranks_by_beginnings_of_words),
+        cmocka_unit_test(a_lone_word_finds_the_front_of_an_id),
+        cmocka_unit_test(field_filters_ask_what_they_say),
+        cmocka_unit_test(alternatives_and_negations_combine),
+        cmocka_unit_test(narrowing_gives_what_a_fresh_question_gives),
+        cmocka_unit_test(a_session_that_is_not_read_yet_fits_only_the_empty_query),
+        cmocka_unit_test(a_row_that_changed_is_found_by_its_new_texts),
+        cmocka_unit_test(what_matched_is_known_byte_by_byte),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "tui/filter/fold.h"
+#include "tui/filter/fuzzy.h"
+
+/* A text folded for the length of a test. */
+struct text {
+    struct buf text, classes;
+};
+
+static struct hay fold(struct text *t, const char *text)
+{
+    *t = (struct text){ 0 };
+    assert_int_equal(fold_text((struct slice){ text, strlen(text) }, 4096, &t->text, &t->classes),
+                     ERR_OK);
+    return (struct hay){ t->text.p, (const uint8_t *)t->classes.p, t->text.n };
+}
+
+static void drop(struct text *t)
+{
+    buf_fini(&t->text);
+    buf_fini(&t->classes);
+}
+
+static int best(const char *word, const char *text)
+{
+    struct needle needle;
+    struct text t;
+    struct hay hay = fold(&t, text);
+
+    assert_true(needle_init(&needle, (struct slice){ word, strlen(word) }));
+    int score = fuzzy_best(&needle, hay, NULL);
+    int quick = fuzzy_quick(&needle, hay);
+
+    assert_int_equal(score == FUZZY_NO, quick == FUZZY_NO);
+    assert_true(quick <= score);
+    drop(&t);
+    return score;
+}
+
+static int exact(const char *word, const char *text, enum anchor anchor)
+{
+    struct needle needle;
+    struct text t;
+    struct hay hay = fold(&t, text);
+
+    assert_true(needle_init(&needle, (struct slice){ word, strlen(word) }));
+    int score = fuzzy_exact(&needle, hay, anchor, NULL);
+
+    drop(&t);
+    return score;
+}
+
+static int near(const char *word, const char *text)
+{
+    struct needle needle;
+    struct text t;
+    struct hay hay = fold(&t, text);
+
+    assert_true(needle_init(&needle, (struct slice){ word, strlen(word) }));
+    int score = fuzzy_near(&needle, hay);
+
+    drop(&t);
+    return score;
+}
+
+static void letters_fit_in_order_with_gaps(void **state)
+{
+    (void)state;
+    assert_true(best("pyrt", "payment retry") > 0);
+    assert_int_equal(best("ytrp", "payment retry"), FUZZY_NO);
+    assert_int_equal(best("payments", "payment"), FUZZY_NO);
+    assert_int_equal(best("x", ""), FUZZY_NO);
+}
+
+static void a_run_beats_initials_and_initials_beat_scattered_letters(void **state)
+{
+    (void)state;
+    assert_true(best("fix", "fix the loop") > best("fix", "file index of xml"));
+    assert_true(best("fix", "file index xml") > best("fix", "of a lift in a box"));
+}
+
+static void the_start_of_a_word_beats_its_middle(void **state)
+{
+    (void)state;
+    assert_true(best("try", "retry try again") > best("try", "retry once"));
+    assert_true(best("bar", "foo/bar") > best("bar", "foobar"));
+    assert_true(best("bar", "fooBar") > best("bar", "foobar"));
+}
+
+static void the_best_way_is_found_where_the_first_one_is_poor(void **state)
+{
+    (void)state;
+    uint16_t at[NEEDLE_MAX];
+    struct needle needle;
+    struct text t;
+    struct hay hay = fold(&t, "a lot of loops");
+
+    assert_true(needle_init(&needle, SLICE("loop")));
+    assert_true(fuzzy_best(&needle, hay, at) > 0);
+    for (uint16_t k = 0; k < 4; k++)
+        assert_int_equal(at[k], 9 + k);
+    drop(&t);
+}
+
+static void small_letters_find_capitals_and_capitals_only_themselves(void **state)
+{
+    (void)state;
+    assert_true(best("readme", "Update README") > 0);
+    assert_true(best("README", "Update README") > 0);
+    assert_int_equal(best("README", "Update readme"), FUZZY_NO);
+    assert_int_equal(exact("Fix", "the fix", ANCHOR_NONE), FUZZY_NO);
+}
+
+static void accents_and_widths_make_no_difference(void **state)
+{
+    (void)state;
+    assert_true(best("anderung", "Größere Änderungen") > 0);
+    assert_true(best("ÄNDER", "GRÖSSERE ÄNDERUNG") > 0);
+    assert_true(exact("strasse", "Straße", ANCHOR_NONE) > 0);
+    assert_true(best("abc", "ＡＢＣ") > 0);
+    assert_true(best("cafe", "cafe\xcc\x81") > 0);
+}
+
+static void a_character_of_several_bytes_fits_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    assert_true(best("設定", "新しい設定です") > 0);
+    assert_true(best("設定", "設を定める") > 0);
+    /* U+8A2D is E8 A8 AD, U+8A2E is E8 A8 AE: they share two bytes. */
+    assert_int_equal(best("設", "訮"), FUZZY_NO);
+    /* The bytes of U+5B9A (E5 AE 9A) lie scattered in these. */
+    assert_int_equal(best("定", "\xe5\x80\x80\xe8\xae\x80\xe8\x80\x9a"), FUZZY_NO);
+}
+
+static void anchors_hold_a_word_to_the_ends(void **state)
+{
+    (void)state;
+    assert_true(exact("fix", "fix it", ANCHOR_START) >= 0);
+    assert_int_equal(exact("it", "fix it", ANCHOR_START), FUZZY_NO);
+    assert_true(exact("it", "fix it", ANCHOR_END) >= 0);
+    assert_int_equal(exact("fix", "fix it", ANCHOR_END), FUZZY_NO);
+    assert_true(exact("fix it", "fix it", ANCHOR_BOTH) >= 0);
+    assert_int_equal(exact("fix", "fix it", ANCHOR_BOTH), FUZZY_NO);
+}
+
+static void the_best_place_of_a_word_is_where_one_begins(void **state)
+{
+    (void)state;
+    struct needle needle;
+    struct text t;
+    struct hay hay = fold(&t, "retry the try");
+    uint16_t at = 0;
+
+    assert_true(needle_init(&needle, SLICE("try")));
+    assert_true(fuzzy_exact(&needle, hay, ANCHOR_NONE, &at) > 0);
+    assert_int_equal(at, 10);
+    drop(&t);
+}
+
+static void in_a_long_text_only_close_letters_fit(void **state)
+{
+    (void)state;
+    const char *text = "please look at the webhook, it sometimes fires twice";
+
+    assert_true(near("webhook", text) > 0);
+    assert_true(near("hook", text) > 0);
+    assert_true(near("wbhk", text) > 0);
+    assert_int_equal(near("pit", text), FUZZY_NO);
+    assert_int_equal(near("ptw", text), FUZZY_NO);
+}
+
+/* Narrowing leans on this: who fits a longer word fits its front. */
+static void whoever_fits_a_word_fits_its_front(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "a-b c of the webhook",    "abc",      "xabc xxabxc", "please add a bigger cache",
+        "the second abbey chapel", "ab c abc", "aabbcc",      "a b c d e f g",
+    };
+    static const char *const words[] = { "abc", "abcd", "web", "webk", "tsac", "adbc" };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            for (size_t n = strlen(words[w]); n > 1; n--) {
+                char word[8] = "", front[8] = "";
+
+                memcpy(word, words[w], n);
+                memcpy(front, words[w], n - 1);
+                if (near(word, texts[i]) != FUZZY_NO)
+                    assert_int_not_equal(near(front, texts[i]), FUZZY_NO);
+                if (best(word, texts[i]) != FUZZY_NO)
+                    assert_int_not_equal(best(front, texts[i]), FUZZY_NO);
+            }
+}
+
+static void words_and_texts_of_any_length_are_taken(void **state)
+{
+    (void)state;
+    char text[600], word[200];
+
+    memset(text, 'a', sizeof text - 1);
+    memset(word, 'a', sizeof word - 1);
+    text[sizeof text - 1] = word[sizeof word - 1] = '\0';
+    assert_true(best(word, text) > 0);
+    assert_true(near(word, text) > 0);
+    assert_true(exact(word, text, ANCHOR_END) > 0);
+    assert_int_equal(best("", "text"), 0);
+}
+
+static void broken_bytes_are_text_like_any_other(void **state)
+{
+    (void)state;
+    assert_true(best("ok", "\xff\xfe ok \x80") > 0);
+    assert_int_equal(best("\xff", "plain"), FUZZY_NO);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_fit_in_order_with_gaps),
+        cmocka_unit_test(a_run_beats_initials_and_initials_beat_scattered_letters),
+        cmocka_unit_test(the_start_of_a_word_beats_its_middle),
+        cmocka_unit_test(the_best_way_is_found_where_the_first_one_is_poor),
+        cmocka_unit_test(small_letters_find_capitals_and_capitals_only_themselves),
+        cmocka_unit_test(accents_and_widths_make_no_difference),
+        cmocka_unit_test(a_character_of_several_bytes_fits_whole_or_not_at_all),
+        cmocka_unit_test(anchors_hold_a_word_to_the_ends),
+        cmocka_unit_test(the_best_place_of_a_word_is_where_one_begins),
+        cmocka_unit_test(in_a_long_text_only_close_letters_fit),
+        cmocka_unit_test(whoever_fits_a_word_fits_its_front),
+        cmocka_unit_test(words_and_texts_of_any_length_are_taken),
+        cmocka_unit_test(broken_bytes_are_text_like_any_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,320 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/screen.h"
+
+/* What the list looks like, as text: at the sizes people have, in its states. */
+static void assert_screen(struct screen *s, const char *const *lines)
+{
+    for (int y = 0; lines[y]; y++)
+        assert_string_equal(screen_line(s, y), lines[y]);
+}
+
+static void on_80x24_it_shows_what_a_row_has(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
+        ">   type to filter",
+        "▌      NOW  Fix the payment retry loop                     fix/retry  ●",
+        "    2h ago  Payments: idempotency keys             #infra  main       3f",
+        "    1d ago  Refund flow, second try                        refunds    ⑂",
+        "    3d ago  Payment page copy                              -          !",
+        "    2w ago  Größere Änderungen am 設定 📦 Paket            ümlaut     ⚠ zz",
+        "",
+        NULL,
+    };
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    assert_screen(&x.s, lines);
+    assert_string_equal(screen_line(&x.s, 23), " Enter resume  → view  Tab mark  ^A scope  ^S "
+                                               "sort  ^T preview  ^X more  ? help");
+    assert_int_equal(x.s.frame.cursor_y, 2);
+    assert_int_equal(x.s.frame.cursor_x, 0);
+    screen_close(&x.s);
+}
+
+static void on_50x12_columns_give_way(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        " reprise  ~/src/shop +2 worktrees     5/5  recent",
+        ">   type to filter",
+        "▌      NOW  Fix the payment retry loop  ●",
+        "    2h ago  Payments: idempotency keys  3f",
+        "    1d ago  Refund flow, second try     ⑂",
+        "    3d ago  Payment page copy           !",
+        "    2w ago  Größere Änderungen am 設…   ⚠ zz",
+        NULL,
+    };
+    struct shop x;
+
+    shop_ready(&x, 12, 50);
+    assert_screen(&x.s, lines);
+    assert_string_equal(screen_line(&x.s, 11), " Enter resume  → view  Tab mark  ^A scope  ? help");
+    screen_close(&x.s);
+}
+
+static void from_100_columns_the_conversation_stands_beside(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 30, 100);
+    assert_non_null(strstr(screen_line(&x.s, 2), "│ 0: conversation of Fix the payment"));
+    assert_non_null(strstr(screen_line(&x.s, 28), "│"));
+    screen_press(&x.s, "<C-t>");
+    assert_false(screen_has(&x.s, "conversation of"));
+    screen_press(&x.s, "<C-t>");
+    assert_true(screen_has(&x.s, "conversation of"));
+    screen_close(&x.s);
+}
+
+static void from_30_lines_it_stands_below(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 30, 80);
+    assert_true(screen_has(&x.s, "────────"));
+    assert_non_null(strstr(screen_line(&x.s, 13), " 0: conversation of"));
+    screen_close(&x.s);
+}
+
+static void on_small_screens_it_comes_when_asked_for(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    assert_false(screen_has(&x.s, "conversation of"));
+    screen_press(&x.s, "<C-t>");
+    assert_true(screen_has(&x.s, "conversation of"));
+    screen_close(&x.s);
+}
+
+static void on_200x60_every_column_is_there(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 60, 200);
+    const char *line = screen_line(&x.s, 3);
+
+    assert_non_null(strstr(line, "#infra  claude  main       3f"));
+    assert_non_null(strstr(line, "│"));
+    screen_close(&x.s);
+}
+
+static void below_50x12_it_says_so(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 11, 80);
+    assert_true(screen_has(&x.s, "80x11 is too small: reprise needs 50x12"));
+    screen_resize(&x.s, 12, 49);
+    assert_true(screen_has(&x.s, "is too small"));
+    screen_resize(&x.s, 1, 1);
+    screen_text(&x.s);
+    screen_resize(&x.s, 100, 300);
+    assert_true(screen_has(&x.s, "Refund flow"));
+    screen_close(&x.s);
+}
+
+static void every_size_is_drawn_within_its_frame(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { "", "<C-x>", "?", "<C-t>", "<C-l>", "<Enter>", "zz" };
+
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct shop x;
+
+        shop_ready(&x, 24, 80);
+        screen_press(&x.s, ways[w]);
+        for (int rows = 12; rows <= 61; rows += 7)
+            for (int cols = 50; cols <= 210; cols += 23) {
+                screen_resize(&x.s, rows, cols);
+                assert_non_null(screen_text(&x.s));
+                assert_true(x.s.frame.cursor_y >= 0 && x.s.frame.cursor_y < rows);
+                assert_true(x.s.frame.cursor_x >= 0 && x.s.frame.cursor_x < cols);
+            }
+        screen_close(&x.s);
+    }
+}
+
+static void two_lines_tell_more_of_each_session(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "       NOW  Fix the payment retry loop                                ●",
+        "            claude · fix/retry · 47 KB",
+        "▌   2h ago  Payments: idempotency keys                                3f",
+        "▌           claude · main · #infra · 1.1 MB",
+        NULL,
+    };
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-l><Down>");
+    for (int y = 0; lines[y]; y++)
+        assert_string_equal(screen_line(&x.s, y + 2), lines[y]);
+    assert_int_equal(x.s.frame.cursor_y, 4);
+    screen_close(&x.s);
+}
+
+static void all_projects_show_their_directories(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 100);
+    screen_press(&x.s, "<C-t><C-a>");
+    assert_non_null(strstr(screen_line(&x.s, 4), "shop-wt"));
+    screen_close(&x.s);
+}
+
+static void ascii_uses_ascii_only(void **state)
+{
+    (void)state;
+    static const char *const ways[] = { "",      "<Tab>",   "<C-x>", "<C-t>",
+                                        "<C-l>", "<Enter>", "pay",   "?x" };
+    struct fake plain[4];
+
+    memcpy(plain, shop, sizeof plain);
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct screen s = { .settings.ascii = true };
+
+        screen_ready(&s, plain, 4, 30, 120);
+        screen_press(&s, ways[w]);
+        for (const char *p = screen_text(&s); *p; p++)
+            assert_true((unsigned char)*p < 0x80);
+        screen_close(&s);
+    }
+}
+
+/* Where colours are off, selection, mark, state and matches have signs of their own. */
+static void nothing_is_said_by_colour_alone(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Tab>");
+    assert_non_null(strstr(screen_line(&x.s, 2), " ◆"));
+    assert_int_equal(strncmp(screen_line(&x.s, 3), "▌", strlen("▌")), 0);
+    assert_true(screen_has(&x.s, "NOW"));
+    screen_close(&x.s);
+}
+
+static void letters_that_match_are_highlighted(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "refund");
+    screen_text(&x.s);
+    const struct cell *row = &x.s.frame.cell[2 * 80];
+
+    for (int i = 0; i < 11; i++)
+        assert_int_equal(row[12 + i].style == STYLE_MATCH, i < 6);
+    screen_close(&x.s);
+}
+
+static void hostile_titles_keep_the_columns_straight(void **state)
+{
+    (void)state;
+    struct fake odd[] = {
+        { .id = "aaaaaaaa",
+          .title = "\x1b[2J\x07 evil \xe2\x80\xae reversed",
+          .branch = "b\x1b[0m" },
+        { .id = "bbbbbbbb", .title = "مرحبا بالعالم", .branch = "main" },
+        { .id = "cccccccc",
+          .title = "👨‍👩‍👧 e\xcc\x81\xcc\x81 \xff\xfe",
+          .branch = "main" },
+        { .id = "dddddddd", .title = "a\nb\tc", .branch = "main" },
+    };
+    struct screen s = { 0 };
+
+    screen_ready(&s, odd, 4, 24, 80);
+    screen_press(&s, "e");
+    const char *text = screen_text(&s);
+
+    assert_null(strchr(text, '\x1b'));
+    assert_null(strchr(text, '\x07'));
+    assert_null(strstr(text, "\xe2\x80\xae"));
+    screen_press(&s, "<Esc>");
+    screen_text(&s);
+    for (int y = 3; y < 6; y++) { /* the branch begins in the same column everywhere */
+        const struct cell *row = &s.frame.cell[y * 80];
+        const struct cell *first = &s.frame.cell[3 * 80];
+        int at = 0;
+
+        while (at < 80 && first[at].style != STYLE_BRANCH)
+            at++;
+        assert_true(at < 80);
+        assert_int_equal(row[at].style, STYLE_BRANCH);
+        assert_int_not_equal(row[at - 1].style, STYLE_BRANCH);
+    }
+    screen_close(&s);
+}
+
+static void a_long_list_scrolls_with_the_selection(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    struct fake many[MANY];
+    char id[MANY][16], title[MANY][32];
+    struct screen s = { 0 };
+
+    for (int i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08d", i);
+        snprintf(title[i], sizeof title[i], "session %d", i);
+        many[i] =
+            (struct fake){ .id = id[i], .title = title[i], .ago_ms = (i + 1) * (int64_t)HOUR };
+    }
+    screen_ready(&s, many, MANY, 12, 60);
+    screen_press(&s, "<PgDn><PgDn>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 16"));
+    screen_press(&s, "<End>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 99"));
+    assert_int_equal(s.frame.cursor_y, 10);
+    screen_press(&s, "<Up><Up>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 97"));
+    assert_int_equal(s.frame.cursor_y, 8);
+    screen_send(&s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_WHEEL_UP, 5, 5 } });
+    assert_non_null(strstr(screen_line(&s, 2), "session 88"));
+    screen_press(&s, "<Home>");
+    assert_non_null(strstr(screen_cursor_line(&s), "session 0"));
+    screen_close(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(on_80x24_it_shows_what_a_row_has),
+        cmocka_unit_test(on_50x12_columns_give_way),
+        cmocka_unit_test(from_100_columns_the_conversation_stands_beside),
+        cmocka_unit_test(from_30_lines_it_stands_below),
+        cmocka_unit_test(on_small_screens_it_comes_when_asked_for),
+        cmocka_unit_test(on_200x60_every_column_is_there),
+        cmocka_unit_test(below_50x12_it_says_so),
+        cmocka_unit_test(every_size_is_drawn_within_its_frame),
+        cmocka_unit_test(two_lines_tell_more_of_each_session),
+        cmocka_unit_test(all_projects_show_their_directories),
+        cmocka_unit_test(ascii_uses_ascii_only),
+        cmocka_unit_test(nothing_is_said_by_colour_alone),
+        cmocka_unit_test(letters_that_match_are_highlighted),
+        cmocka_unit_test(hostile_titles_keep_the_columns_straight),
+        cmocka_unit_test(a_long_list_scrolls_with_the_selection),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/screen.h"
+
+/* What the keys of the list do. */
+static void marks_are_counted_and_printed_together(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Tab><Down><Tab>");
+    assert_true(screen_has(&x.s, "2 marked"));
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "one session can be resumed at a time, 2 are marked"));
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<C-o>");
+    assert_string_equal(x.s.log, "print 11111111 33333333\n");
+    screen_close(&x.s);
+}
+
+static void the_only_marked_session_is_the_one_that_is_resumed(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Tab><Enter>");
+    assert_string_equal(x.s.log, "resume 22222222 in /home/u/src/shop\n");
+    screen_close(&x.s);
+}
+
+static void print_mode_prints_on_enter(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.print = true;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "print 11111111\n");
+    screen_close(&x.s);
+}
+
+static void scopes_go_from_here_to_worktrees_to_all(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    assert_int_equal(x.s.scope, SCOPE_WORKTREES);
+    screen_press(&x.s, "<C-a>");
+    assert_int_equal(x.s.scope, SCOPE_ALL);
+    assert_true(screen_has(&x.s, "all projects"));
+    screen_press(&x.s, "<C-a>");
+    assert_int_equal(x.s.scope, SCOPE_HERE);
+    assert_true(screen_has(&x.s, "~/src/shop only"));
+    screen_press(&x.s, "<C-a>");
+    assert_int_equal(x.s.scope, SCOPE_WORKTREES);
+    screen_close(&x.s);
+}
+
+static void the_selection_sticks_through_a_change_of_scope(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Down><C-a>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_close(&x.s);
+}
+
+static void the_old_scope_stays_until_the_new_one_answers(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press_only(&x.s, "<C-a>");
+    assert_true(screen_has(&x.s, "Refund flow"));
+    screen_close(&x.s);
+}
+
+static void sorts_go_from_recent_to_created_to_size_to_title(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "created", "size", "title", "recent" };
+    static const char *const tops[] = { "Fix the payment", "Payments: idem", "Fix the payment",
+                                        "Fix the payment" };
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    for (int i = 0; i < 4; i++) {
+        screen_press(&x.s, "<C-s>");
+        assert_non_null(strstr(screen_line(&x.s, 0), names[i]));
+        assert_non_null(strstr(screen_line(&x.s, 2), tops[i]));
+    }
+    screen_close(&x.s);
+}
+
+static void vim_keys_act_and_a_slash_begins_the_filter(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.keys = KEYS_VIM;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "jj");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_press(&x.s, "/copy");
+    assert_string_equal(screen_line(&x.s, 1), "> copy");
+    assert_true(screen_has(&x.s, "1/5"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "q");
+    assert_string_equal(x.s.log, "quit 130\n");
+    screen_close(&x.s);
+}
+
+static void the_wheel_scrolls_and_a_click_selects(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 100);
+    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_CLICK, 4, 10 } });
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_WHEEL_DOWN, 4, 90 } });
+    assert_true(screen_has(&x.s, "3: conversation of"));
+    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_CLICK, 20, 10 } });
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_send(&x.s, (struct msg){ .kind = MSG_MOUSE, .u.mouse = { MOUSE_DOUBLE_CLICK, 5, 10 } });
+    assert_true(screen_has(&x.s, "conversation of Payment page copy"));
+    screen_close(&x.s);
+}
+
+static void the_preview_reads_only_where_the_selection_rests(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 100);
+    assert_true(screen_has(&x.s, "conversation of"));
+    screen_press(&x.s, "<Down><Down>");
+    assert_false(screen_has(&x.s, "conversation of Refund"));
+    screen_wait(&x.s, 100);
+    assert_true(screen_has(&x.s, "conversation of Refund flow"));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(marks_are_counted_and_printed_together),
+        cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
+        cmocka_unit_test(print_mode_prints_on_enter),
+        cmocka_unit_test(scopes_go_from_here_to_worktrees_to_all),
+        cmocka_unit_test(the_selection_sticks_through_a_change_of_scope),
+        cmocka_unit_test(the_old_scope_stays_until_the_new_one_answers),
+        cmocka_unit_test(sorts_go_from_recent_to_created_to_size_to_title),
+        cmocka_unit_test(vim_keys_act_and_a_slash_begins_the_filter),
+        cmocka_unit_test(the_wheel_scrolls_and_a_click_selects),
+        cmocka_unit_test(the_preview_reads_only_where_the_selection_rests),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
