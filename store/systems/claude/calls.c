@@ -12,13 +12,21 @@ static int compare_ids(struct id128 a, struct id128 b)
     return (a.lo > b.lo) - (a.lo < b.lo);
 }
 
-struct id128 claude_agent_of(struct slice row, struct arena *a)
+struct id128 claude_side_of(struct slice row, struct arena *a)
 {
-    struct slice agent;
+    struct slice agent = { NULL, 0 }, side = { NULL, 0 };
+    struct id128 id = { 0, 0 }, other;
 
-    if (!json_get(row, "agentId", &agent))
-        return (struct id128){ 0, 0 };
-    return json_type(agent) == JSON_STRING ? claude_id(agent, a) : id128_of(agent);
+    if (json_get(row, "agentId", &agent))
+        id = json_type(agent) == JSON_STRING ? claude_id(agent, a) : id128_of(agent);
+    /* Not said is the same as false, but anything else that is false for JavaScript is not. */
+    if (json_get(row, "isSidechain", &side) && json_type(side) != JSON_NULL &&
+        json_type(side) != JSON_FALSE) {
+        other = id128_of(side);
+        id.hi ^= other.lo;
+        id.lo ^= other.hi;
+    }
+    return id;
 }
 
 static enum err_code add_call(struct claude_calls *calls, struct id128 tool)
@@ -63,13 +71,11 @@ static enum err_code read_row(struct claude_calls *calls, struct claude_log *log
     if (rc || !json_at(row, "message.id", &id) || !claude_truthy(id) ||
         json_type(id) != JSON_STRING)
         return rc;
-    rc = add_speech(calls,
-                    (struct claude_speech){
-                        .message = claude_id(id, &log->arena),
-                        .agent = claude_agent_of(row, &log->arena),
-                        .node = node,
-                        .sidechain = claude_line_has(claude_node_line(log, node), MARK_SIDECHAIN),
-                    });
+    rc = add_speech(calls, (struct claude_speech){
+                               .message = claude_id(id, &log->arena),
+                               .side = claude_side_of(row, &log->arena),
+                               .node = node,
+                           });
     for (bool more = claude_content(row, &blocks);
          !rc && more && json_iter_next(&blocks, &key, &block);) {
         struct id128 tool;

@@ -8,9 +8,8 @@
 
 struct claude_speech {
     struct id128 message; /* message.id */
-    struct id128 agent;   /* agentId; none when there is none */
+    struct id128 side;    /* whose talk it is part of */
     uint32_t node;
-    bool sidechain;
 };
 
 struct claude_call {
@@ -37,7 +36,7 @@ const struct claude_speech *claude_caller(const struct claude_calls *calls, stru
 /* The rows of one message: places [*from, *to) of by_message. */
 void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
                          size_t *to);
-/* agentId as something to compare: a string by its id, anything else by its bytes. */
-struct id128 claude_agent_of(struct slice row, struct arena *a);
+/* isSidechain and agentId as one thing to compare: rows of two sides never belong together. */
+struct id128 claude_side_of(struct slice row, struct arena *a);
 
 #endif

@@ -71,7 +71,7 @@ static bool has_parent(const struct claude_log *log, const struct claude_item *i
     uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(&log->chain, id);
 
     return node != CHAIN_NONE && log->chain.node[node].line == item->line
-               ? log->chain.node[node].parent != CHAIN_NONE
+               ? claude_follows(log, node)
                : item->marks & MARK_PARENT;
 }
 

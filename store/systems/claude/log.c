@@ -56,6 +56,14 @@ static enum err_code open_file(struct claude_log *log, const char *path,
     return logfile_open(&log->file, path, &claude_index_keys, want->stop, e);
 }
 
+/* The empty string is an id like others, but as a parent it names nobody. */
+static void drop_empty_parents(struct index *ix)
+{
+    for (size_t i = 0; i < ix->n; i++)
+        if (!(ix->line[i].marks & MARK_PARENT))
+            ix->line[i].parent = (struct id128){ 0, 0 };
+}
+
 enum err_code claude_log_open(struct claude_log *log, const char *path,
                               const struct claude_log_want *want, struct err *e)
 {
@@ -70,6 +78,7 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
         rc = claude_seen_from(log, &first, e);
     if (!rc)
         rc = claude_voice_rows(log, e);
+    drop_empty_parents(&log->file.index);
     if (!rc)
         rc = chain_build(&log->chain, &log->file.index, first, want->kinds, e);
     if (rc)
@@ -173,4 +182,12 @@ bool claude_line_has(const struct index_line *line, enum claude_mark mark)
 bool claude_line_speaks(const struct index_line *line)
 {
     return claude_line_is(line, CLAUDE_USER) || claude_line_is(line, CLAUDE_ASSISTANT);
+}
+
+bool claude_follows(const struct claude_log *log, uint32_t node)
+{
+    const struct index_line *line = claude_node_line(log, node);
+
+    return log->chain.node[node].parent != CHAIN_NONE ||
+           (claude_line_has(line, MARK_PARENT) && id128_none(line->parent));
 }

@@ -93,6 +93,9 @@ bool claude_line_has(const struct index_line *line, enum claude_mark mark);
 /* User or assistant: the rows that are messages. */
 bool claude_line_speaks(const struct index_line *line);
 
+/* A row that follows another one, be it in the file or not. */
+bool claude_follows(const struct claude_log *log, uint32_t node);
+
 /* Replaces what a line says (voice.c). The row is copied. */
 MUST_CHECK enum err_code claude_log_stand_in(struct claude_log *log, size_t line, struct slice row,
                                              struct err *e);

@@ -46,24 +46,35 @@ static enum err_code list_session(struct claude_log *log, struct claude_list *li
     return rc;
 }
 
-/* The rows of a sub-agent: up from its last message, and that is all. The walk begins at that very line,
- * even where its id was written again with something that is no message. */
+/* The last message in the file, or the number of lines. */
+static size_t last_message(const struct claude_log *log)
+{
+    const struct index *ix = &log->file.index;
+
+    for (size_t i = ix->n; i-- > 0;)
+        if (claude_line_speaks(&ix->line[i]) && !id128_none(ix->line[i].id))
+            return i;
+    return ix->n;
+}
+
+/* The rows of a sub-agent: up from its last message, and that is all. The way begins at that very line,
+ * also where its id was written again with something that is no message. */
 static enum err_code list_agent(struct claude_log *log, struct claude_list *list, struct err *e)
 {
-    size_t last = log->file.index.n;
+    size_t last = last_message(log), n = 0;
     uint32_t *path = NULL;
-    size_t n = 0;
+    enum err_code rc = ERR_OK;
 
-    while (last > 0 && !(claude_line_speaks(claude_line(log, last - 1)) &&
-                         !id128_none(claude_line(log, last - 1)->id)))
-        last--;
-    if (last-- == 0)
+    if (last == log->file.index.n)
         return ERR_OK;
-    enum err_code rc = chain_walk(&log->chain, chain_find(&log->chain, claude_line(log, last)->id),
-                                  NODE_LISTED, &path, &n, e);
+    const struct index_line *line = claude_line(log, last);
+    uint32_t up = id128_none(line->parent) ? CHAIN_NONE : chain_find(&log->chain, line->parent);
 
-    if (!rc && n &&
-        (list_path(log, path, n - 1, list) || claude_list_add_line(list, log, (uint32_t)last, 0)))
+    log->chain.mark[chain_find(&log->chain, line->id)] |= NODE_LISTED;
+    if (up != CHAIN_NONE && chain_has_row(&log->chain, up))
+        rc = chain_walk(&log->chain, up, NODE_LISTED, &path, &n, e);
+    if (!rc &&
+        (list_path(log, path, n, list) || claude_list_add_line(list, log, (uint32_t)last, 0)))
         rc = err_set(e, ERR_NOMEM, log->file.path, "list the messages");
     if (!rc)
         rc = claude_host_insert(log, list, e);

@@ -65,11 +65,6 @@ static bool on_the_way(const struct parallel *p, uint32_t node)
     return p->log->chain.mark[node] & NODE_LISTED;
 }
 
-static bool could_answer(const struct index_line *line)
-{
-    return claude_line_is(line, CLAUDE_USER) && claude_line_has(line, MARK_PARENT);
-}
-
 /* Whether anything could come back at all: most sessions have no row beside the way that matters, and then
  * nothing on the way has to be read. */
 static enum err_code anything_missed(struct claude_log *log, bool *missed, struct err *e)
@@ -83,7 +78,8 @@ static enum err_code anything_missed(struct claude_log *log, bool *missed, struc
             continue;
         const struct index_line *line = claude_node_line(log, i);
 
-        if (!claude_line_is(line, CLAUDE_ASSISTANT) && !could_answer(line))
+        if (!claude_line_is(line, CLAUDE_ASSISTANT) &&
+            !(claude_line_is(line, CLAUDE_USER) && claude_follows(log, i)))
             continue;
         enum err_code rc = claude_log_row(log, c->node[i].line, &row, e);
 
@@ -102,14 +98,6 @@ static enum err_code add_link(struct parallel *p, uint32_t node, uint32_t answer
     p->link[p->links] = (struct link){ node, answer, p->links };
     p->links++;
     return ERR_OK;
-}
-
-/* Of the same sidechain and agent as the row it would be put behind. */
-static bool same_side(const struct parallel *p, uint32_t node, struct id128 agent,
-                      const struct claude_speech *s)
-{
-    return claude_line_has(claude_node_line(p->log, node), MARK_SIDECHAIN) == s->sidechain &&
-           id128_eq(agent, s->agent);
 }
 
 /* The row that the answer itself names as the one that made its call. */
@@ -144,7 +132,7 @@ static enum err_code read_tools(struct parallel *p, struct slice row, struct ans
 
 static enum err_code read_answer(struct parallel *p, uint32_t node, struct slice row)
 {
-    struct id128 agent = claude_agent_of(row, &p->log->arena);
+    struct id128 side = claude_side_of(row, &p->log->arena);
     struct answer a = { .node = node };
     uint32_t parent = p->log->chain.node[node].parent, place = (uint32_t)p->answers;
 
@@ -155,11 +143,11 @@ static enum err_code read_answer(struct parallel *p, uint32_t node, struct slice
         return ERR_NOMEM;
     const struct claude_speech *s = named_source(p, row, node);
 
-    if (s && same_side(p, node, agent, s) && add_link(p, s->node, place))
+    if (s && id128_eq(s->side, side) && add_link(p, s->node, place))
         return ERR_NOMEM;
     for (size_t i = 0; i < a.tools; i++) {
         s = claude_caller(&p->calls, p->tool[a.tool + i]);
-        if (s && same_side(p, node, agent, s) && add_link(p, s->node, place))
+        if (s && id128_eq(s->side, side) && add_link(p, s->node, place))
             return ERR_NOMEM;
     }
     return ERR_OK;
@@ -181,7 +169,7 @@ static enum err_code read_answers(struct parallel *p, struct err *e)
     struct slice row;
 
     for (uint32_t i = 0; !rc && i < c->n; i++) {
-        if (!chain_has_row(c, i) || on_the_way(p, i) || c->node[i].parent == CHAIN_NONE ||
+        if (!chain_has_row(c, i) || on_the_way(p, i) || !claude_follows(p->log, i) ||
             !claude_line_is(claude_node_line(p->log, i), CLAUDE_USER))
             continue;
         rc = claude_log_row(p->log, c->node[i].line, &row, e);
