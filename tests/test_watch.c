@@ -1,0 +1,120 @@
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tui/term/watch.h"
+
+static char dir[64];
+
+static void write_file(const char *name, const char *mode)
+{
+    char path[128];
+
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    FILE *f = fopen(path, mode);
+
+    assert_non_null(f);
+    fputs("x\n", f);
+    fclose(f);
+}
+
+static void assert_changed(struct watch *w, int64_t now)
+{
+    struct pollfd fd = { .fd = w->fd, .events = POLLIN };
+
+    assert_int_equal(poll(&fd, 1, 30000), 1);
+    watch_read(w, now);
+}
+
+static void a_session_that_grows_is_noticed(void **state)
+{
+    char path[128];
+    struct watch w;
+
+    (void)state;
+    write_file("a.jsonl", "w");
+    snprintf(path, sizeof path, "%s/a.jsonl", dir);
+    const struct session_ref ref = { .path = { path, strlen(path) } };
+
+    watch_init(&w);
+    watch_sessions(&w, &ref, 1);
+    assert_int_equal(watch_due_ms(&w), TIME_NONE);
+    write_file("a.jsonl", "a");
+    assert_changed(&w, 1000);
+    assert_int_equal(watch_due_ms(&w), 1000 + WATCH_QUIET_MS);
+    watch_fini(&w);
+}
+
+static void new_and_vanished_sessions_are_noticed(void **state)
+{
+    char path[128];
+    struct watch w;
+
+    (void)state;
+    watch_init(&w);
+    watch_folder(&w, dir);
+    write_file("new.jsonl", "w");
+    assert_changed(&w, 1000);
+    watch_told(&w, 2000);
+    assert_int_equal(watch_due_ms(&w), TIME_NONE);
+    snprintf(path, sizeof path, "%s/new.jsonl", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_changed(&w, 5000);
+    assert_int_equal(watch_due_ms(&w), 5000 + WATCH_QUIET_MS);
+    watch_fini(&w);
+}
+
+static void a_session_that_keeps_growing_is_told_now_and_then(void **state)
+{
+    struct watch w;
+
+    (void)state;
+    watch_init(&w);
+    watch_folder(&w, dir);
+    write_file("b.jsonl", "w");
+    assert_changed(&w, 1000);
+    watch_told(&w, 1150);
+    write_file("b.jsonl", "a");
+    assert_changed(&w, 1160);
+    assert_int_equal(watch_due_ms(&w), 1150 + WATCH_EVERY_MS);
+    watch_fini(&w);
+}
+
+static int make_dir(void **state)
+{
+    (void)state;
+    snprintf(dir, sizeof dir, "/tmp/test_watch.XXXXXX");
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    static const char *const names[] = { "a.jsonl", "b.jsonl" };
+    char path[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_session_that_grows_is_noticed),
+        cmocka_unit_test(new_and_vanished_sessions_are_noticed),
+        cmocka_unit_test(a_session_that_keeps_growing_is_told_now_and_then),
+    };
+
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
