@@ -44,8 +44,6 @@ static bool read_message(struct slice row, struct slice value[KEYS])
 
     if (!slice_has(row, "\"user\"") && !slice_has(row, "\"assistant\""))
         return false;
-    if (!json_valid(row))
-        return false;
     json_get_each(row, keys, KEYS, value);
     return json_type(value[META]) != JSON_TRUE && json_type(value[SIDE]) != JSON_TRUE &&
            json_type(value[TEAM]) != JSON_STRING && json_type(value[FAILED]) != JSON_TRUE &&
@@ -62,7 +60,8 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
     while (ok && !out->model.p && line_last(&tail, &row, &torn)) {
         struct slice content = { NULL, 0 }, model;
 
-        if (!read_message(row, value))
+        /* Behind the last message only the model is looked for. */
+        if ((!last && !slice_has(row, "\"model\":")) || !read_message(row, value))
             continue;
         bool answer = json_string_is(value[TYPE], "assistant");
 

@@ -1,5 +1,6 @@
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lite/field.h"
 #include "lite/json.h"
@@ -27,10 +28,12 @@ enum field_number {
     MOVED,
     AGENT_NAME,
     BRANCH,
+    ENTRY,
     TIMES,
     SNAPSHOTS,
     FORKED,
     GLUED,
+    CONTINUED,
     FIELDS,
     HEAD_FIELDS = TAG,
 };
@@ -43,10 +46,12 @@ static const struct field fields[FIELDS] = {
     [MOVED] = { FIELD_ROW, "relocatedCwd", "relocated" },
     [AGENT_NAME] = { FIELD_ROW, "agentName", "agent-name" },
     [BRANCH] = { FIELD_RAW, "gitBranch", NULL },
+    [ENTRY] = { FIELD_RAW, "entrypoint", NULL },
     [TIMES] = { FIELD_SEEN, "\"timestamp\":\"", NULL },
     [SNAPSHOTS] = { FIELD_SEEN, "\"type\":\"file-history-", NULL },
     [FORKED] = { FIELD_SEEN, "\"forkedFrom\":", NULL },
     [GLUED] = { FIELD_SEEN, "{\"parentUuid\":", NULL },
+    [CONTINUED] = { FIELD_SEEN, "\"type\":\"continued-in\"", NULL },
 };
 
 static const struct field summary_field = { FIELD_ROW, "summary", NULL };
@@ -69,30 +74,92 @@ struct reading {
     struct slice project; /* that the session's folder stands for */
     struct tracked tracked;
     int64_t newest_ms;
-    bool ok; /* false: out of memory */
+    struct slice newest; /* as it is written */
+    bool has_side;       /* there is a side folder */
+    bool says_continued; /* the tail names a session that may go on with this one */
+    bool ok;             /* false: out of memory */
 };
+
+/* ---- the head, of which mostly the first stage is enough ---- */
 
 static bool is_whole(const struct reading *r)
 {
     return r->w->tail.p == r->w->head.p;
 }
 
+static struct slice whole_head(struct reading *r)
+{
+    if (window_widen(r->w, NULL))
+        r->row->flags |= SESSION_CHANGED;
+    return r->w->head;
+}
+
+/* Rows that are there to their ends; when the head is read whole, its last one too, cut or not. */
+static struct slice known_rows(const struct reading *r)
+{
+    struct slice head = r->w->head;
+    const char *end = r->w->wide ? NULL : memrchr(head.p, '\n', head.n);
+
+    if (!r->w->wide)
+        head.n = end ? (size_t)(end + 1 - head.p) : 0;
+    return head;
+}
+
+/* The row around the first place of a text in the head; empty when it is nowhere. */
+static struct slice row_with(struct reading *r, const char *text)
+{
+    struct slice head = known_rows(r);
+    const char *p = head.n ? memmem(head.p, head.n, text, strlen(text)) : NULL;
+
+    if (!p && !r->w->wide) {
+        head = whole_head(r);
+        p = memmem(head.p, head.n, text, strlen(text));
+    }
+    return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
+}
+
+static struct slice first_in_head(struct reading *r, const char *key)
+{
+    struct slice text = { NULL, 0 };
+
+    r->ok &= field_first(r->w->head, r->w->wide, key, r->a, &text);
+    if (!text.p && !r->w->wide)
+        r->ok &= field_first(whole_head(r), true, key, r->a, &text);
+    return text;
+}
+
+/* What the tail does not have anywhere, a head of the same bytes has not either. */
+static struct slice first_unless_tail_lacks(struct reading *r, enum field_number field)
+{
+    if (is_whole(r) && !r->tail[field].found)
+        return (struct slice){ NULL, 0 };
+    return first_in_head(r, fields[field].key);
+}
+
 /* ---- what the pass over the tail sees on its way ---- */
+
+enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
 /* Only a row's own timestamp counts, and it is only looked at closely where it would be the newest. */
 static void see_time(struct reading *r, struct slice row, size_t at)
 {
     size_t from = at + strlen(fields[TIMES].key);
     const char *end = memchr(row.p + from, '"', row.n - from);
-    struct slice own, text;
+    struct slice text, own;
     int64_t ms;
 
-    if (!end || !time_parse((struct slice){ row.p + from, (size_t)(end - row.p) - from }, &ms) ||
-        ms <= r->newest_ms)
+    if (!end)
         return;
-    if (json_get(row, "timestamp", &own) && json_type(own) == JSON_STRING &&
-        json_text(own, r->a, &text) && time_parse(text, &ms) && ms > r->newest_ms)
-        r->newest_ms = ms;
+    text = (struct slice){ row.p + from, (size_t)(end - row.p) - from };
+    /* Of the usual form, most need no more than this. */
+    if (text.n == TIME_USUAL && r->newest.n == TIME_USUAL &&
+        memcmp(text.p, r->newest.p, TIME_USUAL) <= 0)
+        return;
+    if (!time_parse(text, &ms) || ms <= r->newest_ms || !json_get(row, "timestamp", &own) ||
+        own.p + 1 != text.p)
+        return;
+    r->newest_ms = ms;
+    r->newest = text;
 }
 
 /* A row that begins inside of another one, where no value can begin: the other one was cut off. */
@@ -111,6 +178,7 @@ static bool see(size_t field, struct slice row, size_t at, void *arg)
     switch (field) {
     case TIMES: see_time(r, row, at); return false;
     case SNAPSHOTS: return tracked_add(&r->tracked, row, r->a);
+    case CONTINUED: return r->says_continued = true;
     case FORKED: r->ok &= fork_origin(row, r->a, &r->row->parent_id); return r->row->parent_id.p;
     default: return see_glued(r, row, at);
     }
@@ -118,8 +186,12 @@ static bool see(size_t field, struct slice row, size_t at, void *arg)
 
 /* ---- fields ---- */
 
-static bool is_sidechain(struct slice head)
+static bool is_sidechain(struct reading *r)
 {
+    struct slice head = r->w->head;
+
+    if (!memchr(head.p, '\n', head.n))
+        head = whole_head(r);
     struct slice first = field_row(head, 0);
 
     return slice_has(first, "\"isSidechain\":true") || slice_has(first, "\"isSidechain\": true");
@@ -137,7 +209,7 @@ static void read_titles(struct reading *r)
     struct field_value head[HEAD_FIELDS];
     struct slice side = { NULL, 0 };
 
-    if (!r->tail[TITLE].found)
+    if (!r->tail[TITLE].found && r->has_side)
         r->ok &= sidecar_title(&row->ref, r->a, &side);
     row->custom_title = or_else(r->tail[TITLE].text, side);
     if (row->custom_title.n)
@@ -145,7 +217,7 @@ static void read_titles(struct reading *r)
     if (is_whole(r))
         memcpy(head, r->tail, sizeof head);
     else
-        r->ok &= field_set_last(&r->c->tables.head, r->w->head, r->a, head, NULL, NULL);
+        r->ok &= field_set_last(&r->c->tables.head, whole_head(r), r->a, head, NULL, NULL);
     row->custom_title =
         or_else(or_else(head[TITLE].text, r->tail[AI_TITLE].text), head[AI_TITLE].text);
 }
@@ -162,32 +234,28 @@ static void read_summary(struct reading *r)
     r->ok &= field_set_last(&r->c->tables.summary, r->w->tail, r->a, &summary, NULL, NULL);
     row->summary = or_else(summary.text, row->first_prompt);
     if (!row->summary.n)
-        row->summary = prompt_media(r->w->head);
+        row->summary = prompt_media(whole_head(r));
 }
 
 static void read_prompt(struct reading *r)
 {
     struct prompt prompt = { 0 };
 
-    r->ok &= prompt_first(r->w->head, r->a, &prompt);
+    r->ok &= prompt_first(known_rows(r), r->a, &prompt);
+    if (!prompt.text.p && !r->w->wide) {
+        prompt = (struct prompt){ 0 };
+        r->ok &= prompt_first(whole_head(r), r->a, &prompt);
+    }
     r->row->first_prompt = prompt.text.p ? prompt.text : prompt.command;
-}
-
-static struct slice first_in_head(struct reading *r, const char *key)
-{
-    struct slice text = { NULL, 0 };
-
-    r->ok &= field_first(r->w->head, true, key, r->a, &text);
-    return text;
 }
 
 static void read_place_and_time(struct reading *r)
 {
     struct session_row *row = r->row;
 
-    row->git_branch = or_else(r->tail[BRANCH].text, (struct slice){ NULL, 0 });
+    row->git_branch = r->tail[BRANCH].text;
     if (!row->git_branch.n)
-        row->git_branch = first_in_head(r, "gitBranch");
+        row->git_branch = first_unless_tail_lacks(r, BRANCH);
     row->cwd = r->tail[MOVED].text;
     if (!row->cwd.n)
         row->cwd = or_else(first_in_head(r, "cwd"), r->project);
@@ -202,6 +270,8 @@ static void read_archived(struct reading *r)
     struct archive_mark mark;
     bool asked = false, ok = true;
 
+    if (!r->has_side)
+        return;
     r->ok &= sidecar_archive_mark(&r->row->ref, r->a, &mark);
     if (!r->ok || !mark.known)
         return;
@@ -210,7 +280,7 @@ static void read_archived(struct reading *r)
         return;
     asked = archived_prompt_after(r->w->tail, mark.at_ms, r->a, &ok);
     if (ok && !asked && !is_whole(r))
-        asked = archived_prompt_after(r->w->head, mark.at_ms, r->a, &ok);
+        asked = archived_prompt_after(whole_head(r), mark.at_ms, r->a, &ok);
     r->ok &= ok;
     if (!asked)
         r->row->flags |= SESSION_ARCHIVED;
@@ -226,25 +296,16 @@ static bool is_one_of(struct slice text, const char *const names[])
     return false;
 }
 
-/* The first row of the conversation; without one, the head as it is. */
-static struct slice chain_row(struct slice head)
-{
-    const char *p = memmem(head.p, head.n, "\"parentUuid\":", 13);
-
-    return p ? field_row(head, (size_t)(p - head.p)) : head;
-}
-
 static bool is_programmatic(struct reading *r)
 {
     static const char *const entries[] = { "sdk-cli", "sdk-ts", "sdk-py", NULL };
     static const char *const kinds[] = { "daemon", "daemon-worker", NULL };
-    struct slice text = first_in_head(r, "entrypoint");
+    struct slice text = first_unless_tail_lacks(r, ENTRY), row;
 
-    if (!text.p)
-        r->ok &= field_last(r->w->tail, "entrypoint", r->a, &text);
-    if (is_one_of(text, entries))
+    if (is_one_of(text.p ? text : r->tail[ENTRY].text, entries))
         return true;
-    r->ok &= field_first(chain_row(r->w->head), true, "sessionKind", r->a, &text);
+    row = row_with(r, "\"parentUuid\":");
+    r->ok &= field_first(row.n ? row : whole_head(r), true, "sessionKind", r->a, &text);
     return is_one_of(text, kinds);
 }
 
@@ -252,17 +313,22 @@ static bool is_continued(struct reading *r)
 {
     struct slice id;
 
+    if (!r->says_continued)
+        return false;
     r->ok &= continued_in(r->w->tail, r->a, &id);
     return r->ok && id.p && continued_target_lives(&r->row->ref, id, r->a);
 }
 
 static bool is_elsewhere(struct reading *r)
 {
-    struct slice own;
+    struct slice own = r->tail[MOVED].text;
 
     if (r->scope->all)
         return false;
-    r->ok &= session_own_cwd(r->w->head, r->w->tail, r->a, &own);
+    if (!r->tail[MOVED].found)
+        r->ok &= first_row_cwd(known_rows(r), r->a, &own);
+    if (!own.p && !r->w->wide)
+        r->ok &= first_row_cwd(whole_head(r), r->a, &own);
     return r->ok && claude_collides(r->scope, r->project, own, r->a);
 }
 
@@ -355,7 +421,7 @@ static void read_windows(struct reading *r)
 {
     struct session_row *row = r->row;
 
-    if (is_sidechain(r->w->head)) {
+    if (is_sidechain(r)) {
         row->hidden = HIDDEN_SIDECHAIN;
         return;
     }
@@ -378,8 +444,6 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
 {
     enum err_code rc = window_open(w, AT_FDCWD, ref->path.p, 0, e);
 
-    if (!rc)
-        rc = window_widen(w, e);
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
     if (rc)
@@ -388,8 +452,15 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "describe: the file is empty");
     else
         row->ref.file = w->file.id;
-    window_close(w);
     return ERR_OK;
+}
+
+/* Most sessions have none, and it takes one look to know that nothing is in it. */
+static bool has_side_folder(const struct session_ref *ref, struct arena *a)
+{
+    struct slice path = claude_side_path(ref, "", a);
+
+    return !path.p || access(path.p, F_OK) == 0;
 }
 
 static unsigned can_do(const struct claude *c, const struct session_row *row)
@@ -417,6 +488,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
     rc = open_windows(r.w, ref, row, e);
     if (!rc) {
         r.project = claude_project_of(r.c, scope, ref->folder, r.a);
+        r.has_side = has_side_folder(ref, r.a);
         if (row->hidden == HIDDEN_NOT)
             read_windows(&r);
         row->can = can_do(r.c, row);
