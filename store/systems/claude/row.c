@@ -73,6 +73,7 @@ struct reading {
     struct field_value tail[FIELDS];
     struct slice project; /* that the session's folder stands for */
     struct tracked tracked;
+    struct last_turn turn;
     int64_t newest_ms;
     struct slice newest; /* as it is written */
     bool has_side;       /* there is a side folder */
@@ -160,6 +161,20 @@ static void see_time(struct reading *r, struct slice row, size_t at)
         return;
     r->newest_ms = ms;
     r->newest = text;
+}
+
+/* The last message mostly has the newest time: known before the pass, it saves the closer looks. */
+static void read_turn(struct reading *r)
+{
+    struct slice quoted;
+
+    r->ok &= last_turn_read(r->w->tail, r->a, &r->turn);
+    quoted = r->turn.timestamp;
+    if (json_type(quoted) != JSON_STRING || quoted.n < 2)
+        return;
+    r->newest = (struct slice){ quoted.p + 1, quoted.n - 2 };
+    if (!time_parse(r->newest, &r->newest_ms))
+        r->newest = (struct slice){ NULL, 0 };
 }
 
 /* A row that begins inside of another one, where no value can begin: the other one was cut off. */
@@ -367,14 +382,12 @@ static void read_fork(struct reading *r)
 static void read_extras(struct reading *r)
 {
     struct session_row *row = r->row;
-    struct last_turn turn;
 
-    r->ok &= last_turn_read(r->w->tail, r->a, &turn);
-    row->model = turn.model;
+    row->model = r->turn.model;
     row->agent_name = r->tail[AGENT_NAME].text;
     row->restorable = r->tracked.n;
     read_fork(r);
-    if (turn.interrupted)
+    if (r->turn.interrupted)
         row->flags |= SESSION_INTERRUPTED;
     if (r->w->torn_tail)
         row->flags |= SESSION_TORN;
@@ -425,6 +438,7 @@ static void read_windows(struct reading *r)
         row->hidden = HIDDEN_SIDECHAIN;
         return;
     }
+    read_turn(r);
     r->ok &= field_set_last(&r->c->tables.tail, r->w->tail, r->a, r->tail, see, r);
     read_titles(r);
     read_prompt(r);
