@@ -2,202 +2,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lite/field.h"
-#include "lite/json.h"
 #include "lite/time.h"
-#include "lite/utf8.h"
 #include "store/systems/claude/archived.h"
 #include "store/systems/claude/claude.h"
-#include "store/systems/claude/continued.h"
 #include "store/systems/claude/discover.h"
 #include "store/systems/claude/prompt.h"
-#include "store/systems/claude/proof.h"
+#include "store/systems/claude/reading.h"
 #include "store/systems/claude/recent.h"
-#include "store/systems/claude/row.h"
 #include "store/systems/claude/scratch.h"
 #include "store/systems/claude/sidecar.h"
 
 /* The lite read of one session (claude.md 2). */
-
-/* The same table serves both windows: in the head only the titles are asked for. */
-enum field_number {
-    TITLE,
-    AI_TITLE,
-    TAG,
-    LAST_PROMPT,
-    MOVED,
-    AGENT_NAME,
-    BRANCH,
-    ENTRY,
-    TIMES,
-    SNAPSHOTS,
-    FORKED,
-    GLUED,
-    CONTINUED,
-    FIELDS,
-    HEAD_FIELDS = TAG,
-};
-
-static const struct field fields[FIELDS] = {
-    [TITLE] = { FIELD_LOOSE, "customTitle", "custom-title" },
-    [AI_TITLE] = { FIELD_LOOSE, "aiTitle", "ai-title" },
-    [TAG] = { FIELD_LOOSE, "tag", "tag" },
-    [LAST_PROMPT] = { FIELD_ROW, "lastPrompt", NULL },
-    [MOVED] = { FIELD_ROW, "relocatedCwd", "relocated" },
-    [AGENT_NAME] = { FIELD_ROW, "agentName", "agent-name" },
-    [BRANCH] = { FIELD_RAW, "gitBranch", NULL },
-    [ENTRY] = { FIELD_RAW, "entrypoint", NULL },
-    [TIMES] = { FIELD_SEEN, "\"timestamp\":\"", NULL },
-    [SNAPSHOTS] = { FIELD_SEEN, "\"type\":\"file-history-", NULL },
-    [FORKED] = { FIELD_SEEN, "\"forkedFrom\":", NULL },
-    [GLUED] = { FIELD_SEEN, "{\"parentUuid\":", NULL },
-    [CONTINUED] = { FIELD_SEEN, "\"type\":\"continued-in\"", NULL },
-};
-
-static const struct field summary_field = { FIELD_ROW, "summary", NULL };
-
-void row_tables_init(struct row_tables *t)
-{
-    field_set_init(&t->tail, fields, FIELDS);
-    field_set_init(&t->head, fields, HEAD_FIELDS);
-    field_set_init(&t->summary, &summary_field, 1);
-}
-
-/* One describe under way. Texts point into the windows or the scratch arena until `keep` copies them. */
-struct reading {
-    const struct claude *c;
-    const struct scope *scope;
-    struct window *w;
-    struct arena *a;
-    struct session_row *row;
-    struct field_value tail[FIELDS];
-    struct slice project; /* that the session's folder stands for */
-    struct tracked tracked;
-    struct last_turn turn;
-    int64_t newest_ms;
-    struct slice newest; /* as it is written */
-    bool has_side;       /* there is a side folder */
-    bool says_continued; /* the tail names a session that may go on with this one */
-    bool ok;             /* false: out of memory */
-};
-
-/* ---- the head, of which mostly the first stage is enough ---- */
-
-static bool is_whole(const struct reading *r)
-{
-    return r->w->tail.p == r->w->head.p;
-}
-
-static struct slice whole_head(struct reading *r)
-{
-    if (window_widen(r->w, NULL))
-        r->row->flags |= SESSION_CHANGED;
-    return r->w->head;
-}
-
-/* Rows that are there to their ends; when the head is read whole, its last one too, cut or not. */
-static struct slice known_rows(const struct reading *r)
-{
-    struct slice head = r->w->head;
-    const char *end = r->w->wide ? NULL : memrchr(head.p, '\n', head.n);
-
-    if (!r->w->wide)
-        head.n = end ? (size_t)(end + 1 - head.p) : 0;
-    return head;
-}
-
-/* The row around the first place of a text in the head; empty when it is nowhere. */
-static struct slice row_with(struct reading *r, const char *text)
-{
-    struct slice head = known_rows(r);
-    const char *p = head.n ? memmem(head.p, head.n, text, strlen(text)) : NULL;
-
-    if (!p && !r->w->wide) {
-        head = whole_head(r);
-        p = memmem(head.p, head.n, text, strlen(text));
-    }
-    return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
-}
-
-static struct slice first_in_head(struct reading *r, const char *key)
-{
-    struct slice text = { NULL, 0 };
-
-    r->ok &= field_first(r->w->head, r->w->wide, key, r->a, &text);
-    if (!text.p && !r->w->wide)
-        r->ok &= field_first(whole_head(r), true, key, r->a, &text);
-    return text;
-}
-
-/* What the tail does not have anywhere, a head of the same bytes has not either. */
-static struct slice first_unless_tail_lacks(struct reading *r, enum field_number field)
-{
-    if (is_whole(r) && !r->tail[field].found)
-        return (struct slice){ NULL, 0 };
-    return first_in_head(r, fields[field].key);
-}
-
-/* ---- what the pass over the tail sees on its way ---- */
-
-enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
-
-/* Only a row's own timestamp counts, and it is only looked at closely where it would be the newest. */
-static void see_time(struct reading *r, struct slice row, size_t at)
-{
-    size_t from = at + strlen(fields[TIMES].key);
-    const char *end = memchr(row.p + from, '"', row.n - from);
-    struct slice text, own;
-    int64_t ms;
-
-    if (!end)
-        return;
-    text = (struct slice){ row.p + from, (size_t)(end - row.p) - from };
-    /* Of the usual form, most need no more than this. */
-    if (text.n == TIME_USUAL && r->newest.n == TIME_USUAL &&
-        memcmp(text.p, r->newest.p, TIME_USUAL) <= 0)
-        return;
-    if (!time_parse(text, &ms) || ms <= r->newest_ms || !json_get(row, "timestamp", &own) ||
-        own.p + 1 != text.p)
-        return;
-    r->newest_ms = ms;
-    r->newest = text;
-}
-
-/* The last message mostly has the newest time: known before the pass, it saves the closer looks. */
-static void read_turn(struct reading *r)
-{
-    struct slice quoted;
-
-    r->ok &= last_turn_read(r->w->tail, r->a, &r->turn);
-    quoted = r->turn.timestamp;
-    if (json_type(quoted) != JSON_STRING || quoted.n < 2)
-        return;
-    r->newest = (struct slice){ quoted.p + 1, quoted.n - 2 };
-    if (!time_parse(r->newest, &r->newest_ms))
-        r->newest = (struct slice){ NULL, 0 };
-}
-
-/* A row that begins inside of another one, where no value can begin: the other one was cut off. */
-static bool see_glued(struct reading *r, struct slice row, size_t at)
-{
-    if (at == 0 || strchr(":,[", row.p[at - 1]) || json_valid(row))
-        return false;
-    r->row->flags |= SESSION_DAMAGED;
-    return true;
-}
-
-static bool see(size_t field, struct slice row, size_t at, void *arg)
-{
-    struct reading *r = arg;
-
-    switch (field) {
-    case TIMES: see_time(r, row, at); return false;
-    case SNAPSHOTS: return tracked_add(&r->tracked, row, r->a);
-    case CONTINUED: return r->says_continued = true;
-    case FORKED: r->ok &= fork_origin(row, r->a, &r->row->parent_id); return r->row->parent_id.p;
-    default: return see_glued(r, row, at);
-    }
-}
 
 /* ---- fields ---- */
 
@@ -206,7 +21,7 @@ static bool is_sidechain(struct reading *r)
     struct slice head = r->w->head;
 
     if (!memchr(head.p, '\n', head.n))
-        head = whole_head(r);
+        head = reading_whole_head(r);
     struct slice first = field_row(head, 0);
 
     return slice_has(first, "\"isSidechain\":true") || slice_has(first, "\"isSidechain\": true");
@@ -229,10 +44,10 @@ static void read_titles(struct reading *r)
     row->custom_title = or_else(r->tail[TITLE].text, side);
     if (row->custom_title.n)
         return;
-    if (is_whole(r))
+    if (reading_is_whole(r))
         memcpy(head, r->tail, sizeof head);
     else
-        r->ok &= field_set_last(&r->c->tables.head, whole_head(r), r->a, head, NULL, NULL);
+        r->ok &= field_set_last(&r->c->tables.head, reading_whole_head(r), r->a, head, NULL, NULL);
     row->custom_title =
         or_else(or_else(head[TITLE].text, r->tail[AI_TITLE].text), head[AI_TITLE].text);
 }
@@ -249,17 +64,17 @@ static void read_summary(struct reading *r)
     r->ok &= field_set_last(&r->c->tables.summary, r->w->tail, r->a, &summary, NULL, NULL);
     row->summary = or_else(summary.text, row->first_prompt);
     if (!row->summary.n)
-        row->summary = prompt_media(whole_head(r));
+        row->summary = prompt_media(reading_whole_head(r));
 }
 
 static void read_prompt(struct reading *r)
 {
     struct prompt prompt = { 0 };
 
-    r->ok &= prompt_first(known_rows(r), r->a, &prompt);
+    r->ok &= prompt_first(reading_known_rows(r), r->a, &prompt);
     if (!prompt.text.p && !r->w->wide) {
         prompt = (struct prompt){ 0 };
-        r->ok &= prompt_first(whole_head(r), r->a, &prompt);
+        r->ok &= prompt_first(reading_whole_head(r), r->a, &prompt);
     }
     r->row->first_prompt = prompt.text.p ? prompt.text : prompt.command;
 }
@@ -270,11 +85,11 @@ static void read_place_and_time(struct reading *r)
 
     row->git_branch = r->tail[BRANCH].text;
     if (!row->git_branch.n)
-        row->git_branch = first_unless_tail_lacks(r, BRANCH);
+        row->git_branch = reading_first_unless_tail_lacks(r, BRANCH);
     row->cwd = r->tail[MOVED].text;
     if (!row->cwd.n)
-        row->cwd = or_else(first_in_head(r, "cwd"), r->project);
-    if (!time_parse(first_in_head(r, "timestamp"), &row->created_ms))
+        row->cwd = or_else(reading_first(r, "cwd"), r->project);
+    if (!time_parse(reading_first(r, "timestamp"), &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
     row->activity_ms = r->newest_ms == TIME_NONE ? row->modified_ms : r->newest_ms;
@@ -294,71 +109,11 @@ static void read_archived(struct reading *r)
     if (!mark.archived)
         return;
     asked = archived_prompt_after(r->w->tail, mark.at_ms, r->a, &ok);
-    if (ok && !asked && !is_whole(r))
-        asked = archived_prompt_after(whole_head(r), mark.at_ms, r->a, &ok);
+    if (ok && !asked && !reading_is_whole(r))
+        asked = archived_prompt_after(reading_whole_head(r), mark.at_ms, r->a, &ok);
     r->ok &= ok;
     if (!asked)
         r->row->flags |= SESSION_ARCHIVED;
-}
-
-/* ---- what only a list asks ---- */
-
-static bool is_one_of(struct slice text, const char *const names[])
-{
-    for (size_t i = 0; names[i]; i++)
-        if (text.n == strlen(names[i]) && memcmp(text.p, names[i], text.n) == 0)
-            return true;
-    return false;
-}
-
-static bool is_programmatic(struct reading *r)
-{
-    static const char *const entries[] = { "sdk-cli", "sdk-ts", "sdk-py", NULL };
-    static const char *const kinds[] = { "daemon", "daemon-worker", NULL };
-    struct slice text = first_unless_tail_lacks(r, ENTRY), row;
-
-    if (is_one_of(text.p ? text : r->tail[ENTRY].text, entries))
-        return true;
-    row = row_with(r, "\"parentUuid\":");
-    r->ok &= field_first(row.n ? row : whole_head(r), true, "sessionKind", r->a, &text);
-    return is_one_of(text, kinds);
-}
-
-static bool is_continued(struct reading *r)
-{
-    struct slice id;
-
-    if (!r->says_continued)
-        return false;
-    r->ok &= continued_in(r->w->tail, r->a, &id);
-    return r->ok && id.p && continued_target_lives(&r->row->ref, id, r->a);
-}
-
-static bool is_elsewhere(struct reading *r)
-{
-    struct slice own = r->tail[MOVED].text;
-
-    if (r->scope->all)
-        return false;
-    if (!r->tail[MOVED].found)
-        r->ok &= first_row_cwd(known_rows(r), r->a, &own);
-    if (!own.p && !r->w->wide)
-        r->ok &= first_row_cwd(whole_head(r), r->a, &own);
-    return r->ok && claude_collides(r->scope, r->project, own, r->a);
-}
-
-static void read_hidden(struct reading *r)
-{
-    struct session_row *row = r->row;
-
-    if (is_programmatic(r))
-        row->flags |= SESSION_PROGRAMMATIC;
-    if (r->scope->leave_programmatic && (row->flags & SESSION_PROGRAMMATIC))
-        row->hidden = HIDDEN_PROGRAMMATIC;
-    else if (is_continued(r))
-        row->hidden = HIDDEN_CONTINUED;
-    else if (is_elsewhere(r))
-        row->hidden = HIDDEN_COLLISION;
 }
 
 /* ---- what the agent's own list does not show ---- */
@@ -438,8 +193,7 @@ static void read_windows(struct reading *r)
         row->hidden = HIDDEN_SIDECHAIN;
         return;
     }
-    read_turn(r);
-    r->ok &= field_set_last(&r->c->tables.tail, r->w->tail, r->a, r->tail, see, r);
+    reading_pass_tail(r);
     read_titles(r);
     read_prompt(r);
     read_summary(r);
@@ -448,7 +202,7 @@ static void read_windows(struct reading *r)
     read_archived(r);
     read_extras(r);
     if (row->summary.n)
-        read_hidden(r);
+        reading_hide(r);
     else
         row->hidden = HIDDEN_EMPTY;
 }
