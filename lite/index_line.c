@@ -24,8 +24,9 @@ static const char *or_none(const char *name)
 
 void index_reader_init(struct index_reader *r, const struct index_keys *keys, unsigned flags)
 {
-    *r =
-        (struct index_reader){ .keys = keys, .exact = flags & INDEX_EXACT, .feed = keyscan_best() };
+    *r = (struct index_reader){ .keys = keys,
+                                .feed = keyscan_best(),
+                                .exact = flags & INDEX_EXACT ? keyscan_exact_best() : NULL };
     keyscan_names_add(&r->names, or_none(keys->type));
     keyscan_names_add(&r->names, or_none(keys->id));
     keyscan_names_add(&r->names, or_none(keys->parent));
@@ -69,8 +70,8 @@ static struct slice quoted(struct slice v)
     return (struct slice){ NULL, 0 };
 }
 
-/* Is the value a string of exactly n bytes, as far as its quotes tell? An escape among them is left to
- * whoever looks at the bytes. */
+/* Does a quote stand where that of a string of n bytes would? One may stand before it too: whoever looks
+ * at the bytes has to tell. */
 static bool is_quoted(struct slice v, size_t n)
 {
     return v.n >= n + 2 && v.p[0] == '"' && v.p[n + 1] == '"';
@@ -120,7 +121,9 @@ static int64_t time_of(const struct keyscan *s)
     struct slice v = value_of(s, NAME_TIME);
     int64_t ms;
 
-    v = is_quoted(v, ISO_LENGTH) ? (struct slice){ v.p, ISO_LENGTH + 2 } : quoted(v);
+    if (is_quoted(v, ISO_LENGTH) && time_parse((struct slice){ v.p + 1, ISO_LENGTH }, &ms))
+        return ms;
+    v = quoted(v);
     return v.n && time_parse((struct slice){ v.p + 1, v.n - 2 }, &ms) ? ms : TIME_NONE;
 }
 
@@ -182,9 +185,10 @@ struct index_line index_line_of(const struct index_reader *r, struct slice text,
     if (i == text.n || text.p[i] != '{')
         return line;
     keyscan_begin(&s, &r->names, &source);
-    r->feed(&s, i + 1, (struct slice){ text.p + i + 1, text.n - i - 1 });
-    if (r->exact && s.ended && !s.broken)
-        s.broken = !json_valid((struct slice){ text.p + i, text.n - i });
+    if (r->exact)
+        r->exact(&s, i, (struct slice){ text.p + i, text.n - i });
+    else
+        r->feed(&s, i + 1, (struct slice){ text.p + i + 1, text.n - i - 1 });
     return index_line_found(r, &s, offset, text.n);
 }
 

@@ -8,9 +8,9 @@
 
 struct index_reader {
     const struct index_keys *keys;
-    bool exact;
     struct keyscan_names names;
     keyscan_feed_fn *feed;
+    keyscan_exact_fn *exact; /* NULL: not asked for */
     uint8_t kind_length[254];
 };
 

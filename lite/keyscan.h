@@ -87,6 +87,13 @@ keyscan_feed_fn keyscan_feed_avx2; /* only where keyscan_best answers it */
 /* The fastest engine this machine has. */
 keyscan_feed_fn *keyscan_best(void);
 
+/* A line that is all in memory, from its opening brace on, `at` in the line: broken unless JSON.parse
+ * accepts it. The scan has just begun. */
+typedef void keyscan_exact_fn(struct keyscan *s, uint64_t at, struct slice object);
+keyscan_exact_fn keyscan_exact_plain;
+keyscan_exact_fn keyscan_exact_avx2; /* only where keyscan_exact_best answers it */
+keyscan_exact_fn *keyscan_exact_best(void);
+
 /* For the engines: a colon on the first level (the last two quotes are those of its key), and what
  * follows the object. */
 void keyscan_member(struct keyscan *s, uint64_t colon);

@@ -5,38 +5,15 @@
 
 #include <cmocka.h>
 
-#include "lite/index_pass.h"
 #include "lite/json.h"
 #include "lite/time.h"
+#include "support/indexed.h"
 #include "support/rows.h"
-#include "support/scratch.h"
-
-enum { USER = 1, ASSISTANT = 2 };
-enum { META = 1, SIDE = 2 };
-
-static const char *const kinds[] = { "user", "assistant", NULL };
-static const char *const marks[] = { "isMeta", "side", NULL };
-static const struct index_keys keys = { .type = "type",
-                                        .id = "uuid",
-                                        .parent = "parentUuid",
-                                        .time = "timestamp",
-                                        .kinds = kinds,
-                                        .marks = marks };
-
-#define ID "11111111-2222-4333-8444-555555555555"
-
-static struct index index_text(struct slice text, unsigned flags)
-{
-    struct index ix = { 0 };
-
-    assert_int_equal(index_bytes(&ix, text, 0, &keys, flags, NULL), ERR_OK);
-    return ix;
-}
 
 /* The only line of an index, whatever is asked of it. */
 static struct index_line only_line(struct slice text, unsigned flags)
 {
-    struct index ix = index_text(text, flags);
+    struct index ix = indexed(text, flags);
     struct index_line line;
 
     assert_int_equal(ix.n, 1);
@@ -46,34 +23,6 @@ static struct index_line only_line(struct slice text, unsigned flags)
 }
 
 #define ONLY(text) only_line(SLICE(text), 0)
-
-static void expect_same(const struct index *a, const struct index *b)
-{
-    assert_int_equal(a->n, b->n);
-    assert_int_equal(a->end, b->end);
-    assert_int_equal(a->torn_tail, b->torn_tail);
-    assert_int_equal(a->broken, b->broken);
-    for (size_t i = 0; i < a->n; i++)
-        assert_memory_equal(&a->line[i], &b->line[i], sizeof *a->line);
-}
-
-static struct file open_file(const char *path)
-{
-    struct file f;
-
-    assert_int_equal(file_open(AT_FDCWD, path, 0, &f, NULL), ERR_OK);
-    return f;
-}
-
-/* The file's index with buffers of these sizes, added to ix. */
-static void index_file(struct index *ix, const char *path, unsigned flags, size_t read, size_t hold)
-{
-    struct file f = open_file(path);
-    struct index_pass pass = { ix, &f, &keys, flags, NULL, read, hold };
-
-    assert_int_equal(index_pass_run(&pass, NULL), ERR_OK);
-    file_close(&f);
-}
 
 static void a_row_says_type_id_parent_time_and_marks(void **state)
 {
@@ -101,6 +50,14 @@ static void what_is_not_there_is_none(void **state)
     assert_true(id128_none(line.id) && id128_none(line.parent));
     assert_true(line.time_ms == TIME_NONE);
     assert_int_equal(line.marks, 0);
+}
+
+static void a_short_time_is_read_though_a_later_quote_stands_where_a_long_one_ends(void **state)
+{
+    (void)state;
+    struct index_line line = ONLY("{\"timestamp\":\"1970-01-02\",\"abcdefghijk\":\"\"}\n");
+
+    assert_int_equal(line.time_ms, 86400000);
 }
 
 static void of_duplicate_keys_the_last_one_counts(void **state)
@@ -169,7 +126,7 @@ static void damaged_lines_are_told_and_the_next_ones_are_whole(void **state)
 
         assert_int_equal(buf_add(&b, cases[i].text), ERR_OK);
         assert_int_equal(buf_add(&b, SLICE("\n{\"type\":\"user\"}\n")), ERR_OK);
-        ix = index_text(buf_slice(&b), 0);
+        ix = indexed(buf_slice(&b), 0);
         assert_int_equal(ix.n, 2);
         assert_int_equal(ix.line[0].state, cases[i].state);
         assert_int_equal(ix.line[0].length, cases[i].text.n);
@@ -223,87 +180,6 @@ static void a_text_beyond_the_limit_is_none(void **state)
         assert_int_equal(id128_none(only_line(buf_slice(&b), 0).id), n > INDEX_TEXT_MAX);
         buf_fini(&b);
     }
-}
-
-static void a_torn_tail_is_looked_at_again_when_the_file_grew(void **state)
-{
-    const char *path = scratch_write(state, "a", SLICE("{\"type\":\"user\"}\n{\"type\":\"assi"));
-    struct index ix = { 0 }, whole = { 0 };
-
-    index_file(&ix, path, 0, 64, 64);
-    assert_true(ix.torn_tail);
-    assert_int_equal(ix.n, 2);
-    assert_int_equal(ix.broken, 1);
-    assert_int_equal(ix.end, 16);
-
-    scratch_append(state, "a", SLICE("stant\"}\n"));
-    index_file(&ix, path, 0, 64, 64);
-    index_file(&whole, path, 0, 4096, 4096);
-    assert_int_equal(ix.line[1].kind, ASSISTANT);
-    assert_int_equal(ix.broken, 0);
-    expect_same(&ix, &whole);
-
-    index_file(&ix, path, 0, 64, 64); /* nothing new: nothing changes */
-    expect_same(&ix, &whole);
-    index_fini(&ix);
-    index_fini(&whole);
-}
-
-static void a_file_cut_behind_the_index_is_stale(void **state)
-{
-    const char *path = scratch_write(state, "a", SLICE("{}\n{}\n"));
-    struct index ix = { 0 };
-    struct file f;
-
-    index_file(&ix, path, 0, 64, 64);
-    assert_int_equal(truncate(path, 3), 0);
-    f = open_file(path);
-    assert_int_equal(index_build(&ix, &f, &keys, 0, NULL, NULL), ERR_STALE);
-    file_close(&f);
-    index_fini(&ix);
-}
-
-static void a_file_cut_during_the_pass_is_indexed_as_far_as_it_reads(void **state)
-{
-    const char *path = scratch_write(state, "a", SLICE("{}\n{\"type\":\"user\"}\n{}\n"));
-    struct index ix = { 0 };
-    struct file f = open_file(path); /* remembers the size it had */
-
-    assert_int_equal(truncate(path, 8), 0);
-    assert_int_equal(index_build(&ix, &f, &keys, 0, NULL, NULL), ERR_OK);
-
-    assert_int_equal(ix.n, 2);
-    assert_int_equal(ix.end, 3);
-    assert_true(ix.torn_tail);
-    assert_int_equal(ix.line[1].length, 5);
-    file_close(&f);
-    index_fini(&ix);
-}
-
-static void a_stop_ends_the_pass_and_a_later_one_goes_on(void **state)
-{
-    const char *path = scratch_write(state, "a", SLICE("{}\n{}\n"));
-    struct index ix = { 0 };
-    struct file f = open_file(path);
-    atomic_bool stop = true;
-    struct err e;
-
-    assert_int_equal(index_build(&ix, &f, &keys, 0, &stop, &e), ERR_CANCELLED);
-    stop = false;
-    assert_int_equal(index_build(&ix, &f, &keys, 0, &stop, NULL), ERR_OK);
-    assert_int_equal(ix.n, 2);
-    file_close(&f);
-    index_fini(&ix);
-}
-
-static void an_empty_file_has_no_lines(void **state)
-{
-    struct index ix = { 0 };
-
-    index_file(&ix, scratch_write(state, "a", SLICE("")), 0, 64, 64);
-    assert_int_equal(ix.n, 0);
-    assert_false(ix.torn_tail);
-    index_fini(&ix);
 }
 
 /* What the words of the header say, through the JSON reader. */
@@ -361,7 +237,7 @@ static void the_index_is_what_a_naive_reader_finds(void **state)
             rows_line(&b, &dice);
             rows_put(&b, n > 1 || dice_roll(&dice, 4) ? "\n" : "");
         }
-        ix = index_text(buf_slice(&b), INDEX_EXACT);
+        ix = indexed(buf_slice(&b), INDEX_EXACT);
         rest = buf_slice(&b);
         while (slice_line(&rest, &text, &torn)) {
             struct index_line line = naive_line(text, text.p - b.p);
@@ -376,85 +252,6 @@ static void the_index_is_what_a_naive_reader_finds(void **state)
     }
 }
 
-static void buffers_of_any_size_give_the_same_index(void **state)
-{
-    static const struct {
-        size_t read, hold;
-    } sizes[] = { { 1, 1 }, { 7, 7 }, { 16, 64 }, { 63, 63 }, { 64, 128 }, { 100, 1000 } };
-    struct dice dice = { 362436069u };
-
-    for (int round = 0; round < 60; round++) {
-        unsigned flags = dice_roll(&dice, 2) ? INDEX_EXACT : 0;
-        struct buf b = { 0 };
-        struct index whole;
-        const char *path;
-
-        for (int n = 0; n < 20; n++) {
-            rows_line(&b, &dice);
-            rows_put(&b, n < 19 || dice_roll(&dice, 2) ? "\n" : "");
-        }
-        path = scratch_write(state, "a", buf_slice(&b));
-        whole = index_text(buf_slice(&b), flags);
-        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-            struct index ix = { 0 };
-
-            index_file(&ix, path, flags, sizes[i].read, sizes[i].hold);
-            expect_same(&ix, &whole);
-            index_fini(&ix);
-        }
-        index_fini(&whole);
-        buf_fini(&b);
-    }
-}
-
-static void growth_byte_by_byte_gives_the_same_index(void **state)
-{
-    struct dice dice = { 521288629u };
-    struct index ix = { 0 }, whole;
-    struct buf b = { 0 };
-    const char *path = scratch_write(state, "a", SLICE(""));
-
-    for (int n = 0; n < 6; n++) {
-        rows_line(&b, &dice);
-        rows_put(&b, "\n");
-    }
-    for (size_t i = 0; i < b.n; i++) {
-        scratch_append(state, "a", (struct slice){ b.p + i, 1 });
-        index_file(&ix, path, 0, 64, 64);
-        whole = index_text((struct slice){ b.p, i + 1 }, 0);
-        expect_same(&ix, &whole);
-        index_fini(&whole);
-    }
-    index_fini(&ix);
-    buf_fini(&b);
-}
-
-/* A line of 40 MB through a buffer of 8 KB: its keys at either end are found. */
-static void a_huge_line_is_indexed_without_holding_it(void **state)
-{
-    const char *path = scratch_path(state, "a");
-    FILE *f = fopen(path, "wb");
-    static char text[1 << 20];
-    struct index ix = { 0 };
-
-    assert_non_null(f);
-    memset(text, 'x', sizeof text);
-    fputs("{\"uuid\":\"" ID "\",\"a\":\"", f);
-    for (int i = 0; i < 40; i++)
-        assert_int_equal(fwrite(text, 1, sizeof text, f), sizeof text);
-    fputs("\\\"\",\"type\":\"user\"}\n{\"type\":\"assistant\"}\n", f);
-    assert_int_equal(fclose(f), 0);
-
-    index_file(&ix, path, 0, 4096, 8192);
-    assert_int_equal(ix.n, 2);
-    assert_int_equal(ix.line[0].state, LINE_OK);
-    assert_int_equal(ix.line[0].kind, USER);
-    assert_true(id128_eq(ix.line[0].id, id128_of(SLICE(ID))));
-    assert_true(ix.line[0].length > 40u << 20);
-    assert_int_equal(ix.line[1].kind, ASSISTANT);
-    index_fini(&ix);
-}
-
 static void the_cost_of_a_line_is_bounded(void **state)
 {
     (void)state;
@@ -464,19 +261,18 @@ static void the_cost_of_a_line_is_bounded(void **state)
     assert_true(sizeof(struct index_line) <= 56);
     for (int i = 0; i < 100000; i++)
         rows_put(&b, "{}\n");
-    ix = index_text(buf_slice(&b), 0);
+    ix = indexed(buf_slice(&b), 0);
     assert_true(ix.cap * sizeof *ix.line <= ix.n * 64);
     index_fini(&ix);
     buf_fini(&b);
 }
-
-#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_says_type_id_parent_time_and_marks),
         cmocka_unit_test(what_is_not_there_is_none),
+        cmocka_unit_test(a_short_time_is_read_though_a_later_quote_stands_where_a_long_one_ends),
         cmocka_unit_test(of_duplicate_keys_the_last_one_counts),
         cmocka_unit_test(escapes_in_keys_and_texts_are_decoded),
         cmocka_unit_test(blanks_and_a_carriage_return_do_not_matter),
@@ -484,15 +280,7 @@ int main(void)
         cmocka_unit_test(only_exact_asks_whether_values_are_json),
         cmocka_unit_test(a_hundred_thousand_levels_are_one_line),
         cmocka_unit_test(a_text_beyond_the_limit_is_none),
-        IN_SCRATCH(a_torn_tail_is_looked_at_again_when_the_file_grew),
-        IN_SCRATCH(a_file_cut_behind_the_index_is_stale),
-        IN_SCRATCH(a_file_cut_during_the_pass_is_indexed_as_far_as_it_reads),
-        IN_SCRATCH(a_stop_ends_the_pass_and_a_later_one_goes_on),
-        IN_SCRATCH(an_empty_file_has_no_lines),
         cmocka_unit_test(the_index_is_what_a_naive_reader_finds),
-        IN_SCRATCH(buffers_of_any_size_give_the_same_index),
-        IN_SCRATCH(growth_byte_by_byte_gives_the_same_index),
-        IN_SCRATCH(a_huge_line_is_indexed_without_holding_it),
         cmocka_unit_test(the_cost_of_a_line_is_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,12 +107,141 @@ static void engines_and_pieces_agree_on_rows_and_on_damage(void **state)
     }
 }
 
+static bool exact(keyscan_exact_fn *fn, const struct keyscan_names *names, struct slice line,
+                  struct keyscan *s)
+{
+    struct keyscan_source source = { .held = line };
+
+    keyscan_begin(s, names, &source);
+    fn(s, 0, line);
+    s->source = NULL;
+    return s->ended && !s->broken;
+}
+
+/* The text in the middle of a line, at every place a block can have it. */
+static void expect_exact(const char *text, bool valid)
+{
+    struct keyscan_names names = the_names();
+
+    for (int before = 0; before < 70; before++) {
+        char line[512];
+        int n =
+            snprintf(line, sizeof line, "{\"a\":\"%*s\",\"b\":%s,\"uuid\":7}", before, "", text);
+        struct slice object = { line, (size_t)n };
+        struct keyscan best, plain;
+
+        assert_int_equal(exact(keyscan_exact_best(), &names, object, &best), valid);
+        assert_int_equal(exact(keyscan_exact_plain, &names, object, &plain), valid);
+        expect_same(&plain, &best);
+    }
+}
+
+static void exact_lines_are_those_that_javascript_parses(void **state)
+{
+    (void)state;
+    static const char *const good[] = {
+        "0",
+        "-0",
+        "10",
+        "1.5",
+        "-1e5",
+        "1E+07",
+        "true",
+        "false ",
+        "null\t",
+        "\"\"",
+        "\"\\u00aF\"",
+        "\"\\ud800\"",
+        "[]",
+        "{}",
+        "[[],{}]",
+        "[1,\"a\",{}]",
+        "{\"a\":{\"b\":[1]}}",
+        " [ 1 , 2 ] ",
+        "\"\\\\\"",
+        "\"\\\"\"",
+        "\"\x7f\"",
+        "\"\xff\"",
+        "\"\\b\\f\\n\\r\\t\\/\"",
+        "\"[{,:\"",
+    };
+    static const char *const bad[] = {
+        "",           "01",          "-",
+        "1.",         ".5",          "1e",
+        "+1",         "tru",         "truex",
+        "true\"\"",   "nul",         "NaN",
+        "\"\\x\"",    "\"\\u00g0\"", "\"\\u12\"",
+        "\"\x01\"",   "\"\x1f\"",    "[1,]",
+        "[,1]",       "[1 2]",       "{,}",
+        "{\"a\"}",    "{\"a\":}",    "{\"a\":1,}",
+        "{1:2}",      "[1}",         "{\"a\":1]",
+        "\"a\"\"b\"", "1 2",         "\"a\" x",
+        "\\",         "\x01",        "\xef\xbb\xbf",
+        "1,2",        "[:]",         "1\x0c",
+        "'a'",        "{\"a\" 1}",   "{\"a\"::1}",
+        "\"\\ \"",
+    };
+
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        expect_exact(good[i], true);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        expect_exact(bad[i], false);
+}
+
+static void exact_engines_agree_at_every_depth(void **state)
+{
+    (void)state;
+    struct keyscan_names names = the_names();
+
+    for (size_t depth = 60; depth < 70; depth++) {
+        struct buf b = { 0 };
+        struct keyscan best, plain;
+
+        rows_put(&b, "{\"type\":");
+        for (size_t i = 0; i < depth; i++)
+            rows_put(&b, i % 2 ? "{\"a\":" : "[");
+        rows_put(&b, "1");
+        for (size_t i = depth; i > 0; i--)
+            rows_put(&b, i % 2 ? "]" : "}");
+        rows_put(&b, ",\"uuid\":2}");
+        assert_true(exact(keyscan_exact_best(), &names, buf_slice(&b), &best));
+        assert_true(exact(keyscan_exact_plain, &names, buf_slice(&b), &plain));
+        expect_same(&plain, &best);
+        assert_int_equal(best.found, 3);
+        buf_fini(&b);
+    }
+}
+
+static void exact_engines_agree_on_rows_and_on_damage(void **state)
+{
+    (void)state;
+    struct keyscan_names names = the_names();
+    struct dice dice = { 1442695040888963407u };
+
+    for (int round = 0; round < 20000; round++) {
+        struct buf b = { 0 };
+        struct keyscan best, plain;
+
+        rows_line(&b, &dice);
+        if (b.n && *b.p == '{') {
+            bool ok = exact(keyscan_exact_best(), &names, buf_slice(&b), &best);
+
+            assert_int_equal(ok, exact(keyscan_exact_plain, &names, buf_slice(&b), &plain));
+            expect_same(&plain, &best);
+        }
+        buf_fini(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_of_each_key_on_the_first_level_is_found),
         cmocka_unit_test(runs_of_backslashes_of_every_length_and_place),
         cmocka_unit_test(engines_and_pieces_agree_on_rows_and_on_damage),
+        cmocka_unit_test(exact_lines_are_those_that_javascript_parses),
+        cmocka_unit_test(exact_engines_agree_at_every_depth),
+        cmocka_unit_test(exact_engines_agree_on_rows_and_on_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

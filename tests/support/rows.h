@@ -77,7 +77,7 @@ static inline void rows_value(struct buf *b, struct dice *d, int depth)
 
 static inline void rows_object(struct buf *b, struct dice *d)
 {
-    static const char *const keys[] = {
+    static const char *const names[] = {
         "\"type\"", "\"uuid\"",       "\"parentUuid\"", "\"timestamp\"", "\"isMeta\"",
         "\"side\"", "\"t\\u0079pe\"", "\"\\u0075uid\"", "\"message\"",   "\"other \\\" {:\"",
     };
@@ -85,7 +85,7 @@ static inline void rows_object(struct buf *b, struct dice *d)
     rows_put(b, "{");
     rows_blanks(b, d);
     for (unsigned i = dice_roll(d, 9); i > 0; i--) {
-        rows_put(b, ROWS_PICK(d, keys));
+        rows_put(b, ROWS_PICK(d, names));
         rows_blanks(b, d);
         rows_put(b, ":");
         rows_blanks(b, d);

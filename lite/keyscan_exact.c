@@ -1,0 +1,253 @@
+#include "lite/keyscan.h"
+
+#include "lite/json.h"
+
+void keyscan_exact_plain(struct keyscan *s, uint64_t at, struct slice object)
+{
+    keyscan_best()(s, at + 1, (struct slice){ object.p + 1, object.n - 1 });
+    if (s->ended && !s->broken)
+        s->broken = !json_valid(object);
+}
+
+#if defined(__x86_64__)
+
+#include <string.h>
+
+#include "lite/block_avx2.h"
+
+/* The blocks of the key scan, with what makes JSON exact on top: what strings hold is checked by masks, and
+ * everything outside of them goes through the grammar token by token. A token is a bracket, a colon, a
+ * comma, the quote that opens a string, or the first byte of anything else. One row has a hundred of
+ * them in three thousand bytes, which is why this is fast. */
+
+enum token { SCALAR, STRING, OPEN_OBJECT, OPEN_ARRAY, END_OBJECT, END_ARRAY, COLON, COMMA, TOKENS };
+
+/* What has just been seen: in an object (O) or in an array (A). */
+enum state { O_BEGIN, O_COMMA, O_KEY, O_COLON, O_VALUE, A_BEGIN, A_COMMA, A_VALUE, STATES };
+
+enum { WRONG = STATES, ENDS = 0, LEVELS = 64 };
+
+static const uint8_t token_of[256] = {
+    ['"'] = STRING,    ['{'] = OPEN_OBJECT, ['['] = OPEN_ARRAY, ['}'] = END_OBJECT,
+    [']'] = END_ARRAY, [':'] = COLON,       [','] = COMMA,
+};
+
+/* The next state. Behind a closing bracket it is that of the level below. */
+/* clang-format off */
+static const uint8_t next[STATES][TOKENS] = {
+    /*             SCALAR   STRING   {        [        }      ]      :        ,     */
+    [O_BEGIN] = { WRONG,   O_KEY,   WRONG,   WRONG,   ENDS,  WRONG, WRONG,   WRONG },
+    [O_COMMA] = { WRONG,   O_KEY,   WRONG,   WRONG,   WRONG, WRONG, WRONG,   WRONG },
+    [O_KEY]   = { WRONG,   WRONG,   WRONG,   WRONG,   WRONG, WRONG, O_COLON, WRONG },
+    [O_COLON] = { O_VALUE, O_VALUE, O_BEGIN, A_BEGIN, WRONG, WRONG, WRONG,   WRONG },
+    [O_VALUE] = { WRONG,   WRONG,   WRONG,   WRONG,   ENDS,  WRONG, WRONG,   O_COMMA },
+    [A_BEGIN] = { A_VALUE, A_VALUE, O_BEGIN, A_BEGIN, WRONG, ENDS,  WRONG,   WRONG },
+    [A_COMMA] = { A_VALUE, A_VALUE, O_BEGIN, A_BEGIN, WRONG, WRONG, WRONG,   WRONG },
+    [A_VALUE] = { WRONG,   WRONG,   WRONG,   WRONG,   WRONG, ENDS,  WRONG,   A_COMMA },
+};
+/* clang-format on */
+
+struct grammar {
+    struct keyscan *s;
+    struct slice object;
+    uint64_t at;        /* of object.p[0] in the line */
+    uint64_t in_object; /* a bit for each level below the present one: is it an object? */
+    uint8_t state;
+    bool escaped, in_scalar;
+    uint64_t in_string;
+    size_t last_quote; /* in object, as all places below */
+    size_t key;        /* the opening quote of the last string on the first level */
+    bool too_deep;
+};
+
+/* A number, true, false or null, from its first byte to a blank or the next token. */
+static bool scalar_valid(struct slice object, size_t i)
+{
+    const char *p = object.p + i, *end = object.p + object.n, *q = p;
+
+    while (q < end && *q >= '0' && *q <= '9')
+        q++;
+    if (q == p || (*p == '0' && q - p > 1) || (q < end && (*q == '.' || *q == 'e' || *q == 'E')))
+        while (q < end && !keyscan_blank(*q) && token_of[(unsigned char)*q] == SCALAR)
+            q++;
+    else
+        return q < end && (keyscan_blank(*q) || token_of[(unsigned char)*q] > STRING);
+    return json_valid((struct slice){ p, (size_t)(q - p) }) && (q == end || *q != '"');
+}
+
+/* The four digits of a \u escape; i is the place of the u. */
+static bool hex_valid(struct slice object, size_t i)
+{
+    if (object.n - i < 5)
+        return false;
+    for (size_t k = 1; k <= 4; k++) {
+        unsigned char c = (unsigned char)object.p[i + k], letter = c | 0x20;
+
+        if (!(c >= '0' && c <= '9') && !(letter >= 'a' && letter <= 'f'))
+            return false;
+    }
+    return true;
+}
+
+/* One token; false when the grammar has nothing more to say: the object ended, or it is wrong. */
+static inline bool step(struct grammar *g, size_t i, uint64_t quotes_before, size_t block)
+{
+    uint8_t token = token_of[(unsigned char)g->object.p[i]], to = next[g->state][token];
+    struct keyscan *s = g->s;
+
+    if (to == WRONG || (token == SCALAR && !scalar_valid(g->object, i))) {
+        s->broken = true;
+        return false;
+    }
+    switch (token) {
+    case OPEN_OBJECT:
+    case OPEN_ARRAY:
+        g->too_deep = s->depth == LEVELS;
+        g->in_object = g->in_object << 1 | (g->state < A_BEGIN);
+        s->depth++;
+        break;
+    case END_OBJECT:
+    case END_ARRAY:
+        if (--s->depth == 0) {
+            keyscan_close(s, (struct slice){ g->object.p + i + 1, g->object.n - i - 1 });
+            return false;
+        }
+        to = g->in_object & 1 ? O_VALUE : A_VALUE;
+        g->in_object >>= 1;
+        break;
+    case STRING:
+        if (s->depth == 1)
+            g->key = i;
+        break;
+    case COLON:
+        if (s->depth != 1)
+            break;
+        s->quote = g->at + (quotes_before ? block + 63u - (unsigned)__builtin_clzll(quotes_before)
+                                          : g->last_quote);
+        s->quote_before = g->at + g->key;
+        keyscan_member(s, g->at + i);
+        break;
+    default: break;
+    }
+    g->state = to;
+    return !g->too_deep;
+}
+
+/* Bytes up to `limit`. */
+WITH_AVX2 static inline uint64_t up_to(struct block b, char limit)
+{
+    __m256i most = _mm256_set1_epi8(limit);
+
+    return block_bits(_mm256_cmpeq_epi8(_mm256_min_epu8(b.low, most), b.low),
+                      _mm256_cmpeq_epi8(_mm256_min_epu8(b.high, most), b.high));
+}
+
+/* The letters that may follow a backslash, by two tables of 16: the low half of the byte gives the high
+ * halves it may come with, one bit for each (2: " and /, 5: \, 6: b f n, 7: r t u). */
+WITH_AVX2 static inline __m256i escape_letters(__m256i bytes)
+{
+    const __m256i by_low = _mm256_setr_epi8(0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1, /**/
+                                            0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1);
+    const __m256i by_high = _mm256_setr_epi8(0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, /**/
+                                             0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m256i half = _mm256_set1_epi8(0x0f);
+    __m256i low = _mm256_shuffle_epi8(by_low, _mm256_and_si256(bytes, half));
+    __m256i high =
+        _mm256_shuffle_epi8(by_high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half));
+
+    return _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
+}
+
+/* What follows the backslashes of a block is right. */
+WITH_AVX2 static bool escapes_valid(const struct grammar *g, struct block b, uint64_t escaped,
+                                    size_t block)
+{
+    uint64_t wrong = block_bits(escape_letters(b.low), escape_letters(b.high));
+
+    if (escaped & wrong)
+        return false;
+    for (uint64_t u = escaped & block_equal(b, 'u'); u; u &= u - 1)
+        if (!hex_valid(g->object, block + (unsigned)__builtin_ctzll(u)))
+            return false;
+    return true;
+}
+
+/* The tokens of a block, as their first bytes; notes whether its last byte is inside of one. */
+WITH_AVX2 static inline uint64_t tokens(struct grammar *g, struct block b, uint64_t quote,
+                                        uint64_t inside)
+{
+    uint64_t outside = ~inside;
+    uint64_t marks = (block_bracket(b, '{') | block_bracket(b, '}') | block_equal(b, ':') |
+                      block_equal(b, ',')) &
+                     outside;
+    uint64_t blank =
+        block_equal(b, ' ') | block_equal(b, '\t') | block_equal(b, '\r') | block_equal(b, '\n');
+    uint64_t scalar = outside & ~(marks | quote | blank);
+    uint64_t begins = scalar & ~(scalar << 1 | g->in_scalar);
+
+    g->in_scalar = scalar >> 63;
+    return marks | (quote & inside) | begins;
+}
+
+/* False when the line is done with. n < BLOCK: `bytes` is a copy with blanks behind. */
+WITH_AVX2 static inline bool feed(struct grammar *g, const char *bytes, size_t block, unsigned n)
+{
+    struct block b = block_load(bytes);
+    uint64_t slashes = block_equal(b, '\\');
+    uint64_t escaped = block_escaped(slashes, n, &g->escaped);
+    uint64_t quote = block_equal(b, '"') & ~escaped;
+    uint64_t inside = block_prefix_xor(quote) ^ g->in_string;
+
+    if (n < BLOCK)
+        escaped &= ((uint64_t)1 << n) - 1;
+    g->in_string = -(inside >> 63);
+    if ((inside & up_to(b, 0x1f)) || (escaped && !escapes_valid(g, b, escaped, block))) {
+        g->s->broken = true;
+        return false;
+    }
+    if (!(~inside | quote))
+        return true;
+    for (uint64_t todo = tokens(g, b, quote, inside); todo; todo &= todo - 1) {
+        uint64_t below = (todo & -todo) - 1;
+
+        if (!step(g, block + (unsigned)__builtin_ctzll(todo), quote & below, block))
+            return false;
+    }
+    if (quote)
+        g->last_quote = block + 63u - (unsigned)__builtin_clzll(quote);
+    return true;
+}
+
+WITH_AVX2 void keyscan_exact_avx2(struct keyscan *s, uint64_t at, struct slice object)
+{
+    struct grammar g = { .s = s, .object = object, .at = at, .state = O_BEGIN };
+    char last[BLOCK];
+    size_t i = 1; /* the brace is known */
+    bool more = true;
+
+    for (; more && object.n - i >= BLOCK; i += BLOCK)
+        more = feed(&g, object.p + i, i, BLOCK);
+    if (more && i < object.n) {
+        memset(last, ' ', sizeof last);
+        memcpy(last, object.p + i, object.n - i);
+        feed(&g, last, i, (unsigned)(object.n - i));
+    }
+    if (!g.too_deep)
+        return;
+    keyscan_begin(s, s->names, s->source);
+    keyscan_exact_plain(s, at, object);
+}
+
+keyscan_exact_fn *keyscan_exact_best(void)
+{
+    return keyscan_best() == keyscan_feed_avx2 ? keyscan_exact_avx2 : keyscan_exact_plain;
+}
+
+#else
+
+keyscan_exact_fn *keyscan_exact_best(void)
+{
+    return keyscan_exact_plain;
+}
+
+#endif
