@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include "store/log/halves.h"
+
 /* A row that begins this close behind the last one read is taken for the next step of a walk. */
 enum { NEAR = 64 * 1024, READ_AHEAD = 512 * 1024 };
 
@@ -23,7 +25,7 @@ enum err_code logfile_open(struct logfile *log, const char *path, const struct i
 
     if (rc)
         return rc;
-    rc = index_build(&log->index, &log->file, keys, INDEX_EXACT, stop, e);
+    rc = halves_index(&log->index, &log->file, keys, INDEX_EXACT, stop, e);
     if (rc)
         logfile_close(log);
     return rc;
