@@ -110,7 +110,7 @@ static void deltas_are_merged_into_their_snapshot(void **state)
     snapshot(&t, "p2", "p2", "", false);
     delta(&t, "a1", "p1", "\\u0066", "{\"v\":2}");
     delta(&t, "a1", "p1", "h", "null");
-    history_is(&t, "p1{\"g\":1,\"\\u0066\":{\"v\":2},\"h\":null} p2{}");
+    history_is(&t, "p1{\"f\":{\"v\":2},\"g\":1,\"h\":null} p2{}");
 }
 
 static void a_lost_snapshot_is_made_from_the_one_before(void **state)

@@ -4,13 +4,17 @@
 
 #include "lite/json.h"
 #include "lite/jsonedit.h"
-#include "lite/jsonout.h"
 #include "store/systems/claude/facts.h"
+#include "store/systems/claude/tracked.h"
 
 /* The client writes one snapshot row for each prompt and, when a file is edited for the first time
  * afterwards, either the whole snapshot again (2.1.197: isSnapshotUpdate) or only what is new (2.1.330:
  * file-history-delta). Rows count when the message they belong to is part of the conversation; of two
- * snapshot rows of one message the later counts (claude-client.md 2). */
+ * snapshot rows of one message the later counts. A delta whose snapshot row was lost stands for one that
+ * begins with the files of the snapshot before (claude-client.md 2).
+ *
+ * A first walk along the conversation finds out which rows make which snapshot; a second one reads them,
+ * so that a snapshot is written once, however many deltas it has. */
 
 enum { MOST = 100 }; /* the client loads no more */
 
@@ -21,31 +25,39 @@ struct history_row {
 
 struct snapshot {
     struct id128 prompt; /* the prompt whose files it keeps */
-    struct slice json;   /* in the arena */
+    uint32_t line;       /* of its row; CHAIN_NONE when that was lost */
+    size_t from;         /* deltas before this one are in its row already */
+};
+
+struct delta {
+    size_t snapshot; /* place in history.snapshot */
+    size_t order;
+    uint32_t line;
 };
 
 struct history {
     struct claude_log *log;
-    struct arena *arena;
     struct history_row *row; /* owned; by message and line */
     size_t rows, row_cap;
     struct snapshot *snapshot; /* owned; oldest first */
     size_t n, cap;
+    struct delta *delta; /* owned; in the order of the conversation, then by snapshot */
+    size_t deltas, delta_cap;
 };
 
-static enum err_code add_row(struct history *h, const struct history_row *row)
+/* Room for one more element of a growing array. */
+static enum err_code room(void **array, size_t n, size_t *cap, size_t size)
 {
-    if (h->rows == h->row_cap) {
-        size_t cap = h->row_cap ? 2 * h->row_cap : 64;
-        struct history_row *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(h->row, cap * sizeof *more);
+    size_t more = *cap ? 2 * *cap : 64;
 
-        if (!more)
-            return ERR_NOMEM;
-        h->row = more;
-        h->row_cap = cap;
-    }
-    h->row[h->rows++] = *row;
+    if (n < *cap)
+        return ERR_OK;
+    void *p = more > SIZE_MAX / size ? NULL : realloc(*array, more * size);
+
+    if (!p)
+        return ERR_NOMEM;
+    *array = p;
+    *cap = more;
     return ERR_OK;
 }
 
@@ -60,6 +72,20 @@ static int by_message(const void *a, const void *b)
     return x->line < y->line ? -1 : x->line > y->line;
 }
 
+static int by_snapshot(const void *a, const void *b)
+{
+    const struct delta *x = a, *y = b;
+
+    if (x->snapshot != y->snapshot)
+        return x->snapshot < y->snapshot ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static bool is_snapshot_row(const struct history *h, uint32_t line)
+{
+    return claude_line_is(claude_line(h->log, line), CLAUDE_SNAPSHOT);
+}
+
 static enum err_code collect(struct history *h, struct err *e)
 {
     for (size_t i = 0; i < h->log->file.index.n; i++) {
@@ -72,10 +98,13 @@ static enum err_code collect(struct history *h, struct err *e)
 
         if (rc)
             return rc;
-        struct id128 message = claude_id_at(row, "messageId", h->arena);
+        struct id128 message = claude_id_at(row, "messageId", &h->log->arena);
 
-        if (!id128_none(message) && add_row(h, &(struct history_row){ message, (uint32_t)i }))
+        if (id128_none(message))
+            continue;
+        if (room((void **)&h->row, h->rows, &h->row_cap, sizeof *h->row))
             return ERR_NOMEM;
+        h->row[h->rows++] = (struct history_row){ message, (uint32_t)i };
     }
     if (h->rows)
         qsort(h->row, h->rows, sizeof *h->row, by_message);
@@ -97,145 +126,52 @@ static size_t first_row(const struct history *h, struct id128 message)
     return lo;
 }
 
-/* The newest snapshot of a prompt, or NULL. */
+/* The newest snapshot of a prompt, or NULL. Older ones than the client would load are not looked at. */
 static struct snapshot *find(const struct history *h, struct id128 prompt)
 {
-    for (size_t i = h->n; i-- > 0;)
+    for (size_t i = h->n; i-- > 0 && h->n - i <= MOST;)
         if (id128_eq(h->snapshot[i].prompt, prompt))
             return &h->snapshot[i];
     return NULL;
 }
 
-static enum err_code push(struct history *h, struct id128 prompt, struct slice json)
+static enum err_code push(struct history *h, struct id128 prompt, uint32_t line)
 {
-    if (h->n == h->cap) {
-        size_t cap = h->cap ? 2 * h->cap : 64;
-        struct snapshot *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(h->snapshot, cap * sizeof *more);
-
-        if (!more)
-            return ERR_NOMEM;
-        h->snapshot = more;
-        h->cap = cap;
-    }
-    h->snapshot[h->n++] = (struct snapshot){ prompt, json };
+    if (room((void **)&h->snapshot, h->n, &h->cap, sizeof *h->snapshot))
+        return ERR_NOMEM;
+    h->snapshot[h->n++] = (struct snapshot){ prompt, line, h->deltas };
     return ERR_OK;
 }
 
-static enum err_code add_snapshot(struct history *h, struct slice row)
+static enum err_code add_snapshot(struct history *h, struct slice row, uint32_t line)
 {
     struct slice json;
 
     if (!json_get(row, "snapshot", &json) || json_type(json) != JSON_OBJECT)
         return ERR_OK;
-    struct id128 prompt = claude_id_at(json, "messageId", h->arena);
+    struct id128 prompt = claude_id_at(json, "messageId", &h->log->arena);
     struct snapshot *old = json_get_true(row, "isSnapshotUpdate") ? find(h, prompt) : NULL;
 
-    json = arena_copy(h->arena, json);
-    if (!json.p)
-        return ERR_NOMEM;
     if (!old)
-        return push(h, prompt, json);
-    old->json = json;
+        return push(h, prompt, line);
+    old->line = line;
+    old->from = h->deltas;
     return ERR_OK;
 }
 
-/* The tracked files with one more, or with another backup of one. */
-static void write_tracked(struct jsonout *j, struct slice tracked, struct slice path,
-                          struct slice backup)
+static enum err_code add_delta(struct history *h, struct slice row, uint32_t line)
 {
-    struct arena a = { 0 };
-    struct json_iter it;
-    struct slice key, value, name, added;
-    bool named = json_text(path, &a, &added);
-
-    jsonout_open(j, '{');
-    for (bool more = json_iter_open(&it, tracked); more && json_iter_next(&it, &key, &value);) {
-        if (named && json_text(key, &a, &name) && slice_eq(name, added))
-            continue;
-        jsonout_raw_key(j, key);
-        jsonout_raw(j, value);
-    }
-    jsonout_raw_key(j, path);
-    jsonout_raw(j, backup);
-    jsonout_close(j, '}');
-    arena_fini(&a);
-}
-
-/* The snapshot with a file more in it. */
-static enum err_code with_file(struct arena *a, struct slice snapshot, struct slice delta,
-                               struct slice *out)
-{
-    struct slice tracked = { NULL, 0 }, path, backup, copy = { NULL, 0 };
-    struct buf files = { 0 }, whole = { 0 };
-    struct jsonout j;
-
-    if (!json_get(delta, "trackingPath", &path) || json_type(path) != JSON_STRING ||
-        !json_get(delta, "backup", &backup)) {
-        *out = snapshot;
-        return ERR_OK;
-    }
-    json_get(snapshot, "trackedFileBackups", &tracked);
-    jsonout_init(&j, &files);
-    write_tracked(&j, tracked, path, backup);
-    enum err_code rc = j.rc;
-
-    if (!rc)
-        rc = json_put(&whole, snapshot, "trackedFileBackups", buf_slice(&files));
-    if (!rc) {
-        copy = arena_copy(a, buf_slice(&whole));
-        rc = copy.p ? ERR_OK : ERR_NOMEM;
-    }
-    if (!rc)
-        *out = copy;
-    buf_fini(&files);
-    buf_fini(&whole);
-    return rc;
-}
-
-/* A snapshot that was lost is made again from the one before it, as the client does. */
-static enum err_code replace_lost(struct history *h, struct slice delta, struct slice *out)
-{
-    struct slice id, time, before = h->n ? h->snapshot[h->n - 1].json : SLICE("{}");
-    struct buf named = { 0 }, timed = { 0 };
-    enum err_code rc = ERR_OK;
-
-    *out = (struct slice){ NULL, 0 };
-    if (!json_get(delta, "timestamp", &time))
-        time = SLICE("null");
-    if (json_get(delta, "snapshotMessageId", &id))
-        rc = json_put(&named, before, "messageId", id);
-    if (!rc)
-        rc = json_put(&timed, named.n ? buf_slice(&named) : before, "timestamp", time);
-    if (!rc) {
-        *out = arena_copy(h->arena, buf_slice(&timed));
-        rc = out->p ? ERR_OK : ERR_NOMEM;
-    }
-    buf_fini(&named);
-    buf_fini(&timed);
-    return rc;
-}
-
-static enum err_code add_delta(struct history *h, struct slice row)
-{
-    struct id128 prompt = claude_id_at(row, "snapshotMessageId", h->arena);
-    struct snapshot *old = find(h, prompt);
-    struct slice json;
-    enum err_code rc = ERR_OK;
+    struct id128 prompt = claude_id_at(row, "snapshotMessageId", &h->log->arena);
 
     if (id128_none(prompt))
         return ERR_OK;
-    if (old)
-        json = old->json;
-    else
-        rc = replace_lost(h, row, &json);
-    if (!rc)
-        rc = with_file(h->arena, json, row, &json);
-    if (rc)
-        return rc;
-    if (!old)
-        return push(h, prompt, json);
-    old->json = json;
+    if (!find(h, prompt) && push(h, prompt, CHAIN_NONE))
+        return ERR_NOMEM;
+    if (room((void **)&h->delta, h->deltas, &h->delta_cap, sizeof *h->delta))
+        return ERR_NOMEM;
+    h->delta[h->deltas] =
+        (struct delta){ (size_t)(find(h, prompt) - h->snapshot), h->deltas, line };
+    h->deltas++;
     return ERR_OK;
 }
 
@@ -246,34 +182,157 @@ static enum err_code add_message(struct history *h, struct id128 message, struct
     struct slice row;
 
     for (; to < h->rows && id128_eq(h->row[to].message, message); to++)
-        if (claude_line_is(claude_line(h->log, h->row[to].line), CLAUDE_SNAPSHOT))
+        if (is_snapshot_row(h, h->row[to].line))
             last = to;
     for (size_t i = from; i < to; i++) {
-        bool delta = claude_line_is(claude_line(h->log, h->row[i].line), CLAUDE_SNAPSHOT_DELTA);
+        uint32_t line = h->row[i].line;
+        bool snapshot = is_snapshot_row(h, line);
 
-        if (!delta && i != last)
+        if (snapshot && i != last)
             continue;
-        enum err_code rc = claude_log_row(h->log, h->row[i].line, &row, e);
+        enum err_code rc = claude_log_row(h->log, line, &row, e);
 
         if (!rc)
-            rc = delta ? add_delta(h, row) : add_snapshot(h, row);
+            rc = snapshot ? add_snapshot(h, row, line) : add_delta(h, row, line);
         if (rc)
             return rc;
     }
     return ERR_OK;
 }
 
+/* The files as they are while the second walk passes, and the snapshot that is being written. */
+struct telling {
+    struct history *h;
+    struct arena scratch; /* rows that were read */
+    struct claude_tracked files;
+    struct slice base; /* the snapshot as its row has it, or what a lost one can be told by */
+    size_t delta;      /* next */
+    bool changed;      /* something of it stands in other rows */
+};
+
+/* A row that stays until the end. */
+static enum err_code read_row(struct telling *t, uint32_t line, struct slice *row, struct err *e)
+{
+    enum err_code rc = claude_log_row(t->h->log, line, row, e);
+
+    if (rc)
+        return rc;
+    *row = arena_copy(&t->scratch, *row);
+    return row->p ? ERR_OK : ERR_NOMEM;
+}
+
+static enum err_code begin_snapshot(struct telling *t, const struct snapshot *s, struct err *e)
+{
+    struct slice row, files;
+
+    t->changed = s->line == CHAIN_NONE;
+    t->base = (struct slice){ NULL, 0 };
+    if (t->changed)
+        return ERR_OK;
+    enum err_code rc = read_row(t, s->line, &row, e);
+
+    if (rc)
+        return rc;
+    claude_tracked_clear(&t->files);
+    json_get(row, "snapshot", &t->base);
+    return json_get(t->base, "trackedFileBackups", &files) ? claude_tracked_read(&t->files, files)
+                                                           : ERR_OK;
+}
+
+/* {"messageId","timestamp"} of a snapshot that only its delta knows. */
+static enum err_code tell_lost(struct telling *t, struct slice row)
+{
+    struct slice id = SLICE("null"), time = SLICE("null");
+    struct buf text = { 0 };
+    struct jsonout j;
+
+    json_get(row, "snapshotMessageId", &id);
+    json_get(row, "timestamp", &time);
+    jsonout_init(&j, &text);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "messageId");
+    jsonout_raw(&j, id);
+    jsonout_key(&j, "timestamp");
+    jsonout_raw(&j, time);
+    jsonout_close(&j, '}');
+    t->base = j.rc ? (struct slice){ NULL, 0 } : arena_copy(&t->scratch, buf_slice(&text));
+    buf_fini(&text);
+    return t->base.p ? ERR_OK : ERR_NOMEM;
+}
+
+static enum err_code add_file(struct telling *t, const struct delta *d, struct err *e)
+{
+    struct slice row, path, backup;
+    enum err_code rc = read_row(t, d->line, &row, e);
+
+    if (!rc && !t->base.p)
+        rc = tell_lost(t, row);
+    if (rc || !json_get(row, "trackingPath", &path) || json_type(path) != JSON_STRING ||
+        !json_get(row, "backup", &backup))
+        return rc;
+    t->changed = true;
+    return claude_tracked_put(&t->files, path, backup);
+}
+
+static enum err_code write_snapshot(struct telling *t, struct arena *a, struct claude_values *out)
+{
+    struct buf files = { 0 }, whole = { 0 };
+    struct slice text = t->base;
+    struct jsonout j;
+    enum err_code rc = ERR_OK;
+
+    if (t->changed) {
+        jsonout_init(&j, &files);
+        claude_tracked_write(&t->files, &j);
+        rc = j.rc ? j.rc : json_put(&whole, t->base, "trackedFileBackups", buf_slice(&files));
+        text = buf_slice(&whole);
+    }
+    if (!rc) {
+        text = arena_copy(a, text);
+        rc = text.p ? claude_values_add(out, a, text) : ERR_NOMEM;
+    }
+    buf_fini(&files);
+    buf_fini(&whole);
+    return rc;
+}
+
+static enum err_code tell(struct telling *t, struct arena *a, struct claude_values *out,
+                          struct err *e)
+{
+    struct history *h = t->h;
+    size_t first = h->n > MOST ? h->n - MOST : 0, i = first;
+    enum err_code rc = ERR_OK;
+
+    while (i > 0 && h->snapshot[i].line == CHAIN_NONE)
+        i--;
+    for (; !rc && i < h->n; i++) {
+        rc = begin_snapshot(t, &h->snapshot[i], e);
+        for (; !rc && t->delta < h->deltas && h->delta[t->delta].snapshot <= i; t->delta++)
+            if (h->delta[t->delta].snapshot == i && h->delta[t->delta].order >= h->snapshot[i].from)
+                rc = add_file(t, &h->delta[t->delta], e);
+        if (!rc && i >= first)
+            rc = write_snapshot(t, a, out);
+    }
+    return rc;
+}
+
 enum err_code claude_snapshots(struct claude_log *log, const uint32_t *path, size_t n,
                                struct arena *a, struct claude_values *out, struct err *e)
 {
-    struct history h = { .log = log, .arena = a };
+    struct history h = { .log = log };
+    struct telling t = { .h = &h };
     enum err_code rc = collect(&h, e);
 
     for (size_t i = 0; !rc && i < n; i++)
         rc = add_message(&h, chain_id(&log->chain, path[i]), e);
-    for (size_t i = h.n > MOST ? h.n - MOST : 0; !rc && i < h.n; i++)
-        rc = claude_values_add(out, a, h.snapshot[i].json);
+    if (!rc && h.deltas)
+        qsort(h.delta, h.deltas, sizeof *h.delta, by_snapshot);
+    if (!rc)
+        rc = tell(&t, a, out, e);
+    claude_tracked_fini(&t.files);
+    arena_fini(&t.scratch);
     free(h.row);
     free(h.snapshot);
+    free(h.delta);
     return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "read the file history") : rc;
 }
