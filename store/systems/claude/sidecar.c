@@ -119,21 +119,18 @@ static bool is_hour_minute(const char *p)
     return two_digits(p) < 24 && two_digits(p + 3) < 60;
 }
 
-/* A date and time that names its zone, stricter than time_parse: what else stands in a mark makes the
+/* A date and time with seconds that names its zone, stricter than time_parse: what else stands in a mark makes the
  * agent pass over it. */
 static bool is_moment(struct slice text)
 {
     const char *p = text.p;
 
-    if (!take(&text, "0000-00-00T00:00") || !is_day(p) || !is_hour_minute(p + 11))
+    if (!take(&text, "0000-00-00T00:00:00") || !is_day(p) || !is_hour_minute(p + 11) ||
+        two_digits(p + 17) >= 60)
         return false;
-    if (take(&text, ":00")) {
-        if (two_digits(text.p - 2) >= 60)
-            return false;
-        if (take(&text, ".0"))
-            while (take(&text, "0"))
-                continue;
-    }
+    if (take(&text, ".0"))
+        while (take(&text, "0"))
+            continue;
     if (take(&text, "Z"))
         return text.n == 0;
     return (take(&text, "+00:00") || take(&text, "-00:00")) && text.n == 0 &&

@@ -1,0 +1,306 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "lite/jsonout.h"
+#include "lite/time.h"
+#include "store/listing.h"
+#include "store/resolve.h"
+#include "store/session_json.h"
+#include "store/store.h"
+#include "tests/folder.h"
+
+/* A store in a temporary folder, listed, and ids as single digits: 3 is 00000000-...-000000000003. */
+struct world {
+    struct folder folder;
+    struct store_env env;
+    struct store *store;
+    struct listing_query q;
+    char got[4000];
+};
+
+static const char all_zero[] = "0000000%d-0000-4000-8000-000000000000";
+
+static int set_up(void **state)
+{
+    static struct world w;
+
+    w = (struct world){ .q = { .since_ms = TIME_NONE, .before_ms = TIME_NONE } };
+    folder_make(&w.folder);
+    folder_dir(&w.folder, "projects");
+    w.q.scope.all = true;
+    w.env = (struct store_env){ .home = w.folder.path, .cwd = w.folder.path };
+    assert_int_equal(claude_ops.open(&w.env, w.folder.path, &w.store, NULL), ERR_OK);
+    *state = &w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct world *w = *state;
+
+    store_close(w->store);
+    folder_remove(&w->folder);
+    return 0;
+}
+
+static void put(struct world *w, const char *project, int id, int64_t second, const char *rows)
+{
+    char name[200], file[60];
+
+    snprintf(file, sizeof file, all_zero, id);
+    snprintf(name, sizeof name, "projects/%s/%s.jsonl", project, file);
+    folder_put(&w->folder, name, (struct slice){ rows, strlen(rows) });
+    folder_mtime(&w->folder, name, second * 1000000000);
+}
+
+static void prompt(struct world *w, const char *project, int id, int64_t second, const char *text)
+{
+    char rows[500];
+
+    snprintf(
+        rows, sizeof rows,
+        "{\"type\":\"user\",\"cwd\":\"/%s\",\"timestamp\":\"2026-01-0%dT00:00:00Z\",\"message\":{"
+        "\"content\":\"%s\"}}\n",
+        project, 9 - id % 9, text);
+    put(w, project, id, second, rows);
+}
+
+/* "id:summary " for each row. */
+static enum err_code note(const struct session_row *row, void *arg, struct err *e)
+{
+    struct world *w = arg;
+    size_t n = strlen(w->got);
+
+    (void)e;
+    snprintf(w->got + n, sizeof w->got - n, "%.1s:%.*s ", row->ref.id.p + 7,
+             SLICE_ARG(row->summary));
+    return ERR_OK;
+}
+
+static const char *list(struct world *w)
+{
+    struct listing *l = NULL;
+
+    w->got[0] = '\0';
+    assert_int_equal(listing_open(&w->store, 1, &w->q, &l, NULL), ERR_OK);
+    assert_int_equal(listing_each(l, note, w, NULL), ERR_OK);
+    listing_close(l);
+    return w->got;
+}
+
+static void newest_come_first_and_ties_by_id_descending(void **state)
+{
+    struct world *w = *state;
+
+    prompt(w, "a", 1, 100, "one");
+    prompt(w, "b", 2, 300, "two");
+    prompt(w, "a", 3, 100, "three");
+    put(w, "a", 4, 400, "{\"type\":\"x\"}\n");
+
+    assert_string_equal(list(w), "2:two 3:three 1:one ");
+}
+
+static void pages_count_what_can_be_listed(void **state)
+{
+    struct world *w = *state;
+
+    for (int i = 1; i <= 9; i++)
+        if (i % 3)
+            prompt(w, "a", i, i, "p");
+        else
+            put(w, "a", i, i, "{\"isSidechain\":true,\"summary\":\"s\"}\n");
+    w->q.limit = 2;
+    w->q.offset = 1;
+    assert_string_equal(list(w), "7:p 5:p ");
+    w->q.offset = 5;
+    assert_string_equal(list(w), "1:p ");
+    w->q.offset = 9;
+    assert_string_equal(list(w), "");
+}
+
+static void of_copies_the_newest_that_can_be_listed_is_shown(void **state)
+{
+    struct world *w = *state;
+
+    prompt(w, "a", 1, 100, "older");
+    prompt(w, "b", 1, 200, "newer");
+    put(w, "c", 1, 300, "{\"type\":\"x\"}\n");
+    prompt(w, "a", 2, 100, "first by name");
+    prompt(w, "b", 2, 100, "second by name");
+
+    assert_string_equal(list(w), "1:newer 2:first by name ");
+    w->q.before_ms = 150000;
+    assert_string_equal(list(w), "2:first by name ");
+}
+
+static void other_orders_and_filters(void **state)
+{
+    struct world *w = *state;
+
+    prompt(w, "a", 1, 100, "bb");
+    prompt(w, "a", 2, 200, "cccc");
+    prompt(w, "a", 3, 300, "a");
+    put(w, "a", 4, 50,
+        "{\"type\":\"tag\",\"tag\":\"t\",\"lastPrompt\":\"d\",\"gitBranch\":\"g\"}\n");
+
+    w->q.sort = LISTING_TITLE;
+    assert_string_equal(list(w), "3:a 1:bb 2:cccc 4:d ");
+    w->q.sort = LISTING_SIZE;
+    w->q.limit = 2;
+    assert_string_equal(list(w), "2:cccc 1:bb ");
+    w->q.sort = LISTING_CREATED;
+    w->q.limit = 0;
+    assert_string_equal(list(w), "1:bb 2:cccc 3:a 4:d ");
+    w->q.sort = LISTING_RECENT;
+    w->q.since_ms = 100000;
+    w->q.before_ms = 300000;
+    assert_string_equal(list(w), "2:cccc 1:bb ");
+    w->q.since_ms = w->q.before_ms = TIME_NONE;
+    w->q.tag = SLICE("t");
+    assert_string_equal(list(w), "4:d ");
+    w->q.branch = SLICE("main");
+    assert_string_equal(list(w), "");
+}
+
+static enum err_code count(const struct session_row *row, void *arg, struct err *e)
+{
+    (void)row;
+    (void)e;
+    ++*(size_t *)arg;
+    return ERR_OK;
+}
+
+static void many_sessions_need_few_descriptors(void **state)
+{
+    struct world *w = *state;
+    struct rlimit before, few;
+    struct listing *l = NULL;
+    size_t n = 0;
+    char name[200];
+
+    for (int i = 0; i < 600; i++) {
+        snprintf(name, sizeof name, "projects/p%d/%08d-0000-4000-8000-000000000000.jsonl", i % 7,
+                 i);
+        folder_put(&w->folder, name,
+                   SLICE("{\"type\":\"user\",\"message\":{\"content\":\"x\"}}\n"));
+    }
+    getrlimit(RLIMIT_NOFILE, &before);
+    few = before;
+    few.rlim_cur = 24;
+    setrlimit(RLIMIT_NOFILE, &few);
+    assert_int_equal(listing_open(&w->store, 1, &w->q, &l, NULL), ERR_OK);
+    assert_int_equal(listing_each(l, count, &n, NULL), ERR_OK);
+    setrlimit(RLIMIT_NOFILE, &before);
+
+    assert_int_equal(n, 600);
+    listing_close(l);
+}
+
+static enum err_code refuse(const struct session_row *row, void *arg, struct err *e)
+{
+    (void)row;
+    ++*(size_t *)arg;
+    return err_set(e, ERR_IO, "", "write");
+}
+
+static void an_error_of_the_caller_ends_the_walk(void **state)
+{
+    struct world *w = *state;
+    struct listing *l = NULL;
+    size_t n = 0;
+
+    for (int i = 1; i < 9; i++)
+        prompt(w, "a", i, i, "p");
+    assert_int_equal(listing_open(&w->store, 1, &w->q, &l, NULL), ERR_OK);
+    assert_int_equal(listing_each(l, refuse, &n, NULL), ERR_IO);
+    assert_int_equal(n, 1);
+    listing_close(l);
+}
+
+static enum err_code resolve(struct world *w, const char *text, char id[2], struct err *e)
+{
+    struct scope everything = { .all = true };
+    struct session_ref ref;
+    struct arena a = { 0 };
+    enum err_code rc = session_resolve(&w->store, 1, &everything,
+                                       (struct slice){ text, strlen(text) }, &a, &ref, e);
+
+    id[0] = rc ? '-' : ref.id.p[7];
+    id[1] = '\0';
+    arena_fini(&a);
+    return rc;
+}
+
+static void ids_are_found_by_what_people_type(void **state)
+{
+    struct world *w = *state;
+    struct err e = { 0 };
+    char id[2], path[4096];
+
+    prompt(w, "a", 1, 100, "one");
+    prompt(w, "b", 2, 200, "two");
+    assert_int_equal(resolve(w, "00000001", id, NULL), ERR_OK);
+    assert_string_equal(id, "1");
+    assert_int_equal(resolve(w, "claude:00000002-0000-4000-8000-000000000000", id, NULL), ERR_OK);
+    assert_string_equal(id, "2");
+    assert_int_equal(resolve(w, "0000", id, &e), ERR_USAGE);
+    assert_non_null(strstr(e.text, "00000001-0000-4000-8000-000000000000"));
+    assert_non_null(strstr(e.text, "00000002-0000-4000-8000-000000000000"));
+    assert_int_equal(resolve(w, "000", id, NULL), ERR_NOT_FOUND);
+    assert_int_equal(resolve(w, "nothing", id, NULL), ERR_NOT_FOUND);
+    folder_path(&w->folder, "projects/b/00000002-0000-4000-8000-000000000000.jsonl", path);
+    assert_int_equal(resolve(w, path, id, NULL), ERR_OK);
+    assert_string_equal(id, "2");
+    path[strlen(path) - 6] = '\0';
+    assert_int_equal(resolve(w, path, id, NULL), ERR_OK);
+    assert_int_equal(resolve(w, "./no.jsonl", id, NULL), ERR_NOT_FOUND);
+    assert_int_equal(resolve(w, "latest", id, NULL), ERR_NOT_FOUND);
+}
+
+static void a_row_as_json_leaves_out_what_is_not_there(void **state)
+{
+    struct world *w = *state;
+    struct session_row row = { .ref = { .store = w->store, .id = SLICE("i"), .path = SLICE("/p") },
+                               .summary = SLICE("s \"q\""),
+                               .created_ms = TIME_NONE,
+                               .modified_ms = 5,
+                               .activity_ms = 4,
+                               .flags = SESSION_ARCHIVED_KNOWN,
+                               .can = CAN_RESUME | CAN_DELETE };
+    struct buf out = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &out);
+    session_json(&j, &row);
+
+    assert_int_equal(j.rc, ERR_OK);
+    assert_string_equal(buf_cstr(&out),
+                        "{\"system\":\"claude\",\"sessionId\":\"i\",\"summary\":\"s \\\"q\\\"\","
+                        "\"lastModified\":5,\"lastActivity\":4,\"fileSize\":0,\"archived\":false,"
+                        "\"path\":\"/p\",\"can\":[\"resume\",\"delete\"]}");
+    buf_fini(&out);
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_WORLD(newest_come_first_and_ties_by_id_descending),
+        IN_WORLD(pages_count_what_can_be_listed),
+        IN_WORLD(of_copies_the_newest_that_can_be_listed_is_shown),
+        IN_WORLD(other_orders_and_filters),
+        IN_WORLD(many_sessions_need_few_descriptors),
+        IN_WORLD(an_error_of_the_caller_ends_the_walk),
+        IN_WORLD(ids_are_found_by_what_people_type),
+        IN_WORLD(a_row_as_json_leaves_out_what_is_not_there),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
