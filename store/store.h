@@ -9,8 +9,10 @@
 #include "lite/err.h"
 #include "lite/slice.h"
 #include "store/change/change.h"
+#include "store/checkpoint.h"
 #include "store/env.h"
 #include "store/restore.h"
+#include "store/rewind/rewind.h"
 #include "store/scope.h"
 #include "store/session.h"
 #include "store/transcript.h"
@@ -120,6 +122,14 @@ struct store_ops {
      * also what the system's own delete leaves behind. */
     enum err_code (*parts)(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e);
+
+    /* Going back: optional. The points of the session, oldest first. */
+    enum err_code (*checkpoints)(const struct store *st, const struct session_ref *ref,
+                                 struct checkpoint_list *out, struct err *e);
+    /* What each file was at a point (an id, or its unique beginning), for the engine in store/rewind/. ERR_NOT_FOUND:
+     * this is no point one can go back to. */
+    enum err_code (*plan)(const struct store *st, const struct session_ref *ref, struct slice point,
+                          struct rewind_plan *out, struct err *e);
 };
 
 /* Systems embed this as their first member named base. */

@@ -55,8 +55,6 @@ enum err_code diff_count(struct slice before, struct slice after, unsigned *inse
 
     *insertions = *deletions = 0;
     *binary = is_binary(before) || is_binary(after);
-    if (*binary)
-        return ERR_OK;
     if (!diff_hold())
         return failed(e);
     enum err_code rc = patch_make(before, after, 0, &patch, e);

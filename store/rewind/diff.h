@@ -42,7 +42,7 @@ struct diff {
 MUST_CHECK enum err_code diff_make(struct slice before, struct slice after, unsigned context,
                                    struct diff *out, struct err *e);
 void diff_fini(struct diff *d);
-/* Counts only. */
+/* Counts only. Lines of binary files are counted too, as both generations of the client count them. */
 MUST_CHECK enum err_code diff_count(struct slice before, struct slice after, unsigned *insertions,
                                     unsigned *deletions, bool *binary, struct err *e);
 /* Takes some of the hunks over: the bytes of `before` with the chosen hunks (one flag each) applied. The result lives

@@ -50,6 +50,10 @@ enum err_code info_run(struct invocation *in, struct err *e);
 enum err_code messages_run(struct invocation *in, struct err *e);
 enum err_code subagents_run(struct invocation *in, struct err *e);
 enum err_code restore_run(struct invocation *in, struct err *e);
+enum err_code checkpoints_run(struct invocation *in, struct err *e);
+enum err_code rewind_run(struct invocation *in, struct err *e);
+enum err_code undo_run(struct invocation *in, struct err *e);
+enum err_code rewinds_run(struct invocation *in, struct err *e);
 enum err_code demo_run(struct invocation *in, struct err *e);
 enum err_code help_run(struct invocation *in, struct err *e);
 

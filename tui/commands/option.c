@@ -11,6 +11,7 @@ enum kind {
     KIND_TEXT,     /* const char * */
     KIND_OPTIONAL, /* const char *, and the value may be missing */
     KIND_STORE,    /* one more of the stores */
+    KIND_FILE,     /* one more of the files */
     KIND_NUMBER,   /* int64_t, not negative */
     KIND_CHOICE,   /* int: the place in `arg`, whose words are parted by | */
 };
@@ -57,6 +58,16 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_SYSTEM_MESSAGES] = { "system-messages", 0, KIND_FLAG, NULL, 0, "system messages too" },
     [OPTION_AGENT] = { "agent", 0, KIND_TEXT, "AGENTID", AT(agent), "the messages of this sub-agent" },
     [OPTION_AT] = { "at", 0, KIND_TEXT, "MSG", AT(at), "as the session was at this message" },
+    [OPTION_TO] = { "to", 0, KIND_TEXT, "MSG", AT(to), "the prompt or checkpoint to go back to" },
+    [OPTION_MODE] = { "mode", 0, KIND_CHOICE, "code|conversation|both", AT(mode), "what goes back: files, the conversation, or both" },
+    [OPTION_FILE] = { "file", 0, KIND_FILE, "PATH", 0, "only this file (may be repeated)" },
+    [OPTION_DRY_RUN] = { "dry-run", 0, KIND_FLAG, NULL, 0, "show what would happen and change nothing (the default)" },
+    [OPTION_APPLY] = { "apply", 0, KIND_FLAG, NULL, 0, "do it; an undo record is kept" },
+    [OPTION_PLAN] = { "plan", 0, KIND_TEXT, "HASH", AT(plan), "only if the plan still is the one that was shown" },
+    [OPTION_SKIP_REFUSED] = { "skip-refused", 0, KIND_FLAG, NULL, 0, "leave refused files as they are and do the rest" },
+    [OPTION_OVERWRITE_EDITED] = { "overwrite-edited", 0, KIND_FLAG, NULL, 0, "files changed by hand since the last snapshot too" },
+    [OPTION_ALLOW_OUTSIDE] = { "allow-outside", 0, KIND_FLAG, NULL, 0, "files outside the session's project too" },
+    [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "settings, hooks, keys and start-up files too" },
 };
 /* clang-format on */
 
@@ -130,6 +141,11 @@ static enum err_code put_value(enum option_id which, const char *text, struct op
         if (o->stores == OPTION_STORES_MAX)
             return usage(e, row, "too many stores");
         o->store[o->stores++] = text;
+        return ERR_OK;
+    case KIND_FILE:
+        if (o->files == OPTION_FILES_MAX)
+            return usage(e, row, "too many files");
+        o->file[o->files++] = text;
         return ERR_OK;
     case KIND_TEXT:
     case KIND_OPTIONAL: *(const char **)(void *)at = text; return ERR_OK;

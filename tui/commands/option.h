@@ -41,6 +41,16 @@ enum option_id {
     OPTION_SYSTEM_MESSAGES,
     OPTION_AGENT,
     OPTION_AT,
+    OPTION_TO,
+    OPTION_MODE,
+    OPTION_FILE,
+    OPTION_DRY_RUN,
+    OPTION_APPLY,
+    OPTION_PLAN,
+    OPTION_SKIP_REFUSED,
+    OPTION_OVERWRITE_EDITED,
+    OPTION_ALLOW_OUTSIDE,
+    OPTION_ALLOW_SENSITIVE,
     OPTION_COUNT
 };
 
@@ -51,9 +61,10 @@ enum option_id {
      OPTION_BIT(JSON) | OPTION_BIT(COLOR) | OPTION_BIT(ASCII) | OPTION_BIT(CONFIG) |               \
      OPTION_BIT(KEYS) | OPTION_BIT(HELP) | OPTION_BIT(VERSION))
 
-enum { OPTION_STORES_MAX = 32 };
+enum { OPTION_STORES_MAX = 32, OPTION_FILES_MAX = 1024 };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum option_sort { OPTION_SORT_RECENT, OPTION_SORT_CREATED, OPTION_SORT_SIZE, OPTION_SORT_TITLE };
+enum option_mode { OPTION_MODE_CODE, OPTION_MODE_CONVERSATION, OPTION_MODE_BOTH };
 enum option_keys { OPTION_KEYS_DEFAULT, OPTION_KEYS_VIM };
 
 /* What was asked for. Texts are borrowed from argv. */
@@ -64,8 +75,11 @@ struct options {
     size_t stores;
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
+    const char *to, *plan;
+    const char *file[OPTION_FILES_MAX];
+    size_t files;
     int64_t limit, offset;
-    int color, sort, keys; /* the enums above */
+    int color, sort, keys, mode; /* the enums above */
 };
 
 static inline bool option_given(const struct options *o, enum option_id which)

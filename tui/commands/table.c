@@ -69,6 +69,48 @@ const struct command commands_table[] = {
         .run = restore_run,
     },
     {
+        .name = "checkpoints",
+        .operands = "ID",
+        .summary = "the points of a session that one can go back to, oldest first",
+        .help = "",
+        .options = BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = checkpoints_run,
+    },
+    {
+        .name = "rewind",
+        .operands = "ID --to MSG",
+        .summary = "show what going back would do to the files, or do it",
+        .help = "Nothing is changed without --apply. Refused files (links, files edited by hand "
+                "since, files\n"
+                "outside the project, missing saved copies) stop an apply unless --skip-refused is "
+                "given.\n"
+                "What was applied can be taken back: reprise undo.\n",
+        .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) |
+                   BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) |
+                   BIT(ALLOW_SENSITIVE) | BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = rewind_run,
+    },
+    {
+        .name = "undo",
+        .operands = "[REWINDID]",
+        .summary = "take back the newest rewind, or the one that is named",
+        .help = "",
+        .options = BIT(DRY_RUN),
+        .max_operands = 1,
+        .run = undo_run,
+    },
+    {
+        .name = "rewinds",
+        .operands = "",
+        .summary = "the rewinds that were done here, newest first",
+        .help = "",
+        .run = rewinds_run,
+    },
+    {
         .name = "demo",
         .operands = "",
         .summary = "build a small sample store and open the picker on it",

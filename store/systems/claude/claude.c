@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "lite/utf8.h"
-#include "store/systems/claude/reading.h"
 
 const struct claude *claude_of(const struct store *st)
 {
@@ -179,7 +178,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     if (!rc &&
         (!(c->projects = join(c->base.path, "projects")) || !(c->scratch = scratch_pool_new())))
         rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
-    reading_tables_init(&c->tables);
+    row_tables_init(&c->tables);
     if (!rc)
         rc = take_forced_folder(c, e);
     if (rc)
@@ -207,4 +206,6 @@ const struct store_ops claude_ops = {
     .rename = claude_rename,
     .tag = claude_tag,
     .reappend = claude_reappend,
+    .checkpoints = claude_checkpoints,
+    .plan = claude_plan,
 };

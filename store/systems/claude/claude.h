@@ -74,4 +74,10 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e);
 
+/* Going back. */
+enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
+                                 struct checkpoint_list *out, struct err *e);
+enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,
+                          struct rewind_plan *out, struct err *e);
+
 #endif

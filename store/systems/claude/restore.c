@@ -197,8 +197,7 @@ enum err_code claude_restore(const struct store *st, const struct session_ref *r
         return ERR_OK;
     }
     restore_fini(&r.out);
-    /* A failure that was got over may have left its words. */
-    if (why.code != rc)
+    if (why.code == ERR_OK)
         return err_set(e, rc, ref->path.p, "restore the session");
     if (e)
         *e = why;

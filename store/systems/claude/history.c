@@ -1,0 +1,325 @@
+#include "store/systems/claude/history.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "lite/file.h"
+#include "lite/index.h"
+#include "lite/json.h"
+#include "lite/time.h"
+
+enum { HISTORY_SNAPSHOT = 1, HISTORY_DELTA }; /* places in the table below */
+
+static const char *const kinds[] = { "file-history-snapshot", "file-history-delta", NULL };
+
+struct reader {
+    struct history *h;
+    struct arena scratch; /* decoded texts of one row */
+    struct buf row;
+    struct file file;
+    struct index ix;
+};
+
+/* ---- small helpers ---- */
+
+/* Room for one more: 1, 3, 7, ...; the old array stays in the arena. */
+static void *grown(struct arena *a, void *old, size_t n, size_t size)
+{
+    if (n & (n + 1))
+        return old;
+    void *p = arena_zalloc(a, size * (n * 2 + 1));
+
+    if (p && n)
+        memcpy(p, old, n * size);
+    return p;
+}
+
+/* 16 or 64 hex digits, "@v", digits: what clients write and accept. Anything else could be a path. */
+static bool is_backup_name(struct slice s)
+{
+    size_t hex = 0, i;
+
+    while (hex < s.n && strchr("0123456789abcdef", s.p[hex]) && s.p[hex])
+        hex++;
+    if ((hex != 16 && hex != 64) || s.n < hex + 3 || memcmp(s.p + hex, "@v", 2) != 0)
+        return false;
+    for (i = hex + 2; i < s.n; i++)
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return false;
+    return true;
+}
+
+static bool get_id(struct reader *r, struct slice object, const char *key, struct id128 *id,
+                   struct slice *text)
+{
+    struct slice s;
+
+    if (!json_get_text(object, key, &r->scratch, &s))
+        return false;
+    *id = id128_of(s);
+    *text = s;
+    return true;
+}
+
+static struct history_turn *turn_of(struct history *h, struct id128 prompt)
+{
+    for (size_t i = h->n; i > 0; i--)
+        if (id128_eq(h->turn[i - 1].prompt, prompt))
+            return &h->turn[i - 1];
+    return NULL;
+}
+
+/* ---- entries ---- */
+
+static bool read_entry(struct reader *r, struct slice path, struct slice value,
+                       struct history_entry *out)
+{
+    struct arena *a = &r->h->arena;
+    struct slice name, parent, v;
+
+    *out = (struct history_entry){ .path = arena_copy(a, path).p, .valid = true };
+    if (!out->path)
+        return false;
+    if (json_get_text(value, "backupFileName", &r->scratch, &name)) {
+        out->valid = is_backup_name(name);
+        out->backup = arena_copy(a, name).p;
+        if (!out->backup)
+            return false;
+    } else if (!json_get(value, "backupFileName", &v) || json_type(v) != JSON_NULL) {
+        out->valid = false;
+        out->backup = "";
+    }
+    if (json_get_text(value, "realParentDir", &r->scratch, &parent) && parent.n) {
+        out->real_parent = arena_copy(a, parent).p;
+        if (!out->real_parent)
+            return false;
+    }
+    if (!json_get(value, "version", &v) || !json_int(v, &out->version))
+        out->version = 0;
+    return true;
+}
+
+static enum err_code track(struct history *h, const char *path)
+{
+    for (size_t i = 0; i < h->paths; i++)
+        if (strcmp(h->path[i], path) == 0)
+            return ERR_OK;
+    const char **list = grown(&h->arena, h->path, h->paths, sizeof *list);
+
+    if (!list)
+        return ERR_NOMEM;
+    h->path = list;
+    h->path[h->paths++] = path;
+    return ERR_OK;
+}
+
+/* Adds an entry to a turn, in the place of an older one of the same file. */
+static enum err_code put_entry(struct history *h, struct history_turn *t,
+                               const struct history_entry *entry)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->entry[i].path, entry->path) == 0) {
+            t->entry[i] = *entry;
+            return ERR_OK;
+        }
+    struct history_entry *list = grown(&h->arena, t->entry, t->n, sizeof *list);
+
+    if (!list)
+        return ERR_NOMEM;
+    t->entry = list;
+    t->entry[t->n++] = *entry;
+    return track(h, entry->path);
+}
+
+/* ---- rows ---- */
+
+/* A prompt counts when it is part of the conversation; the turns were made from it, all lost until a row says
+ * otherwise. A NUL in a path cannot be a file's name: such an entry is passed over. */
+static enum err_code take_snapshot(struct reader *r, struct slice row)
+{
+    struct slice snapshot, files, id, key, value, stamp;
+    struct id128 prompt;
+    struct json_iter it;
+    struct history_turn *t;
+
+    if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt, &id) ||
+        !json_get(snapshot, "trackedFileBackups", &files) || !(t = turn_of(r->h, prompt)))
+        return ERR_OK;
+    t->lost = false;
+    t->n = 0; /* a later row for the same prompt says it all again */
+    t->entry = NULL;
+    if (json_get_text(snapshot, "timestamp", &r->scratch, &stamp))
+        time_parse(stamp, &t->time_ms);
+    enum err_code rc = json_iter_open(&it, files) ? ERR_OK : ERR_FORMAT;
+
+    while (!rc && json_iter_next(&it, &key, &value)) {
+        struct history_entry entry;
+        struct slice path;
+
+        if (!json_text(key, &r->scratch, &path))
+            return ERR_NOMEM;
+        if (path.n == 0 || memchr(path.p, '\0', path.n))
+            continue;
+        rc = read_entry(r, path, value, &entry) ? put_entry(r->h, t, &entry) : ERR_NOMEM;
+    }
+    return rc == ERR_FORMAT ? ERR_OK : rc;
+}
+
+static enum err_code take_delta(struct reader *r, struct slice row)
+{
+    struct slice id, path, backup;
+    struct id128 prompt;
+    struct history_entry entry;
+    struct history_turn *t;
+
+    if (!get_id(r, row, "snapshotMessageId", &prompt, &id) || !(t = turn_of(r->h, prompt)) ||
+        !json_get_text(row, "trackingPath", &r->scratch, &path) ||
+        !json_get(row, "backup", &backup) || path.n == 0 || memchr(path.p, '\0', path.n))
+        return ERR_OK;
+    if (!read_entry(r, path, backup, &entry))
+        return ERR_NOMEM;
+    return put_entry(r->h, t, &entry);
+}
+
+static enum err_code read_row(struct reader *r, const struct index_line *line, struct err *e)
+{
+    size_t got;
+
+    r->row.n = 0;
+    arena_reset(&r->scratch);
+    if (buf_reserve(&r->row, line->length))
+        return err_set(e, ERR_NOMEM, NULL, "read the file history: out of memory");
+    enum err_code rc = file_read(&r->file, line->offset, r->row.p, line->length, &got, e);
+
+    if (rc)
+        return rc;
+    struct slice row = { r->row.p, got };
+
+    if (!json_valid(row))
+        return ERR_OK;
+    rc = line->kind == HISTORY_SNAPSHOT ? take_snapshot(r, row) : take_delta(r, row);
+    return rc ? err_set(e, rc, NULL, "read the file history: out of memory") : ERR_OK;
+}
+
+/* ---- all of it ---- */
+
+/* One turn for each user row of the conversation; those of which no row speaks are taken out again at the end. */
+static enum err_code add_turns(struct history *h, const struct transcript *t)
+{
+    h->turn = arena_zalloc(&h->arena, sizeof *h->turn * (t->n + 1));
+    if (!h->turn)
+        return ERR_NOMEM;
+    for (size_t i = 0; i < t->n; i++)
+        if (t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id))
+            h->turn[h->n++] = (struct history_turn){ .prompt = t->message[i].id,
+                                                     .time_ms = t->message[i].time_ms,
+                                                     .lost = true,
+                                                     .message = i };
+    return ERR_OK;
+}
+
+static void drop_silent_turns(struct history *h)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < h->n; i++)
+        if (!h->turn[i].lost || h->turn[i].n)
+            h->turn[kept++] = h->turn[i];
+    h->n = kept;
+}
+
+/* The uuids as they are written, for those that remain. */
+static enum err_code name_turns(struct history *h, const struct transcript *t, struct err *e)
+{
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < h->n && !rc; i++) {
+        rc = transcript_read(t, h->turn[i].message, &row, e);
+        if (!rc && !json_get_text(buf_slice(&row), "uuid", &h->arena, &h->turn[i].id))
+            h->turn[i].id = (struct slice){ NULL, 0 };
+        if (!rc && h->turn[i].id.n)
+            h->turn[i].id = arena_copy(&h->arena, h->turn[i].id);
+    }
+    buf_fini(&row);
+    return rc;
+}
+
+static enum err_code read_rows(struct reader *r, struct err *e)
+{
+    static const struct index_keys keys = { .type = "type", .kinds = kinds };
+    enum err_code rc = index_build(&r->ix, &r->file, &keys, 0, NULL, e);
+
+    for (size_t i = 0; i < r->ix.n && !rc; i++)
+        if (r->ix.line[i].kind && r->ix.line[i].state == LINE_OK)
+            rc = read_row(r, &r->ix.line[i], e);
+    return rc;
+}
+
+enum err_code history_read(const struct session_ref *ref, const struct transcript *t,
+                           struct history *out, struct err *e)
+{
+    struct history h = { 0 };
+    struct reader r = { .h = &h };
+    enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &r.file, e);
+
+    if (rc)
+        return rc;
+    if (add_turns(&h, t))
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "read the file history: out of memory");
+    if (!rc)
+        rc = read_rows(&r, e);
+    if (!rc) {
+        drop_silent_turns(&h);
+        rc = name_turns(&h, t, e);
+    }
+    file_close(&r.file);
+    index_fini(&r.ix);
+    buf_fini(&r.row);
+    arena_fini(&r.scratch);
+    if (rc)
+        history_fini(&h);
+    else
+        *out = h;
+    return rc;
+}
+
+void history_fini(struct history *h)
+{
+    arena_fini(&h->arena);
+    *h = (struct history){ 0 };
+}
+
+/* ---- asking ---- */
+
+static const struct history_entry *entry_of(const struct history_turn *t, const char *path)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (strcmp(t->entry[i].path, path) == 0)
+            return &t->entry[i];
+    return NULL;
+}
+
+const struct history_entry *history_at(const struct history *h, size_t turn, const char *path)
+{
+    const struct history_entry *own = entry_of(&h->turn[turn], path);
+
+    for (size_t i = 0; i < h->n && !own; i++) {
+        const struct history_entry *entry = entry_of(&h->turn[i], path);
+
+        if (entry && entry->version == 1)
+            own = entry;
+    }
+    return own;
+}
+
+const struct history_entry *history_newest(const struct history *h, const char *path)
+{
+    for (size_t i = h->n; i > 0; i--) {
+        const struct history_entry *entry = entry_of(&h->turn[i - 1], path);
+
+        if (entry)
+            return entry;
+    }
+    return NULL;
+}

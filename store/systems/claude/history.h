@@ -1,0 +1,57 @@
+#ifndef STORE_SYSTEMS_CLAUDE_HISTORY_H
+#define STORE_SYSTEMS_CLAUDE_HISTORY_H
+
+#include <stdbool.h>
+
+#include "lite/id128.h"
+#include "store/store.h"
+
+/* The file history of a session: what each tracked file looked like when each prompt was sent
+ * (claude-client.md 2). Two generations of the client write it differently:
+ *
+ *   2.1.197  file-history-snapshot at each prompt, and the whole snapshot again (isSnapshotUpdate) at the first edit
+ *            of a file in the turn
+ *   2.1.330  the same snapshot, and at a first edit a file-history-delta with the one new entry
+ *
+ * A delta whose snapshot row is not in the file belongs to a turn whose record was lost: the client makes one up from
+ * the turn before, and then restores older contents than were asked for. Here such a turn is `lost` and refused. */
+
+struct history_entry {
+    const char *
+        path; /* tracking path as it is written: absolute, or relative to the session's directory */
+    const char *backup;      /* name of the saved copy; NULL: there was no file */
+    const char *real_parent; /* NULL: not recorded */
+    int64_t version;
+    bool valid; /* the backup's name is one that a client writes */
+};
+
+struct history_turn {
+    struct id128 prompt;
+    struct slice id; /* the prompt's uuid */
+    int64_t time_ms;
+    size_t message; /* its place in the transcript */
+    bool lost;      /* no snapshot row: only deltas */
+    struct history_entry *entry;
+    size_t n;
+};
+
+struct history {
+    struct arena arena;        /* owns everything */
+    struct history_turn *turn; /* those on the conversation, oldest first */
+    size_t n;
+    const char **path; /* tracked in any of them, in the order of first tracking */
+    size_t paths;
+};
+
+/* t is the whole conversation (load). A session without history is an empty one. */
+MUST_CHECK enum err_code history_read(const struct session_ref *ref, const struct transcript *t,
+                                      struct history *out, struct err *e);
+void history_fini(struct history *h);
+
+/* What the file was at a turn, by the client's rule: the turn's own entry; else, for a file first touched later, its
+ * first version. NULL: nothing is known of it. */
+const struct history_entry *history_at(const struct history *h, size_t turn, const char *path);
+/* Its newest entry. */
+const struct history_entry *history_newest(const struct history *h, const char *path);
+
+#endif

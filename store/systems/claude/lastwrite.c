@@ -1,0 +1,148 @@
+#include "store/systems/claude/lastwrite.h"
+
+#include <string.h>
+
+#include "lite/json.h"
+
+static struct lastwrite *write_of(struct lastwrites *l, struct slice path)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (slice_eq(path, (struct slice){ l->write[i].path, strlen(l->write[i].path) }))
+            return &l->write[i];
+    if ((l->n & (l->n + 1)) == 0) {
+        struct lastwrite *list = arena_zalloc(&l->arena, sizeof *list * (l->n * 2 + 1));
+
+        if (!list)
+            return NULL;
+        if (l->n)
+            memcpy(list, l->write, sizeof *list * l->n);
+        l->write = list;
+    }
+    struct lastwrite *w = &l->write[l->n];
+
+    w->path = arena_copy(&l->arena, path).p;
+    if (!w->path)
+        return NULL;
+    l->n++;
+    return w;
+}
+
+static struct slice rest_from(struct slice s, const char *p)
+{
+    return (struct slice){ p, (size_t)(s.p + s.n - p) };
+}
+
+/* Replaces `old` by `new` in base, once or everywhere. False when old does not occur. */
+static bool replace(struct slice base, struct slice old, struct slice new, bool all,
+                    struct buf *out)
+{
+    const char *hit = old.n ? memmem(base.p, base.n, old.p, old.n) : NULL;
+    bool ok = hit != NULL;
+
+    out->n = 0;
+    while (hit && ok) {
+        ok = buf_add(out, (struct slice){ base.p, (size_t)(hit - base.p) }) == ERR_OK &&
+             buf_add(out, new) == ERR_OK;
+        base = rest_from(base, hit + old.n);
+        hit = all ? memmem(base.p, base.n, old.p, old.n) : NULL;
+    }
+    return ok && buf_add(out, base) == ERR_OK;
+}
+
+static void forget(struct lastwrite *w)
+{
+    w->known = false;
+    w->bytes = (struct slice){ NULL, 0 };
+}
+
+static enum err_code keep(struct lastwrites *l, struct lastwrite *w, struct slice bytes)
+{
+    w->bytes = arena_copy(&l->arena, bytes);
+    w->known = w->bytes.p != NULL;
+    return w->known ? ERR_OK : ERR_NOMEM;
+}
+
+/* An edit names the text before it (or it follows a write that we know) and what was replaced by what. */
+static enum err_code take_edit(struct lastwrites *l, struct lastwrite *w, struct slice result,
+                               struct arena *a)
+{
+    struct slice base, old, new;
+    struct buf text = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (!json_get_text(result, "originalFile", a, &base))
+        base = w->known ? w->bytes : (struct slice){ NULL, 0 };
+    if (base.p && json_get_text(result, "oldString", a, &old) &&
+        json_get_text(result, "newString", a, &new) &&
+        replace(base, old, new, json_get_true(result, "replaceAll"), &text))
+        rc = keep(l, w, buf_slice(&text));
+    else
+        forget(w);
+    buf_fini(&text);
+    return rc;
+}
+
+static enum err_code take_row(struct lastwrites *l, struct slice row, struct arena *a)
+{
+    struct slice result, path, content, v;
+
+    if (!json_get(row, "toolUseResult", &result) || json_type(result) != JSON_OBJECT)
+        return ERR_OK;
+    bool notebook = json_get_text(result, "notebook_path", a, &path);
+
+    /* A reading tool names its file inside "file"; only what writes has a patch or a new text. */
+    if (!notebook && (!json_get_text(result, "filePath", a, &path) ||
+                      !(json_get(result, "structuredPatch", &v) ||
+                        json_get(result, "newString", &v) || json_get(result, "edits", &v))))
+        return ERR_OK;
+    struct lastwrite *w = write_of(l, path);
+
+    if (!w)
+        return ERR_NOMEM;
+    if (json_get_text(result, notebook ? "updated_file" : "content", a, &content))
+        return keep(l, w, content);
+    if (notebook || json_get(result, "edits", &v)) {
+        forget(w);
+        return ERR_OK;
+    }
+    return take_edit(l, w, result, a);
+}
+
+enum err_code lastwrites_read(const struct transcript *t, size_t from, struct lastwrites *out,
+                              struct err *e)
+{
+    struct lastwrites l = { 0 };
+    struct arena scratch = { 0 };
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = from; i < t->n && !rc; i++) {
+        if (t->message[i].kind != MESSAGE_USER || t->message[i].flags & MESSAGE_BROKEN)
+            continue;
+        rc = transcript_read(t, i, &row, e);
+        if (!rc && take_row(&l, buf_slice(&row), &scratch))
+            rc = err_set(e, ERR_NOMEM, t->path, "read what was written last: out of memory");
+        arena_reset(&scratch);
+    }
+    buf_fini(&row);
+    arena_fini(&scratch);
+    if (rc)
+        lastwrites_fini(&l);
+    else
+        *out = l;
+    return rc;
+}
+
+void lastwrites_fini(struct lastwrites *l)
+{
+    arena_fini(&l->arena);
+    *l = (struct lastwrites){ 0 };
+}
+
+const struct lastwrite *lastwrites_find(const struct lastwrites *l, const char *path)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (strcmp(l->write[i].path, path) == 0)
+            return &l->write[i];
+    return NULL;
+}

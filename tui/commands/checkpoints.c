@@ -1,0 +1,99 @@
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "tui/commands/command.h"
+#include "tui/commands/sessions.h"
+#include "tui/when.h"
+
+/* clang-format off */
+static const char *const kinds[] = {
+    [CHECKPOINT_TURN] = "turn", [CHECKPOINT_TASK] = "task",
+    [CHECKPOINT_COMMIT] = "commit", [CHECKPOINT_SESSION_END] = "session-end",
+};
+/* clang-format on */
+
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static void json_checkpoint(struct jsonout *j, const struct checkpoint *c)
+{
+    jsonout_open(j, '{');
+    jsonout_member(j, "id", c->id);
+    jsonout_member(j, "messageId", c->message);
+    if (c->time_ms != TIME_NONE) {
+        jsonout_key(j, "timestamp");
+        jsonout_int(j, c->time_ms);
+    }
+    jsonout_member(j, "prompt", c->prompt);
+    jsonout_member(j, "kind", slice_of(kinds[c->kind]));
+    jsonout_key(j, "files");
+    jsonout_int(j, (int64_t)c->files);
+    jsonout_key(j, "restorable");
+    jsonout_bool(j, !c->why);
+    if (c->why)
+        jsonout_member(j, "why", slice_of(c->why));
+    if (c->shell) {
+        jsonout_key(j, "shell");
+        jsonout_bool(j, true);
+    }
+    jsonout_close(j, '}');
+}
+
+static enum err_code write_json(struct out *out, const struct checkpoint_list *list, struct err *e)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, &out->buf);
+    jsonout_open(&j, '[');
+    for (size_t i = 0; i < list->n; i++)
+        json_checkpoint(&j, &list->checkpoint[i]);
+    jsonout_close(&j, ']');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code write_text(struct out *out, const struct checkpoint_list *list, int64_t now_ms,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < list->n && !rc; i++) {
+        const struct checkpoint *c = &list->checkpoint[i];
+        char age[WHEN_AGE];
+
+        when_age(now_ms, c->time_ms, age);
+        rc = out_addf(out, e, "%8s  %.8s  %3zu file%s  ", age, c->id.n >= 8 ? c->id.p : "        ",
+                      c->files, c->files == 1 ? " " : "s");
+        if (!rc)
+            rc = out_text(out, c->prompt, e);
+        if (!rc)
+            rc = out_addf(out, e, "%s%s%s%s\n", c->shell ? "  (ran commands)" : "",
+                          c->why ? "  (" : "", c->why ? c->why : "", c->why ? ")" : "");
+    }
+    return rc;
+}
+
+enum err_code checkpoints_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct session_ref ref;
+    struct checkpoint_list list = { 0 };
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    if (rc)
+        return rc;
+    if (!ref.store->ops->checkpoints)
+        rc = err_set(e, ERR_UNSUPPORTED, ref.path.p, "list checkpoints: %s sessions have none",
+                     ref.store->ops->name);
+    if (!rc)
+        rc = ref.store->ops->checkpoints(ref.store, &ref, &list, e);
+    if (!rc)
+        rc = option_given(&in->options, OPTION_JSON)
+                 ? write_json(&in->out, &list, e)
+                 : write_text(&in->out, &list, in->world->env.now_ms, e);
+    checkpoint_list_fini(&list);
+    sessions_close(&s);
+    return rc;
+}

@@ -1,0 +1,107 @@
+#include <string.h>
+
+#include "tui/commands/command.h"
+#include "tui/commands/rewind_answer.h"
+#include "tui/commands/sessions.h"
+
+/* Files are named as a person names them: relative to where they are. */
+static enum err_code absolute_files(const struct invocation *in, struct arena *a, const char ***out,
+                                    struct err *e)
+{
+    size_t n = in->options.files;
+    const char **list = arena_zalloc(a, sizeof *list * (n + 1));
+
+    for (size_t i = 0; i < n && list; i++) {
+        const char *file = in->options.file[i];
+
+        list[i] = file[0] == '/' ? file : arena_format(a, "%s/%s", in->world->env.cwd, file);
+        if (!list[i])
+            list = NULL;
+    }
+    if (!list)
+        return err_set(e, ERR_NOMEM, "", "rewind: out of memory");
+    *out = list;
+    return ERR_OK;
+}
+
+static enum err_code check_files(const struct rewind_plan *plan, const struct rewind_options *o,
+                                 struct err *e)
+{
+    for (size_t i = 0; i < o->only_n; i++) {
+        bool known = false;
+
+        for (size_t k = 0; k < plan->n && !known; k++)
+            known = strcmp(plan->target[k].path, o->only[i]) == 0;
+        if (!known)
+            return err_set(e, ERR_NOT_FOUND, o->only[i],
+                           "rewind: the session never changed this file");
+    }
+    return ERR_OK;
+}
+
+static enum err_code check_usage(const struct invocation *in, const struct session_ref *ref,
+                                 struct err *e)
+{
+    const struct options *o = &in->options;
+
+    if (!o->to)
+        return err_set(e, ERR_USAGE, "--to",
+                       "rewind: needs the message to go back to (see: reprise checkpoints ID)");
+    if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
+        return err_set(e, ERR_USAGE, "--apply", "rewind: not together with --dry-run");
+    if (!ref->store->ops->plan)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s sessions keep no files",
+                       ref->store->ops->name);
+    if (o->mode != OPTION_MODE_CODE)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "rewind: only files can go back, not the conversation");
+    return ERR_OK;
+}
+
+static enum err_code rewind_session(struct invocation *in, struct sessions *s,
+                                    const struct session_ref *ref, struct err *e)
+{
+    const struct options *o = &in->options;
+    struct rewind_options ro = { .allow_outside = option_given(o, OPTION_ALLOW_OUTSIDE),
+                                 .allow_edited = option_given(o, OPTION_OVERWRITE_EDITED),
+                                 .allow_sensitive = option_given(o, OPTION_ALLOW_SENSITIVE),
+                                 .only_n = o->files };
+    struct rewind_plan plan;
+    enum err_code rc = check_usage(in, ref, e);
+
+    if (!rc && o->files)
+        rc = absolute_files(in, &s->arena, (const char ***)&ro.only, e);
+    if (rc)
+        return rc;
+    rc = ref->store->ops->plan(ref->store, ref, (struct slice){ o->to, strlen(o->to) }, &plan, e);
+    if (rc == ERR_NOT_FOUND && e) {
+        struct err why = *e;
+        enum err_code answered = rewind_answer_none(in, &why, e);
+
+        return answered ? answered : (*e = why, rc);
+    }
+    if (rc)
+        return rc;
+    rc = check_files(&plan, &ro, e);
+    if (!rc)
+        rc = rewind_carry_out(in, &plan, &ro, option_given(o, OPTION_APPLY),
+                              option_given(o, OPTION_SKIP_REFUSED), e);
+    rewind_plan_fini(&plan);
+    return rc;
+}
+
+enum err_code rewind_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct session_ref ref;
+    size_t recovered;
+    enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
+
+    if (!rc)
+        rc = sessions_of_operand(in, &s, &ref, e);
+    if (rc)
+        return rc;
+    rc = rewind_session(in, &s, &ref, e);
+    sessions_close(&s);
+    return rc;
+}

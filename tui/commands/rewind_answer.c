@@ -1,0 +1,245 @@
+#include "tui/commands/rewind_answer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/jsonout.h"
+
+/* clang-format off */
+static const struct { const char *word, *past; } actions[] = {
+    [REWIND_RESTORE] = { "restore", "restored" },      [REWIND_CREATE] = { "create", "created" },
+    [REWIND_DELETE] = { "delete", "deleted" },         [REWIND_UNCHANGED] = { "unchanged", "unchanged" },
+    [REWIND_REFUSED] = { "refused", "refused" },
+};
+/* clang-format on */
+
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static bool changes(const struct rewind_entry *x)
+{
+    return x->action == REWIND_RESTORE || x->action == REWIND_CREATE || x->action == REWIND_DELETE;
+}
+
+/* ---- JSON ---- */
+
+static void json_entry(struct jsonout *j, const struct rewind_entry *x)
+{
+    char mode[16];
+
+    jsonout_open(j, '{');
+    jsonout_member(j, "path", slice_of(x->target->path));
+    jsonout_member(j, "action", slice_of(actions[x->action].word));
+    jsonout_key(j, "insertions");
+    jsonout_int(j, x->insertions);
+    jsonout_key(j, "deletions");
+    jsonout_int(j, x->deletions);
+    if (x->binary) {
+        jsonout_key(j, "binary");
+        jsonout_bool(j, true);
+    }
+    if (changes(x) && x->target->has_mode && x->target->want == REWIND_BYTES &&
+        x->target->mode != x->seen.mode) {
+        snprintf(mode, sizeof mode, "%04o", (unsigned)x->target->mode);
+        jsonout_member(j, "mode", slice_of(mode));
+    }
+    if (x->edited) {
+        jsonout_key(j, "editedSince");
+        jsonout_bool(j, true);
+    }
+    if (x->why)
+        jsonout_member(j, "why", slice_of(x->why));
+    jsonout_close(j, '}');
+}
+
+static void json_files(struct jsonout *j, const struct rewind_preview *p)
+{
+    jsonout_key(j, "filesChanged");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < p->n; i++)
+        if (changes(&p->entry[i]))
+            jsonout_text(j, slice_of(p->entry[i].target->path));
+    jsonout_close(j, ']');
+    jsonout_key(j, "insertions");
+    jsonout_int(j, p->insertions);
+    jsonout_key(j, "deletions");
+    jsonout_int(j, p->deletions);
+    jsonout_member(j, "plan", slice_of(p->id));
+    jsonout_key(j, "files");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < p->n; i++)
+        json_entry(j, &p->entry[i]);
+    jsonout_close(j, ']');
+}
+
+static void json_notes(struct jsonout *j, const struct rewind_plan *plan)
+{
+    if (!plan->notes)
+        return;
+    jsonout_key(j, "notes");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < plan->notes; i++)
+        jsonout_text(j, slice_of(plan->note[i]));
+    jsonout_close(j, ']');
+}
+
+static void json_result(struct jsonout *j, const struct rewind_preview *p,
+                        const struct rewind_result *r)
+{
+    if (r->undo[0])
+        jsonout_member(j, "undo", slice_of(r->undo));
+    if (!r->conflicts)
+        return;
+    jsonout_key(j, "conflicts");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < p->n; i++)
+        if (r->outcome[i] == REWIND_CONFLICT)
+            jsonout_text(j, slice_of(p->entry[i].target->path));
+    jsonout_close(j, ']');
+}
+
+static enum err_code json_end(struct jsonout *j, struct out *out, struct err *e)
+{
+    jsonout_close(j, '}');
+    return j->rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                 : out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code answer_json(struct out *out, const struct rewind_preview *p,
+                                 const struct rewind_result *r, struct err *e)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, &out->buf);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "canRewind");
+    jsonout_bool(&j, true);
+    json_files(&j, p);
+    json_notes(&j, p->plan);
+    if (r)
+        json_result(&j, p, r);
+    return json_end(&j, out, e);
+}
+
+enum err_code rewind_answer_none(struct invocation *in, const struct err *why, struct err *e)
+{
+    struct jsonout j;
+
+    if (!option_given(&in->options, OPTION_JSON))
+        return ERR_OK;
+    jsonout_init(&j, &in->out.buf);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "canRewind");
+    jsonout_bool(&j, false);
+    jsonout_member(&j, "error", slice_of(why->text));
+    enum err_code rc = json_end(&j, &in->out, e);
+
+    return rc ? rc : out_flush(&in->out, e);
+}
+
+/* ---- lines ---- */
+
+static enum err_code text_entry(struct out *out, const struct rewind_entry *x, bool conflict,
+                                bool done, struct err *e)
+{
+    const char *word = done ? actions[x->action].past : actions[x->action].word;
+    char counts[40] = "";
+
+    if (x->action == REWIND_UNCHANGED)
+        return ERR_OK;
+    if (x->binary && changes(x))
+        snprintf(counts, sizeof counts, "binary");
+    else if (x->mode_only)
+        snprintf(counts, sizeof counts, "mode");
+    else if (changes(x))
+        snprintf(counts, sizeof counts, "+%u -%u", x->insertions, x->deletions);
+    enum err_code rc = out_addf(out, e, "%-9s %-12s ", conflict ? "conflict" : word, counts);
+
+    if (!rc)
+        rc = out_text(out, slice_of(x->target->path), e);
+    if (!rc && x->why)
+        rc = out_addf(out, e, "  (%s)", x->why);
+    return rc ? rc : out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code answer_text(struct out *out, const struct rewind_preview *p,
+                                 const struct rewind_result *r, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < p->n && !rc; i++)
+        rc = text_entry(out, &p->entry[i], r && r->outcome[i] == REWIND_CONFLICT, r != NULL, e);
+    for (size_t i = 0; i < p->plan->notes && !rc; i++)
+        rc = out_addf(out, e, "note: %s\n", p->plan->note[i]);
+    if (!rc && !r)
+        rc = out_addf(out, e, "dry run: nothing has been changed (+%u -%u)\n", p->insertions,
+                      p->deletions);
+    if (!rc && r && r->undo[0])
+        rc = out_addf(out, e, "to take it back: reprise undo %s\n", r->undo);
+    return rc;
+}
+
+enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *p,
+                            const struct rewind_result *result, struct err *e)
+{
+    enum err_code rc = option_given(&in->options, OPTION_JSON)
+                           ? answer_json(&in->out, p, result, e)
+                           : answer_text(&in->out, p, result, e);
+
+    return rc ? rc : out_flush(&in->out, e);
+}
+
+/* ---- doing it ---- */
+
+static enum err_code check_plan(const struct invocation *in, const struct rewind_preview *p,
+                                struct err *e)
+{
+    const char *plan = in->options.plan;
+
+    return !plan || strcmp(plan, p->id) == 0
+               ? ERR_OK
+               : err_set(e, ERR_STALE, plan, "rewind: something changed since this plan was shown");
+}
+
+static enum err_code apply_preview(struct invocation *in, struct rewind_preview *p,
+                                   bool skip_refused, struct err *e)
+{
+    struct rewind_result r = { 0 };
+    enum err_code rc = check_plan(in, p, e), answered;
+
+    if (rc)
+        return rc;
+    if (p->refused && !skip_refused) {
+        rc = rewind_answer(in, p, NULL, e);
+        return rc ? rc
+                  : err_set(e, ERR_UNSAFE, p->plan->session,
+                            "rewind: %zu file%s refused, nothing was changed", p->refused,
+                            p->refused == 1 ? " is" : "s are");
+    }
+    rc = rewind_apply(&in->world->env, p, &r, e);
+    if (rc)
+        return rc;
+    answered = rewind_answer(in, p, &r, e);
+    if (!answered && r.conflicts)
+        rc = err_set(e, ERR_STALE, p->plan->session,
+                     "rewind: %zu file%s changed meanwhile and stayed as they are", r.conflicts,
+                     r.conflicts == 1 ? "" : "s");
+    rewind_result_fini(&r);
+    return answered ? answered : rc;
+}
+
+enum err_code rewind_carry_out(struct invocation *in, const struct rewind_plan *plan,
+                               const struct rewind_options *options, bool apply, bool skip_refused,
+                               struct err *e)
+{
+    struct rewind_preview p;
+    enum err_code rc = rewind_preview(plan, options, &p, e);
+
+    if (rc)
+        return rc;
+    rc = apply ? apply_preview(in, &p, skip_refused, e) : rewind_answer(in, &p, NULL, e);
+    rewind_preview_fini(&p);
+    return rc;
+}

@@ -1,0 +1,21 @@
+#ifndef TUI_COMMANDS_REWIND_ANSWER_H
+#define TUI_COMMANDS_REWIND_ANSWER_H
+
+#include <stdbool.h>
+
+#include "store/rewind/rewind.h"
+#include "tui/commands/command.h"
+
+/* What `rewind` and `undo` answer: one object, or lines for a person. result is NULL for a dry run. */
+MUST_CHECK enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *p,
+                                       const struct rewind_result *result, struct err *e);
+/* {canRewind: false, error}: this is no point one can go back to. */
+MUST_CHECK enum err_code rewind_answer_none(struct invocation *in, const struct err *why,
+                                            struct err *e);
+
+/* Shows, or applies where `apply` is set; refusals and conflicts are ERR_UNSAFE after the answer was written. */
+MUST_CHECK enum err_code rewind_carry_out(struct invocation *in, const struct rewind_plan *plan,
+                                          const struct rewind_options *options, bool apply,
+                                          bool skip_refused, struct err *e);
+
+#endif
