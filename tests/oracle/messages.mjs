@@ -1,5 +1,5 @@
 // Compares `messages` with the vendor's SDK over random sessions.
-//   usage: node messages.mjs ORACLE_ANSWER [SESSIONS [SEED]]
+//   usage: node messages.mjs ORACLE_ANSWER [SESSIONS [SEED [SHARE_OF_LARGE_ONES]]]
 // The SDK is looked for in $CLAUDE_AGENT_SDK (a directory with node_modules); without it the comparison is
 // skipped, which is no success.
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { randomSession, randomizer } from './random.mjs';
 
-const [program, sessions = '1000', seed = '1'] = process.argv.slice(2);
+const [program, sessions = '1000', seed = '1', share = '0.01'] = process.argv.slice(2);
 const sdkFile = path.join(process.env.CLAUDE_AGENT_SDK ?? '/nonexistent', 'node_modules/@anthropic-ai/claude-agent-sdk/sdk.mjs');
 if (!fs.existsSync(sdkFile)) {
     console.log('skipped: CLAUDE_AGENT_SDK names no directory with the SDK');
@@ -109,7 +109,7 @@ async function one(k) {
     const id = r.uuid();
     const file = path.join(folder, `${id}.jsonl`);
     let rows = randomSession(r, id);
-    const large = r.chance(0.01);
+    const large = r.chance(Number(share));
     if (large) rows = pad(r, rows);
     fs.writeFileSync(file, rows.join('\n') + (r.chance(0.9) ? '\n' : ''));
     if (fs.statSync(file).size === 0) return fs.rmSync(file);

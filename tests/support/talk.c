@@ -64,7 +64,9 @@ void talk_assistant(struct talk *t, const char *id, const char *parent)
 
 struct session_ref talk_ref(struct talk *t)
 {
-    folder_put(&t->folder, NAME, buf_slice(&t->text));
+    struct slice text = buf_slice(&t->text);
+
+    folder_put(&t->folder, NAME, text.n ? text : SLICE(""));
     folder_path(&t->folder, NAME, t->path);
     return (struct session_ref){ .id = SLICE("5e550000-0000-4000-8000-000000000001"),
                                  .path = { t->path, strlen(t->path) },

@@ -75,6 +75,9 @@ MUST_CHECK enum err_code claude_host_insert(struct claude_log *log, struct claud
                                             struct err *e);
 MUST_CHECK enum err_code claude_host_hide(struct claude_log *log, struct claude_list *list,
                                           struct err *e);
+/* hostrow.c: the second half of claude_host_insert. */
+MUST_CHECK enum err_code claude_host_lines(struct claude_log *log, struct claude_list *list,
+                                           struct err *e);
 /* A row may be one of a host's, by its marks alone. */
 bool claude_host_marked(const struct claude_item *item);
 bool claude_host_took_part(const struct claude_list *list);
