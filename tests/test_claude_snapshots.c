@@ -125,6 +125,12 @@ static void a_lost_snapshot_is_made_from_the_one_before(void **state)
     t = three_turns();
     delta(&t, "a2", "p2", "g", "2");
     history_is(&t, "p2{\"g\":2}");
+
+    t = three_turns();
+    talk_raw(&t,
+             "{\"type\":\"file-history-delta\",\"messageId\":\"a2\",\"snapshotMessageId\":\"p2\","
+             "\"trackingPath\":\"g\",\"backup\":2}\n");
+    history_is(&t, "p2{\"g\":2}");
 }
 
 static void of_two_rows_of_one_message_the_later_counts(void **state)

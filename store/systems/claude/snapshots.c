@@ -239,21 +239,23 @@ static enum err_code begin_snapshot(struct telling *t, const struct snapshot *s,
                                                            : ERR_OK;
 }
 
-/* {"messageId","timestamp"} of a snapshot that only its delta knows. */
+/* What the delta of a lost snapshot says about it. */
 static enum err_code tell_lost(struct telling *t, struct slice row)
 {
-    struct slice id = SLICE("null"), time = SLICE("null");
+    struct slice value;
     struct buf text = { 0 };
     struct jsonout j;
 
-    json_get(row, "snapshotMessageId", &id);
-    json_get(row, "timestamp", &time);
     jsonout_init(&j, &text);
     jsonout_open(&j, '{');
-    jsonout_key(&j, "messageId");
-    jsonout_raw(&j, id);
-    jsonout_key(&j, "timestamp");
-    jsonout_raw(&j, time);
+    if (json_get(row, "snapshotMessageId", &value)) {
+        jsonout_key(&j, "messageId");
+        jsonout_raw(&j, value);
+    }
+    if (json_get(row, "timestamp", &value)) {
+        jsonout_key(&j, "timestamp");
+        jsonout_raw(&j, value);
+    }
     jsonout_close(&j, '}');
     t->base = j.rc ? (struct slice){ NULL, 0 } : arena_copy(&t->scratch, buf_slice(&text));
     buf_fini(&text);
