@@ -31,15 +31,17 @@ static const enum action *actions_of(enum place_id place)
 }
 
 /* The key as the footer shows it: `?` is help in the list although it is text once something is typed. */
-static void key_of(const struct model *m, enum place_id place, enum action a, bool ascii,
+static bool key_of(const struct model *m, enum place_id place, enum action a, bool ascii,
                    char out[KEY_NAME])
 {
-    struct key key = { 0 };
+    struct key key;
 
-    keymap_key_of(m->settings->keys, place, a, &key);
+    if (!keymap_key_of(m->settings->keys, place, a, &key))
+        return false;
     if (a == ACT_HELP && place == IN_LIST && m->list.query.n == 0)
         key = (struct key){ '?', 0 };
     key_name(key, ascii, out);
+    return true;
 }
 
 static int width_of_entry(const char *key, enum action a)
@@ -61,13 +63,12 @@ void footer_draw(const struct model *m, struct frame *f, struct rect r)
     char key[KEY_NAME], help[KEY_NAME];
     int x = r.x + 1, end = r.x + r.w - 1;
 
-    key_of(m, place, ACT_HELP, f->ascii, help);
-    int help_w = width_of_entry(help, ACT_HELP);
+    bool has_help = key_of(m, place, ACT_HELP, f->ascii, help);
+    int help_w = has_help ? width_of_entry(help, ACT_HELP) : 0;
 
     for (const enum action *a = actions_of(place); *a != ACT_NONE; a++) {
-        if (action_reason(m, *a))
+        if (action_reason(m, *a) || !key_of(m, place, *a, f->ascii, key))
             continue;
-        key_of(m, place, *a, f->ascii, key);
         int w = width_of_entry(key, *a);
 
         if (x + w + 2 + help_w > end)
@@ -75,6 +76,6 @@ void footer_draw(const struct model *m, struct frame *f, struct rect r)
         draw_entry(f, r.y, x, key, *a);
         x += w + 2;
     }
-    if (x + help_w <= end)
+    if (has_help && x + help_w <= end)
         draw_entry(f, r.y, x, help, ACT_HELP);
 }

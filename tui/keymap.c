@@ -236,12 +236,17 @@ enum action keymap_find(enum key_scheme scheme, enum place_id place, struct key 
 
 bool keymap_key_of(enum key_scheme scheme, enum place_id place, enum action a, struct key *out)
 {
-    for (size_t i = 0; i < KEYMAP_ROWS; i++)
-        if (row_fits(i, scheme, place) && keymap[i].action == a) {
-            *out = keymap[i].key;
-            return true;
-        }
-    return place != IN_ANY && keymap_key_of(scheme, IN_ANY, a, out);
+    const enum place_id places[] = { place, IN_ANY };
+
+    for (size_t p = 0; p < 2; p++)
+        for (size_t i = 0; i < KEYMAP_ROWS; i++)
+            if (row_fits(i, scheme, places[p]) && keymap[i].action == a &&
+                keymap_find(scheme, place, keymap[i].key) ==
+                    a) { /* the place may use it otherwise */
+                *out = keymap[i].key;
+                return true;
+            }
+    return false;
 }
 
 void keymap_keys_of(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
