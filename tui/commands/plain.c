@@ -32,13 +32,14 @@ static enum err_code no_memory(struct err *e)
 static enum err_code fits_query(const struct menu *m, const struct session_row *row, bool *fits,
                                 struct err *e)
 {
-    struct doc *doc = doc_new(row);
+    struct arena texts = { 0 };
+    size_t room = 0;
+    struct doc *doc = doc_new(row, &texts, NULL, &room);
 
-    if (!doc)
-        return no_memory(e);
-    *fits = doc_score(doc, m->query, false, RIGOUR_BEST) != FUZZY_NO;
-    free(doc);
-    return ERR_OK;
+    if (doc)
+        *fits = doc_score(doc, m->query, false, RIGOUR_BEST) != FUZZY_NO;
+    arena_fini(&texts);
+    return doc ? ERR_OK : no_memory(e);
 }
 
 static enum err_code show_row(const struct session_row *row, void *arg, struct err *e)

@@ -1,6 +1,5 @@
 #include "tui/filter/doc.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "store/store.h"
@@ -12,6 +11,7 @@ static const size_t field_limit[DOC_FIELDS] = {
     [DOC_DIR] = 160,       [DOC_FIRST_PROMPT] = 240, [DOC_LAST_PROMPT] = 240,
 };
 
+enum { SPARE = 64 };
 enum { END_MARK = '\0' }; /* folding leaves no control character */
 
 static struct slice field_of(const struct session_row *row, enum doc_field field)
@@ -42,7 +42,7 @@ static uint64_t initials_of(struct hay title)
     return set;
 }
 
-struct doc *doc_new(const struct session_row *row)
+struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *old, size_t *room)
 {
     struct buf text = { 0 }, classes = { 0 };
     uint32_t at[DOC_FIELDS + 1] = { 0 };
@@ -54,9 +54,17 @@ struct doc *doc_new(const struct session_row *row)
             goto done;
         at[i + 1] = (uint32_t)text.n;
     }
-    d = malloc(sizeof *d + 2 * text.n);
-    if (!d)
-        goto done;
+    size_t want = sizeof *d + 2 * text.n;
+
+    if (old && want <= *room) {
+        d = old;
+    } else {
+        want = (want + SPARE) / SPARE * SPARE; /* a title that grows a little finds room */
+        d = arena_alloc(a, want);
+        if (!d)
+            goto done;
+        *room = want;
+    }
     *d = (struct doc){ .row = row };
     memcpy(d->at, at, sizeof at);
     memcpy(d->text, text.p, text.n);

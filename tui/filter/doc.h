@@ -35,8 +35,9 @@ struct doc {
     char text[];
 };
 
-/* NULL without memory. free() frees it. */
-struct doc *doc_new(const struct session_row *row);
+/* Makes a doc in the arena, side by side with the others: a filter walks over all of them. With `room` bytes at
+ * `old` it is made there when it fits (old may be NULL); *room: what it takes. NULL without memory. */
+struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *old, size_t *room);
 struct hay doc_hay(const struct doc *d, enum doc_field field);
 /* The score of a single letter, from the sets alone: no text is looked at. */
 int doc_letter_score(struct doc_sets sets, uint64_t letter);

@@ -27,14 +27,13 @@ bool filter_reserve(struct filter *f, size_t n)
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
 {
     struct filter_slot *slot = &f->slot[entry];
-    struct doc *doc = row ? doc_new(row) : NULL;
 
-    free(slot->doc);
-    *slot = (struct filter_slot){ .doc = doc };
     f->fresh = false;
-    if (!doc)
+    slot->doc = row ? doc_new(row, &f->docs, slot->kept, &slot->room) : NULL;
+    if (!slot->doc)
         return row == NULL;
-    slot->sets = doc->sets;
+    slot->kept = slot->doc;
+    slot->sets = slot->doc->sets;
     return true;
 }
 
@@ -45,8 +44,7 @@ void filter_stale(struct filter *f)
 
 void filter_fini(struct filter *f)
 {
-    for (size_t i = 0; i < f->slots; i++)
-        free(f->slot[i].doc);
+    arena_fini(&f->docs);
     free(f->slot);
     free(f->text);
     free(f->hit);
@@ -127,6 +125,21 @@ static bool is_letter(const struct query *q)
            !q->term[0].needle.keep_case && !q->term[0].negate;
 }
 
+/* Sessions of a list that was sorted lie all over the memory: those a few steps ahead are called for while this
+ * one is looked at. */
+static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n, size_t i)
+{
+    enum { AHEAD = 12, LINE = 64 };
+
+    if (i + AHEAD >= n)
+        return;
+    __builtin_prefetch(&f->slot[order[i + AHEAD]]);
+    const char *doc = (const char *)f->slot[order[i + AHEAD / 2]].doc;
+
+    for (size_t at = 0; doc && at < 4 * LINE; at += LINE)
+        __builtin_prefetch(doc + at);
+}
+
 static void score_entries(struct filter *f, const uint32_t *order, size_t n, const bool *marked)
 {
     const struct query *q = &f->query;
@@ -139,6 +152,7 @@ static void score_entries(struct filter *f, const uint32_t *order, size_t n, con
         const struct filter_slot *slot = &f->slot[entry];
         int score;
 
+        fetch_ahead(f, order, n, i);
         if (!slot->doc || ((slot->sets.all & letters) != letters && !id))
             continue;
         if (letter)

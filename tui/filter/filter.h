@@ -17,10 +17,13 @@
  *   4. scores are small numbers: they are sorted by counting, which keeps equal ones in the list's order. */
 struct filter_slot {
     struct doc_sets sets;
-    struct doc *doc; /* owned; NULL: not described yet, fits only the empty query */
+    struct doc *doc;  /* in docs; NULL: not described yet, fits only the empty query */
+    struct doc *kept; /* room of a doc, to be used again */
+    size_t room;
 };
 
 struct filter {
+    struct arena docs;
     struct filter_slot *slot; /* owned, by entry */
     size_t slots, cap;
     struct query query;
