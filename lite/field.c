@@ -109,6 +109,12 @@ bool field_first(struct slice window, bool whole, const char *key, struct arena 
     struct slice quoted;
 
     *text = (struct slice){ NULL, 0 };
+    snprintf(spelling, sizeof spelling, "\"%s\":", key);
+    const char *first = window.n ? memmem(window.p, window.n, spelling, strlen(spelling)) : NULL;
+
+    if (!first)
+        return true;
+    window = (struct slice){ first, (size_t)(window.p + window.n - first) };
     snprintf(spelling, sizeof spelling, "\"%s\":\"", key);
     if (raw_first(window, spelling, &quoted))
         return raw_decode(quoted, a, text);

@@ -33,7 +33,7 @@ struct field_value {
     struct slice row;  /* the row it stood in; not of FIELD_RAW */
 };
 
-enum { FIELD_MAX = 12, FIELD_TEXT = 48 };
+enum { FIELD_MAX = 16, FIELD_TEXT = 48 };
 
 /* How one field is spelled in a row. */
 struct field_spelling {

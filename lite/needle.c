@@ -14,6 +14,14 @@ static size_t hash(const char *p)
     return (bytes * UINT32_C(2654435761)) >> 20;
 }
 
+static uint64_t front_of(const char *p)
+{
+    uint64_t bytes;
+
+    memcpy(&bytes, p, sizeof bytes);
+    return bytes;
+}
+
 void needle_set_init(struct needle_set *set, const struct slice needles[], size_t n)
 {
     assert(n >= 1 && n <= NEEDLE_MAX);
@@ -22,6 +30,7 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
     for (size_t i = 0; i < n; i++) {
         assert(needles[i].n >= NEEDLE_SHORTEST);
         set->needle[i] = needles[i];
+        set->front[i] = front_of(needles[i].p);
         if (needles[i].n < set->shortest)
             set->shortest = needles[i].n;
     }
@@ -38,10 +47,11 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
 
 static bool begins_here(const struct needle_set *set, struct slice rest, size_t *which)
 {
-    for (size_t i = 0; i < set->n; i++) {
-        struct slice needle = set->needle[i];
+    uint64_t front = front_of(rest.p);
 
-        if (needle.n <= rest.n && memcmp(needle.p, rest.p, needle.n) == 0) {
+    for (size_t i = 0; i < set->n; i++) {
+        if (front == set->front[i] && set->needle[i].n <= rest.n &&
+            memcmp(rest.p, set->needle[i].p, set->needle[i].n) == 0) {
             *which = i;
             return true;
         }

@@ -14,10 +14,11 @@
  * needle begins in the last `stride` places, and all of these are skipped; so the longer the shortest
  * needle, the faster (9 bytes a step with needles of 12: about 6 GB/s). The step does not depend on
  * what was loaded, which lets the processor run ahead; a table of shifts (Horspool) cannot. */
-enum { NEEDLE_MAX = 16, NEEDLE_SHORTEST = 5, NEEDLE_TABLE = 4096 };
+enum { NEEDLE_MAX = 24, NEEDLE_SHORTEST = 8, NEEDLE_TABLE = 4096 };
 
 struct needle_set {
     struct slice needle[NEEDLE_MAX]; /* borrowed */
+    uint64_t front[NEEDLE_MAX];      /* their first eight bytes */
     size_t n;
     size_t shortest;
     uint8_t place[NEEDLE_TABLE]; /* by hash of four bytes: where in a needle they first stand */

@@ -2,16 +2,6 @@
 
 #include <stdlib.h>
 
-/* The head lies at the start of the first buffer, the tail at the end of the second, so that widening
- * only adds bytes: behind the head and before the tail. A file of at most ONE_READ bytes is read whole
- * at once: a second call would cost more than the few extra bytes. */
-enum { ONE_READ = 2 * WINDOW_FIRST_BYTES };
-
-static char *tail_end(const struct window *w)
-{
-    return w->bytes + 2 * WINDOW_BYTES;
-}
-
 static void set_torn_tail(struct window *w)
 {
     w->torn_tail = w->tail.n && w->tail.p[w->tail.n - 1] != '\n';
@@ -30,18 +20,18 @@ static enum err_code grow_head(struct window *w, size_t n, struct err *e)
     return ERR_OK;
 }
 
-/* Reads before the tail until it has n bytes, counted back from the size the file had when opened.
- * Where the file ends early, what was read later in it is no longer there: only the new part stands. */
-static enum err_code grow_tail(struct window *w, size_t n, struct err *e)
+/* Counted back from the size the file had when opened; it lies in the second buffer. */
+static enum err_code read_tail(struct window *w, struct err *e)
 {
-    char *start = tail_end(w) - n;
-    size_t want = n - w->tail.n, got;
-    enum err_code rc = file_read(&w->file, w->file.id.size - (int64_t)n, start, want, &got, e);
+    char *tail = w->bytes + WINDOW_BYTES;
+    size_t got;
+    enum err_code rc =
+        file_read(&w->file, w->file.id.size - WINDOW_BYTES, tail, WINDOW_BYTES, &got, e);
 
     if (rc)
         return rc;
-    w->tail = (struct slice){ start, got < want ? got : n };
-    w->shrank |= got < want;
+    w->tail = (struct slice){ tail, got };
+    w->shrank |= got < WINDOW_BYTES;
     return ERR_OK;
 }
 
@@ -75,16 +65,20 @@ static void forget(struct window *w)
     *w = (struct window){ .file.fd = -1, .bytes = w->bytes };
 }
 
-static enum err_code read_ends(struct window *w, size_t head, size_t tail, struct err *e)
+/* A file that fits in one window is read whole at once. */
+static enum err_code read_first(struct window *w, struct err *e)
 {
-    enum err_code rc = grow_head(w, head, e);
+    enum err_code rc;
 
-    if (rc)
-        return rc;
-    if (tail)
-        rc = grow_tail(w, tail, e);
-    else
+    w->wide = w->file.id.size <= WINDOW_BYTES;
+    if (w->wide) {
+        rc = grow_head(w, (size_t)w->file.id.size, e);
         w->tail = w->head;
+    } else {
+        rc = grow_head(w, WINDOW_FIRST_BYTES, e);
+        if (!rc)
+            rc = read_tail(w, e);
+    }
     set_torn_tail(w);
     return rc;
 }
@@ -98,12 +92,7 @@ enum err_code window_open(struct window *w, int dirfd, const char *name, unsigne
     rc = file_open(dirfd, name, flags, &w->file, e);
     if (rc)
         return rc;
-    if (w->file.id.size <= ONE_READ) {
-        w->wide = true;
-        rc = read_ends(w, (size_t)w->file.id.size, 0, e);
-    } else {
-        rc = read_ends(w, WINDOW_FIRST_BYTES, WINDOW_FIRST_BYTES, e);
-    }
+    rc = read_first(w, e);
     if (rc)
         forget(w);
     return err_at(e, rc, name);
@@ -111,14 +100,8 @@ enum err_code window_open(struct window *w, int dirfd, const char *name, unsigne
 
 enum err_code window_widen(struct window *w, struct err *e)
 {
-    enum err_code rc;
+    enum err_code rc = w->wide ? ERR_OK : grow_head(w, WINDOW_BYTES, e);
 
-    if (w->wide)
-        return ERR_OK;
-    if (w->file.id.size <= WINDOW_BYTES)
-        rc = read_ends(w, (size_t)w->file.id.size, 0, e);
-    else
-        rc = read_ends(w, WINDOW_BYTES, WINDOW_BYTES, e);
-    w->wide = !rc;
+    w->wide |= !rc;
     return rc;
 }

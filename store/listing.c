@@ -31,17 +31,19 @@ struct listing {
 
 /* ---- gathering ---- */
 
-/* The id is mostly a part of the path, and the folder that of the item before: copied once. */
+static bool begins_with(const char *p, size_t n, struct slice front)
+{
+    return n >= front.n && memcmp(p, front.p, front.n) == 0;
+}
+
+/* The id mostly begins the last part of the path, and the folder is that of the item before: copied once. */
 static struct slice copy_id(struct listing *l, struct slice path, struct slice id)
 {
-    const char *p = path.p && id.n ? memmem(path.p, path.n, id.p, id.n) : NULL;
-    const char *next = p;
+    const char *slash = path.p ? memrchr(path.p, '/', path.n) : NULL;
 
-    while (next) {
-        p = next;
-        next = memmem(p + 1, (size_t)(path.p + path.n - p) - 1, id.p, id.n);
-    }
-    return p ? (struct slice){ p, id.n } : arena_copy(&l->arena, id);
+    if (slash && begins_with(slash + 1, (size_t)(path.p + path.n - slash) - 1, id))
+        return (struct slice){ slash + 1, id.n };
+    return arena_copy(&l->arena, id);
 }
 
 static struct slice copy_folder(struct listing *l, struct slice folder)

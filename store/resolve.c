@@ -1,5 +1,6 @@
 #include "store/resolve.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "lite/buf.h"
@@ -19,8 +20,10 @@ struct search {
 
 static enum err_code not_found(const struct search *s, struct err *e)
 {
-    return err_set(e, ERR_NOT_FOUND, "", "find session %.*s: there is none in this scope",
-                   SLICE_ARG(s->text));
+    char name[160];
+
+    snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
+    return err_set(e, ERR_NOT_FOUND, name, "find session: there is none in this scope");
 }
 
 static enum err_code no_memory(struct err *e)
@@ -178,14 +181,16 @@ static bool take_candidate(const struct session_ref *ref, void *arg)
 static enum err_code ambiguous(const struct candidates *c, struct err *e)
 {
     struct buf names = { 0 };
+    char name[160];
     enum err_code rc = ERR_OK;
 
+    snprintf(name, sizeof name, "%.*s", SLICE_ARG(c->search->text));
     for (size_t i = 0; !rc && i < c->n && i < CANDIDATES_NAMED; i++)
         rc = buf_addf(&names, "%s%.*s", i ? ", " : "", SLICE_ARG(c->id[i]));
     if (!rc && c->n > CANDIDATES_NAMED)
         rc = buf_addf(&names, ", ...");
     if (!rc)
-        rc = err_set(e, ERR_USAGE, "", "%.*s is ambiguous: %.*s", SLICE_ARG(c->search->text),
+        rc = err_set(e, ERR_USAGE, name, "find session: ambiguous: %.*s",
                      SLICE_ARG(buf_slice(&names)));
     buf_fini(&names);
     return rc == ERR_NOMEM ? no_memory(e) : rc;

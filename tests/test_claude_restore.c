@@ -1,7 +1,5 @@
 #include "tests/test.h"
 
-#include <unistd.h>
-
 #include "lite/json.h"
 #include "store/systems/claude/claude.h"
 #include "support/talk.h"

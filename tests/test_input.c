@@ -119,6 +119,21 @@ static void esc_twice_is_two_keys(void **state)
     input_fini(&in);
 }
 
+static void ctrl_c_right_behind_esc_is_ctrl_c(void **state)
+{
+    struct input in = { 0 };
+    struct input_event ev;
+
+    (void)state;
+    input_feed(&in, SLICE("\x1b\x03"));
+    assert_true(input_next(&in, 0, false, &ev));
+    assert_int_equal(ev.key.code, KEYCODE_ESC);
+    assert_true(input_next(&in, 0, false, &ev));
+    assert_int_equal(ev.key.code, 'c');
+    assert_int_equal(ev.key.mods, MOD_CTRL);
+    input_fini(&in);
+}
+
 /* Many keys in one read, as when the program was busy: none is lost. */
 static void a_burst_is_taken_apart(void **state)
 {
@@ -230,6 +245,7 @@ int main(void)
         cmocka_unit_test(named_keys_have_one_name),
         cmocka_unit_test(esc_waits_for_what_may_follow),
         cmocka_unit_test(esc_twice_is_two_keys),
+        cmocka_unit_test(ctrl_c_right_behind_esc_is_ctrl_c),
         cmocka_unit_test(a_burst_is_taken_apart),
         cmocka_unit_test(a_paste_is_one_event_and_no_keys),
         cmocka_unit_test(the_mouse_clicks_and_scrolls),

@@ -6,5 +6,11 @@ programs=$1 reprise=$2 sessions=$3 bytes=$4 rounds=$5
 dir=$(mktemp -d "${TMPDIR:-/tmp}/reprise-bench-XXXXXX")
 trap 'rm -rf "$dir"' EXIT INT TERM
 
-"$programs/gen_corpus" --one "$dir/large.jsonl" "$bytes"
-"$programs/bench_index" "$dir/large.jsonl" "$rounds"
+large=$dir/large/projects/-home-dev-large/01234567-89ab-4cde-8f01-23456789abcd.jsonl
+mkdir -p "${large%/*}"
+"$programs/gen_corpus" --one "$large" "$bytes"
+"$programs/gen_corpus" "$dir/many" "$sessions"
+
+"$programs/bench_index" "$large" "$rounds"
+"$programs/bench_list" "$reprise" "$dir/many" "$rounds"
+"$programs/bench_messages" "$reprise" "$dir/large" "$large" "$rounds"

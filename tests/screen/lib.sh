@@ -3,10 +3,10 @@
 # Everything waits for text on the screen, nothing for time: a slow machine makes a test slow, not wrong.
 # shellcheck shell=sh
 set -eu
-program=$1 demo_store=$2
+program=$(realpath "$1") demo_store=$(realpath "$2")
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(mktemp -d)
-patience=60 # seconds until what is waited for is taken to never come
+patience=${PATIENCE:-60} # seconds until what is waited for is taken to never come
 trap 'tm kill-server 2>/dev/null; rm -rf "$top"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$top/home" "$top/bin"
@@ -17,9 +17,8 @@ tm() {
 
 # The store of the demo, and an agent that says how it was called instead of talking to anybody.
 demo() {
-    mkdir "$top/demo"
-    "$demo_store" "$top/demo"
-    config=$top/demo/claude project=$top/demo/code/shop
+    "$demo_store" "$top/home"
+    config=$top/home/claude project=$top/home/code/shop
     # shellcheck disable=SC2016
     printf '#!/bin/sh\necho "agent: $* in $(pwd)"\nstty -a >"%s/agent-stty"\n' "$top" >"$top/bin/claude"
     chmod +x "$top/bin/claude"

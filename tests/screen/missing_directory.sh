@@ -2,7 +2,7 @@
 # A session whose directory is gone is no dead end: what can be done is offered.
 . "$(dirname "$0")/lib.sh"
 demo
-rm -r "$top/demo/code/shop-refunds"
+rm -r "$top/home/code/shop-refunds"
 open 100 30 --all
 see "Refund flow, second try"
 enter_text 'second try'

@@ -2,6 +2,7 @@
 #include "tui/commands/command.h"
 #include "tui/commands/configured.h"
 #include "tui/commands/plain.h"
+#include "tui/commands/screen.h"
 #include "tui/commands/sessions.h"
 
 /* ---- --resume ID, --continue: no screen ---- */
@@ -40,12 +41,17 @@ enum err_code picker_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = sessions_open(in, id != NULL, &s, e);
+    /* The scope of the screen is resolved by a worker. */
+    bool plain = option_given(&in->options, OPTION_PLAIN);
+
+    rc = sessions_open(in, id || !plain, &s, e);
     if (rc == ERR_OK) {
         if (id)
             rc = resume_named(in, &config, &s, id, e);
-        else
+        else if (plain)
             rc = plain_run(in, &config, &s, e);
+        else
+            rc = screen_run(in, &config, &s, e);
         sessions_close(&s);
     }
     config_fini(&config);

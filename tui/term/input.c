@@ -283,8 +283,8 @@ static enum step escape(struct input *in, struct slice text, int64_t now_ms, boo
         step = STEP_WAIT;
     else if (next == 'O' && by_letter(text.p[2]))
         return key(in, 3, by_letter(text.p[2]), 0, out);
-    else if (next == ESC)
-        return key(in, 1, KEYCODE_ESC, 0, out);
+    else if (next == ESC || (next >= 0 && next < ' ' && next != '\r' && next != '\b'))
+        return key(in, 1, KEYCODE_ESC, 0, out); /* pressed in a hurry: Ctrl+C stays Ctrl+C */
     else
         return plain(in, text, 1, quiet, out);
     /* Nothing follows: it was Alt and that character, or a sequence nobody finished. */

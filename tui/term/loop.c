@@ -32,6 +32,7 @@ struct loop {
     struct frame frame;
     bool stale;   /* the screen shows an older state of the model */
     bool pressed; /* and a person is waiting for it */
+    bool listed;  /* sessions have come */
     int64_t painted_ms;
     int64_t
         esc_ms; /* when what is held back of the input becomes keys; TIME_NONE: nothing is held */
@@ -54,8 +55,11 @@ static void carry_out(struct loop *l);
 static void deliver(struct loop *l, struct msg m)
 {
     m.now_ms = now_ms();
-    if (m.kind == MSG_SESSIONS)
+    if (m.kind == MSG_SESSIONS) {
         watch_sessions(&l->watch, m.u.sessions->ref, m.u.sessions->n);
+        l->pressed |= !l->listed; /* the first rows are waited for */
+        l->listed = true;
+    }
     update(l->model, &m);
     l->stale = true;
     carry_out(l);

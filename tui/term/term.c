@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -20,12 +21,21 @@
 #define MOUSE_ON "\x1b[?1000h\x1b[?1006h"
 #define MOUSE_OFF "\x1b[?1006l\x1b[?1000l"
 
-/* What terminals take at once for their clipboard: 100 kB of base64 is the least among those in use. */
-enum { COPY_MAX = 74994 };
+/* Synchronized output: show what lies between at once. */
+#define SYNC_ON "\x1b[?2026h"
+#define SYNC_OFF "\x1b[?2026l"
 
+/* What terminals take at once for their clipboard: 100 kB of base64 is the least among those in use. */
+enum { COPY_MAX = 74994, SYNC_LEAST = 1024 };
+
+/* Curses does not write to the terminal but into a file in memory, and what it wrote for a frame goes out in one
+ * piece: by itself it sends what fits its buffer, and the person sees half frames. It therefore never sees a terminal, and the line
+ * discipline is ours to set. */
 struct terminal {
-    int in;             /* a description of its own, so that not blocking is only ours */
-    FILE *out, *unused; /* for curses, which reads nothing */
+    int in;               /* a description of its own, so that not blocking is only ours */
+    int out;              /* -1: not open */
+    FILE *drawn, *unused; /* what curses writes, and what it would read */
+    struct buf bytes;     /* on their way from drawn to out */
     SCREEN *screen;
     struct paint paint;
     struct termios found; /* how the terminal was */
@@ -34,45 +44,89 @@ struct terminal {
     bool inside; /* the screen is ours now */
 };
 
-/* A control string straight to the terminal; curses has flushed what it had. */
-static void tell(const struct terminal *t, const char *text, size_t n)
+static void tell(const struct terminal *t, struct slice text)
 {
-    int fd = fileno(t->out);
-
-    while (n > 0) {
-        ssize_t done = write(fd, text, n);
+    while (text.n > 0) {
+        ssize_t done = write(t->out, text.p, text.n);
 
         if (done < 0 && errno != EINTR)
             return;
-        text += done > 0 ? done : 0;
-        n -= done > 0 ? (size_t)done : 0;
+        text.p += done > 0 ? done : 0;
+        text.n -= done > 0 ? (size_t)done : 0;
     }
 }
 
 static void tell_modes(const struct terminal *t, bool on)
 {
     if (t->private_modes)
-        tell(t, on ? PASTE_ON : PASTE_OFF, sizeof PASTE_ON - 1);
+        tell(t, on ? SLICE(PASTE_ON) : SLICE(PASTE_OFF));
     if (t->private_modes && t->mouse)
-        tell(t, on ? MOUSE_ON : MOUSE_OFF, sizeof MOUSE_ON - 1);
+        tell(t, on ? SLICE(MOUSE_ON) : SLICE(MOUSE_OFF));
+}
+
+static void drop_drawn(const struct terminal *t)
+{
+    if (ftruncate(fileno(t->drawn), 0) == 0)
+        lseek(fileno(t->drawn), 0, SEEK_SET);
+}
+
+/* Sends what curses has drawn. Terminals that know how show a large piece at once. */
+static void send_drawn(struct terminal *t)
+{
+    int fd = fileno(t->drawn);
+    off_t n = lseek(fd, 0, SEEK_CUR);
+
+    t->bytes.n = 0;
+    if (n <= 0 || buf_reserve(&t->bytes, (size_t)n + sizeof SYNC_ON + sizeof SYNC_OFF))
+        return; /* it stays there for the next time */
+    bool large = n > SYNC_LEAST && t->private_modes;
+    size_t at = large ? sizeof SYNC_ON - 1 : 0;
+    ssize_t got = pread(fd, t->bytes.p + at, (size_t)n, 0);
+
+    if (got != n)
+        return;
+    t->bytes.n = at + (size_t)n;
+    if (large) {
+        memcpy(t->bytes.p, SYNC_ON, sizeof SYNC_ON - 1);
+        memcpy(t->bytes.p + t->bytes.n, SYNC_OFF, sizeof SYNC_OFF - 1);
+        t->bytes.n += sizeof SYNC_OFF - 1;
+    }
+    tell(t, buf_slice(&t->bytes));
+    drop_drawn(t);
+}
+
+static FILE *open_memory(void)
+{
+    int fd = memfd_create("screen", MFD_CLOEXEC);
+    FILE *f = fd < 0 ? NULL : fdopen(fd, "w");
+
+    if (!f && fd >= 0)
+        close(fd);
+    return f;
 }
 
 static enum err_code open_files(struct terminal *t, struct err *e)
 {
-    int out = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-
-    if (out < 0)
+    t->out = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+    if (t->out < 0)
         return err_set(e, ERR_USAGE, "/dev/tty", "open the screen: there is no terminal");
-    t->out = fdopen(out, "w");
     t->in = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    t->unused = fopen("/dev/tty", "re");
-    if (!t->out)
-        close(out);
-    if (!t->out || !t->unused || t->in < 0)
+    t->unused = fopen("/dev/null", "re");
+    t->drawn = open_memory();
+    if (t->in < 0 || !t->unused || !t->drawn)
         return err_sys(e, "/dev/tty", "open the screen");
-    if (tcgetattr(out, &t->found) != 0)
+    if (tcgetattr(t->out, &t->found) != 0)
         return err_sys(e, "/dev/tty", "ask the terminal");
     return ERR_OK;
+}
+
+/* Keys come as they are: ^C, ^Z and ^S are keys as well. */
+static void set_raw(const struct terminal *t)
+{
+    struct termios raw = t->found;
+
+    cfmakeraw(&raw);
+    tcsetattr(t->out, TCSADRAIN, &raw);
 }
 
 static bool cannot_draw(const char *type)
@@ -85,15 +139,16 @@ static enum err_code open_screen(struct terminal *t, const struct term_options *
     const char *type = o->type ? o->type : "(none)";
 
     if (!cannot_draw(o->type))
-        t->screen = newterm(o->type, t->out, t->unused);
+        t->screen = newterm(o->type, t->drawn, t->unused);
     if (!t->screen)
         return err_set(e, ERR_USAGE, type,
                        "open the screen: this terminal cannot draw one; try --plain");
     set_term(t->screen);
-    raw(); /* keys come as they are; ^C, ^Z and ^S are keys as well */
-    noecho();
     nonl();
     typeahead(-1); /* we read the keys, curses must not look for them */
+    /* Until its first endwin curses flushes with each movement; what this one draws nobody sees. */
+    endwin();
+    drop_drawn(t);
     idlok(stdscr, TRUE);
     const char *mouse = tigetstr("kmous");
 
@@ -110,7 +165,7 @@ enum err_code term_open(const struct term_options *o, struct terminal **out, str
 
     if (!t)
         return err_set(e, ERR_NOMEM, "/dev/tty", "open the screen: out of memory");
-    t->in = -1;
+    t->in = t->out = -1;
     rc = open_files(t, e);
     if (rc == ERR_OK)
         rc = open_screen(t, o, e);
@@ -118,8 +173,9 @@ enum err_code term_open(const struct term_options *o, struct terminal **out, str
         term_close(t);
         return rc;
     }
-    rescue_arm(fileno(t->out), &t->found);
+    rescue_arm(t->out, &t->found);
     t->inside = true;
+    set_raw(t);
     tell_modes(t, true);
     *out = t;
     return ERR_OK;
@@ -133,13 +189,15 @@ void term_close(struct terminal *t)
     paint_fini(&t->paint);
     if (t->screen)
         delscreen(t->screen);
-    rescue_disarm();
-    if (t->in >= 0)
-        close(t->in);
+    buf_fini(&t->bytes);
+    if (t->drawn)
+        fclose(t->drawn);
     if (t->unused)
         fclose(t->unused);
-    if (t->out)
-        fclose(t->out);
+    if (t->in >= 0)
+        close(t->in);
+    if (t->out >= 0)
+        close(t->out);
     free(t);
 }
 
@@ -150,7 +208,7 @@ int term_input(const struct terminal *t)
 
 int term_output(const struct terminal *t)
 {
-    return fileno(t->out);
+    return t->out;
 }
 
 void term_size(struct terminal *t, int *rows, int *cols)
@@ -159,7 +217,7 @@ void term_size(struct terminal *t, int *rows, int *cols)
 
     *rows = LINES;
     *cols = COLS;
-    if (ioctl(fileno(t->out), TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
+    if (ioctl(t->out, TIOCGWINSZ, &size) == 0 && size.ws_row && size.ws_col) {
         *rows = size.ws_row;
         *cols = size.ws_col;
     }
@@ -175,7 +233,8 @@ void term_leave(struct terminal *t)
     tell_modes(t, false);
     curs_set(1);
     endwin();
-    tcsetattr(fileno(t->out), TCSADRAIN, &t->found);
+    send_drawn(t);
+    tcsetattr(t->out, TCSADRAIN, &t->found);
     rescue_disarm();
 }
 
@@ -185,18 +244,21 @@ void term_enter(struct terminal *t)
         return;
     t->inside = true;
     /* The shell may have changed the modes meanwhile: those are the ones to go back to. */
-    tcgetattr(fileno(t->out), &t->found);
-    rescue_arm(fileno(t->out), &t->found);
-    reset_prog_mode();
+    tcgetattr(t->out, &t->found);
+    rescue_arm(t->out, &t->found);
+    set_raw(t);
     term_forget(t);
     refresh();
+    send_drawn(t);
     tell_modes(t, true);
 }
 
 void term_paint(struct terminal *t, const struct frame *f)
 {
-    if (t->inside)
-        paint_frame(&t->paint, f);
+    if (!t->inside)
+        return;
+    paint_frame(&t->paint, f);
+    send_drawn(t);
 }
 
 void term_forget(struct terminal *t)
@@ -242,7 +304,7 @@ enum err_code term_copy(struct terminal *t, struct slice text, struct err *e)
     if (rc == ERR_OK)
         rc = buf_add(&line, SLICE("\x07"));
     if (rc == ERR_OK)
-        tell(t, line.p, line.n);
+        tell(t, buf_slice(&line));
     buf_fini(&line);
     return rc ? err_set(e, rc, "", "copy: out of memory") : ERR_OK;
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "lite/utf8.h"
+#include "store/systems/claude/reading.h"
 
 const struct claude *claude_of(const struct store *st)
 {
@@ -178,7 +179,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     if (!rc &&
         (!(c->projects = join(c->base.path, "projects")) || !(c->scratch = scratch_pool_new())))
         rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
-    row_tables_init(&c->tables);
+    reading_tables_init(&c->tables);
     if (!rc)
         rc = take_forced_folder(c, e);
     if (rc)

@@ -12,7 +12,7 @@
 
 static const struct field moved = { FIELD_ROW, "relocatedCwd", "relocated" };
 
-static bool first_row_cwd(struct slice head, struct arena *a, struct slice *cwd)
+bool first_row_cwd(struct slice head, struct arena *a, struct slice *cwd)
 {
     struct slice row, value;
     bool torn;
@@ -25,7 +25,8 @@ static bool first_row_cwd(struct slice head, struct arena *a, struct slice *cwd)
     return true;
 }
 
-bool session_own_cwd(struct slice head, struct slice tail, struct arena *a, struct slice *cwd)
+static bool session_own_cwd(struct slice head, struct slice tail, struct arena *a,
+                            struct slice *cwd)
 {
     struct field_set set;
     struct field_value value;

@@ -1,5 +1,6 @@
 #include "store/systems/claude/recent.h"
 
+#include "lite/field.h"
 #include "lite/json.h"
 #include "lite/line.h"
 #include "store/systems/claude/prompt.h"
@@ -33,24 +34,47 @@ static bool waits_for_answer(struct slice row, struct slice content, struct aren
     return prompt.text.p != NULL;
 }
 
-enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, MESSAGE, KEYS };
+enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, TIME, MESSAGE, KEYS };
 
 /* A row of the conversation itself, taken apart; false for every other. */
 static bool read_message(struct slice row, struct slice value[KEYS])
 {
     static const char *const keys[KEYS] = { "type",        "isMeta",   "isCompactSummary",
                                             "isSidechain", "teamName", "isApiErrorMessage",
-                                            "message" };
+                                            "timestamp",   "message" };
 
     if (!slice_has(row, "\"user\"") && !slice_has(row, "\"assistant\""))
-        return false;
-    if (!json_valid(row))
         return false;
     json_get_each(row, keys, KEYS, value);
     return json_type(value[META]) != JSON_TRUE && json_type(value[SIDE]) != JSON_TRUE &&
            json_type(value[TEAM]) != JSON_STRING && json_type(value[FAILED]) != JSON_TRUE &&
            json_type(value[MESSAGE]) == JSON_OBJECT &&
            (json_string_is(value[TYPE], "user") || json_string_is(value[TYPE], "assistant"));
+}
+
+static bool was_cut(struct slice row, const struct slice value[KEYS], struct arena *a, bool *ok)
+{
+    struct slice content = { NULL, 0 };
+
+    if (json_string_is(value[TYPE], "assistant"))
+        return slice_has(row, "\"tool_use\"") && json_get(value[MESSAGE], "content", &content) &&
+               has_block(content, "tool_use");
+    return json_type(value[SUMMARY]) != JSON_TRUE &&
+           json_get(value[MESSAGE], "content", &content) && waits_for_answer(row, content, a, ok);
+}
+
+/* The model stands before the content of its message, so its first place is the right one. What only
+ * carries messages of others (progress rows) does not count. */
+static bool read_model(struct slice row, struct arena *a, struct slice *model)
+{
+    if (!slice_has(row, "\"model\":") || !slice_has(row, "\"type\":\"assistant\"") ||
+        slice_has(row, "\"type\":\"progress\""))
+        return true;
+    if (!field_first(row, true, "model", a, model))
+        return false;
+    if (slice_eq(*model, SLICE("<synthetic>")))
+        *model = (struct slice){ NULL, 0 };
+    return true;
 }
 
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
@@ -60,21 +84,13 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
 
     *out = (struct last_turn){ 0 };
     while (ok && !out->model.p && line_last(&tail, &row, &torn)) {
-        struct slice content = { NULL, 0 }, model;
-
-        if (!read_message(row, value))
-            continue;
-        bool answer = json_string_is(value[TYPE], "assistant");
-
-        json_get(value[MESSAGE], "content", &content);
-        if (last)
-            out->interrupted = answer ? has_block(content, "tool_use")
-                                      : json_type(value[SUMMARY]) != JSON_TRUE &&
-                                            waits_for_answer(row, content, a, &ok);
-        last = false;
-        if (answer && json_get(value[MESSAGE], "model", &model) &&
-            !json_string_is(model, "<synthetic>") && json_type(model) == JSON_STRING)
-            ok &= json_text(model, a, &out->model);
+        if (last && read_message(row, value)) {
+            last = false;
+            out->interrupted = was_cut(row, value, a, &ok);
+            out->timestamp = value[TIME];
+        }
+        if (!last)
+            ok &= read_model(row, a, &out->model);
     }
     return ok;
 }

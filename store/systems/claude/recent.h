@@ -13,9 +13,9 @@
 
 /* How the last turn ended. */
 struct last_turn {
-    bool
-        interrupted; /* a prompt or a tool's result without an answer, a tool call without result */
-    struct slice model; /* that gave the last answer */
+    bool interrupted;       /* a prompt or result without an answer, a call without a result */
+    struct slice model;     /* that gave the last answer */
+    struct slice timestamp; /* of the last message, as it is written, in the tail */
 };
 
 /* False without memory. */

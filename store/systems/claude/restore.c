@@ -197,7 +197,8 @@ enum err_code claude_restore(const struct store *st, const struct session_ref *r
         return ERR_OK;
     }
     restore_fini(&r.out);
-    if (why.code == ERR_OK)
+    /* A failure that was got over may have left its words. */
+    if (why.code != rc)
         return err_set(e, rc, ref->path.p, "restore the session");
     if (e)
         *e = why;

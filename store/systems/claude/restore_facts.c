@@ -24,9 +24,9 @@ static enum err_code keep_text(struct claude_restoring *r, struct slice row, con
     struct slice value, text;
     enum err_code rc = ERR_OK;
 
-    *found = json_at(row, path, &value) && json_text(value, &a, &text);
-    if (*found)
-        rc = keep(r, text, out);
+    *found = json_at(row, path, &value) && json_type(value) == JSON_STRING;
+    if (*found) /* a string of a valid row has a text, if there is memory for it */
+        rc = json_text(value, &a, &text) ? keep(r, text, out) : ERR_NOMEM;
     arena_fini(&a);
     return rc;
 }

@@ -3,11 +3,10 @@
 
 #include "lite/field.h"
 
-/* What describe looks for in the windows, prepared once for each store. */
+/* What describe looks for in the windows, prepared once for each store
+ * (reading_tables_init). */
 struct row_tables {
     struct field_set tail, head, summary;
 };
-
-void row_tables_init(struct row_tables *t);
 
 #endif

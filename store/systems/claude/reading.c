@@ -1,0 +1,150 @@
+#include "store/systems/claude/reading.h"
+
+#include <string.h>
+
+#include "lite/json.h"
+#include "lite/time.h"
+
+static const struct field fields[FIELDS] = {
+    [TITLE] = { FIELD_LOOSE, "customTitle", "custom-title" },
+    [AI_TITLE] = { FIELD_LOOSE, "aiTitle", "ai-title" },
+    [TAG] = { FIELD_LOOSE, "tag", "tag" },
+    [LAST_PROMPT] = { FIELD_ROW, "lastPrompt", NULL },
+    [MOVED] = { FIELD_ROW, "relocatedCwd", "relocated" },
+    [AGENT_NAME] = { FIELD_ROW, "agentName", "agent-name" },
+    [BRANCH] = { FIELD_RAW, "gitBranch", NULL },
+    [ENTRY] = { FIELD_RAW, "entrypoint", NULL },
+    [TIMES] = { FIELD_SEEN, "\"timestamp\":\"", NULL },
+    [SNAPSHOTS] = { FIELD_SEEN, "\"type\":\"file-history-", NULL },
+    [FORKED] = { FIELD_SEEN, "\"forkedFrom\":", NULL },
+    [GLUED] = { FIELD_SEEN, "{\"parentUuid\":", NULL },
+    [CONTINUED] = { FIELD_SEEN, "\"type\":\"continued-in\"", NULL },
+};
+
+static const struct field summary_field = { FIELD_ROW, "summary", NULL };
+
+void reading_tables_init(struct row_tables *t)
+{
+    field_set_init(&t->tail, fields, FIELDS);
+    field_set_init(&t->head, fields, HEAD_FIELDS);
+    field_set_init(&t->summary, &summary_field, 1);
+}
+
+bool reading_is_whole(const struct reading *r)
+{
+    return r->w->tail.p == r->w->head.p;
+}
+
+struct slice reading_whole_head(struct reading *r)
+{
+    if (window_widen(r->w, NULL))
+        r->row->flags |= SESSION_CHANGED;
+    return r->w->head;
+}
+
+struct slice reading_known_rows(const struct reading *r)
+{
+    struct slice head = r->w->head;
+    const char *end = r->w->wide ? NULL : memrchr(head.p, '\n', head.n);
+
+    if (!r->w->wide)
+        head.n = end ? (size_t)(end + 1 - head.p) : 0;
+    return head;
+}
+
+struct slice reading_row_with(struct reading *r, const char *text)
+{
+    struct slice head = reading_known_rows(r);
+    const char *p = head.n ? memmem(head.p, head.n, text, strlen(text)) : NULL;
+
+    if (!p && !r->w->wide) {
+        head = reading_whole_head(r);
+        p = memmem(head.p, head.n, text, strlen(text));
+    }
+    return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
+}
+
+struct slice reading_first(struct reading *r, const char *key)
+{
+    struct slice text = { NULL, 0 };
+
+    r->ok &= field_first(r->w->head, r->w->wide, key, r->a, &text);
+    if (!text.p && !r->w->wide)
+        r->ok &= field_first(reading_whole_head(r), true, key, r->a, &text);
+    return text;
+}
+
+struct slice reading_first_unless_tail_lacks(struct reading *r, enum field_number field)
+{
+    if (reading_is_whole(r) && !r->tail[field].found)
+        return (struct slice){ NULL, 0 };
+    return reading_first(r, fields[field].key);
+}
+
+/* ---- what the pass over the tail sees on its way ---- */
+
+enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
+
+/* Only a row's own timestamp counts, and it is only looked at closely where it would be the newest. */
+static void see_time(struct reading *r, struct slice row, size_t at)
+{
+    size_t from = at + strlen(fields[TIMES].key);
+    const char *end = memchr(row.p + from, '"', row.n - from);
+    struct slice text, own;
+    int64_t ms;
+
+    if (!end)
+        return;
+    text = (struct slice){ row.p + from, (size_t)(end - row.p) - from };
+    /* Of the usual form, most need no more than this. */
+    if (text.n == TIME_USUAL && r->newest.n == TIME_USUAL &&
+        memcmp(text.p, r->newest.p, TIME_USUAL) <= 0)
+        return;
+    if (!time_parse(text, &ms) || ms <= r->newest_ms || !json_get(row, "timestamp", &own) ||
+        own.p + 1 != text.p)
+        return;
+    r->newest_ms = ms;
+    r->newest = text;
+}
+
+/* The last message mostly has the newest time: known before the pass, it saves the closer looks. */
+static void read_turn(struct reading *r)
+{
+    struct slice quoted;
+
+    r->ok &= last_turn_read(r->w->tail, r->a, &r->turn);
+    quoted = r->turn.timestamp;
+    if (json_type(quoted) != JSON_STRING || quoted.n < 2)
+        return;
+    r->newest = (struct slice){ quoted.p + 1, quoted.n - 2 };
+    if (!time_parse(r->newest, &r->newest_ms))
+        r->newest = (struct slice){ NULL, 0 };
+}
+
+/* A row that begins inside of another one, where no value can begin: the other one was cut off. */
+static bool see_glued(struct reading *r, struct slice row, size_t at)
+{
+    if (at == 0 || strchr(":,[", row.p[at - 1]) || json_valid(row))
+        return false;
+    r->row->flags |= SESSION_DAMAGED;
+    return true;
+}
+
+static bool see(size_t field, struct slice row, size_t at, void *arg)
+{
+    struct reading *r = arg;
+
+    switch (field) {
+    case TIMES: see_time(r, row, at); return false;
+    case SNAPSHOTS: return tracked_add(&r->tracked, row, r->a);
+    case CONTINUED: return r->says_continued = true;
+    case FORKED: r->ok &= fork_origin(row, r->a, &r->row->parent_id); return r->row->parent_id.p;
+    default: return see_glued(r, row, at);
+    }
+}
+
+void reading_pass_tail(struct reading *r)
+{
+    read_turn(r);
+    r->ok &= field_set_last(&r->c->tables.tail, r->w->tail, r->a, r->tail, see, r);
+}

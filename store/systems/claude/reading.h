@@ -1,0 +1,77 @@
+#ifndef STORE_SYSTEMS_CLAUDE_READING_H
+#define STORE_SYSTEMS_CLAUDE_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/field.h"
+#include "lite/slice.h"
+#include "lite/window.h"
+#include "store/scope.h"
+#include "store/session.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/recent.h"
+
+/* One describe under way: two windows, and what was found in them so far. */
+
+/* The same table serves both windows: in the head only the titles are asked for. */
+enum field_number {
+    TITLE,
+    AI_TITLE,
+    TAG,
+    LAST_PROMPT,
+    MOVED,
+    AGENT_NAME,
+    BRANCH,
+    ENTRY,
+    TIMES,
+    SNAPSHOTS,
+    FORKED,
+    GLUED,
+    CONTINUED,
+    FIELDS,
+    HEAD_FIELDS = TAG,
+};
+
+/* One describe under way. Texts point into the windows or the scratch arena until `keep` copies them. */
+struct reading {
+    const struct claude *c;
+    const struct scope *scope;
+    struct window *w;
+    struct arena *a;
+    struct session_row *row;
+    struct field_value tail[FIELDS];
+    struct slice project; /* that the session's folder stands for */
+    struct tracked tracked;
+    struct last_turn turn;
+    int64_t newest_ms;
+    struct slice newest; /* as it is written */
+    bool has_side;       /* there is a side folder */
+    bool says_continued; /* the tail names a session that may go on with this one */
+    bool ok;             /* false: out of memory */
+};
+
+void reading_tables_init(struct row_tables *t);
+
+/* The pass over the tail: its fields, and what else is seen on the way. */
+void reading_pass_tail(struct reading *r);
+
+/* Of the head mostly the first stage is enough; these read the rest only when they must. */
+
+/* The head and the tail are the same bytes: the whole file. */
+bool reading_is_whole(const struct reading *r);
+struct slice reading_whole_head(struct reading *r);
+/* Rows that are there to their ends; when the head is read whole, its last one too, cut or not. */
+struct slice reading_known_rows(const struct reading *r);
+/* The row around the first place of a text in the head; empty when it is nowhere. */
+struct slice reading_row_with(struct reading *r, const char *text);
+/* The first raw value of a key in the head; .p is NULL when there is none. */
+struct slice reading_first(struct reading *r, const char *key);
+/* The same for a field of the tail: what the tail does not have, a head of the same bytes has not. */
+struct slice reading_first_unless_tail_lacks(struct reading *r, enum field_number field);
+
+/* Says why a list leaves the session out, if it does (claude.md 2.5, 1.3). */
+void reading_hide(struct reading *r);
+
+#endif

@@ -1,0 +1,23 @@
+#ifndef TESTS_BENCH_RUN_H
+#define TESTS_BENCH_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One run of another program, measured from outside. */
+struct run {
+    const char *const *argv; /* NULL-terminated */
+    const char *config;      /* CLAUDE_CONFIG_DIR and HOME for it; NULL: as they are */
+    int files;               /* descriptors it may have; 0: as many as we */
+    bool discard;            /* its output goes to /dev/null: bytes and ends stay 0 */
+
+    double wall, cpu; /* seconds */
+    long peak_kb;
+    size_t bytes;  /* that it printed */
+    size_t values; /* objects among them: lines that begin with one */
+};
+
+/* Ends this program when the other one fails. */
+void run_program(struct run *r);
+
+#endif

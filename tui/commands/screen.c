@@ -1,0 +1,77 @@
+#include "tui/commands/screen.h"
+
+#include <string.h>
+
+#include "tui/commands/choice.h"
+#include "tui/model.h"
+#include "tui/term/loop.h"
+
+static struct slice text_of(const char *text)
+{
+    return (struct slice){ text, text ? strlen(text) : 0 };
+}
+
+static void fill_settings(const struct invocation *in, const struct sessions *s,
+                          struct settings *out)
+{
+    const struct options *o = &in->options;
+
+    out->print = option_given(o, OPTION_PRINT);
+    out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
+    out->query = text_of(o->query);
+    out->project = text_of(o->project ? o->project : in->world->env.cwd);
+    out->home = text_of(in->world->env.home);
+    out->looked_in = s->looked_in;
+    out->looked_in_count = s->looked_in_count;
+}
+
+static enum err_code carry_out(struct invocation *in, const struct config *config,
+                               struct effect *chosen, struct err *e)
+{
+    const char *dir =
+        chosen->kind == EFFECT_RESUME && chosen->text.n ? buf_cstr(&chosen->text) : NULL;
+    enum err_code rc = ERR_OK;
+
+    if (chosen->kind == EFFECT_QUIT) {
+        in->exit_code = chosen->code;
+        return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
+    }
+    if (chosen->kind == EFFECT_PRINT)
+        in->options.given |= OPTION_BIT(PRINT);
+    for (size_t i = 0; rc == ERR_OK && i < chosen->row_count; i++)
+        rc = choice_carry_out(in, config, chosen->rows[i], dir, e);
+    return rc;
+}
+
+enum err_code screen_run(struct invocation *in, struct config *config, struct sessions *s,
+                         struct err *e)
+{
+    const struct world *world = in->world;
+    struct outcome outcome = { 0 };
+    struct desk desk;
+    struct loop_setup setup = {
+        .desk = &desk,
+        .term = { .type = world->term,
+                  .theme = &config->theme,
+                  .colours = config->settings.colours,
+                  .no_color = world->no_color,
+                  .mouse = !config->settings.no_mouse },
+        .editor = world->editor,
+    };
+    fill_settings(in, s, &config->settings);
+    struct model *model = model_new(&config->settings, world->env.now_ms);
+
+    if (!model)
+        return err_set(e, ERR_NOMEM, "", "open the picker: out of memory");
+    desk_init(&desk, s->store, s->n, &config->settings, world->env.cwd);
+    desk.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
+    enum err_code rc = loop_run(&setup, model, &outcome, e);
+
+    desk_fini(&desk);
+    if (rc == ERR_OK) {
+        rc = carry_out(in, config, &outcome.chosen, e);
+        effect_fini(&outcome.chosen);
+    }
+    model_free(model);
+    return rc;
+}

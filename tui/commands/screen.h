@@ -1,0 +1,13 @@
+#ifndef TUI_COMMANDS_SCREEN_H
+#define TUI_COMMANDS_SCREEN_H
+
+#include "tui/commands/command.h"
+#include "tui/commands/sessions.h"
+#include "tui/config.h"
+
+/* The picker on the screen: runs it, and does with the choice what was asked. ERR_CANCELLED: nothing was chosen.
+ * Completes the settings of the configuration. */
+MUST_CHECK enum err_code screen_run(struct invocation *in, struct config *config,
+                                    struct sessions *s, struct err *e);
+
+#endif

@@ -1,0 +1,151 @@
+#include "tui/screens/sheet.h"
+
+#include <stdlib.h>
+
+#include "tui/clean.h"
+
+void sheet_fini(struct sheet *s)
+{
+    arena_fini(&s->arena);
+    free(s->run);
+    free(s->line);
+    *s = (struct sheet){ 0 };
+}
+
+/* The array grown to hold one more; NULL without memory (the old one stays as it is). */
+static void *grown(void *array, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return array;
+    size_t want = *cap ? *cap * 2 : 16;
+    void *p = reallocarray(array, want, size);
+
+    if (p)
+        *cap = want;
+    return p;
+}
+
+static void add_run(struct sheet *s, const struct run *run)
+{
+    struct run *p = grown(s->run, s->runs, &s->run_cap, sizeof *p);
+    struct slice text = p ? arena_copy(&s->arena, run->text) : (struct slice){ NULL, 0 };
+
+    if (p)
+        s->run = p;
+    if (!text.p) {
+        s->rc = ERR_NOMEM;
+        return;
+    }
+    p[s->runs++] = (struct run){ .text = text, .style = run->style };
+}
+
+void sheet_line(struct sheet *s, const struct run *run, size_t n)
+{
+    struct line *p = s->rc ? NULL : grown(s->line, s->n, &s->cap, sizeof *p);
+
+    if (!p) {
+        s->rc = ERR_NOMEM;
+        return;
+    }
+    s->line = p;
+    struct line line = s->stamp;
+
+    line.run = (uint32_t)s->runs;
+    for (size_t i = 0; i < n && !s->rc; i++)
+        if (run[i].text.n)
+            add_run(s, &run[i]);
+    line.runs = (uint32_t)s->runs - line.run;
+    if (!s->rc)
+        s->line[s->n++] = line;
+}
+
+void sheet_text(struct sheet *s, enum style style, const char *text)
+{
+    struct run run = { { text, strlen(text) }, style };
+
+    sheet_line(s, &run, 1);
+}
+
+void sheet_dirty(struct sheet *s, enum style style, struct slice text)
+{
+    struct buf clean = { 0 };
+
+    if (clean_add(&clean, text))
+        s->rc = ERR_NOMEM;
+    struct run run = { buf_slice(&clean), style };
+
+    sheet_line(s, &run, 1);
+    buf_fini(&clean);
+}
+
+void sheet_blank(struct sheet *s)
+{
+    sheet_line(s, NULL, 0);
+}
+
+void sheet_rule(struct sheet *s, enum style style, const char *label)
+{
+    struct run run = { { label, strlen(label) }, style };
+    bool rule = s->stamp.rule;
+
+    s->stamp.rule = true;
+    sheet_line(s, &run, 1);
+    s->stamp.rule = rule;
+}
+
+void sheet_draw_line(const struct sheet *s, size_t at, struct frame *f, int y, int x, int w)
+{
+    const struct line *line = &s->line[at];
+    int used = 0;
+
+    for (uint32_t i = 0; i < line->runs; i++) {
+        const struct run *run = &s->run[line->run + i];
+
+        used += frame_text(f, y, x + used, w - used, run->style, run->text);
+    }
+    while (line->rule && used < w)
+        used += frame_puts(f, y, x + used, 1, STYLE_BORDER, f->ascii ? "-" : "─") ? 1 : w;
+}
+
+enum err_code ink_add(struct ink *ink, enum style style, const char *bytes, size_t n, int width)
+{
+    bool goes_on = ink->n > 0 && ink->stroke[ink->n - 1].style == style;
+    struct stroke *p = goes_on ? ink->stroke : grown(ink->stroke, ink->n, &ink->cap, sizeof *p);
+
+    if (!p || buf_add(&ink->bytes, (struct slice){ bytes, n }))
+        return ERR_NOMEM;
+    ink->stroke = p;
+    if (!goes_on)
+        p[ink->n++] = (struct stroke){ .style = (uint8_t)style };
+    p[ink->n - 1].len += (uint32_t)n;
+    ink->width += width;
+    return ERR_OK;
+}
+
+enum err_code ink_move(struct ink *ink, struct ink *from)
+{
+    const char *p = from->bytes.p;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < from->n && !rc; i++) {
+        rc = ink_add(ink, from->stroke[i].style, p, from->stroke[i].len, 0);
+        p += from->stroke[i].len;
+    }
+    ink->width += from->width;
+    ink_clear(from);
+    return rc;
+}
+
+void ink_clear(struct ink *ink)
+{
+    ink->bytes.n = 0;
+    ink->n = 0;
+    ink->width = 0;
+}
+
+void ink_fini(struct ink *ink)
+{
+    buf_fini(&ink->bytes);
+    free(ink->stroke);
+    *ink = (struct ink){ 0 };
+}

@@ -1,0 +1,78 @@
+#ifndef TUI_SCREENS_SHEET_H
+#define TUI_SCREENS_SHEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/buf.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+#include "tui/frame.h"
+
+/* Text laid out in lines: what one message looks like at one width. Its bytes are clean (clean.h) and its own,
+ * so that what it was made from may be freed. */
+
+struct run {
+    struct slice text; /* clean */
+    enum style style;
+};
+
+/* What unfolding at a line means. */
+enum line_part {
+    PART_BLOCK, /* the block is opened or closed */
+    PART_MORE,  /* the rest of a long text is shown or hidden */
+};
+
+struct line {
+    uint32_t run, runs; /* first and count, in sheet.run */
+    uint16_t block;     /* of the message: what the line belongs to */
+    uint8_t part;       /* enum line_part */
+    bool foldable;      /* unfolding here does something */
+    bool rule;          /* drawn out to the width, after its runs */
+};
+
+struct sheet {
+    struct arena arena;
+    struct run *run;   /* owned */
+    struct line *line; /* owned */
+    size_t runs, run_cap, n, cap;
+    struct line stamp; /* what the next lines are marked with */
+    enum err_code rc;  /* the first failure sticks; a sheet with one is cut short */
+};
+
+void sheet_fini(struct sheet *s);
+/* Appends a line of these runs, copying their bytes. */
+void sheet_line(struct sheet *s, const struct run *run, size_t n);
+/* A line of one text; it must be clean. */
+void sheet_text(struct sheet *s, enum style style, const char *text);
+/* One that is not: cleaned, and not wrapped. */
+void sheet_dirty(struct sheet *s, enum style style, struct slice text);
+void sheet_blank(struct sheet *s);
+/* A rule behind a label, which may be "". */
+void sheet_rule(struct sheet *s, enum style style, const char *label);
+
+/* Draws one line at (y, x) in w columns. */
+void sheet_draw_line(const struct sheet *s, size_t line, struct frame *f, int y, int x, int w);
+
+/* Clean text with its styles, on its way into a line. */
+struct stroke {
+    uint32_t len;
+    uint8_t style;
+};
+
+struct ink {
+    struct buf bytes;
+    struct stroke *stroke; /* owned */
+    size_t n, cap;
+    int width;
+};
+
+enum err_code ink_add(struct ink *ink, enum style style, const char *bytes, size_t n, int width);
+/* Appends all of `from` and empties it. */
+enum err_code ink_move(struct ink *ink, struct ink *from);
+void ink_clear(struct ink *ink);
+void ink_fini(struct ink *ink);
+
+#endif

@@ -1,0 +1,426 @@
+#include "tui/screens/tool.h"
+
+#include <stdio.h>
+
+#include "lite/json.h"
+#include "lite/utf8.h"
+#include "tui/clean.h"
+#include "tui/screens/diff.h"
+
+enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8 };
+
+#define INDENT "    "
+
+enum about { ABOUT_TEXT, ABOUT_PATH, ABOUT_COUNT };
+
+/* Which member of the input says what a call is about, and what its outcome is counted in. */
+static const struct known {
+    const char *name, *member;
+    enum about about;
+    bool counts_lines; /* of its result */
+} known[] = {
+    { "Bash", "command", ABOUT_TEXT, false },
+    { "Read", "file_path", ABOUT_PATH, true },
+    { "Write", "file_path", ABOUT_PATH, false },
+    { "Edit", "file_path", ABOUT_PATH, false },
+    { "MultiEdit", "file_path", ABOUT_PATH, false },
+    { "NotebookEdit", "notebook_path", ABOUT_PATH, false },
+    { "Glob", "pattern", ABOUT_TEXT, true },
+    { "Grep", "pattern", ABOUT_TEXT, true },
+    { "LS", "path", ABOUT_PATH, true },
+    { "WebFetch", "url", ABOUT_TEXT, false },
+    { "WebSearch", "query", ABOUT_TEXT, false },
+    { "Task", "description", ABOUT_TEXT, false },
+    { "Agent", "description", ABOUT_TEXT, false },
+    { "Skill", "skill", ABOUT_TEXT, false },
+    { "TodoWrite", "todos", ABOUT_COUNT, false },
+};
+
+/* For tools not known here: what their input tends to be about. */
+static const char *const telling[] = { "file_path", "path",  "command", "pattern", "query",
+                                       "url",       "title", "subject", "name",    "description",
+                                       "prompt",    "text",  "id" };
+
+static const struct known *known_tool(struct slice name)
+{
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (slice_eq(name, (struct slice){ known[i].name, strlen(known[i].name) }))
+            return &known[i];
+    return NULL;
+}
+
+size_t tool_count_lines(struct slice text)
+{
+    size_t n = 0;
+
+    for (const char *p = text.p, *end = text.p + text.n; p && p < end; n++) {
+        p = memchr(p, '\n', (size_t)(end - p));
+        if (p)
+            p++;
+    }
+    return n;
+}
+
+static size_t count_members(struct slice array)
+{
+    struct json_iter it;
+    struct slice key, value;
+    size_t n = 0;
+
+    if (json_iter_open(&it, array))
+        while (json_iter_next(&it, &key, &value))
+            n++;
+    return n;
+}
+
+/* What a call changes in a file: the recorded patch if there is one, else from its input. */
+static void collect_diff(struct diff *d, const struct tool *t)
+{
+    struct json_iter it;
+    struct slice key, edit, edits, before, after;
+
+    if (t->result && t->result->patch.n)
+        diff_of_patch(d, t->result->patch);
+    if (d->n > 0 || d->rc)
+        return;
+    if (json_get_text(t->call->input, "old_string", &d->arena, &before) &&
+        json_get_text(t->call->input, "new_string", &d->arena, &after))
+        diff_of_texts(d, before, after);
+    else if (json_get(t->call->input, "edits", &edits) && json_iter_open(&it, edits))
+        while (!d->rc && json_iter_next(&it, &key, &edit)) {
+            if (json_get_text(edit, "old_string", &d->arena, &before) &&
+                json_get_text(edit, "new_string", &d->arena, &after))
+                diff_of_texts(d, before, after);
+        }
+    else if (slice_eq(t->call->name, SLICE("Write")) &&
+             json_get_text(t->call->input, "content", &d->arena, &after))
+        diff_of_texts(d, (struct slice){ NULL, 0 }, after);
+}
+
+/* The words on the folded line: bounded runs, with the bytes they need. */
+struct summary {
+    struct run run[12];
+    size_t n;
+    struct buf name, argument, outcome;
+    char count[64], add[32], remove[32];
+};
+
+static void put(struct summary *sum, enum style style, struct slice text)
+{
+    if (text.n && sum->n < sizeof sum->run / sizeof sum->run[0])
+        sum->run[sum->n++] = (struct run){ text, style };
+}
+
+static void puts_run(struct summary *sum, enum style style, const char *text)
+{
+    put(sum, style, (struct slice){ text, strlen(text) });
+}
+
+/* "Exit code 2" at the front of what a shell command answered. */
+static bool exit_code(struct slice text, struct slice *digits)
+{
+    static const char lead[] = "Exit code ";
+    size_t n = sizeof lead - 1, end = n;
+
+    if (text.n <= n || memcmp(text.p, lead, n) != 0)
+        return false;
+    while (end < text.n && end - n < 6 && text.p[end] >= '0' && text.p[end] <= '9')
+        end++;
+    *digits = (struct slice){ text.p + n, end - n };
+    return end > n;
+}
+
+static struct slice first_line(struct slice text)
+{
+    struct slice trimmed = js_trim(text);
+    const char *nl = trimmed.n ? memchr(trimmed.p, '\n', trimmed.n) : NULL;
+
+    return nl ? (struct slice){ trimmed.p, (size_t)(nl - trimmed.p) } : trimmed;
+}
+
+static struct slice without_tag(struct slice text)
+{
+    static const char tag[] = "<tool_use_error>";
+
+    if (text.n > sizeof tag - 1 && memcmp(text.p, tag, sizeof tag - 1) == 0)
+        return (struct slice){ text.p + sizeof tag - 1, text.n - (sizeof tag - 1) };
+    return text;
+}
+
+static void put_failure(struct summary *sum, const struct look *look, struct slice text)
+{
+    struct slice digits;
+    enum err_code rc = ERR_OK;
+
+    puts_run(sum, STYLE_ERROR, " ");
+    puts_run(sum, STYLE_ERROR, look->signs->failed);
+    if (exit_code(text, &digits)) {
+        rc = buf_addf(&sum->outcome, " exit %.*s", SLICE_ARG(digits));
+    } else {
+        rc = buf_add_byte(&sum->outcome, ' ');
+        look_cut(look, &sum->outcome, first_line(without_tag(text)), look->width / 3);
+    }
+    if (!rc)
+        put(sum, STYLE_ERROR, buf_slice(&sum->outcome));
+}
+
+static void put_counts(struct summary *sum, const struct tool *t, const struct known *k)
+{
+    struct diff d = { 0 };
+
+    collect_diff(&d, t);
+    if (d.added) {
+        snprintf(sum->add, sizeof sum->add, " +%zu", d.added);
+        puts_run(sum, STYLE_ADD, sum->add);
+    }
+    if (d.removed) {
+        snprintf(sum->remove, sizeof sum->remove, " -%zu", d.removed);
+        puts_run(sum, STYLE_DELETE, sum->remove);
+    }
+    diff_fini(&d);
+    if (k && k->counts_lines && t->result && !t->result->failed) {
+        size_t n = tool_count_lines(t->result->text);
+
+        snprintf(sum->count, sizeof sum->count, "  %zu line%s", n, n == 1 ? "" : "s");
+        puts_run(sum, STYLE_DIM, sum->count);
+    }
+}
+
+static void put_outcome(struct summary *sum, const struct look *look, const struct tool *t,
+                        const struct known *k)
+{
+    put_counts(sum, t, k);
+    if (t->result && t->result->agent.n)
+        puts_run(sum, STYLE_SYSTEM, "  sub-agent");
+    if (!t->result) {
+        puts_run(sum, STYLE_DIM, " ");
+        puts_run(sum, STYLE_DIM, look->signs->none);
+    } else if (t->result->failed) {
+        put_failure(sum, look, t->result->text);
+    } else {
+        puts_run(sum, STYLE_OK, " ");
+        puts_run(sum, STYLE_OK, look->signs->ok);
+    }
+}
+
+/* What the call is about, decoded; empty when nothing tells. */
+static struct slice argument(const struct tool *t, const struct known *k, struct arena *a)
+{
+    struct slice text = { NULL, 0 }, value;
+    char count[32];
+
+    if (k && k->about == ABOUT_COUNT && json_get(t->call->input, k->member, &value)) {
+        int n = snprintf(count, sizeof count, "%zu %s", count_members(value), k->member);
+
+        return arena_copy(a, (struct slice){ count, (size_t)n });
+    }
+    if (k && json_get_text(t->call->input, k->member, a, &text))
+        return text;
+    for (size_t i = 0; i < sizeof telling / sizeof telling[0] && text.n == 0; i++)
+        json_get_text(t->call->input, telling[i], a, &text);
+    return text;
+}
+
+static bool is_path(const struct known *k, struct slice text)
+{
+    return k ? k->about == ABOUT_PATH : text.n > 0 && text.p[0] == '/';
+}
+
+static int width_of_runs(const struct summary *sum, size_t from)
+{
+    int width = 0;
+
+    for (size_t i = from; i < sum->n; i++)
+        width += (int)clean_width(sum->run[i].text);
+    return width;
+}
+
+/* "mcp__server__tool" is "server: tool" to a person. */
+static void add_name(struct summary *sum, const struct look *look, struct slice name)
+{
+    static const char lead[] = "mcp__";
+    size_t n = sizeof lead - 1;
+    const char *mid =
+        name.n > n && memcmp(name.p, lead, n) == 0 ? memmem(name.p + n, name.n - n, "__", 2) : NULL;
+
+    if (mid) {
+        look_cut(look, &sum->name, (struct slice){ name.p + n, (size_t)(mid - name.p) - n }, 24);
+        if (buf_add(&sum->name, SLICE(": ")))
+            return;
+        name = (struct slice){ mid + 2, (size_t)(name.p + name.n - mid) - 2 };
+    }
+    look_cut(look, &sum->name, name, 32);
+}
+
+/* The line a folded call is: name, what about, what came of it. The outcome always stays on it; the
+ * argument gives way. */
+static void lay_summary(struct sheet *s, const struct look *look, const struct tool *t)
+{
+    struct summary sum = { .n = 0 };
+    struct arena scratch = { 0 };
+    const struct known *k = known_tool(t->call->name);
+    struct slice about = argument(t, k, &scratch);
+
+    puts_run(&sum, STYLE_TEXT, "  ");
+    puts_run(&sum, STYLE_TOOL, t->open ? look->signs->open : look->signs->closed);
+    add_name(&sum, look, t->call->name);
+    put(&sum, STYLE_TOOL, buf_slice(&sum.name));
+    size_t argument_at = sum.n + 1;
+
+    puts_run(&sum, STYLE_TEXT, " ");
+    puts_run(&sum, STYLE_TEXT, " "); /* the argument's place */
+    put_outcome(&sum, look, t, k);
+    int room = look->width - width_of_runs(&sum, 0) + 1;
+
+    if (room < LEAST_ARGUMENT)
+        room = LEAST_ARGUMENT;
+    if (is_path(k, about))
+        look_cut_front(look, &sum.argument, look_path(look, about), room);
+    else
+        look_cut(look, &sum.argument, first_line(about), room);
+    sum.run[argument_at].text = buf_slice(&sum.argument);
+    sheet_line(s, sum.run, sum.n);
+    buf_fini(&sum.name);
+    buf_fini(&sum.argument);
+    buf_fini(&sum.outcome);
+    arena_fini(&scratch);
+}
+
+/* The front of the text with at most n lines. */
+static struct slice front(struct slice text, size_t n)
+{
+    struct slice rest = text, line;
+    bool torn;
+
+    while (n-- > 0 && slice_line(&rest, &line, &torn))
+        ;
+    return (struct slice){ text.p, text.n - rest.n };
+}
+
+static struct slice without_last_newlines(struct slice text)
+{
+    while (text.n > 0 && (text.p[text.n - 1] == '\n' || text.p[text.n - 1] == '\r'))
+        text.n--;
+    return text;
+}
+
+void tool_lay_text(struct sheet *s, const struct look *look, enum style style, struct slice text,
+                   bool more)
+{
+    struct flow f = { .sheet = s,
+                      .width = look->width,
+                      .mode = FLOW_VERBATIM,
+                      .max_lines = more ? LONG_LINES : SHORT_LINES };
+
+    text = without_last_newlines(text);
+    struct slice shown = front(text, f.max_lines);
+
+    margin_add(&f.first, STYLE_TEXT, INDENT);
+    margin_add(&f.rest, STYLE_TEXT, INDENT);
+    flow_begin(&f);
+    size_t taken = flow_text(&f, style, without_last_newlines(shown));
+
+    flow_end(&f);
+    struct slice left = { text.p + taken, text.n - taken };
+
+    if (tool_count_lines(without_last_newlines(left)) > 1 || left.n > (size_t)look->width)
+        look_more(s, look, tool_count_lines(left) - (left.n && left.p[0] == '\n' ? 1 : 0));
+    else if (more && tool_count_lines(text) > SHORT_LINES)
+        look_more(s, look, 0);
+}
+
+static bool is_shown_elsewhere(const struct tool *t, struct slice key, bool has_diff)
+{
+    static const char *const in_diff[] = { "\"old_string\"", "\"new_string\"", "\"edits\"",
+                                           "\"content\"", "\"file_path\"" };
+
+    if (slice_eq(t->call->name, SLICE("Bash")))
+        return json_string_is(key, "command");
+    for (size_t i = 0; has_diff && i < sizeof in_diff / sizeof in_diff[0]; i++)
+        if (slice_eq(key, (struct slice){ in_diff[i], strlen(in_diff[i]) }))
+            return true;
+    return false;
+}
+
+/* "key: value"; a value of several lines stands below its key. */
+static void lay_member(struct sheet *s, const struct look *look, struct slice key,
+                       struct slice value, bool more)
+{
+    struct arena scratch = { 0 };
+    struct slice name = key, text = value;
+    struct flow f = { .sheet = s, .width = look->width };
+
+    json_text(key, &scratch, &name);
+    if (json_type(value) == JSON_STRING)
+        json_text(value, &scratch, &text);
+    margin_add(&f.first, STYLE_TEXT, INDENT);
+    margin_add(&f.rest, STYLE_TEXT, INDENT "  ");
+    flow_begin(&f);
+    flow_text(&f, STYLE_KEY, name);
+    flow_text(&f, STYLE_DIM, SLICE(": "));
+    bool in_line =
+        text.n == 0 || (text.n < 2 * (size_t)look->width && !memchr(text.p, '\n', text.n));
+
+    if (in_line)
+        flow_text(&f, STYLE_TEXT, text);
+    flow_end(&f);
+    if (!in_line)
+        tool_lay_text(s, look, STYLE_TEXT, text, more);
+    arena_fini(&scratch);
+}
+
+static void lay_input(struct sheet *s, const struct look *look, const struct tool *t, bool has_diff)
+{
+    struct json_iter it;
+    struct slice key, value;
+    struct arena scratch = { 0 };
+
+    if (slice_eq(t->call->name, SLICE("Bash")) &&
+        json_get_text(t->call->input, "command", &scratch, &value))
+        tool_lay_text(s, look, STYLE_CODE, value, true);
+    if (json_iter_open(&it, t->call->input))
+        while (!s->rc && json_iter_next(&it, &key, &value))
+            if (key.n && !is_shown_elsewhere(t, key, has_diff))
+                lay_member(s, look, key, value, t->more);
+    arena_fini(&scratch);
+}
+
+static void lay_diff(struct sheet *s, const struct look *look, const struct tool *t,
+                     const struct diff *d)
+{
+    struct diff_look how = { .width = look->width,
+                             .ascii = look->ascii,
+                             .max_lines = t->more ? LONG_LINES : 4 * SHORT_LINES };
+
+    margin_add(&how.margin, STYLE_TEXT, INDENT);
+    size_t left = diff_lay(s, &how, d);
+
+    if (left > 0)
+        look_more(s, look, left);
+}
+
+void tool_lay_result(struct sheet *s, const struct look *look, const struct tool *t)
+{
+    struct slice text = without_tag(t->result->text);
+
+    if (text.n > 0)
+        tool_lay_text(s, look, t->result->failed ? STYLE_ERROR : STYLE_DIM, text, t->more);
+    else
+        sheet_text(s, STYLE_DIM, INDENT "(no output)");
+}
+
+void tool_lay(struct sheet *s, const struct look *look, const struct tool *t)
+{
+    struct diff d = { 0 };
+
+    lay_summary(s, look, t);
+    if (!t->open)
+        return;
+    collect_diff(&d, t);
+    lay_input(s, look, t, d.n > 0);
+    if (d.n > 0)
+        lay_diff(s, look, t, &d);
+    if (t->result && (d.n == 0 || t->result->failed))
+        tool_lay_result(s, look, t);
+    diff_fini(&d);
+}

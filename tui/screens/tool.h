@@ -1,0 +1,25 @@
+#ifndef TUI_SCREENS_TOOL_H
+#define TUI_SCREENS_TOOL_H
+
+#include "store/transcript.h"
+#include "tui/screens/look.h"
+
+/* A tool call and what came of it: one line when folded, all of it when open. */
+struct tool {
+    const struct block *call;
+    const struct block *result; /* NULL: there is none, or it is not read yet */
+    bool open, more;            /* more: long texts in full */
+};
+
+void tool_lay(struct sheet *s, const struct look *look, const struct tool *t);
+/* A result whose call is not shown: as open as a result can be. */
+void tool_lay_result(struct sheet *s, const struct look *look, const struct tool *t);
+
+/* Text as it is, set off from the left; a long one is cut, and says by how much. */
+void tool_lay_text(struct sheet *s, const struct look *look, enum style style, struct slice text,
+                   bool more);
+
+/* Lines of a text; a last one without newline counts. */
+size_t tool_count_lines(struct slice text);
+
+#endif

@@ -1,0 +1,367 @@
+#include "tui/screens/transcript_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    VIEWER_TAIL = 512 * 1024,
+    PREVIEW_TAIL = 128 * 1024,
+    TAIL_MAX = 64 * 1024 * 1024, /* a last row longer than this is left to the whole reading */
+    MARK_WIDTH = 2,              /* the selected line's mark */
+    BAR_WIDTH = 2,
+};
+
+int view_body_height(const struct transcript_view *v)
+{
+    return view_is_preview(v) ? v->h : v->h - 1;
+}
+
+int view_text_width(const struct transcript_view *v)
+{
+    return view_is_preview(v) ? v->w : v->w - MARK_WIDTH - BAR_WIDTH;
+}
+
+struct look view_look(const struct transcript_view *v)
+{
+    return (struct look){ .width = view_text_width(v),
+                          .ascii = v->settings->ascii,
+                          .signs = signs_for(v->settings->ascii),
+                          .root = v->root,
+                          .now_ms = v->now_ms };
+}
+
+void view_say(struct transcript_view *v, const char *text)
+{
+    snprintf(v->say, sizeof v->say, "%s", text);
+}
+
+struct transcript_view *transcript_view_new(const struct settings *settings, enum asker asker)
+{
+    struct transcript_view *v = calloc(1, sizeof *v);
+
+    if (v) {
+        v->settings = settings;
+        v->asker = asker;
+        v->root = settings->project;
+    }
+    return v;
+}
+
+/* Everything about the session that was shown. */
+static void forget(struct transcript_view *v)
+{
+    transcript_view_free(v->inner);
+    ref_list_free(v->session);
+    arena_fini(&v->texts);
+    conversation_drop(v->conversation);
+    window_clear(&v->window);
+    folds_fini(&v->folds);
+    view_search_fini(&v->search);
+    view_raw_close(v);
+    name_list_free(v->choice.names);
+    free(v->row);
+    *v = (struct transcript_view){ .settings = v->settings,
+                                   .asker = v->asker,
+                                   .root = v->root,
+                                   .now_ms = v->now_ms,
+                                   .h = v->h,
+                                   .w = v->w,
+                                   .sizes = v->sizes };
+}
+
+void transcript_view_free(struct transcript_view *v)
+{
+    if (!v)
+        return;
+    forget(v);
+    free(v);
+}
+
+static void cancel(struct effects *fx, enum asker asker, unsigned *generation)
+{
+    if (*generation)
+        effect_add(fx, EFFECT_CANCEL, asker)->generation = *generation;
+    *generation = 0;
+}
+
+void transcript_view_close(struct transcript_view *v, struct effects *fx)
+{
+    if (v->inner)
+        transcript_view_close(v->inner, fx);
+    cancel(fx, v->asker, &v->asked_tail);
+    cancel(fx, v->asker, &v->asked_load);
+    cancel(fx, v->asker, &v->asked_read);
+    cancel(fx, v->asker, &v->asked_names);
+    view_search_cancel(v, fx);
+    forget(v);
+}
+
+/* ---- questions ---- */
+
+static struct effect *ask_session(struct transcript_view *v, enum effect_kind kind,
+                                  unsigned *generation, struct effects *fx)
+{
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], v->session->agent);
+
+    if (!refs) {
+        err_set(&v->error, ERR_NOMEM, NULL, "out of memory");
+        return NULL;
+    }
+    struct effect *e = effect_add(fx, kind, v->asker);
+
+    e->refs = refs;
+    *generation = e->generation;
+    return e;
+}
+
+static void ask_tail(struct transcript_view *v, struct effects *fx)
+{
+    struct effect *e = ask_session(v, EFFECT_TAIL, &v->asked_tail, fx);
+
+    if (e)
+        e->bytes = v->tail_bytes;
+}
+
+static void ask_whole(struct transcript_view *v, struct effects *fx)
+{
+    if (!v->asked_load)
+        ask_session(v, EFFECT_LOAD, &v->asked_load, fx);
+}
+
+static bool open_session(struct transcript_view *v, const struct session_ref *ref,
+                         struct slice agent, struct slice title, struct effects *fx)
+{
+    transcript_view_close(v, fx);
+    v->session = ref_list_one(ref, agent);
+    v->title = arena_copy(&v->texts, title);
+    if (!v->session || !v->title.p) {
+        transcript_view_close(v, fx);
+        return false;
+    }
+    v->at_end = true;
+    v->tail_bytes = view_is_preview(v) ? PREVIEW_TAIL : VIEWER_TAIL;
+    ask_tail(v, fx);
+    return true;
+}
+
+bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
+                          struct slice title, struct effects *fx)
+{
+    return open_session(v, ref, (struct slice){ "", 0 }, title, fx);
+}
+
+void view_open_agent(struct transcript_view *v, struct slice agent, struct effects *fx)
+{
+    char title[96];
+
+    v->inner = transcript_view_new(v->settings, v->asker);
+    snprintf(title, sizeof title, "sub-agent %.*s", agent.n > 60 ? 60 : (int)agent.n, agent.p);
+    if (v->inner) {
+        v->inner->now_ms = v->now_ms;
+        transcript_view_resize(v->inner, v->h, v->w, fx);
+    }
+    if (!v->inner || !open_session(v->inner, &v->session->ref[0], agent,
+                                   (struct slice){ title, strlen(title) }, fx)) {
+        transcript_view_free(v->inner);
+        v->inner = NULL;
+        view_say(v, "out of memory");
+    }
+}
+
+void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,
+                            struct effects *fx)
+{
+    if (!v->session)
+        return;
+    struct ref_list *again = ref_list_one(ref, v->session->agent);
+
+    if (!again)
+        return;
+    ref_list_free(v->session);
+    v->session = again;
+    if (v->at_end || !v->conversation || v->conversation->transcript->partial)
+        ask_tail(v, fx);
+    else
+        ask_whole(v, fx);
+}
+
+void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
+{
+    if (v->inner)
+        transcript_view_resize(v->inner, h, w, fx);
+    if (w != v->w)
+        v->sizes++;
+    v->h = h;
+    v->w = w;
+    view_settle(v, fx);
+}
+
+/* ---- answers ---- */
+
+/* The part that was read is too small to hold even one message. */
+static bool is_hardly_anything(const struct transcript_view *v)
+{
+    const struct transcript *t = v->conversation->transcript;
+
+    return t->partial && t->n == 0 && (int64_t)v->tail_bytes < t->size;
+}
+
+static void take_conversation(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+{
+    bool tail = msg->generation == v->asked_tail;
+
+    if (tail)
+        v->asked_tail = 0;
+    else
+        v->asked_load = 0;
+    v->error = (struct err){ 0 };
+    view_replace(v, msg->u.conversation);
+    if (is_hardly_anything(v) && v->tail_bytes < TAIL_MAX) {
+        v->tail_bytes *= 16;
+        ask_tail(v, fx);
+    } else if (v->conversation->transcript->partial &&
+               (!view_is_preview(v) || is_hardly_anything(v))) {
+        ask_whole(v, fx);
+    }
+    if (!v->placed && v->conversation->transcript->n > 0)
+        view_to_end(v);
+    if (v->to_first && !v->conversation->transcript->partial)
+        view_to_first(v);
+}
+
+/* A preview that is scrolled to where its tail begins needs the rest. */
+static void want_more(struct transcript_view *v, struct effects *fx)
+{
+    if (view_is_preview(v) && v->conversation && v->conversation->transcript->partial &&
+        !v->at_end && v->rows > 0 && v->row[0].message == 0)
+        ask_whole(v, fx);
+}
+
+static void take_names(struct transcript_view *v, struct name_list *names, struct effects *fx)
+{
+    v->asked_names = 0;
+    name_list_free(v->choice.names);
+    v->choice = (struct choice){ .names = names };
+    if (names->n > 1)
+        return;
+    v->choice.names = NULL;
+    if (names->n == 1)
+        view_open_agent(v, names->name[0], fx);
+    else
+        view_say(v, "this session started no sub-agents");
+    name_list_free(names);
+}
+
+static void take_failure(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+{
+    char line[256];
+
+    if (msg->generation == v->asked_read && msg->u.error.code == ERR_STALE)
+        ask_tail(v, fx); /* the file was replaced under us */
+    if (msg->generation == v->asked_names) {
+        err_format(&msg->u.error, line, sizeof line);
+        view_say(v, line);
+    } else if (!v->conversation) {
+        v->error = msg->u.error;
+    }
+    if (msg->generation == v->asked_tail)
+        v->asked_tail = 0;
+    if (msg->generation == v->asked_load)
+        v->asked_load = 0;
+    if (msg->generation == v->asked_read)
+        v->asked_read = 0;
+    if (msg->generation == v->asked_names)
+        v->asked_names = 0;
+}
+
+static bool is_ours(const struct transcript_view *v, unsigned generation)
+{
+    return generation && (generation == v->asked_tail || generation == v->asked_load ||
+                          generation == v->asked_read || generation == v->asked_names);
+}
+
+static bool take(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+{
+    if (view_search_msg(v, msg))
+        return true;
+    if (!is_ours(v, msg->generation))
+        return false;
+    switch (msg->kind) {
+    case MSG_TRANSCRIPT: take_conversation(v, msg, fx); return true;
+    case MSG_PASSAGES:
+        v->asked_read = 0;
+        view_take_passages(v, msg->u.passages);
+        return true;
+    case MSG_SUBAGENTS: take_names(v, msg->u.subagents, fx); return true;
+    case MSG_FAILED: take_failure(v, msg, fx); return true;
+    case MSG_PROGRESS: return true;
+    default: return false;
+    }
+}
+
+bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+{
+    v->now_ms = msg->now_ms;
+    if (v->inner && transcript_view_msg(v->inner, msg, fx))
+        return true;
+    if (!take(v, msg, fx))
+        return false;
+    view_settle(v, fx);
+    want_more(v, fx);
+    return true;
+}
+
+/* ---- where one is ---- */
+
+enum place_id transcript_view_place(const struct transcript_view *v)
+{
+    if (v->inner)
+        return transcript_view_place(v->inner);
+    if (v->choice.names)
+        return IN_MENU;
+    return v->search.typing ? IN_SEARCH : IN_TRANSCRIPT;
+}
+
+const struct slot *view_cursor_slot(const struct transcript_view *v)
+{
+    return v->placed ? window_slot(&v->window, v->cursor.message) : NULL;
+}
+
+const struct block *view_block(const struct transcript_view *v)
+{
+    const struct slot *s = view_cursor_slot(v);
+
+    if (!s || v->cursor.line >= s->sheet.n)
+        return NULL;
+    size_t at = s->sheet.line[v->cursor.line].block;
+
+    return at < s->passage.blocks.n ? &s->passage.blocks.block[at] : NULL;
+}
+
+void transcript_view_scroll(struct transcript_view *v, int lines, struct effects *fx)
+{
+    if (v->inner) {
+        transcript_view_scroll(v->inner, lines, fx);
+        return;
+    }
+    if (v->raw.shown)
+        view_raw_scroll(v, lines);
+    else
+        view_scroll(v, lines);
+    view_settle(v, fx);
+    want_more(v, fx);
+}
+
+void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx)
+{
+    int row = y - (view_is_preview(v) ? 0 : 1);
+
+    (void)x;
+    if (v->inner) {
+        transcript_view_click(v->inner, y, x, fx);
+    } else if (row >= 0 && (size_t)row < v->rows && !v->raw.shown && !v->choice.names) {
+        v->cursor = v->row[row];
+        v->at_end = false;
+        view_settle(v, fx);
+    }
+}

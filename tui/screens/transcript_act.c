@@ -1,0 +1,370 @@
+#include "tui/screens/transcript_state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lite/utf8.h"
+
+/* What keys mean in the view: in the conversation, in what lies over it (the raw entry, a choice), and while
+ * a search is typed. */
+
+/* ---- folding ---- */
+
+/* A call is opened where its line is; so is what lies on lines without a fold: their message's block. */
+static void unfold(struct transcript_view *v)
+{
+    const struct slot *s = view_cursor_slot(v);
+
+    if (!s || v->cursor.line >= s->sheet.n)
+        return;
+    struct line line = s->sheet.line[v->cursor.line];
+    struct spot head = v->cursor;
+
+    if (!line.foldable) {
+        view_say(v, "nothing is folded here");
+        return;
+    }
+    if (!folds_toggle(&v->folds, v->conversation->transcript->message[v->cursor.message].offset,
+                      line.block, line.part)) {
+        view_say(v, "out of memory");
+        return;
+    }
+    if (line.part == PART_MORE || head.line == 0)
+        return;
+    /* closing from within: the cursor goes to the line that stays */
+    size_t lines = view_lines(v, head.message);
+    const struct slot *now = view_cursor_slot(v);
+
+    for (size_t i = 0; i < lines; i++)
+        if (now->sheet.line[i].block == line.block && now->sheet.line[i].runs > 0 &&
+            !now->sheet.line[i].rule) {
+            if (i < v->cursor.line)
+                v->cursor.line = i;
+            break;
+        }
+    view_show_cursor(v, 0);
+}
+
+static void next_level(struct transcript_view *v)
+{
+    static const char *const says[FOLD_LEVELS] = {
+        [FOLD_TOOLS] = "tools and notes folded",
+        [FOLD_NOTHING] = "everything open",
+        [FOLD_ALL] = "outline: prompts and first lines",
+    };
+    bool end = v->at_end;
+
+    folds_level(&v->folds, (enum fold_level)((v->folds.level + 1) % FOLD_LEVELS));
+    view_say(v, says[v->folds.level]);
+    if (!end && view_settle_spot(v, &v->cursor)) {
+        v->top = v->cursor;
+        view_scroll(v, -(long)(v->rows / 3));
+    }
+}
+
+/* ---- copying ---- */
+
+/* The text at the cursor: of its block, or of the whole message. */
+static bool copied_text(const struct transcript_view *v, struct buf *out)
+{
+    const struct block *b = view_block(v);
+
+    if (!b)
+        return false;
+    struct slice text = b->text.n ? b->text : b->input;
+
+    return text.n > 0 && buf_add(out, text) == ERR_OK;
+}
+
+static void copy(struct transcript_view *v, struct effects *fx)
+{
+    struct buf text = { 0 };
+
+    if (!copied_text(v, &text)) {
+        view_say(v, "there is no text here");
+        buf_fini(&text);
+        return;
+    }
+    effect_add(fx, EFFECT_COPY, v->asker)->text = text;
+}
+
+static void edit(struct transcript_view *v, struct effects *fx)
+{
+    struct buf path = { 0 };
+    const char *p = v->conversation ? v->conversation->transcript->path : NULL;
+
+    if (!p || buf_add(&path, (struct slice){ p, strlen(p) })) {
+        buf_fini(&path);
+        return;
+    }
+    effect_add(fx, EFFECT_EDIT, v->asker)->text = path;
+}
+
+/* ---- sub-agents ---- */
+
+/* The sub-agent that the call at the cursor started; empty when it is none. */
+static struct slice agent_here(const struct transcript_view *v)
+{
+    const struct block *b = view_block(v);
+
+    if (!b || b->kind != BLOCK_TOOL_CALL)
+        return b ? b->agent : (struct slice){ NULL, 0 };
+    for (size_t i = v->cursor.message; window_slot(&v->window, i) && i < v->cursor.message + 64;
+         i++) {
+        const struct block_list *list = &window_slot(&v->window, i)->passage.blocks;
+
+        for (size_t k = 0; k < list->n; k++)
+            if (list->block[k].kind == BLOCK_TOOL_RESULT &&
+                slice_eq(list->block[k].call_id, b->call_id))
+                return list->block[k].agent;
+    }
+    return b->agent;
+}
+
+static void show_agents(struct transcript_view *v, struct effects *fx)
+{
+    struct slice agent = agent_here(v);
+
+    if (agent.n > 0) {
+        view_open_agent(v, agent, fx);
+        return;
+    }
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
+
+    if (!refs)
+        return;
+    struct effect *e = effect_add(fx, EFFECT_SUBAGENTS, v->asker);
+
+    e->refs = refs;
+    v->asked_names = e->generation;
+}
+
+static enum transcript_wish act_in_choice(struct transcript_view *v, enum action a,
+                                          struct effects *fx)
+{
+    struct choice *c = &v->choice;
+
+    switch (a) {
+    case ACT_UP: c->at -= c->at > 0; break;
+    case ACT_DOWN: c->at += c->at + 1 < c->names->n; break;
+    case ACT_FIRST: c->at = 0; break;
+    case ACT_LAST: c->at = c->names->n - 1; break;
+    case ACT_ACCEPT: view_open_agent(v, c->names->name[c->at], fx); /* fall through */
+    case ACT_BACK:
+        name_list_free(c->names);
+        *c = (struct choice){ NULL, 0 };
+        break;
+    case ACT_QUIT:
+    case ACT_SUSPEND:
+    case ACT_REDRAW: return TRANSCRIPT_IGNORED;
+    default: break; /* a letter of the menu has no meaning here */
+    }
+    return TRANSCRIPT_DONE;
+}
+
+/* ---- over the conversation ---- */
+
+static enum transcript_wish act_in_raw(struct transcript_view *v, enum action a)
+{
+    long page = view_body_height(v) > 2 ? view_body_height(v) - 2 : 1;
+
+    switch (a) {
+    case ACT_UP: view_raw_scroll(v, -1); break;
+    case ACT_DOWN: view_raw_scroll(v, 1); break;
+    case ACT_PAGE_UP: view_raw_scroll(v, -page); break;
+    case ACT_PAGE_DOWN: view_raw_scroll(v, page); break;
+    case ACT_HALF_UP: view_raw_scroll(v, -page / 2); break;
+    case ACT_HALF_DOWN: view_raw_scroll(v, page / 2); break;
+    case ACT_FIRST: view_raw_scroll(v, -(1L << 40)); break;
+    case ACT_LAST: view_raw_scroll(v, 1L << 40); break;
+    case ACT_RAW:
+    case ACT_BACK: view_raw_close(v); break;
+    case ACT_HELP:
+    case ACT_QUIT:
+    case ACT_SUSPEND:
+    case ACT_REDRAW: return TRANSCRIPT_IGNORED;
+    default: view_say(v, "this is one entry as it is stored: Esc goes back"); break;
+    }
+    return TRANSCRIPT_DONE;
+}
+
+static enum transcript_wish act_in_search(struct transcript_view *v, enum action a,
+                                          struct effects *fx)
+{
+    switch (a) {
+    case ACT_ACCEPT:
+        v->search.typing = false;
+        if (v->search.needle.n == 0)
+            view_search_cancel(v, fx);
+        break;
+    case ACT_BACK:
+        v->search.typing = false;
+        view_go_to(v, v->search.from);
+        view_show_cursor(v, 3);
+        view_search_cancel(v, fx);
+        break;
+    case ACT_SEARCH_NEXT: view_search_step(v, 1); break;
+    case ACT_SEARCH_PREV: view_search_step(v, -1); break;
+    default: return TRANSCRIPT_IGNORED;
+    }
+    return TRANSCRIPT_DONE;
+}
+
+/* ---- in the conversation ---- */
+
+static bool act_moving(struct transcript_view *v, enum action a)
+{
+    switch (a) {
+    case ACT_UP: view_move(v, -1); break;
+    case ACT_DOWN: view_move(v, 1); break;
+    case ACT_PAGE_UP: view_move_page(v, -2); break;
+    case ACT_PAGE_DOWN: view_move_page(v, 2); break;
+    case ACT_HALF_UP: view_move_page(v, -1); break;
+    case ACT_HALF_DOWN: view_move_page(v, 1); break;
+    case ACT_FIRST: view_to_first(v); break;
+    case ACT_LAST: view_to_end(v); break;
+    case ACT_PROMPT_PREV: view_to_prompt(v, -1); break;
+    case ACT_PROMPT_NEXT: view_to_prompt(v, 1); break;
+    case ACT_SEARCH_NEXT: view_search_step(v, 1); break;
+    case ACT_SEARCH_PREV: view_search_step(v, -1); break;
+    default: return false;
+    }
+    return true;
+}
+
+static enum transcript_wish step_back(struct transcript_view *v, struct effects *fx)
+{
+    if (v->search.needle.n == 0)
+        return TRANSCRIPT_BACK;
+    view_search_cancel(v, fx);
+    return TRANSCRIPT_DONE;
+}
+
+static enum transcript_wish act_here(struct transcript_view *v, enum action a, struct effects *fx)
+{
+    const char *reason = transcript_view_unavailable(v, a);
+
+    if (reason) {
+        view_say(v, reason);
+        return TRANSCRIPT_DONE;
+    }
+    if (act_moving(v, a))
+        return TRANSCRIPT_DONE;
+    switch (a) {
+    case ACT_BACK: return step_back(v, fx);
+    case ACT_UNFOLD: unfold(v); break;
+    case ACT_FOLD_LEVEL: next_level(v); break;
+    case ACT_THINKING: folds_thinking(&v->folds, !v->folds.thinking); break;
+    case ACT_SEARCH: view_search_begin(v); break;
+    case ACT_SUBAGENTS: show_agents(v, fx); break;
+    case ACT_RAW: view_raw_open(v); break;
+    case ACT_COPY: copy(v, fx); break;
+    case ACT_EDIT: edit(v, fx); break;
+    default: return TRANSCRIPT_IGNORED;
+    }
+    return TRANSCRIPT_DONE;
+}
+
+static enum transcript_wish act_in_inner(struct transcript_view *v, enum action a,
+                                         struct effects *fx)
+{
+    enum transcript_wish wish = transcript_view_act(v->inner, a, fx);
+
+    if (wish != TRANSCRIPT_BACK)
+        return wish;
+    transcript_view_close(v->inner, fx);
+    transcript_view_free(v->inner);
+    v->inner = NULL;
+    if (v->conversation && v->conversation->transcript->partial)
+        transcript_view_reload(v, &v->session->ref[0], fx); /* a newer question took its place */
+    return TRANSCRIPT_DONE;
+}
+
+enum transcript_wish transcript_view_act(struct transcript_view *v, enum action a,
+                                         struct effects *fx)
+{
+    enum transcript_wish wish;
+
+    if (v->inner)
+        return act_in_inner(v, a, fx);
+    if (!v->session)
+        return a == ACT_BACK ? TRANSCRIPT_BACK : TRANSCRIPT_IGNORED;
+    v->say[0] = '\0';
+    if (v->choice.names)
+        return act_in_choice(v, a, fx);
+    if (v->raw.shown)
+        wish = act_in_raw(v, a);
+    else if (v->search.typing)
+        wish = act_in_search(v, a, fx);
+    else
+        wish = act_here(v, a, fx);
+    if (wish != TRANSCRIPT_BACK)
+        view_settle(v, fx);
+    return wish;
+}
+
+void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx)
+{
+    struct buf *needle = &v->search.needle;
+    char utf8[4];
+
+    if (v->inner) {
+        transcript_view_key(v->inner, key, fx);
+        return;
+    }
+    if (!v->search.typing)
+        return;
+    if (key_is_text(key)) {
+        size_t n = utf8_put(utf8, key.code);
+
+        if (buf_add(needle, (struct slice){ utf8, n }))
+            view_say(v, "out of memory");
+    } else if (key.code == KEYCODE_BACKSPACE) {
+        while (needle->n > 0 && ((unsigned char)needle->p[--needle->n] & 0xC0) == 0x80)
+            ;
+    } else if (key.code == 'u' && key.mods == MOD_CTRL) {
+        needle->n = 0;
+    } else {
+        return;
+    }
+    view_search_typed(v, fx);
+    view_settle(v, fx);
+}
+
+void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx)
+{
+    const char *nl = text.n ? memchr(text.p, '\n', text.n) : NULL;
+
+    if (v->inner) {
+        transcript_view_paste(v->inner, text, fx);
+        return;
+    }
+    if (!v->search.typing)
+        return;
+    if (nl)
+        text.n = (size_t)(nl - text.p);
+    if (buf_add(&v->search.needle, text))
+        view_say(v, "out of memory");
+    view_search_typed(v, fx);
+    view_settle(v, fx);
+}
+
+const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)
+{
+    const struct store_ops *ops = v->session ? v->session->ref[0].store->ops : NULL;
+
+    if (v->inner)
+        return transcript_view_unavailable(v->inner, a);
+    switch (a) {
+    case ACT_BRANCHES: return "other branches are not read yet";
+    case ACT_EXPORT: return "export comes with a later version";
+    case ACT_FORK_AT: return "forking at a message comes with a later version";
+    case ACT_REWIND_AT: return "rewinding comes with a later version";
+    case ACT_RESUME_AT:
+        return "resuming at a message comes with a later version: Enter in the list";
+    case ACT_SUBAGENTS: return !ops || ops->subagents ? NULL : "this system keeps no sub-agents";
+    case ACT_SEARCH_NEXT:
+    case ACT_SEARCH_PREV: return v->search.needle.n ? NULL : "nothing is looked for: / searches";
+    default: return NULL;
+    }
+}

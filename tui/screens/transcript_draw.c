@@ -1,0 +1,277 @@
+#include "tui/screens/transcript_state.h"
+
+#include <stdio.h>
+
+#include "tui/clean.h"
+
+/* The view in a frame: title, lines, the mark of the selected one, the position bar, and what lies over
+ * them. */
+
+enum { MARK_WIDTH = 2 };
+
+/* ---- title and foot ---- */
+
+static int put_right(struct frame *f, int y, struct rect r, enum style style, const char *text)
+{
+    int w = frame_width((struct slice){ text, strlen(text) });
+
+    if (w + 1 >= r.w)
+        return r.w;
+    frame_puts(f, y, r.x + r.w - w - 1, w, style, text);
+    return r.w - w - 1;
+}
+
+/* "message 812 of 3204", or how much of the file is known. */
+static void where(const struct transcript_view *v, char *out, size_t cap)
+{
+    const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
+    char size[LOOK_SIZE];
+
+    out[0] = '\0';
+    if (!t || !v->placed || v->cursor.message >= t->n)
+        return;
+    look_size(t->size, size);
+    if (t->partial)
+        snprintf(out, cap, "end of %s", size);
+    else
+        snprintf(out, cap, "%zu/%zu", v->cursor.message + 1, t->n);
+    if (t->broken > 0 && !t->partial) {
+        size_t n = strlen(out);
+
+        snprintf(out + n, cap - n, "  %zu bad line%s", t->broken, t->broken == 1 ? "" : "s");
+    }
+}
+
+static void draw_title(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    char text[96];
+
+    frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
+    where(v, text, sizeof text);
+    int room = put_right(f, r.y, r, STYLE_BAR, text);
+
+    frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_BAR, v->title);
+}
+
+static size_t hits_before(const struct transcript_view *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < v->search.n && v->search.hit[i].message < v->cursor.message; i++)
+        n += v->search.hit[i].count;
+    return n;
+}
+
+static void search_state(const struct transcript_view *v, char *out, size_t cap)
+{
+    const struct search *s = &v->search;
+
+    out[0] = '\0';
+    if (s->needle.n == 0)
+        return;
+    if (s->total > 0)
+        snprintf(out, cap, "%zu of %zu%s", hits_before(v) + (hits_before(v) < s->total), s->total,
+                 s->done              ? ""
+                 : v->settings->ascii ? "..."
+                                      : "…");
+    else
+        snprintf(out, cap, "%s", s->done ? "not found" : "searching");
+}
+
+/* The last line of the view, only while there is something to say. */
+static void draw_foot(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    const struct search *s = &v->search;
+    int y = r.y + r.h - 1;
+    char state[64];
+
+    if (r.h < 2 || (!s->typing && s->needle.n == 0 && !v->say[0]))
+        return;
+    frame_fill(f, (struct rect){ y, r.x, 1, r.w }, STYLE_BAR);
+    if (v->say[0] && !s->typing) {
+        frame_puts(f, y, r.x + 1, r.w - 2, STYLE_BAR, v->say);
+        return;
+    }
+    search_state(v, state, sizeof state);
+    int room = put_right(f, y, r, s->done && s->total == 0 ? STYLE_WARN : STYLE_BAR, state);
+    int x = r.x + frame_puts(f, y, r.x, 1, STYLE_KEY, "/");
+
+    x += frame_text(f, y, x, room - 2, STYLE_BAR, buf_slice(&s->needle));
+    if (s->typing && x < r.x + r.w) {
+        f->cursor_y = y;
+        f->cursor_x = x;
+    }
+}
+
+/* ---- lines ---- */
+
+/* Marks what is looked for, in a line that was drawn at (y, x). */
+static void mark_matches(const struct transcript_view *v, const struct sheet *sheet, size_t at,
+                         struct frame *f, int y, int x)
+{
+    const struct line *l = &sheet->line[at];
+    struct buf text = { 0 };
+    size_t from = 0, where_at, n;
+
+    for (uint32_t i = 0; i < l->runs; i++)
+        if (buf_add(&text, sheet->run[l->run + i].text))
+            break;
+    struct slice rest = buf_slice(&text);
+
+    while (search_text(rest, buf_slice(&v->search.needle), &where_at, &n)) {
+        from = text.n - rest.n + where_at;
+        struct rect r = { y, x + (int)clean_width((struct slice){ text.p, from }), 1,
+                          (int)clean_width((struct slice){ text.p + from, n }) };
+
+        frame_style(f, r, STYLE_MATCH);
+        rest = (struct slice){ text.p + from + n, text.n - from - n };
+    }
+    buf_fini(&text);
+}
+
+/* What the mark covers: all lines of the selected block, since that is what keys act on. */
+static bool is_selected(const struct transcript_view *v, struct spot s)
+{
+    const struct slot *slot = window_slot(&v->window, s.message);
+    const struct sheet *sheet = &slot->sheet;
+
+    return s.message == v->cursor.message && v->cursor.line < sheet->n && s.line < sheet->n &&
+           sheet->line[s.line].block == sheet->line[v->cursor.line].block &&
+           (sheet->line[s.line].runs > 0 || s.line == v->cursor.line);
+}
+
+static void draw_mark(const struct transcript_view *v, struct frame *f, struct spot s, int y, int x)
+{
+    bool here = view_spot_cmp(s, v->cursor) == 0;
+
+    if (!is_selected(v, s))
+        return;
+    if (f->ascii)
+        frame_puts(f, y, x, 1, STYLE_MARK, here ? ">" : "|");
+    else
+        frame_puts(f, y, x, 1, here ? STYLE_MARK : STYLE_BORDER, here ? "▌" : "▏");
+    if (here && f->cursor_y < 0) {
+        f->cursor_y = y;
+        f->cursor_x = x;
+    }
+}
+
+static void draw_rows(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    bool preview = view_is_preview(v);
+    int left = preview ? 0 : MARK_WIDTH;
+
+    for (size_t i = 0; i < v->rows && (int)i < r.h; i++) {
+        const struct slot *s = window_slot(&v->window, v->row[i].message);
+        int y = r.y + (int)i;
+
+        if (!s || v->row[i].line >= s->sheet.n)
+            continue;
+        sheet_draw_line(&s->sheet, v->row[i].line, f, y, r.x + left,
+                        preview ? r.w : view_text_width(v));
+        if (v->search.needle.n > 0)
+            mark_matches(v, &s->sheet, v->row[i].line, f, y, r.x + left);
+        if (!preview)
+            draw_mark(v, f, v->row[i], y, r.x);
+    }
+}
+
+/* Where in the file the screen is: known from the places of rows, also while only the end is read. */
+static void draw_bar(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    const struct transcript *t = v->conversation->transcript;
+
+    if (v->rows == 0 || t->size <= 0 || r.h < 2)
+        return;
+    const struct message *first = &t->message[v->row[0].message];
+    const struct message *last = &t->message[v->row[v->rows - 1].message];
+    double size = (double)t->size;
+    int top = (int)((double)first->offset / size * r.h);
+    int end = (int)((double)(last->offset + last->length) / size * r.h);
+
+    if (v->at_end)
+        end = r.h - 1;
+    for (int i = 0; i < r.h; i++) {
+        bool thumb = i >= (top < r.h ? top : r.h - 1) && i <= end;
+        const char *sign = f->ascii ? (thumb ? "#" : "|") : thumb ? "┃" : "│";
+
+        frame_puts(f, r.y + i, r.x + r.w - 1, 1, thumb ? STYLE_MARK : STYLE_BORDER, sign);
+    }
+}
+
+/* ---- instead of lines ---- */
+
+static void draw_empty(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    char text[400] = "";
+
+    if (!v->session || r.h < 1)
+        return;
+    if (v->error.code) {
+        err_format(&v->error, text, sizeof text);
+        frame_text_cut(f, r.y, r.x + 1, r.w - 2, STYLE_ERROR, (struct slice){ text, strlen(text) });
+    } else if (v->conversation && !v->conversation->transcript->partial &&
+               v->conversation->transcript->n == 0) {
+        frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "no messages in this session");
+    } else if (v->conversation && v->window.n > 0 && v->window.n == view_count(v)) {
+        frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "nothing to show at this fold level: z");
+    }
+}
+
+static void draw_raw(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    for (int i = 0; i < r.h && v->raw.top + (size_t)i < v->raw.sheet.n; i++)
+        sheet_draw_line(&v->raw.sheet, v->raw.top + (size_t)i, f, r.y + i, r.x + MARK_WIDTH,
+                        view_text_width(v));
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
+static void draw_choice(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    const struct choice *c = &v->choice;
+    size_t first = r.h > 1 && c->at >= (size_t)r.h - 1 ? c->at - (size_t)r.h + 2 : 0;
+
+    frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_TITLE, "sub-agents");
+    for (int i = 1; i < r.h && first + (size_t)i - 1 < c->names->n; i++) {
+        size_t at = first + (size_t)i - 1;
+
+        frame_text_cut(f, r.y + i, r.x + MARK_WIDTH, r.w - MARK_WIDTH, STYLE_TEXT,
+                       c->names->name[at]);
+        if (at != c->at)
+            continue;
+        frame_puts(f, r.y + i, r.x, 1, STYLE_MARK, f->ascii ? ">" : "▌");
+        frame_select(f, (struct rect){ r.y + i, r.x, 1, r.w });
+        f->cursor_y = r.y + i;
+        f->cursor_x = r.x;
+    }
+}
+
+void transcript_view_draw(const struct transcript_view *v, struct frame *f, struct rect r)
+{
+    struct rect body = r;
+
+    if (v->inner) {
+        transcript_view_draw(v->inner, f, r);
+        return;
+    }
+    if (!view_is_preview(v)) {
+        draw_title(v, f, r);
+        body.y++;
+        body.h--;
+    }
+    if (v->raw.shown) {
+        draw_raw(v, f, body);
+    } else if (v->choice.names) {
+        draw_choice(v, f, body);
+    } else {
+        if (v->rows > 0)
+            draw_rows(v, f, body);
+        else
+            draw_empty(v, f, body);
+        if (v->conversation && !view_is_preview(v))
+            draw_bar(v, f, body);
+    }
+    if (!view_is_preview(v))
+        draw_foot(v, f, r);
+}
