@@ -9,35 +9,6 @@
 #include "hostile.h"
 #include "transcript_drive.h"
 
-#define USER(text) "{\"type\":\"user\",\"message\":{\"content\":\"" text "\"}}\n"
-#define SAID(text)                                                                                 \
-    "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"" text        \
-    "\"}]}}\n"
-#define CALL(id, name, input)                                                                      \
-    "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"" id        \
-    "\",\"name\":\"" name "\",\"input\":" input "}]}}\n"
-#define RESULT(id, more, text)                                                                     \
-    "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"" id \
-    "\"" more ",\"content\":\"" text "\"}]}}\n"
-
-static void assert_screen(struct drive *d, const char *want)
-{
-    char *got = drive_screen(d);
-
-    assert_non_null(got);
-    assert_string_equal(got, want);
-    free(got);
-}
-
-static bool screen_holds(struct drive *d, const char *text)
-{
-    char *got = drive_screen(d);
-    bool held = strstr(got, text) != NULL;
-
-    free(got);
-    return held;
-}
-
 static bool screen_holds_bytes(struct drive *d, struct slice raw)
 {
     char *got = drive_screen(d);
@@ -148,12 +119,191 @@ static void hostile_text_never_reaches_a_cell(void **state)
         }
 }
 
+static void search_goes_to_what_is_typed_and_counts(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 300, ASKER_VIEWER, 14, 60);
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH);
+    assert_int_equal(transcript_view_place(d.view), IN_SEARCH);
+    drive_type(&d, "answer 12");
+    assert_true(screen_holds(&d, "/answer 12"));
+    assert_true(screen_holds(&d, "1 of 11")); /* 12, 120 ... 129 */
+    drive_act(&d, ACT_ACCEPT);
+    assert_int_equal(transcript_view_place(d.view), IN_TRANSCRIPT);
+    assert_cursor_on(&d, "answer 12 ");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 120");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 121");
+    drive_act(&d, ACT_SEARCH_PREV);
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_cursor_on(&d, "answer 12 ");
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_cursor_on(&d, "answer 129");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 12 ");
+
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "nowhere");
+    assert_true(screen_holds(&d, "not found"));
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
+    assert_cursor_on(&d, "answer 12 ");
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_BACK);
+    drive_fini(&d);
+}
+
+static void search_opens_what_hides_the_place(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct buf rows = { 0 };
+
+    assert_int_equal(buf_addf(&rows, CALL("1", "Read", "{\"file_path\":\"/a\"}")), ERR_OK);
+    assert_int_equal(buf_addf(&rows, "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":"
+                                     "\"tool_result\",\"tool_use_id\":\"1\",\"content\":\""),
+                     ERR_OK);
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(buf_addf(&rows, "line %d\\n", i), ERR_OK);
+    assert_int_equal(buf_addf(&rows, "\"}]}}\n" SAID("end")), ERR_OK);
+    drive_init(&d, buf_slice(&rows));
+    drive_open(&d, ASKER_VIEWER, 14, 60);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "line 77");
+
+    drive_act(&d, ACT_ACCEPT);
+    assert_cursor_on(&d, "line 77");
+    drive_fini(&d);
+    buf_fini(&rows);
+}
+
+static void a_message_can_be_seen_as_it_is_stored(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d,
+               SLICE("{\"type\":\"user\",\"n\":1.0,\"message\":{\"content\":\"a\\u001bb\"}}\n"));
+    drive_open(&d, ASKER_VIEWER, 9, 40);
+    drive_act(&d, ACT_RAW);
+
+    assert_screen(&d, " A title                            1/1\n"
+                      "  {\n"
+                      "    \"type\": \"user\"\n"
+                      "    \"n\": 1.0\n"
+                      "    \"message\": {\n"
+                      "      \"content\": \"a\\u001bb\"\n"
+                      "    }\n"
+                      "  }\n"
+                      "\n");
+    assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
+    assert_true(screen_holds(&d, "a^[b"));
+    drive_fini(&d);
+}
+
+static void the_block_at_the_cursor_is_copied(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("what") SAID("**this**")));
+    drive_open(&d, ASKER_VIEWER, 9, 40);
+    drive_act(&d, ACT_COPY);
+
+    assert_true(slice_eq(buf_slice(&d.copied), SLICE("**this**")));
+    drive_fini(&d);
+}
+
+static void broken_lines_are_shown_in_their_place(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("a") "{\"type\":\"user\",\n" SAID("b")));
+    drive_open(&d, ASKER_PREVIEW, 8, 60);
+
+    assert_true(screen_holds(&d, "a line that cannot be read"));
+    assert_true(screen_holds(&d, "● b"));
+    drive_fini(&d);
+}
+
+static void the_outline_has_prompts_and_first_lines_only(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("do it\\nnow\\nplease") CALL("1", "Bash", "{\"command\":\"ls\"}")
+                             RESULT("1", "", "x") SAID("first\\n\\nsecond")));
+    drive_open(&d, ASKER_PREVIEW, 8, 40);
+    drive_act(&d, ACT_FOLD_LEVEL);
+    drive_act(&d, ACT_FOLD_LEVEL);
+
+    assert_screen(&d, "────────────────────────────────────────\n"
+                      "❯ do it\n"
+                      "  now\n"
+                      "\n"
+                      "● first\n"
+                      "\n"
+                      "\n"
+                      "\n");
+    drive_fini(&d);
+}
+
+static void any_size_can_be_drawn(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("日本語のテキスト \\ud83d\\udc69 and a word") CALL(
+                       "1", "Edit",
+                       "{\"file_path\":\"/very/long/path/to/a/file.c\",\"old_string\":\"a\","
+                       "\"new_string\":\"b\"}") RESULT("1", ",\"is_error\":true", "no")
+                             SAID("# Head\\n- list\\n\\n|a|b|\\n|-|-|\\n|c|d|")));
+    drive_open(&d, ASKER_VIEWER, 12, 50);
+    for (int h = 1; h < 40; h += 3)
+        for (int w = 1; w < 120; w += 7) {
+            drive_resize(&d, h, w);
+            for (int i = 0; i < 3; i++) {
+                free(drive_screen(&d));
+                drive_act(&d, ACT_FOLD_LEVEL);
+                drive_act(&d, ACT_PAGE_UP);
+                drive_act(&d, ACT_DOWN);
+            }
+        }
+    drive_fini(&d);
+}
+
+static void an_action_that_is_not_possible_says_why(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("a")));
+    drive_open(&d, ASKER_VIEWER, 9, 80);
+    assert_non_null(transcript_view_unavailable(d.view, ACT_SUBAGENTS));
+    drive_act(&d, ACT_SUBAGENTS);
+
+    assert_true(screen_holds(&d, "keeps no sub-agents"));
+    assert_null(transcript_view_unavailable(d.view, ACT_UNFOLD));
+    drive_fini(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_talk_reads_like_one),
         cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
         cmocka_unit_test(hostile_text_never_reaches_a_cell),
+        cmocka_unit_test(search_goes_to_what_is_typed_and_counts),
+        cmocka_unit_test(search_opens_what_hides_the_place),
+        cmocka_unit_test(a_message_can_be_seen_as_it_is_stored),
+        cmocka_unit_test(the_block_at_the_cursor_is_copied),
+        cmocka_unit_test(broken_lines_are_shown_in_their_place),
+        cmocka_unit_test(the_outline_has_prompts_and_first_lines_only),
+        cmocka_unit_test(any_size_can_be_drawn),
+        cmocka_unit_test(an_action_that_is_not_possible_says_why),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

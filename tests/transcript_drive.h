@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,18 @@
 #include "lite/index.h"
 #include "store/store.h"
 #include "tui/screens/transcript.h"
+
+/* Rows. */
+#define USER(text) "{\"type\":\"user\",\"message\":{\"content\":\"" text "\"}}\n"
+#define SAID(text)                                                                                 \
+    "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"" text        \
+    "\"}]}}\n"
+#define CALL(id, name, input)                                                                      \
+    "{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"" id        \
+    "\",\"name\":\"" name "\",\"input\":" input "}]}}\n"
+#define RESULT(id, more, text)                                                                     \
+    "{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"" id \
+    "\"" more ",\"content\":\"" text "\"}]}}\n"
 
 /* A transcript view over a file in which every line is a message, its questions answered at once and in
  * order, without threads. The system of the file is a small one of our own; its rows are Claude Code's. */
@@ -263,6 +276,57 @@ static inline void drive_fini(struct drive *d)
     buf_fini(&d->copied);
     frame_fini(&d->frame);
     unlink(d->path);
+}
+
+static inline void assert_screen(struct drive *d, const char *want)
+{
+    char *got = drive_screen(d);
+
+    assert_non_null(got);
+    assert_string_equal(got, want);
+    free(got);
+}
+
+static inline bool screen_holds(struct drive *d, const char *text)
+{
+    char *got = drive_screen(d);
+    bool held = strstr(got, text) != NULL;
+
+    free(got);
+    return held;
+}
+
+/* n turns: a prompt "prompt <i>", an answer "answer <i>". */
+static inline struct buf long_talk(int n)
+{
+    struct buf rows = { 0 };
+
+    for (int i = 0; i < n; i++)
+        assert_int_equal(buf_addf(&rows, USER("prompt %d") SAID("answer %d"), i, i), ERR_OK);
+    return rows;
+}
+
+static inline void open_long_talk(struct drive *d, int turns, enum asker asker, int rows, int cols)
+{
+    struct buf talk = long_talk(turns);
+
+    drive_init(d, buf_slice(&talk));
+    drive_open(d, asker, rows, cols);
+    buf_fini(&talk);
+}
+
+/* The text of the line the cursor is on. */
+static inline void assert_cursor_on(struct drive *d, const char *text)
+{
+    char *got = drive_screen(d), *line = got;
+
+    for (int y = 0; y < d->frame.cursor_y; y++)
+        line = strchr(line, '\n') + 1;
+    *strchrnul(line, '\n') = '\0';
+    assert_true(d->frame.cursor_y > 0);
+    if (!strstr(line, text))
+        fail_msg("the cursor is on \"%s\", not on \"%s\"", line, text);
+    free(got);
 }
 
 #endif

@@ -229,6 +229,7 @@ static void hunt_ends(struct transcript_view *v)
 {
     v->cursor = v->hunt < 0 ? (struct spot){ 0, 0 } : (struct spot){ v->hunt_at, SIZE_MAX - 1 };
     v->hunt = 0;
+    v->at_end = false;
     view_show_cursor(v, 0);
 }
 
@@ -243,6 +244,7 @@ static void hunt(struct transcript_view *v)
 
         if (found && view_spot_cmp(s, v->hunt_from) * v->hunt > 0) {
             v->hunt = 0;
+            v->at_end = false;
             v->cursor = v->top = s;
             step_by(v, &v->top, -2); /* its rule, and the blank line */
         } else if (v->hunt < 0 ? v->hunt_at == 0 : v->hunt_at + 1 >= view_count(v)) {

@@ -1,0 +1,63 @@
+#ifndef TESTS_SHEET_TEXT_H
+#define TESTS_SHEET_TEXT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tui/clean.h"
+#include "tui/screens/sheet.h"
+
+/* The lines of a sheet as text, blanks at line ends cut, a rule as "---". The caller frees with buf_fini. */
+static inline struct buf sheet_as_text(const struct sheet *s)
+{
+    struct buf out = { 0 };
+
+    for (size_t i = 0; i < s->n; i++) {
+        for (uint32_t k = 0; k < s->line[i].runs; k++)
+            assert_int_equal(buf_add(&out, s->run[s->line[i].run + k].text), ERR_OK);
+        if (s->line[i].rule)
+            assert_int_equal(buf_add(&out, SLICE("---")), ERR_OK);
+        while (out.n > 0 && out.p[out.n - 1] == ' ')
+            out.n--;
+        assert_int_equal(buf_add_byte(&out, '\n'), ERR_OK);
+    }
+    assert_non_null(buf_cstr(&out));
+    return out;
+}
+
+static inline void assert_sheet(const struct sheet *s, const char *want)
+{
+    struct buf got = sheet_as_text(s);
+
+    assert_int_equal(s->rc, ERR_OK);
+    assert_string_equal(got.p, want);
+    buf_fini(&got);
+}
+
+/* No line is wider than this. */
+static inline void assert_sheet_fits(const struct sheet *s, size_t width)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        size_t used = 0;
+
+        for (uint32_t k = 0; k < s->line[i].runs; k++)
+            used += clean_width(s->run[s->line[i].run + k].text);
+        if (used > width)
+            fail_msg("line %zu takes %zu columns of %zu", i, used, width);
+    }
+}
+
+/* The style in which this text stands; -1 when it does not. */
+static inline int sheet_style_of(const struct sheet *s, const char *text)
+{
+    for (size_t i = 0; i < s->runs; i++)
+        if (slice_eq(s->run[i].text, (struct slice){ text, strlen(text) }))
+            return (int)s->run[i].style;
+    return -1;
+}
+
+#endif
