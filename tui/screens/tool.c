@@ -5,7 +5,7 @@
 #include "lite/json.h"
 #include "lite/utf8.h"
 #include "tui/clean.h"
-#include "tui/screens/diff.h"
+#include "tui/screens/hunks.h"
 
 enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8 };
 
@@ -74,27 +74,27 @@ static size_t count_members(struct slice array)
 }
 
 /* What a call changes in a file: the recorded patch if there is one, else from its input. */
-static void collect_diff(struct diff *d, const struct tool *t)
+static void collect_diff(struct hunks *d, const struct tool *t)
 {
     struct json_iter it;
     struct slice key, edit, edits, before, after;
 
     if (t->result && t->result->patch.n)
-        diff_of_patch(d, t->result->patch);
+        hunks_of_patch(d, t->result->patch);
     if (d->n > 0 || d->rc)
         return;
     if (json_get_text(t->call->input, "old_string", &d->arena, &before) &&
         json_get_text(t->call->input, "new_string", &d->arena, &after))
-        diff_of_texts(d, before, after);
+        hunks_of_texts(d, before, after);
     else if (json_get(t->call->input, "edits", &edits) && json_iter_open(&it, edits))
         while (!d->rc && json_iter_next(&it, &key, &edit)) {
             if (json_get_text(edit, "old_string", &d->arena, &before) &&
                 json_get_text(edit, "new_string", &d->arena, &after))
-                diff_of_texts(d, before, after);
+                hunks_of_texts(d, before, after);
         }
     else if (slice_eq(t->call->name, SLICE("Write")) &&
              json_get_text(t->call->input, "content", &d->arena, &after))
-        diff_of_texts(d, (struct slice){ NULL, 0 }, after);
+        hunks_of_texts(d, (struct slice){ NULL, 0 }, after);
 }
 
 /* The words on the folded line: bounded runs, with the bytes they need. */
@@ -166,7 +166,7 @@ static void put_failure(struct summary *sum, const struct look *look, struct sli
 
 static void put_counts(struct summary *sum, const struct tool *t, const struct known *k)
 {
-    struct diff d = { 0 };
+    struct hunks d = { 0 };
 
     collect_diff(&d, t);
     if (d.added) {
@@ -177,7 +177,7 @@ static void put_counts(struct summary *sum, const struct tool *t, const struct k
         snprintf(sum->remove, sizeof sum->remove, " -%zu", d.removed);
         puts_run(sum, STYLE_DELETE, sum->remove);
     }
-    diff_fini(&d);
+    hunks_fini(&d);
     if (k && k->counts_lines && t->result && !t->result->failed) {
         size_t n = tool_count_lines(t->result->text);
 
@@ -386,14 +386,14 @@ static void lay_input(struct sheet *s, const struct look *look, const struct too
 }
 
 static void lay_diff(struct sheet *s, const struct look *look, const struct tool *t,
-                     const struct diff *d)
+                     const struct hunks *d)
 {
-    struct diff_look how = { .width = look->width,
-                             .ascii = look->ascii,
-                             .max_lines = t->more ? LONG_LINES : 4 * SHORT_LINES };
+    struct hunks_look how = { .width = look->width,
+                              .ascii = look->ascii,
+                              .max_lines = t->more ? LONG_LINES : 4 * SHORT_LINES };
 
     margin_add(&how.margin, STYLE_TEXT, INDENT);
-    size_t left = diff_lay(s, &how, d);
+    size_t left = hunks_lay(s, &how, d);
 
     if (left > 0)
         look_more(s, look, left);
@@ -411,7 +411,7 @@ void tool_lay_result(struct sheet *s, const struct look *look, const struct tool
 
 void tool_lay(struct sheet *s, const struct look *look, const struct tool *t)
 {
-    struct diff d = { 0 };
+    struct hunks d = { 0 };
 
     lay_summary(s, look, t);
     if (!t->open)
@@ -422,5 +422,5 @@ void tool_lay(struct sheet *s, const struct look *look, const struct tool *t)
         lay_diff(s, look, t, &d);
     if (t->result && (d.n == 0 || t->result->failed))
         tool_lay_result(s, look, t);
-    diff_fini(&d);
+    hunks_fini(&d);
 }

@@ -1,16 +1,16 @@
 #include "sheet_text.h"
-#include "tui/screens/diff.h"
+#include "tui/screens/hunks.h"
 
-static struct sheet laid(const struct diff *d, size_t max_lines, size_t *left)
+static struct sheet laid(const struct hunks *d, size_t max_lines, size_t *left)
 {
     struct sheet s = { .n = 0 };
-    struct diff_look how = { .width = 40, .max_lines = max_lines };
+    struct hunks_look how = { .width = 40, .max_lines = max_lines };
 
-    *left = diff_lay(&s, &how, d);
+    *left = hunks_lay(&s, &how, d);
     return s;
 }
 
-static void assert_diff(const struct diff *d, const char *want)
+static void assert_diff(const struct hunks *d, const char *want)
 {
     size_t left;
     struct sheet s = laid(d, 0, &left);
@@ -23,10 +23,10 @@ static void assert_diff(const struct diff *d, const char *want)
 static void a_patch_is_shown_with_its_numbers(void **state)
 {
     (void)state;
-    struct diff d = { .n = 0 };
+    struct hunks d = { .n = 0 };
 
-    diff_of_patch(&d, SLICE("[{\"oldStart\":9,\"oldLines\":2,\"newStart\":9,\"newLines\":2,"
-                            "\"lines\":[\" a\",\"-b\",\"+c\",\"\\\\ No newline\"]}]"));
+    hunks_of_patch(&d, SLICE("[{\"oldStart\":9,\"oldLines\":2,\"newStart\":9,\"newLines\":2,"
+                             "\"lines\":[\" a\",\"-b\",\"+c\",\"\\\\ No newline\"]}]"));
 
     assert_int_equal(d.added, 1);
     assert_int_equal(d.removed, 1);
@@ -35,79 +35,79 @@ static void a_patch_is_shown_with_its_numbers(void **state)
                     "  10 - b\n"
                     "  10 + c\n"
                     "\\  No newline\n");
-    diff_fini(&d);
+    hunks_fini(&d);
 }
 
 static void texts_are_compared_line_by_line(void **state)
 {
     (void)state;
-    struct diff d = { .n = 0 };
+    struct hunks d = { .n = 0 };
 
-    diff_of_texts(&d, SLICE("1\n2\n3\n4\n5\n6\nold\n7\n8\n9\n10\n"),
-                  SLICE("1\n2\n3\n4\n5\n6\nnew\nmore\n7\n8\n9\n10\n"));
+    hunks_of_texts(&d, SLICE("1\n2\n3\n4\n5\n6\nold\n7\n8\n9\n10\n"),
+                   SLICE("1\n2\n3\n4\n5\n6\nnew\nmore\n7\n8\n9\n10\n"));
 
     assert_int_equal(d.added, 2);
     assert_int_equal(d.removed, 1);
     assert_diff(&d, "  4\n  5\n  6\n- old\n+ new\n+ more\n  7\n  8\n  9\n");
-    diff_fini(&d);
+    hunks_fini(&d);
 }
 
 static void lines_that_stayed_are_found_between_changes(void **state)
 {
     (void)state;
-    struct diff d = { .n = 0 };
+    struct hunks d = { .n = 0 };
 
-    diff_of_texts(&d, SLICE("a\nkeep\nb\n"), SLICE("c\nkeep\nd\n"));
+    hunks_of_texts(&d, SLICE("a\nkeep\nb\n"), SLICE("c\nkeep\nd\n"));
 
     assert_diff(&d, "- a\n+ c\n  keep\n- b\n+ d\n");
-    diff_fini(&d);
+    hunks_fini(&d);
 }
 
 static void several_edits_are_set_apart(void **state)
 {
     (void)state;
-    struct diff d = { .n = 0 };
+    struct hunks d = { .n = 0 };
 
-    diff_of_texts(&d, SLICE("a"), SLICE("b"));
-    diff_of_texts(&d, SLICE("c"), SLICE("d"));
+    hunks_of_texts(&d, SLICE("a"), SLICE("b"));
+    hunks_of_texts(&d, SLICE("c"), SLICE("d"));
 
     assert_diff(&d, "- a\n+ b\n⋯\n- c\n+ d\n");
-    diff_fini(&d);
+    hunks_fini(&d);
 }
 
 static void what_changed_within_a_line_stands_out(void **state)
 {
     (void)state;
-    struct diff d = { .n = 0 };
+    struct hunks d = { .n = 0 };
     size_t left;
 
-    diff_of_texts(&d, SLICE("call(one, two);"), SLICE("call(one, three);"));
+    hunks_of_texts(&d, SLICE("call(one, two);"), SLICE("call(one, three);"));
     struct sheet s = laid(&d, 0, &left);
 
     assert_int_equal(sheet_style_of(&s, "two"), STYLE_DELETE_WORD);
     assert_int_equal(sheet_style_of(&s, "three"), STYLE_ADD_WORD);
     assert_int_equal(sheet_style_of(&s, "call(one, "), STYLE_DELETE);
     sheet_fini(&s);
-    diff_fini(&d);
+    hunks_fini(&d);
 }
 
 static void a_long_diff_is_cut_and_says_by_how_much(void **state)
 {
     (void)state;
-    struct diff d = { .n = 0 };
+    struct hunks d = { .n = 0 };
     struct buf text = { 0 };
     size_t left;
 
     for (int i = 0; i < 100000; i++)
         assert_int_equal(buf_add(&text, SLICE("line\n")), ERR_OK);
-    diff_of_texts(&d, (struct slice){ NULL, 0 }, buf_slice(&text));
+    hunks_of_texts(&d, (struct slice){ NULL, 0 }, buf_slice(&text));
     struct sheet s = laid(&d, 10, &left);
 
     assert_int_equal(s.n, 10);
     assert_int_equal(left, 99990);
     assert_int_equal(d.added, 100000);
     sheet_fini(&s);
-    diff_fini(&d);
+    hunks_fini(&d);
     buf_fini(&text);
 }
 
@@ -125,15 +125,15 @@ static void a_patch_of_nonsense_does_no_harm(void **state)
     };
 
     for (size_t i = 0; i < sizeof patches / sizeof patches[0]; i++) {
-        struct diff d = { .n = 0 };
+        struct hunks d = { .n = 0 };
         size_t left;
 
-        diff_of_patch(&d, (struct slice){ patches[i], strlen(patches[i]) });
+        hunks_of_patch(&d, (struct slice){ patches[i], strlen(patches[i]) });
         struct sheet s = laid(&d, 0, &left);
 
         assert_int_equal(s.rc, ERR_OK);
         sheet_fini(&s);
-        diff_fini(&d);
+        hunks_fini(&d);
     }
 }
 

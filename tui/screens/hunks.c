@@ -1,4 +1,4 @@
-#include "tui/screens/diff.h"
+#include "tui/screens/hunks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,20 +8,20 @@
 
 enum { CONTEXT = 3, TABLE_LIMIT = 4 * 1000 * 1000, PAIRED_MAX = 200 };
 
-void diff_fini(struct diff *d)
+void hunks_fini(struct hunks *d)
 {
     arena_fini(&d->arena);
     free(d->line);
-    *d = (struct diff){ 0 };
+    *d = (struct hunks){ 0 };
 }
 
-static void add(struct diff *d, char sign, int64_t number, struct slice text)
+static void add(struct hunks *d, char sign, int64_t number, struct slice text)
 {
     if (d->rc)
         return;
     if (d->n == d->cap) {
         size_t cap = d->cap ? d->cap * 2 : 64;
-        struct diff_line *p = reallocarray(d->line, cap, sizeof *p);
+        struct hunk_line *p = reallocarray(d->line, cap, sizeof *p);
 
         if (!p) {
             d->rc = ERR_NOMEM;
@@ -30,7 +30,7 @@ static void add(struct diff *d, char sign, int64_t number, struct slice text)
         d->line = p;
         d->cap = cap;
     }
-    d->line[d->n++] = (struct diff_line){ sign, number, text };
+    d->line[d->n++] = (struct hunk_line){ sign, number, text };
     d->added += sign == '+';
     d->removed += sign == '-';
 }
@@ -46,7 +46,7 @@ static int64_t line_number(struct slice object, const char *name)
     return n;
 }
 
-static void add_hunk_head(struct diff *d, struct slice hunk)
+static void add_hunk_head(struct hunks *d, struct slice hunk)
 {
     char text[96];
     int n = snprintf(text, sizeof text, "@@ -%" PRId64 ",%" PRId64 " +%" PRId64 ",%" PRId64 " @@",
@@ -59,7 +59,7 @@ static void add_hunk_head(struct diff *d, struct slice hunk)
     add(d, '@', 0, copy);
 }
 
-static void add_hunk(struct diff *d, struct slice hunk)
+static void add_hunk(struct hunks *d, struct slice hunk)
 {
     struct json_iter it;
     struct slice key, value, lines, text;
@@ -87,7 +87,7 @@ static void add_hunk(struct diff *d, struct slice hunk)
     }
 }
 
-void diff_of_patch(struct diff *d, struct slice patch_json)
+void hunks_of_patch(struct hunks *d, struct slice patch_json)
 {
     struct json_iter it;
     struct slice key, hunk;
@@ -127,7 +127,7 @@ struct middle {
     size_t n, m;
 };
 
-static void add_all(struct diff *d, char sign, const struct slice *line, size_t n)
+static void add_all(struct hunks *d, char sign, const struct slice *line, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         add(d, sign, 0, line[i]);
@@ -135,7 +135,7 @@ static void add_all(struct diff *d, char sign, const struct slice *line, size_t 
 
 /* The longest common part, by the table of all pairs: edits are small. A table that would be large is not made:
  * then all of it was replaced. */
-static void add_middle(struct diff *d, const struct middle *mid)
+static void add_middle(struct hunks *d, const struct middle *mid)
 {
     size_t w = mid->m + 1;
     bool small = mid->n < UINT16_MAX && mid->m < UINT16_MAX && (mid->n + 1) * w < TABLE_LIMIT;
@@ -168,7 +168,7 @@ static void add_middle(struct diff *d, const struct middle *mid)
     add_all(d, '+', mid->b + k, mid->m - k);
 }
 
-static void compare(struct diff *d, const struct lines *a, const struct lines *b)
+static void compare(struct hunks *d, const struct lines *a, const struct lines *b)
 {
     size_t same = 0, end = 0;
     size_t least = a->n < b->n ? a->n : b->n;
@@ -185,7 +185,7 @@ static void compare(struct diff *d, const struct lines *a, const struct lines *b
     add_all(d, ' ', a->line + a->n - end, end > CONTEXT ? CONTEXT : end);
 }
 
-void diff_of_texts(struct diff *d, struct slice before, struct slice after)
+void hunks_of_texts(struct hunks *d, struct slice before, struct slice after)
 {
     struct lines a = { 0 }, b = { 0 };
 
@@ -237,7 +237,7 @@ static struct change change_of(struct slice a, struct slice b)
 
 /* For each line of the diff: the line it is paired with, or itself. The k-th of a run of removed lines goes
  * with the k-th of the added ones behind it, when there are as many. */
-static size_t partner(const struct diff *d, size_t at)
+static size_t partner(const struct hunks *d, size_t at)
 {
     size_t first = at, removed = 0, added = 0;
 
@@ -256,9 +256,9 @@ static size_t partner(const struct diff *d, size_t at)
     return d->line[at].sign == '-' ? at + removed : at - removed;
 }
 
-static void put_text(struct flow *f, const struct diff *d, size_t at)
+static void put_text(struct flow *f, const struct hunks *d, size_t at)
 {
-    const struct diff_line *l = &d->line[at];
+    const struct hunk_line *l = &d->line[at];
     bool added = l->sign == '+';
     enum style plain = added ? STYLE_ADD : STYLE_DELETE;
     enum style strong = added ? STYLE_ADD_WORD : STYLE_DELETE_WORD;
@@ -277,9 +277,10 @@ static void put_text(struct flow *f, const struct diff *d, size_t at)
     flow_text(f, plain, (struct slice){ l->text.p + to, l->text.n - to });
 }
 
-static void lay_line(struct sheet *s, const struct diff_look *how, const struct diff *d, size_t at)
+static void lay_line(struct sheet *s, const struct hunks_look *how, const struct hunks *d,
+                     size_t at)
 {
-    const struct diff_line *l = &d->line[at];
+    const struct hunk_line *l = &d->line[at];
     char number[32] = "", sign[4] = { l->sign, ' ' };
     enum style style = l->sign == '+' ? STYLE_ADD : l->sign == '-' ? STYLE_DELETE : STYLE_DIM;
     struct flow f = { .sheet = s,
@@ -308,7 +309,7 @@ static void lay_line(struct sheet *s, const struct diff_look *how, const struct 
     flow_end(&f);
 }
 
-size_t diff_lay(struct sheet *s, const struct diff_look *how, const struct diff *d)
+size_t hunks_lay(struct sheet *s, const struct hunks_look *how, const struct hunks *d)
 {
     size_t n = how->max_lines && d->n > how->max_lines ? how->max_lines : d->n;
 
