@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "store/rewind/beneath.h"
-#include "store/rewind/diff.h"
+#include "store/rewind/linediff.h"
 #include "store/rewind/look.h"
 #include "store/rewind/pathrule.h"
 #include "store/rewind/rewind.h"
@@ -78,7 +78,7 @@ static enum err_code count(struct worker *w, struct rewind_entry *x, struct err 
     struct slice before = x->seen.exists ? buf_slice(&w->look.present.bytes) : SLICE("");
     struct slice after = x->target->want == REWIND_BYTES ? buf_slice(&w->wanted.bytes) : SLICE("");
 
-    return diff_count(before, after, &x->insertions, &x->deletions, &x->binary, e);
+    return linediff_count(before, after, &x->insertions, &x->deletions, &x->binary, e);
 }
 
 static bool same(const struct content *a, const struct content *b)
@@ -284,7 +284,7 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
     struct worker w = { .plan = plan, .options = options, .project = -1, .everywhere = -1 };
     struct rewind_preview p = { .plan = plan, .options = *options };
     EVP_MD_CTX *c = EVP_MD_CTX_new();
-    bool held = diff_hold();
+    bool held = linediff_hold();
     enum err_code rc = worker_open(&w, e);
 
     p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
@@ -297,7 +297,7 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
     worker_close(&w);
     EVP_MD_CTX_free(c);
     if (held)
-        diff_release();
+        linediff_release();
     if (rc)
         rewind_preview_fini(&p);
     else

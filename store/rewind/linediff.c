@@ -1,4 +1,4 @@
-#include "store/rewind/diff.h"
+#include "store/rewind/linediff.h"
 
 #include <git2.h>
 #include <stdint.h>
@@ -9,12 +9,12 @@
 
 enum { BINARY_LOOK = 8000 }; /* as git and GNU diff: a NUL near the front */
 
-bool diff_hold(void)
+bool linediff_hold(void)
 {
     return git_libgit2_init() >= 0;
 }
 
-void diff_release(void)
+void linediff_release(void)
 {
     git_libgit2_shutdown();
 }
@@ -47,22 +47,22 @@ static enum err_code patch_make(struct slice before, struct slice after, unsigne
                : ERR_OK;
 }
 
-enum err_code diff_count(struct slice before, struct slice after, unsigned *insertions,
-                         unsigned *deletions, bool *binary, struct err *e)
+enum err_code linediff_count(struct slice before, struct slice after, unsigned *insertions,
+                             unsigned *deletions, bool *binary, struct err *e)
 {
     git_patch *patch = NULL;
     size_t added = 0, removed = 0;
 
     *insertions = *deletions = 0;
     *binary = is_binary(before) || is_binary(after);
-    if (!diff_hold())
+    if (!linediff_hold())
         return failed(e);
     enum err_code rc = patch_make(before, after, 0, &patch, e);
 
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
         rc = failed(e);
     git_patch_free(patch);
-    diff_release();
+    linediff_release();
     if (!rc) {
         *insertions = (unsigned)added;
         *deletions = (unsigned)removed;
@@ -85,7 +85,7 @@ static size_t lines_of(git_patch *patch)
 }
 
 /* libgit2 says "no newline at the end" by a line of its own behind the one it means. */
-static void take_line(struct diff *d, const git_diff_line *l)
+static void take_line(struct linediff *d, const git_diff_line *l)
 {
     struct slice text = { l->content, l->content_len };
 
@@ -97,13 +97,13 @@ static void take_line(struct diff *d, const git_diff_line *l)
     if (text.n && text.p[text.n - 1] == '\n')
         text.n--;
     d->line[d->lines++] =
-        (struct diff_line){ .sign = l->origin,
-                            .text = text,
-                            .old_line = l->old_lineno > 0 ? (unsigned)l->old_lineno : 0,
-                            .new_line = l->new_lineno > 0 ? (unsigned)l->new_lineno : 0 };
+        (struct linediff_line){ .sign = l->origin,
+                                .text = text,
+                                .old_line = l->old_lineno > 0 ? (unsigned)l->old_lineno : 0,
+                                .new_line = l->new_lineno > 0 ? (unsigned)l->new_lineno : 0 };
 }
 
-static enum err_code take_hunk(struct diff *d, git_patch *patch, size_t h, struct err *e)
+static enum err_code take_hunk(struct linediff *d, git_patch *patch, size_t h, struct err *e)
 {
     const git_diff_hunk *hunk;
     const git_diff_line *line;
@@ -111,13 +111,13 @@ static enum err_code take_hunk(struct diff *d, git_patch *patch, size_t h, struc
 
     if (git_patch_get_hunk(&hunk, &n, patch, h))
         return failed(e);
-    struct diff_hunk *out = &d->hunk[d->hunks++];
+    struct linediff_hunk *out = &d->hunk[d->hunks++];
 
-    *out = (struct diff_hunk){ .old_start = (unsigned)hunk->old_start,
-                               .old_lines = (unsigned)hunk->old_lines,
-                               .new_start = (unsigned)hunk->new_start,
-                               .new_lines = (unsigned)hunk->new_lines,
-                               .first = d->lines };
+    *out = (struct linediff_hunk){ .old_start = (unsigned)hunk->old_start,
+                                   .old_lines = (unsigned)hunk->old_lines,
+                                   .new_start = (unsigned)hunk->new_start,
+                                   .new_lines = (unsigned)hunk->new_lines,
+                                   .first = d->lines };
     for (size_t i = 0; i < n; i++) {
         if (git_patch_get_line_in_hunk(&line, patch, h, i))
             return failed(e);
@@ -127,7 +127,7 @@ static enum err_code take_hunk(struct diff *d, git_patch *patch, size_t h, struc
     return ERR_OK;
 }
 
-static enum err_code take_patch(struct diff *d, git_patch *patch, struct err *e)
+static enum err_code take_patch(struct linediff *d, git_patch *patch, struct err *e)
 {
     size_t hunks = git_patch_num_hunks(patch), lines = lines_of(patch), added, removed;
     enum err_code rc = ERR_OK;
@@ -147,33 +147,33 @@ static enum err_code take_patch(struct diff *d, git_patch *patch, struct err *e)
     return rc;
 }
 
-enum err_code diff_make(struct slice before, struct slice after, unsigned context, struct diff *out,
-                        struct err *e)
+enum err_code linediff_make(struct slice before, struct slice after, unsigned context,
+                            struct linediff *out, struct err *e)
 {
-    struct diff d = { .binary = is_binary(before) || is_binary(after) };
+    struct linediff d = { .binary = is_binary(before) || is_binary(after) };
     git_patch *patch = NULL;
     enum err_code rc = ERR_OK;
 
-    if (!d.binary && !diff_hold())
+    if (!d.binary && !linediff_hold())
         return failed(e);
     if (!d.binary) {
         rc = patch_make(before, after, context, &patch, e);
         if (!rc)
             rc = take_patch(&d, patch, e);
         git_patch_free(patch);
-        diff_release();
+        linediff_release();
     }
     if (rc)
-        diff_fini(&d);
+        linediff_fini(&d);
     else
         *out = d;
     return rc;
 }
 
-void diff_fini(struct diff *d)
+void linediff_fini(struct linediff *d)
 {
     arena_fini(&d->arena);
-    *d = (struct diff){ 0 };
+    *d = (struct linediff){ 0 };
 }
 
 /* ---- picking hunks ---- */
@@ -191,12 +191,13 @@ static const char *line_start(struct slice text, unsigned number)
     return p;
 }
 
-static enum err_code add_new_side(const struct diff *d, const struct diff_hunk *h, struct buf *out)
+static enum err_code add_new_side(const struct linediff *d, const struct linediff_hunk *h,
+                                  struct buf *out)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = h->first; i < h->first + h->n && !rc; i++) {
-        const struct diff_line *l = &d->line[i];
+        const struct linediff_line *l = &d->line[i];
 
         if (l->sign == '-')
             continue;
@@ -209,14 +210,14 @@ static enum err_code add_new_side(const struct diff *d, const struct diff_hunk *
 
 /* Bytes are copied up to each chosen hunk, then its new side, then on behind its old side. A hunk that only adds
  * names the line before it as its start. */
-static enum err_code pick(const struct diff *d, struct slice before, const bool *chosen,
+static enum err_code pick(const struct linediff *d, struct slice before, const bool *chosen,
                           struct buf *out)
 {
     const char *from = before.p, *end = before.p + before.n;
     enum err_code rc = ERR_OK;
 
     for (size_t h = 0; h < d->hunks && !rc; h++) {
-        const struct diff_hunk *hunk = &d->hunk[h];
+        const struct linediff_hunk *hunk = &d->hunk[h];
         unsigned start = hunk->old_lines ? hunk->old_start : hunk->old_start + 1;
 
         if (!chosen[h])
@@ -231,8 +232,8 @@ static enum err_code pick(const struct diff *d, struct slice before, const bool 
     return rc ? rc : buf_add(out, (struct slice){ from, (size_t)(end - from) });
 }
 
-enum err_code diff_pick(const struct diff *d, struct slice before, const bool *chosen,
-                        struct arena *a, struct slice *out, struct err *e)
+enum err_code linediff_pick(const struct linediff *d, struct slice before, const bool *chosen,
+                            struct arena *a, struct slice *out, struct err *e)
 {
     struct buf bytes = { 0 };
     struct slice old = before.p ? before : SLICE("");

@@ -1,5 +1,5 @@
-#ifndef STORE_REWIND_DIFF_H
-#define STORE_REWIND_DIFF_H
+#ifndef STORE_REWIND_LINEDIFF_H
+#define STORE_REWIND_LINEDIFF_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,41 +13,43 @@
 
 /* Starting libgit2 takes some milliseconds; it is started and ended by every call below unless somebody holds it.
  * Who compares many files holds it meanwhile. Nests; any thread. */
-bool diff_hold(void);
-void diff_release(void);
+bool linediff_hold(void);
+void linediff_release(void);
 
-struct diff_line {
+struct linediff_line {
     char sign;                   /* '+', '-' or ' ' */
     bool no_newline;             /* the file ends here without a newline */
     struct slice text;           /* without its newline; borrows from old or new */
     unsigned old_line, new_line; /* from 1; 0: not on that side */
 };
 
-struct diff_hunk {
+struct linediff_hunk {
     unsigned old_start, old_lines, new_start, new_lines;
     size_t first, n; /* its lines */
 };
 
-struct diff {
+struct linediff {
     struct arena arena;
-    struct diff_hunk *hunk;
+    struct linediff_hunk *hunk;
     size_t hunks;
-    struct diff_line *line;
+    struct linediff_line *line;
     size_t lines;
     unsigned insertions, deletions;
     bool binary; /* a NUL in either: no hunks, no lines, no counts */
 };
 
 /* old and new must outlive the diff. */
-MUST_CHECK enum err_code diff_make(struct slice before, struct slice after, unsigned context,
-                                   struct diff *out, struct err *e);
-void diff_fini(struct diff *d);
+MUST_CHECK enum err_code linediff_make(struct slice before, struct slice after, unsigned context,
+                                       struct linediff *out, struct err *e);
+void linediff_fini(struct linediff *d);
 /* Counts only. Lines of binary files are counted too, as both generations of the client count them. */
-MUST_CHECK enum err_code diff_count(struct slice before, struct slice after, unsigned *insertions,
-                                    unsigned *deletions, bool *binary, struct err *e);
+MUST_CHECK enum err_code linediff_count(struct slice before, struct slice after,
+                                        unsigned *insertions, unsigned *deletions, bool *binary,
+                                        struct err *e);
 /* Takes some of the hunks over: the bytes of `before` with the chosen hunks (one flag each) applied. The result lives
  * in the arena. */
-MUST_CHECK enum err_code diff_pick(const struct diff *d, struct slice before, const bool *chosen,
-                                   struct arena *a, struct slice *out, struct err *e);
+MUST_CHECK enum err_code linediff_pick(const struct linediff *d, struct slice before,
+                                       const bool *chosen, struct arena *a, struct slice *out,
+                                       struct err *e);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "store/rewind/diff.h"
+#include "store/rewind/linediff.h"
 
 static struct slice of(const char *text)
 {
@@ -14,7 +14,7 @@ static void counts(const char *before, const char *after, unsigned want_in, unsi
     unsigned in, out;
     bool binary;
 
-    assert_int_equal(diff_count(of(before), of(after), &in, &out, &binary, NULL), ERR_OK);
+    assert_int_equal(linediff_count(of(before), of(after), &in, &out, &binary, NULL), ERR_OK);
     assert_false(binary);
     assert_int_equal(in, want_in);
     assert_int_equal(out, want_out);
@@ -38,7 +38,7 @@ static void a_nul_makes_it_binary_and_lines_count_all_the_same(void **state)
     unsigned in, out;
     bool binary;
 
-    assert_int_equal(diff_count((struct slice){ "a\0b", 3 }, of("x"), &in, &out, &binary, NULL),
+    assert_int_equal(linediff_count((struct slice){ "a\0b", 3 }, of("x"), &in, &out, &binary, NULL),
                      ERR_OK);
     assert_true(binary);
     assert_int_equal(in, 1);
@@ -48,9 +48,10 @@ static void a_nul_makes_it_binary_and_lines_count_all_the_same(void **state)
 static void hunks_carry_their_lines(void **state)
 {
     (void)state;
-    struct diff d;
+    struct linediff d;
 
-    assert_int_equal(diff_make(of("1\n2\n3\n4\n"), of("1\n2\nthree\n4\n5"), 1, &d, NULL), ERR_OK);
+    assert_int_equal(linediff_make(of("1\n2\n3\n4\n"), of("1\n2\nthree\n4\n5"), 1, &d, NULL),
+                     ERR_OK);
     assert_int_equal(d.hunks, 1);
     assert_int_equal(d.hunk[0].old_start, 2);
     assert_int_equal(d.lines, 5);
@@ -59,7 +60,7 @@ static void hunks_carry_their_lines(void **state)
     assert_true(d.line[4].no_newline);
     assert_int_equal(d.insertions, 2);
     assert_int_equal(d.deletions, 1);
-    diff_fini(&d);
+    linediff_fini(&d);
 }
 
 /* Random texts of few different lines: all hunks give the new text, none the old, and any choice is a text whose
@@ -68,11 +69,11 @@ static void picking_all_hunks_is_the_new_text_and_none_the_old(void **state)
 {
     (void)state;
     srand(7);
-    assert_true(diff_hold());
+    assert_true(linediff_hold());
     for (int round = 0; round < 2000; round++) {
         char before[256], after[256];
         size_t m = 0, n = 0;
-        struct diff d;
+        struct linediff d;
         struct arena a = { 0 };
         struct slice got;
         bool flags[128];
@@ -83,17 +84,17 @@ static void picking_all_hunks_is_the_new_text_and_none_the_old(void **state)
             after[n++] = "ab\n\n"[rand() % 4];
         struct slice old = { before, m }, new = { after, n };
 
-        assert_int_equal(diff_make(old, new, (unsigned)(rand() % 2), &d, NULL), ERR_OK);
+        assert_int_equal(linediff_make(old, new, (unsigned)(rand() % 2), &d, NULL), ERR_OK);
         memset(flags, true, sizeof flags);
-        assert_int_equal(diff_pick(&d, old, flags, &a, &got, NULL), ERR_OK);
+        assert_int_equal(linediff_pick(&d, old, flags, &a, &got, NULL), ERR_OK);
         assert_true(slice_eq(got, new));
         memset(flags, false, sizeof flags);
-        assert_int_equal(diff_pick(&d, old, flags, &a, &got, NULL), ERR_OK);
+        assert_int_equal(linediff_pick(&d, old, flags, &a, &got, NULL), ERR_OK);
         assert_true(slice_eq(got, old));
         arena_fini(&a);
-        diff_fini(&d);
+        linediff_fini(&d);
     }
-    diff_release();
+    linediff_release();
 }
 
 int main(void)
