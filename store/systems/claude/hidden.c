@@ -19,7 +19,13 @@ static bool is_programmatic(struct reading *r)
 {
     static const char *const entries[] = { "sdk-cli", "sdk-ts", "sdk-py", NULL };
     static const char *const kinds[] = { "daemon", "daemon-worker", NULL };
-    struct slice text = reading_first_unless_tail_lacks(r, ENTRY), row;
+    struct slice text = { NULL, 0 }, row;
+
+    /* Where nobody asks, the whole head is not searched for what is mostly not there. */
+    if (r->scope->leave_programmatic)
+        text = reading_first_unless_tail_lacks(r, ENTRY);
+    else
+        r->ok &= field_first(r->w->head, true, "entrypoint", r->a, &text);
 
     if (is_one_of(text.p ? text : r->tail[ENTRY].text, entries))
         return true;
