@@ -145,6 +145,7 @@ static void claude_close(struct store *st)
     free(c->projects);
     free(c->forced_folder);
     scratch_pool_free(c->scratch);
+    live_watch_free(c->live);
     free(c);
 }
 
@@ -176,8 +177,8 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
         rc = err_set(e, ERR_NOMEM, path, "open store");
     if (!rc)
         rc = require_directory(c->base.path, e);
-    if (!rc &&
-        (!(c->projects = join(c->base.path, "projects")) || !(c->scratch = scratch_pool_new())))
+    if (!rc && (!(c->projects = join(c->base.path, "projects")) ||
+                !(c->scratch = scratch_pool_new()) || !(c->live = live_watch_new(c->base.path))))
         rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
     reading_tables_init(&c->tables);
     if (!rc)

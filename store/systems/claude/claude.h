@@ -6,6 +6,7 @@
 
 #include "lite/arena.h"
 #include "lite/slice.h"
+#include "store/live_watch.h"
 #include "store/store.h"
 #include "store/systems/claude/row.h"
 #include "store/systems/claude/scratch.h"
@@ -17,14 +18,15 @@ enum { CLAUDE_ID = 36 }; /* length of a session id */
  * line, with a side folder <uuid>/ beside it for sub-agents, a title and an archive mark. Private to
  * this directory; others see `claude_ops`.
  *
- * base.path is CONFIG. Immutable after open (the pool looks after itself), so that
- * threads may share it. */
+ * base.path is CONFIG. Immutable after open (the pool and the watch look after
+ * themselves), so that threads may share it. */
 struct claude {
     struct store base;
     char *projects; /* CONFIG/projects; need not exist */
     char *
         forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
     struct scratch_pool *scratch; /* for describe */
+    struct live_watch *live;      /* which sessions are open right now */
     struct row_tables tables;     /* for describe */
 };
 

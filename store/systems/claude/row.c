@@ -239,6 +239,16 @@ static unsigned can_do(const struct claude *c, const struct session_row *row)
     return can;
 }
 
+static void mark_live(const struct claude *c, struct session_row *row)
+{
+    struct live live = live_watch_ask(c->live, row->ref.id);
+
+    if (live.state != LIVE_RUNNING)
+        return;
+    row->flags |= SESSION_LIVE;
+    row->live_pid = live.pid;
+}
+
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row, struct err *e)
 {
@@ -259,6 +269,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
         r.has_side = has_side_folder(ref, r.a);
         if (row->hidden == HIDDEN_NOT)
             read_windows(&r);
+        mark_live(r.c, row);
         row->can = can_do(r.c, row);
         keep_texts(&r);
         if (!r.ok)

@@ -1,0 +1,17 @@
+#ifndef STORE_LIVE_WATCH_H
+#define STORE_LIVE_WATCH_H
+
+#include "store/live.h"
+
+/* The registry of running agents for many askers: read when somebody asks and what is known is older than
+ * a second, so that a list of ten thousand rows reads it once and one that stays open stays right. Any
+ * thread may ask. */
+struct live_watch;
+
+/* NULL without memory. */
+struct live_watch *live_watch_new(const char *config);
+void live_watch_free(struct live_watch *w); /* NULL is fine */
+/* Without memory to read it: LIVE_UNKNOWN. */
+struct live live_watch_ask(struct live_watch *w, struct slice session_id);
+
+#endif
