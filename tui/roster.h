@@ -12,7 +12,7 @@
 /* The sessions on the screen. Each has a number, its entry, which stays its own while the scope stays:
  * through refreshes, sorting, filtering. A session is known by the path of its file, so that a copy in
  * another folder is another entry; of copies with one id only the newest is listed. */
-enum { ENTRY_NONE = UINT32_MAX };
+#define ENTRY_NONE UINT32_MAX /* no entry; an enum constant would have to fit an int */
 
 struct entry {
     struct session_ref ref;  /* texts in the roster's arena */
