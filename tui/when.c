@@ -50,10 +50,15 @@ void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE])
     }
     size_t unit = unit_of(age);
 
-    if (unit == UNITS)
+    if (unit == UNITS) {
         snprintf(out, WHEN_AGE, "now");
-    else
-        snprintf(out, WHEN_AGE, "%d%s ago", (int)(age / units[unit].ms % 1000), units[unit].name);
+        return;
+    }
+    int n =
+        snprintf(out, WHEN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
+
+    if (n > WHEN_AGE_COLUMNS) /* "10mo ago" is too long: "10mo" */
+        out[n - 4] = '\0';
 }
 
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms)

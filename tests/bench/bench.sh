@@ -14,3 +14,4 @@ mkdir -p "${large%/*}"
 "$programs/bench_index" "$large" "$rounds"
 "$programs/bench_list" "$reprise" "$dir/many" "$rounds"
 "$programs/bench_messages" "$reprise" "$dir/large" "$large" "$rounds"
+"$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))

@@ -1,0 +1,219 @@
+/* What the screen costs: bytes sent for a key beside those of less in the same terminal size, time to the first
+ * frame and to the first rows, and what an idle screen does.
+ *
+ *   bench_keys REPRISE CONFIG_DIR SCRATCH_DIR KEYS
+ *
+ * Every key has to change the screen, or the run fails; times and bytes are printed, never judged. */
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { ROWS = 60, COLS = 200, QUIET_MS = 150, START_QUIET_MS = 1000, LINES = 3000 };
+
+/* Stands before the selected row, so only when there are rows. */
+static const char pointer[] = "\xe2\x96\x8c";
+
+/* A program on a terminal of its own. */
+struct screen {
+    pid_t pid;
+    int fd;
+    double started;
+    double first, rows; /* seconds until the first byte, and until a row is shown; 0: not yet */
+    char last[8];       /* the end of the piece before, for what is cut by a read */
+};
+
+static void start(struct screen *s, char *const argv[])
+{
+    struct winsize size = { .ws_row = ROWS, .ws_col = COLS };
+
+    *s = (struct screen){ .started = bench_now() };
+    s->pid = forkpty(&s->fd, NULL, NULL, &size);
+    bench_need(s->pid >= 0, "forkpty");
+    if (s->pid > 0)
+        return;
+    setenv("TERM", "xterm-256color", 1);
+    setenv("LC_ALL", "C.UTF-8", 1);
+    unsetenv("LESS");
+    execvp(argv[0], argv);
+    _exit(127);
+}
+
+static void stop(struct screen *s)
+{
+    kill(s->pid, SIGTERM);
+    waitpid(s->pid, NULL, 0);
+    close(s->fd);
+}
+
+static void note_times(struct screen *s, const char *bytes, size_t n)
+{
+    char joined[sizeof s->last + 4096];
+    size_t kept = strlen(s->last);
+
+    if (s->first == 0)
+        s->first = bench_now() - s->started;
+    memcpy(joined, s->last, kept);
+    memcpy(joined + kept, bytes, n);
+    if (s->rows == 0 && memmem(joined, kept + n, pointer, strlen(pointer)))
+        s->rows = bench_now() - s->started;
+    size_t keep = n < 3 ? n : 3;
+
+    memcpy(s->last, bytes + n - keep, keep);
+    s->last[keep] = '\0';
+}
+
+/* Reads until nothing came for a while; the number of bytes. */
+static size_t settle(struct screen *s, int quiet_ms)
+{
+    struct pollfd fd = { .fd = s->fd, .events = POLLIN };
+    char bytes[4096];
+    size_t sum = 0;
+
+    while (poll(&fd, 1, quiet_ms) > 0) {
+        ssize_t n = read(s->fd, bytes, sizeof bytes);
+
+        if (n <= 0)
+            break;
+        note_times(s, bytes, (size_t)n);
+        sum += (size_t)n;
+    }
+    return sum;
+}
+
+/* Bytes for one press, on average; false when a press changed nothing. */
+static bool press(struct screen *s, const char *key, int times, double *bytes)
+{
+    size_t sum = 0;
+    bool all = true;
+
+    for (int i = 0; i < times; i++) {
+        bench_need(write(s->fd, key, strlen(key)) == (ssize_t)strlen(key), "press a key");
+        size_t n = settle(s, QUIET_MS);
+
+        all &= n > 0;
+        sum += n;
+    }
+    *bytes = (double)sum / times;
+    return all;
+}
+
+/* A list as wide and as varied as that of sessions. */
+static void write_lines(const char *path)
+{
+    static const char *const words[] = { "session", "rewind", "fork",  "parser",
+                                         "build",   "fix",    "title", "\xc3\xa9t\xc3\xa9",
+                                         "ok" };
+    FILE *f = fopen(path, "w");
+    unsigned seed = 7;
+
+    bench_need(f != NULL, path);
+    for (int i = 0; i < LINES; i++) {
+        int n = fprintf(f, "%4d  %08x  ", i, (unsigned)i * 2654435761u);
+
+        while (n < 150) {
+            seed = seed * 1103515245u + 12345u;
+            n += fprintf(f, "%s ", words[(seed >> 16) % 9]);
+        }
+        fputc('\n', f);
+    }
+    fclose(f);
+}
+
+struct cost {
+    double line, page;
+};
+
+static bool measure_less(const char *file, int keys, struct cost *cost)
+{
+    char *const argv[] = { (char[]){ "less" }, (char *)(size_t)file, NULL };
+    struct screen s;
+
+    start(&s, argv);
+    settle(&s, START_QUIET_MS);
+    bool all = press(&s, "j", keys, &cost->line) && press(&s, " ", keys / 4 + 1, &cost->page);
+
+    stop(&s);
+    return all;
+}
+
+/* Voluntary switches of the main thread: how often it went to sleep, thus was woken. */
+static long naps(pid_t pid)
+{
+    char path[64], line[256];
+    long n = -1;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(path, "r");
+
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "voluntary_ctxt_switches: %ld", &n) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static bool measure_ours(char *const argv[], int keys, struct cost *cost)
+{
+    struct screen s;
+    double edge;
+
+    start(&s, argv);
+    settle(&s, START_QUIET_MS);
+    printf("  first frame after %.0f ms, first rows after %.0f ms\n", s.first * 1e3, s.rows * 1e3);
+    long before = naps(s.pid);
+    size_t idle = settle(&s, START_QUIET_MS * 2);
+
+    printf("  idle for 2 s: %zu bytes, woken %ld times\n", idle, naps(s.pid) - before);
+    /* Down to the edge of the screen, then each press scrolls by a line. */
+    bool all = press(&s, "\x1b[B", ROWS, &edge) && press(&s, "\x1b[B", keys, &cost->line) &&
+               press(&s, "\x1b[6~", keys / 4 + 1, &cost->page) && s.rows > 0;
+
+    stop(&s);
+    printf("  cursor by a line: %.0f bytes\n", edge);
+    return all;
+}
+
+int main(int argc, char **argv)
+{
+    char lines[4096], config[4096];
+    struct cost less, ours;
+
+    if (argc != 5) {
+        fprintf(stderr, "usage: bench_keys REPRISE CONFIG_DIR SCRATCH_DIR KEYS\n");
+        return 2;
+    }
+    int keys = atoi(argv[4]);
+
+    snprintf(lines, sizeof lines, "%s/lines", argv[3]);
+    snprintf(config, sizeof config, "%s/config", argv[3]);
+    write_lines(lines);
+    FILE *f = fopen(config, "w");
+
+    bench_need(f && fputs("preview = off\n", f) >= 0 && fclose(f) == 0, config);
+    setenv("CLAUDE_CONFIG_DIR", argv[2], 1);
+    char *const picker[] = { argv[1], (char[]){ "--all" }, (char[]){ "--config" }, config, NULL };
+
+    printf("keys at %dx%d\n", COLS, ROWS);
+    if (!measure_ours(picker, keys, &ours)) {
+        printf("  a key changed nothing, or no row came\n");
+        return 1;
+    }
+    if (!measure_less(lines, keys, &less)) {
+        printf("  scroll %.0f, page %.0f bytes; less could not be run beside it\n", ours.line,
+               ours.page);
+        return 0;
+    }
+    printf("  scroll by a line: %.0f bytes, less %.0f: %.2fx\n", ours.line, less.line,
+           ours.line / less.line);
+    printf("  by a page: %.0f bytes, less %.0f: %.2fx\n", ours.page, less.page,
+           ours.page / less.page);
+    return 0;
+}
