@@ -47,6 +47,9 @@ typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
  * there is no second list of capabilities to fall out of step. */
 struct store_ops {
     const char *name; /* "claude" */
+    const char
+        *folders; /* below a store's path: where folders with sessions appear, to be watched; NULL:
+                            in the path itself */
 
     /* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a normal
      * answer. Creates nothing. path NULL: where the environment says it lies by default. */

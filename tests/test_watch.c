@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -60,7 +61,7 @@ static void new_and_vanished_sessions_are_noticed(void **state)
 
     (void)state;
     watch_init(&w);
-    watch_folder(&w, dir);
+    watch_root(&w, dir);
     write_file("new.jsonl", "w");
     assert_changed(&w, 1000);
     watch_told(&w, 2000);
@@ -78,13 +79,32 @@ static void a_session_that_keeps_growing_is_told_now_and_then(void **state)
 
     (void)state;
     watch_init(&w);
-    watch_folder(&w, dir);
+    watch_root(&w, dir);
     write_file("b.jsonl", "w");
     assert_changed(&w, 1000);
     watch_told(&w, 1150);
     write_file("b.jsonl", "a");
     assert_changed(&w, 1160);
     assert_int_equal(watch_due_ms(&w), 1150 + WATCH_EVERY_MS);
+    watch_fini(&w);
+}
+
+/* The first session of a project: its folder comes into being, then the file in it. */
+static void the_first_session_of_a_project_is_noticed(void **state)
+{
+    char path[128];
+    struct watch w;
+
+    (void)state;
+    watch_init(&w);
+    watch_root(&w, dir);
+    snprintf(path, sizeof path, "%s/project", dir);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_changed(&w, 1000);
+    watch_told(&w, 1150);
+    write_file("project/c.jsonl", "w");
+    assert_changed(&w, 3000);
+    assert_int_equal(watch_due_ms(&w), 3000 + WATCH_QUIET_MS);
     watch_fini(&w);
 }
 
@@ -97,7 +117,7 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-    static const char *const names[] = { "a.jsonl", "b.jsonl" };
+    static const char *const names[] = { "a.jsonl", "b.jsonl", "project/c.jsonl" };
     char path[128];
 
     (void)state;
@@ -105,6 +125,8 @@ static int remove_dir(void **state)
         snprintf(path, sizeof path, "%s/%s", dir, names[i]);
         unlink(path);
     }
+    snprintf(path, sizeof path, "%s/project", dir);
+    rmdir(path);
     return rmdir(dir);
 }
 
@@ -113,6 +135,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_that_grows_is_noticed),
         cmocka_unit_test(new_and_vanished_sessions_are_noticed),
+        cmocka_unit_test(the_first_session_of_a_project_is_noticed),
         cmocka_unit_test(a_session_that_keeps_growing_is_told_now_and_then),
     };
 

@@ -7,7 +7,7 @@
 #include "tui/commands/report.h"
 #include "tui/version.h"
 
-static const struct command *command_find(const char *word)
+const struct command *command_find(const char *word)
 {
     for (const struct command *c = commands_table + 1; c->run; c++)
         if (strcmp(c->name, word) == 0 || (c->alias && strcmp(c->alias, word) == 0))

@@ -34,6 +34,8 @@ struct command {
 
 extern const struct command commands_table[]; /* the picker first; ends with run == NULL */
 
+/* The command of this name or alias; NULL: there is none. */
+const struct command *command_find(const char *word);
 /* Reads argv: which command, its options, its operands. */
 MUST_CHECK enum err_code invocation_read(struct invocation *in, int argc, char **argv,
                                          struct err *e);

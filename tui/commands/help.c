@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "tui/commands/command.h"
 #include "tui/version.h"
 
@@ -63,11 +61,9 @@ enum err_code help_write(const struct command *command, struct out *out, struct 
 enum err_code help_run(struct invocation *in, struct err *e)
 {
     const char *word = in->argc ? in->argv[0] : NULL;
+    const struct command *command = word ? command_find(word) : NULL;
 
-    for (const struct command *c = commands_table + 1; word && c->run; c++)
-        if (strcmp(c->name, word) == 0 || (c->alias && strcmp(c->alias, word) == 0))
-            return help_write(c, &in->out, e);
-    if (word)
+    if (word && !command)
         return err_set(e, ERR_NOT_FOUND, word, "show help: there is no such command");
-    return help_write(NULL, &in->out, e);
+    return help_write(command, &in->out, e);
 }

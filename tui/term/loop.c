@@ -1,6 +1,7 @@
 #include "tui/term/loop.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -350,6 +351,21 @@ static void turn(struct loop *l)
     paint_if_due(l);
 }
 
+static void watch_stores(struct loop *l)
+{
+    const struct desk *d = l->setup->desk;
+
+    watch_init(&l->watch);
+    for (size_t i = 0; i < d->stores; i++) {
+        const char *below = d->store[i]->ops->folders;
+        char path[PATH_MAX];
+
+        if (snprintf(path, sizeof path, "%s%s%s", d->store[i]->path, below ? "/" : "",
+                     below ? below : "") < (int)sizeof path)
+            watch_root(&l->watch, path);
+    }
+}
+
 static enum err_code open_all(struct loop *l, struct err *e)
 {
     enum err_code rc = signals_hold(&l->signals, e);
@@ -361,7 +377,6 @@ static enum err_code open_all(struct loop *l, struct err *e)
         rc =
             workers_new(l->setup->desk, l->setup->threads > 0 ? l->setup->threads : DEFAULT_THREADS,
                         &l->workers, e);
-    watch_init(&l->watch);
     return rc;
 }
 
@@ -378,10 +393,13 @@ static void close_all(struct loop *l)
 enum err_code loop_run(const struct loop_setup *setup, struct model *model, struct outcome *out,
                        struct err *e)
 {
-    struct loop l = { .setup = setup, .model = model, .esc_ms = TIME_NONE, .signals.fd = -1 };
+    struct loop l = {
+        .setup = setup, .model = model, .esc_ms = TIME_NONE, .signals.fd = -1, .watch.fd = -1
+    };
     enum err_code rc = open_all(&l, e);
 
     if (rc == ERR_OK) {
+        watch_stores(&l);
         resized(&l);
         l.pressed = true; /* the first frame is waited for */
         paint_if_due(&l);

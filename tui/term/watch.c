@@ -1,6 +1,8 @@
 #include "tui/term/watch.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -18,19 +20,31 @@ void watch_fini(struct watch *w)
 {
     if (w->fd >= 0)
         close(w->fd);
-    w->fd = -1;
+    for (size_t i = 0; i < w->roots; i++)
+        free(w->root[i].path);
+    *w = (struct watch){ .fd = -1 };
 }
 
-void watch_folder(struct watch *w, const char *path)
+/* inotify's number for it; -1: it is gone, unreadable, or no watches are left, and then it is not watched. */
+static int add(const struct watch *w, const char *path)
 {
-    const uint32_t mask = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY |
-                          IN_ONLYDIR | IN_EXCL_UNLINK;
+    return w->fd < 0 ? -1
+                     : inotify_add_watch(w->fd, path,
+                                         IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO |
+                                             IN_MODIFY | IN_ONLYDIR | IN_EXCL_UNLINK);
+}
 
-    if (w->fd < 0)
+void watch_root(struct watch *w, const char *path)
+{
+    struct watch_root *root = &w->root[w->roots];
+
+    if (w->roots == WATCH_ROOTS_MAX)
         return;
-    int id = inotify_add_watch(w->fd, path, mask); /* of a folder watched already: the same one */
-
-    (void)id; /* gone, unreadable, or no watches left: then it is not watched */
+    *root = (struct watch_root){ .id = add(w, path), .path = strdup(path) };
+    if (root->id >= 0 && root->path)
+        w->roots++;
+    else
+        free(root->path);
 }
 
 /* The folder part of a path; false for one without. */
@@ -48,27 +62,48 @@ static bool folder_of(struct slice path, char out[PATH_MAX])
 
 void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n)
 {
-    char last[PATH_MAX] = "", folder[PATH_MAX], around[PATH_MAX];
+    char last[PATH_MAX] = "", folder[PATH_MAX];
 
     /* Sessions of one folder come one after the other, so one comparison saves most calls. */
     for (size_t i = 0; i < n; i++) {
         if (!folder_of(ref[i].path, folder) || strcmp(folder, last) == 0)
             continue;
         memcpy(last, folder, sizeof last);
-        watch_folder(w, folder);
-        if (folder_of((struct slice){ folder, strlen(folder) }, around))
-            watch_folder(w, around);
+        add(w, folder);
     }
+}
+
+/* A folder that appeared in a root: sessions are about to be written there. */
+static void take_event(const struct watch *w, const struct inotify_event *ev)
+{
+    char path[PATH_MAX];
+
+    if (!(ev->mask & IN_ISDIR) || !(ev->mask & (IN_CREATE | IN_MOVED_TO)) || ev->len == 0)
+        return;
+    for (size_t i = 0; i < w->roots; i++)
+        if (w->root[i].id == ev->wd &&
+            snprintf(path, sizeof path, "%s/%s", w->root[i].path, ev->name) < (int)sizeof path)
+            add(w, path);
 }
 
 void watch_read(struct watch *w, int64_t now_ms)
 {
-    char events[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+    union {
+        struct inotify_event event; /* for its alignment */
+        char bytes[4096];
+    } read_in;
     ssize_t n;
 
-    while ((n = read(w->fd, events, sizeof events)) > 0)
+    while ((n = read(w->fd, read_in.bytes, sizeof read_in.bytes)) > 0) {
         if (w->changed_ms == TIME_NONE)
             w->changed_ms = now_ms;
+        for (ssize_t at = 0; at < n;) {
+            const struct inotify_event *ev = (const void *)(read_in.bytes + at);
+
+            take_event(w, ev);
+            at += (ssize_t)(sizeof *ev + ev->len);
+        }
+    }
 }
 
 int64_t watch_due_ms(const struct watch *w)

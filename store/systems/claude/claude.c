@@ -192,6 +192,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
 
 const struct store_ops claude_ops = {
     .name = "claude",
+    .folders = "projects",
     .open = claude_open,
     .close = claude_close,
     .enumerate = claude_enumerate,
