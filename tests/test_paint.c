@@ -1,0 +1,169 @@
+#include <locale.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <curses.h>
+
+#include "tui/term/paint.h"
+
+/* curses draws into memory; what it sent since the last look. */
+static FILE *drawn;
+static SCREEN *screen;
+static char sent[65536];
+
+static const char *take_sent(void)
+{
+    int fd = fileno(drawn);
+    off_t n = lseek(fd, 0, SEEK_CUR);
+
+    assert_true(n < (off_t)sizeof sent);
+    assert_int_equal(pread(fd, sent, (size_t)n, 0), n);
+    sent[n] = '\0';
+    assert_int_equal(ftruncate(fd, 0), 0);
+    lseek(fd, 0, SEEK_SET);
+    return sent;
+}
+
+static int open_screen(void **state)
+{
+    FILE *none = fopen("/dev/null", "r");
+
+    (void)state;
+    drawn = fdopen(memfd_create("screen", 0), "w");
+    screen = newterm("xterm-256color", drawn, none);
+    if (!screen)
+        return -1;
+    resizeterm(10, 40);
+    endwin();
+    take_sent();
+    return 0;
+}
+
+static int close_screen(void **state)
+{
+    (void)state;
+    endwin();
+    delscreen(screen);
+    return fclose(drawn);
+}
+
+static void fill(struct frame *f)
+{
+    char line[40];
+
+    frame_clear(f);
+    f->cursor_y = f->cursor_x = 0;
+    for (int y = 0; y < f->rows; y++) {
+        snprintf(line, sizeof line, "row %d of them", y);
+        frame_puts(f, y, 0, f->cols, STYLE_TEXT, line);
+    }
+}
+
+static void an_unchanged_frame_sends_nothing(void **state)
+{
+    struct theme theme;
+    struct paint p;
+    struct frame f;
+
+    (void)state;
+    theme_default(&theme);
+    paint_init(&p, &theme, COLOURS_AUTO, false);
+    assert_true(frame_init(&f, 10, 40, false));
+    fill(&f);
+    paint_frame(&p, &f);
+    assert_non_null(strstr(take_sent(), "row 9 of them"));
+    paint_frame(&p, &f);
+    assert_string_equal(take_sent(), "");
+    frame_fini(&f);
+    paint_fini(&p);
+}
+
+static void only_what_changed_is_sent(void **state)
+{
+    struct theme theme;
+    struct paint p;
+    struct frame f;
+
+    (void)state;
+    theme_default(&theme);
+    paint_init(&p, &theme, COLOURS_AUTO, false);
+    assert_true(frame_init(&f, 10, 40, false));
+    fill(&f);
+    paint_frame(&p, &f);
+    take_sent();
+    frame_puts(&f, 4, 4, 10, STYLE_TEXT, "!");
+    paint_frame(&p, &f);
+    assert_non_null(strchr(take_sent(), '!'));
+    assert_true(strlen(sent) < 24);
+    assert_null(strstr(sent, "\x1b[2J"));
+    frame_fini(&f);
+    paint_fini(&p);
+}
+
+/* A wide character, a mark on a letter and the last column all stay in their cells. */
+static void clusters_keep_their_columns(void **state)
+{
+    struct theme theme;
+    struct paint p;
+    struct frame f;
+
+    (void)state;
+    theme_default(&theme);
+    paint_init(&p, &theme, COLOURS_NONE, false);
+    assert_true(frame_init(&f, 10, 40, false));
+    frame_clear(&f);
+    frame_puts(&f, 9, 34, 6, STYLE_TEXT, "e\xcc\x81\xe6\x97\xa5x\xe6\x9c\xac");
+    paint_frame(&p, &f);
+    assert_non_null(strstr(take_sent(), "e\xcc\x81\xe6\x97\xa5x\xe6\x9c\xac"));
+    frame_fini(&f);
+    paint_fini(&p);
+}
+
+static const char *paint_match(enum colours colours, bool no_color)
+{
+    struct theme theme;
+    struct paint p;
+    struct frame f;
+
+    theme_default(&theme);
+    paint_init(&p, &theme, colours, no_color);
+    assert_true(frame_init(&f, 10, 40, false));
+    frame_clear(&f);
+    paint_frame(&p, &f);
+    take_sent();
+    frame_puts(&f, 0, 0, 40, STYLE_MATCH, "match");
+    paint_frame(&p, &f);
+    frame_fini(&f);
+    paint_fini(&p);
+    return take_sent();
+}
+
+static void without_colours_attributes_remain(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(paint_match(COLOURS_AUTO, false), "\x1b[33m"));
+    assert_null(strstr(paint_match(COLOURS_AUTO, true), "\x1b[33m"));
+    assert_null(strstr(paint_match(COLOURS_NONE, false), "\x1b[33m"));
+    assert_non_null(strstr(sent, "\x1b[0;1;4m"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_unchanged_frame_sends_nothing),
+        cmocka_unit_test(only_what_changed_is_sent),
+        cmocka_unit_test(clusters_keep_their_columns),
+        cmocka_unit_test(without_colours_attributes_remain),
+    };
+
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, open_screen, close_screen);
+}
