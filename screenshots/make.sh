@@ -3,7 +3,8 @@
 #   usage: make.sh PROGRAM DEMO_STORE [DIRECTORY]     (screenshots/ by default)
 pictures=$(cd "${3:-$(dirname "$0")}" && pwd)
 svg=$(cd "$(dirname "$0")" && pwd)/svg.py
-. "$(dirname "$0")/../tests/screen/lib.sh"
+screens=$(cd "$(dirname "$0")/../tests/screen" && pwd)
+. "$screens/lib.sh"
 
 picture() { # NAME COLUMNS
     tm capture-pane -e -p | python3 "$svg" "$2" "reprise" >"$pictures/$1.svg"
@@ -11,19 +12,22 @@ picture() { # NAME COLUMNS
 
 demo
 open 120 32
-see "Fix the payment retry loop" "All 152 tests pass"
+see "Fix the payment" "All 152 tests pass"
 picture list 120
 enter_text idempot
 gone "Payment page copy"
-see "all 149 tests pass"
+see "149 tests"
 picture filter 120
 press Right
 gone "Enter resume"
-see "all 149 tests pass"
+see "149 tests"
+press z
+see "deliveryId: string"
 picture transcript 120
 press Escape
+see "1/10"
 press C-u
-see "Payment page copy"
+see "Payment page copy" "152 tests pass"
 press F1
 gone "Payment page copy"
 picture help 120

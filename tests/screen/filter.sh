@@ -5,7 +5,7 @@ demo
 open 100 30
 see "Payment page copy"
 enter_text idemp
-see "Payments: idempotency keys"
+see "Payments: idemp"
 gone "Payment page copy"
 press C-u
 see "Payment page copy"
@@ -13,7 +13,7 @@ enter_text pgcopy
 see "Payment page copy"
 gone "idempotency"
 press Escape
-see "Fix the payment retry loop"
+see "Fix the payment"
 enter_text zzzzqq
 gone "Payment page copy" "idempotency"
 press C-c

@@ -3,14 +3,14 @@
 . "$(dirname "$0")/lib.sh"
 demo
 open 80 24
-see "Fix the payment retry loop"
+see "Fix the payment"
 press '?'
-see "resume"
+see "take the session up again"
 press Escape
-see "Fix the payment retry loop"
+see "Fix the payment"
 press F1
-see "resume"
+see "take the session up again"
 press Escape
-see "Fix the payment retry loop"
+see "Fix the payment"
 press C-c
 ended 130

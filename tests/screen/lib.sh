@@ -4,15 +4,21 @@
 # shellcheck shell=sh
 set -eu
 program=$(realpath "$1") demo_store=$(realpath "$2")
-here=$(cd "$(dirname "$0")" && pwd)
+screens=${screens:-$(cd "$(dirname "$0")" && pwd)}
 top=$(mktemp -d)
 patience=${PATIENCE:-60} # seconds until what is waited for is taken to never come
-trap 'tm kill-server 2>/dev/null; rm -rf "$top"' EXIT
+terminals=0
+trap 'close; rm -rf "$top"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$top/home" "$top/bin"
 
 tm() {
-    tmux -S "$top/tmux" -f /dev/null "$@"
+    tmux -S "$top/tmux$terminals" -f /dev/null "$@"
+}
+
+# Ends the terminal and whatever still runs in it.
+close() {
+    tm kill-server 2>/dev/null || true
 }
 
 # The store of the demo, and an agent that says how it was called instead of talking to anybody.
@@ -30,16 +36,17 @@ open() { # COLUMNS ROWS ARG...
     columns=$1 rows=$2
     shift 2
     : >"$top/stdout"
+    terminals=$((terminals + 1)) # a server of its own for each
     # shellcheck disable=SC2086
     tm new-session -d -x "$columns" -y "$rows" \
         env -i PATH="$top/bin:$PATH" HOME="$top/home" TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color \
         CLAUDE_CONFIG_DIR="$config" ASAN_OPTIONS="${ASAN_OPTIONS-}" $settings \
-        sh "$here/pane.sh" "$top" "$project" "$program" "$@"
+        sh "$screens/pane.sh" "$top" "$project" "$program" "$@"
     tm set -g status off >/dev/null
 }
 
 screen() {
-    tm capture-pane -p
+    tm capture-pane -p 2>/dev/null
 }
 
 fail() {
@@ -56,6 +63,7 @@ until_true() { # WHAT COMMAND...
     until "$@"; do
         tries=$((tries - 1))
         [ $tries -gt 0 ] || fail "never came: $what"
+        tm has-session 2>/dev/null || fail "the terminal died before it came: $what"
         sleep 0.05
     done
 }

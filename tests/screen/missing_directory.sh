@@ -8,7 +8,7 @@ see "Refund flow, second try"
 enter_text 'second try'
 gone "Payment page copy"
 press Enter
-see "shop-refunds"
-press Enter
-match 'agent: --resume 1d82c5f4.* in .*/code/shop'
+see "directory is gone" "nowhere" "in its repository"
+press 2
+match 'agent: --resume 1d82c5f4.* in .*/code/shop$'
 ended 0

@@ -8,10 +8,10 @@ see "Payment page copy"
 tm capture-pane -p -e | LC_ALL=C grep -qE "$(printf '\033')\[[0-9;]*(3|4|9|10)[0-7](;[0-9]+)*m" && fail "colours"
 press C-c
 ended 130
-tm kill-server
+close
 settings=
-open 100 30 --ascii -q 'Payment page'
-see "Payment page copy"
+open 100 30 --ascii -q 'Node 22'
+see "Upgrade to Node 22" "1/10"
 screen | LC_ALL=C grep -q '[^ -~]' && fail "not ASCII"
 press C-c
 ended 130

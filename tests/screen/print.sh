@@ -4,7 +4,7 @@
 demo
 : >"$top/piped"
 open 100 30 --print
-see "Payments: idempotency keys"
+see "Payments: idemp"
 enter_text idempot
 gone "Payment page copy"
 press Enter

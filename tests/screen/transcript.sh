@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 demo
 open 100 30
-see "Payments: idempotency keys"
+see "Payments: idemp"
 enter_text idempot
 gone "Payment page copy"
 press Right
@@ -19,6 +19,6 @@ press Enter
 see "swallowed"
 press Escape
 press Escape
-see "Payments: idempotency keys"
+see "Payments: idemp"
 press C-c
 ended 130

@@ -1,0 +1,19 @@
+#!/bin/sh
+# The pictures can be taken, and the committed ones say what the program says now.
+#   usage: check_screenshots.sh PROGRAM DEMO_STORE DIRECTORY
+set -eu
+fresh=$(mktemp -d) seen=0
+trap 'rm -rf "$fresh"' EXIT
+sh "$3/make.sh" "$1" "$2" "$fresh"
+for picture in "$fresh"/*.svg; do
+    seen=$((seen + 1))
+    name=$(basename "$picture")
+    python3 "$3/svg.py" --text "$picture" >"$fresh/now"
+    python3 "$3/svg.py" --text "$3/$name" >"$fresh/then"
+    cmp -s "$fresh/now" "$fresh/then" || {
+        echo "$name is not what is on the screen now; take it again with screenshots/make.sh:"
+        diff "$fresh/then" "$fresh/now"
+        exit 1
+    }
+done
+[ $seen -ge 4 ] || { echo "only $seen pictures"; exit 1; }

@@ -1,0 +1,10 @@
+#!/bin/sh
+# --plain: numbered lines and a question, no screen; and a dumb terminal gets that by itself.
+. "$(dirname "$0")/lib.sh"
+demo
+open 120 30 --plain
+see "Payments: idempotency keys" "2h ago"
+enter_text 2
+press Enter
+see "agent: --resume f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb in $project"
+ended 0

@@ -1,0 +1,50 @@
+# Tests of the whole program, and of the source as a whole.
+
+# Answers recorded from the vendor's SDK.
+foreach(group dir json list lite msg sub)
+    script(recorded_${group} recorded recorded.py $<TARGET_FILE:reprise> ${group})
+endforeach()
+
+# The program in a real terminal.
+add_executable(demo_store support/demo_store.c)
+target_link_libraries(demo_store PRIVATE store)
+
+# What takes its time: for ./run test, not for every build in between.
+if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
+    # Sessions that two versions of the real client made.
+    foreach(version 197 330)
+        script(corpus_${version} corpus corpus.py $<TARGET_FILE:reprise> ${version})
+    endforeach()
+    file(GLOB screens RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS screen/*.sh)
+    list(REMOVE_ITEM screens screen/lib.sh screen/pane.sh)
+    foreach(file ${screens})
+        get_filename_component(name ${file} NAME_WE)
+        script(screen_${name} screen ${file} $<TARGET_FILE:reprise> $<TARGET_FILE:demo_store>)
+    endforeach()
+    if(NOT REPRISE_SANITIZE)
+        script(screenshots screen check_screenshots.sh $<TARGET_FILE:reprise>
+            $<TARGET_FILE:demo_store> ${PROJECT_SOURCE_DIR}/screenshots)
+    endif()
+    script(malformed hostile malformed.py $<TARGET_FILE:reprise>)
+    script(hostile hostile hostile.py $<TARGET_FILE:reprise>)
+    script(limits hostile limits.py $<TARGET_FILE:reprise>
+        $<IF:$<BOOL:${REPRISE_SANITIZE}>,sanitized,plain>)
+endif()
+
+# What can be said about the source needs to be said once.
+if(NOT REPRISE_SANITIZE)
+    script(built source check_built.sh ${PROJECT_SOURCE_DIR})
+    script(layers source check_layers.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+    script(layers_checked source check_layers_test.sh ${CMAKE_C_COMPILER})
+    script(headers source check_headers.sh ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
+    script(style source check_style.sh ${PROJECT_SOURCE_DIR})
+endif()
+if(REPRISE_FUZZ)
+    add_subdirectory(fuzz)
+    script(format source check_format.sh ${PROJECT_SOURCE_DIR})
+    # Minutes of it: for a look now and then, not for every run.
+    add_custom_target(tidy COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/check_tidy.sh
+        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} USES_TERMINAL)
+else()
+    add_subdirectory(bench)
+endif()
