@@ -66,7 +66,8 @@ static inline struct transcript *drive_transcript(const struct drive *d, size_t 
     t->size = st.st_size;
     t->path = strdup(d->path);
     for (ssize_t n; (n = getline(&line, &cap, f)) > 0; offset += (size_t)n) {
-        t->message = realloc(t->message, (t->n + 1) * sizeof *t->message);
+        if ((t->n & (t->n - 1)) == 0) /* full at every power of two */
+            t->message = realloc(t->message, (t->n ? 2 * t->n : 1) * sizeof *t->message);
         assert_non_null(t->message);
         t->message[t->n++] = (struct message){ .offset = (int64_t)offset,
                                                .length = (uint32_t)n - 1,
