@@ -11,6 +11,7 @@
 #include "store/change/change.h"
 #include "store/checkpoint.h"
 #include "store/env.h"
+#include "store/live.h"
 #include "store/restore.h"
 #include "store/rewind/rewind.h"
 #include "store/scope.h"
@@ -125,6 +126,10 @@ struct store_ops {
      * also what the system's own delete leaves behind. */
     enum err_code (*parts)(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e);
+
+    /* Optional. Is somebody writing to the session right now? Asked before anything that needs it quiet. */
+    enum err_code (*live)(const struct store *st, const struct session_ref *ref, struct live *out,
+                          struct err *e);
 
     /* Going back: optional. The points of the session, oldest first. */
     enum err_code (*checkpoints)(const struct store *st, const struct session_ref *ref,

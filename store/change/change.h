@@ -57,6 +57,8 @@ void change_log_close(struct change_log *log); /* NULL is fine */
 /* Writes the intent, does the steps, writes done. On a failure the steps that were done are taken back and
  * the record goes; the error is that of the step. */
 MUST_CHECK enum err_code change_run(struct change_log *log, struct change *c, struct err *e);
+/* Opens the log, runs one change, closes it. */
+MUST_CHECK enum err_code change_do(const struct store_env *env, struct change *c, struct err *e);
 /* Takes a change back: a change of its own ("undo"), so that it can be taken back too. id NULL: the newest that
  * stands. *out (may be NULL) is the change that was made; the caller frees it. ERR_NOT_FOUND: nothing to take
  * back; ERR_STALE, ERR_LOCKED: what it changed was changed again since, or is in use; nothing was done. */

@@ -127,3 +127,15 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
         return err_wrap(e, rc, "its record stays behind");
     return rc;
 }
+
+enum err_code change_do(const struct store_env *env, struct change *c, struct err *e)
+{
+    struct change_log *log;
+    enum err_code rc = change_log_open(env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = change_run(log, c, e);
+    change_log_close(log);
+    return rc;
+}

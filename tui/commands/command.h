@@ -56,6 +56,14 @@ enum err_code checkpoints_run(struct invocation *in, struct err *e);
 enum err_code rewind_run(struct invocation *in, struct err *e);
 enum err_code undo_run(struct invocation *in, struct err *e);
 enum err_code rewinds_run(struct invocation *in, struct err *e);
+enum err_code rename_run(struct invocation *in, struct err *e);
+enum err_code tag_run(struct invocation *in, struct err *e);
+enum err_code archive_run(struct invocation *in, struct err *e);
+enum err_code unarchive_run(struct invocation *in, struct err *e);
+enum err_code reappend_run(struct invocation *in, struct err *e);
+enum err_code delete_run(struct invocation *in, struct err *e);
+enum err_code trash_run(struct invocation *in, struct err *e);
+enum err_code log_run(struct invocation *in, struct err *e);
 enum err_code demo_run(struct invocation *in, struct err *e);
 enum err_code help_run(struct invocation *in, struct err *e);
 

@@ -51,6 +51,9 @@ enum option_id {
     OPTION_OVERWRITE_EDITED,
     OPTION_ALLOW_OUTSIDE,
     OPTION_ALLOW_SENSITIVE,
+    OPTION_NONE,
+    OPTION_PERMANENTLY,
+    OPTION_OLDER_THAN,
     OPTION_COUNT
 };
 
@@ -75,7 +78,7 @@ struct options {
     size_t stores;
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
-    const char *to, *plan;
+    const char *to, *plan, *older_than;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     int64_t limit, offset;

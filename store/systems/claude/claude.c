@@ -209,6 +209,9 @@ const struct store_ops claude_ops = {
     .rename = claude_rename,
     .tag = claude_tag,
     .reappend = claude_reappend,
+    .archive = claude_archive,
+    .parts = claude_parts,
+    .live = claude_live,
     .checkpoints = claude_checkpoints,
     .plan = claude_plan,
 };

@@ -76,6 +76,14 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e);
 
+enum err_code claude_archive(const struct store *st, const struct scope *scope,
+                             const struct session_ref *ref, bool archived, struct change *c,
+                             struct err *e);
+enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,
+                           struct arena *a, const char ***part, size_t *n, struct err *e);
+enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                          struct err *e);
+
 /* Going back. */
 enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e);

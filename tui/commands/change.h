@@ -1,0 +1,22 @@
+#ifndef TUI_COMMANDS_CHANGE_H
+#define TUI_COMMANDS_CHANGE_H
+
+#include "store/change/change.h"
+#include "tui/commands/command.h"
+#include "tui/commands/sessions.h"
+
+/* What the commands that change one session share: find it, plan, do, answer {sessionId, …}. */
+
+/* Plans one change of the session; the operands are the invocation's. */
+typedef enum err_code change_plan_fn(struct invocation *in, struct sessions *s,
+                                     const struct session_ref *ref, struct change *c,
+                                     struct err *e);
+
+/* Every operand from `first_id` on, up to `ids` of them (0: all), is a session; one change each. */
+MUST_CHECK enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
+                                         change_plan_fn *plan, struct err *e);
+/* ERR_UNSUPPORTED naming the system, when a member of its table is NULL. */
+MUST_CHECK enum err_code change_supported(const struct session_ref *ref, bool can, const char *what,
+                                          struct err *e);
+
+#endif

@@ -1,0 +1,150 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "store/change/copy.h"
+#include "store/tidy/trash.h"
+#include "tui/commands/change.h"
+
+/* A session that an agent is writing to stays: its process holds the transcript open, and would go on writing into
+ * what lies in the trash. Not to know counts as running. */
+static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
+{
+    struct live live = { .state = LIVE_QUIET };
+    enum err_code rc =
+        ref->store->ops->live ? ref->store->ops->live(ref->store, ref, &live, e) : ERR_OK;
+
+    if (rc || live.state == LIVE_QUIET)
+        return rc;
+    return err_set(e, ERR_LOCKED, ref->path.p,
+                   "delete: process %ld may be writing to it (%s); end it first", (long)live.pid,
+                   live.why ? live.why : "it is registered");
+}
+
+static void json_item(struct jsonout *j, const struct trash_item *item)
+{
+    jsonout_open(j, '{');
+    jsonout_member(j, "trashId", (struct slice){ item->trash_id, strlen(item->trash_id) });
+    jsonout_member(j, "sessionId", (struct slice){ item->session, strlen(item->session) });
+    jsonout_key(j, "files");
+    jsonout_int(j, item->files);
+    jsonout_key(j, "bytes");
+    jsonout_int(j, item->bytes);
+    jsonout_close(j, '}');
+}
+
+static enum err_code answer(struct invocation *in, const struct trash_list *list, struct err *e)
+{
+    struct jsonout j;
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < list->n; i++)
+        bytes += list->item[i].bytes;
+    if (!option_given(&in->options, OPTION_JSON))
+        return out_addf(&in->out, e,
+                        "moved to trash: %zu session%s, %" PRId64
+                        " bytes (take it back: reprise undo)\n",
+                        list->n, list->n == 1 ? "" : "s", bytes);
+    jsonout_init(&j, &in->out.buf);
+    if (list->n != 1)
+        jsonout_open(&j, '[');
+    for (size_t i = 0; i < list->n; i++)
+        json_item(&j, &list->item[i]);
+    if (list->n != 1)
+        jsonout_close(&j, ']');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
+
+static enum err_code to_trash(struct invocation *in, const struct trash_request *request, size_t n,
+                              struct err *e)
+{
+    struct change_log *log;
+    struct trash_list list;
+    enum err_code rc = change_log_open(&in->world->env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = trash_put(log, &in->world->env, "delete", request, n, &list, e);
+    change_log_close(log);
+    if (rc)
+        return rc;
+    rc = answer(in, &list, e);
+    trash_list_fini(&list);
+    return rc;
+}
+
+/* The vendor's own delete: transcript and side folder, at once and for good. */
+static enum err_code for_good(struct invocation *in, const struct trash_request *request, size_t n,
+                              struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        for (size_t k = 0; k < request[i].parts && !rc; k++)
+            rc = copy_remove(request[i].part[k], e);
+    if (rc || !option_given(&in->options, OPTION_JSON))
+        return rc;
+    struct jsonout j;
+
+    jsonout_init(&j, &in->out.buf);
+    if (n != 1)
+        jsonout_open(&j, '[');
+    for (size_t i = 0; i < n; i++) {
+        jsonout_open(&j, '{');
+        jsonout_member(&j, "sessionId", request[i].id);
+        jsonout_close(&j, '}');
+    }
+    if (n != 1)
+        jsonout_close(&j, ']');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
+
+static enum err_code request_of(struct sessions *s, const char *id, bool all,
+                                struct trash_request *out, struct err *e)
+{
+    struct session_ref ref;
+    struct session_row *row = session_row_new();
+    const char **part;
+    enum err_code rc =
+        row ? sessions_find(s, id, &ref, e) : err_set(e, ERR_NOMEM, id, "delete: out of memory");
+
+    if (!rc)
+        rc = change_supported(&ref, ref.store->ops->parts != NULL, "delete", e);
+    if (!rc)
+        rc = check_quiet(&ref, e);
+    if (!rc)
+        rc = ref.store->ops->parts(ref.store, &ref, all, &s->arena, &part, &out->parts, e);
+    if (!rc && ref.store->ops->describe(ref.store, &s->scope, &ref, row, NULL) == ERR_OK)
+        out->title = arena_copy(&s->arena, row->summary);
+    session_row_free(row);
+    if (rc)
+        return rc;
+    out->system = ref.store->ops->name;
+    out->store = ref.store->path;
+    out->id = ref.id;
+    out->part = part;
+    return ERR_OK;
+}
+
+enum err_code delete_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    bool permanently = option_given(&in->options, OPTION_PERMANENTLY);
+    size_t n = (size_t)in->argc;
+    enum err_code rc = sessions_open(in, true, &s, e);
+
+    if (rc)
+        return rc;
+    struct trash_request *request = arena_zalloc(&s.arena, sizeof *request * (n + 1));
+
+    if (!request)
+        rc = err_set(e, ERR_NOMEM, "", "delete: out of memory");
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = request_of(&s, in->argv[i], !permanently, &request[i], e);
+    if (!rc)
+        rc = permanently ? for_good(in, request, n, e) : to_trash(in, request, n, e);
+    sessions_close(&s);
+    return rc;
+}

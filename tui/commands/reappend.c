@@ -1,0 +1,50 @@
+#include "lite/jsonout.h"
+#include "tui/commands/change.h"
+
+static enum err_code write_answer(struct invocation *in, const struct session_ref *ref,
+                                  size_t appended, struct err *e)
+{
+    struct jsonout j;
+
+    if (!option_given(&in->options, OPTION_JSON))
+        return out_addf(&in->out, e, "%zu row%s appended\n", appended, appended == 1 ? "" : "s");
+    jsonout_init(&j, &in->out.buf);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "sessionId", ref->id);
+    jsonout_key(&j, "appended");
+    jsonout_int(&j, (int64_t)appended);
+    jsonout_close(&j, '}');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
+
+enum err_code reappend_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct session_ref ref;
+    struct change *c = change_new("reappend");
+    size_t appended = 0;
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    if (rc) {
+        change_free(c);
+        return rc;
+    }
+    if (!c)
+        rc = err_set(e, ERR_NOMEM, ref.path.p, "re-append: out of memory");
+    if (!rc)
+        rc = change_supported(&ref, ref.store->ops->reappend != NULL, "re-append", e);
+    if (!rc) {
+        c->text = "metadata written again at the end";
+        rc = change_session(c, ref.store->ops->name, ref.id, e);
+    }
+    if (!rc)
+        rc = ref.store->ops->reappend(ref.store, &ref, c, &appended, e);
+    if (!rc && c->n)
+        rc = change_do(&in->world->env, c, e);
+    if (!rc)
+        rc = write_answer(in, &ref, appended, e);
+    change_free(c);
+    sessions_close(&s);
+    return rc;
+}

@@ -1,0 +1,80 @@
+#include <string.h>
+
+#include "tui/commands/change.h"
+
+/* rename, tag, archive, unarchive and reappend: one small change of a session each. */
+
+static enum err_code plan_rename(struct invocation *in, struct sessions *s,
+                                 const struct session_ref *ref, struct change *c, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct slice title = { in->argv[1], strlen(in->argv[1]) };
+    enum err_code rc = change_supported(ref, ops->rename != NULL, "rename", e);
+
+    c->text = arena_format(&c->arena, "renamed to %s", in->argv[1]);
+    if (!rc && !c->text)
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "rename: out of memory");
+    (void)s;
+    return rc ? rc : ops->rename(ref->store, ref, title, c, e);
+}
+
+enum err_code rename_run(struct invocation *in, struct err *e)
+{
+    return change_sessions(in, "rename", 1, plan_rename, e);
+}
+
+static enum err_code plan_tag(struct invocation *in, struct sessions *s,
+                              const struct session_ref *ref, struct change *c, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    bool none = option_given(&in->options, OPTION_NONE);
+    const char *tag = in->argc > 1 ? in->argv[1] : "";
+    enum err_code rc = change_supported(ref, ops->tag != NULL, "tag", e);
+
+    if (!rc && none == (in->argc > 1))
+        rc = err_set(e, ERR_USAGE, "tag", "needs either a tag or --none");
+    c->text = none ? "tag removed" : arena_format(&c->arena, "tagged %s", tag);
+    if (!rc && !c->text)
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "tag: out of memory");
+    (void)s;
+    return rc ? rc : ops->tag(ref->store, ref, (struct slice){ tag, strlen(tag) }, none, c, e);
+}
+
+enum err_code tag_run(struct invocation *in, struct err *e)
+{
+    return change_sessions(in, "tag", 1, plan_tag, e);
+}
+
+static enum err_code plan_mark(struct sessions *s, const struct session_ref *ref, bool archived,
+                               struct change *c, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    enum err_code rc = change_supported(ref, ops->archive != NULL, "archive", e);
+
+    c->text = archived ? "archived" : "taken out of the archive";
+    return rc ? rc : ops->archive(ref->store, &s->scope, ref, archived, c, e);
+}
+
+static enum err_code plan_archive(struct invocation *in, struct sessions *s,
+                                  const struct session_ref *ref, struct change *c, struct err *e)
+{
+    (void)in;
+    return plan_mark(s, ref, true, c, e);
+}
+
+static enum err_code plan_unarchive(struct invocation *in, struct sessions *s,
+                                    const struct session_ref *ref, struct change *c, struct err *e)
+{
+    (void)in;
+    return plan_mark(s, ref, false, c, e);
+}
+
+enum err_code archive_run(struct invocation *in, struct err *e)
+{
+    return change_sessions(in, "archive", 0, plan_archive, e);
+}
+
+enum err_code unarchive_run(struct invocation *in, struct err *e)
+{
+    return change_sessions(in, "unarchive", 0, plan_unarchive, e);
+}

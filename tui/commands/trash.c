@@ -1,0 +1,178 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "store/tidy/trash.h"
+#include "tui/commands/command.h"
+#include "tui/when.h"
+
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+/* ---- list ---- */
+
+static void json_item(struct jsonout *j, const struct trash_item *item)
+{
+    jsonout_open(j, '{');
+    jsonout_member(j, "trashId", slice_of(item->trash_id));
+    jsonout_member(j, "system", slice_of(item->system));
+    jsonout_member(j, "sessionId", slice_of(item->session));
+    jsonout_member(j, "title", slice_of(item->title));
+    jsonout_member(j, "path", slice_of(item->path));
+    jsonout_key(j, "deletedAt");
+    jsonout_int(j, item->deleted_ms);
+    jsonout_key(j, "files");
+    jsonout_int(j, item->files);
+    jsonout_key(j, "bytes");
+    jsonout_int(j, item->bytes);
+    jsonout_close(j, '}');
+}
+
+static enum err_code list_json(struct out *out, const struct trash_list *list, struct err *e)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, &out->buf);
+    jsonout_open(&j, '[');
+    for (size_t i = 0; i < list->n; i++)
+        json_item(&j, &list->item[i]);
+    jsonout_close(&j, ']');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code list_text(struct out *out, const struct trash_list *list, int64_t now_ms,
+                               struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < list->n && !rc; i++) {
+        const struct trash_item *item = &list->item[i];
+        char age[WHEN_AGE];
+
+        when_age(now_ms, item->deleted_ms, age);
+        rc =
+            out_addf(out, e, "%8s  %-20s  %10" PRId64 " bytes  ", age, item->trash_id, item->bytes);
+        if (!rc)
+            rc = out_text(out, slice_of(item->title), e);
+        if (!rc)
+            rc = out_add(out, SLICE("\n"), e);
+    }
+    return rc;
+}
+
+static enum err_code list_items(struct invocation *in, const struct trash_list *list, struct err *e)
+{
+    return option_given(&in->options, OPTION_JSON)
+               ? list_json(&in->out, list, e)
+               : list_text(&in->out, list, in->world->env.now_ms, e);
+}
+
+/* ---- restore, empty ---- */
+
+static const struct trash_item *find_item(const struct trash_list *list, const char *id)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (strcmp(list->item[i].trash_id, id) == 0 || strcmp(list->item[i].session, id) == 0)
+            return &list->item[i];
+    return NULL;
+}
+
+static enum err_code answer_one(struct invocation *in, const struct trash_item *item, struct err *e)
+{
+    struct jsonout j;
+
+    if (!option_given(&in->options, OPTION_JSON))
+        return ERR_OK;
+    jsonout_init(&j, &in->out.buf);
+    json_item(&j, item);
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
+
+static enum err_code restore_item(struct invocation *in, const struct trash_list *list,
+                                  struct err *e)
+{
+    struct change_log *log;
+
+    if (in->argc < 2)
+        return err_set(e, ERR_USAGE, "trash restore", "needs a trash id (see: reprise trash list)");
+    const struct trash_item *item = find_item(list, in->argv[1]);
+
+    if (!item)
+        return err_set(e, ERR_NOT_FOUND, in->argv[1],
+                       "restore: nothing of that name lies in the trash");
+    enum err_code rc = change_log_open(&in->world->env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = trash_restore(log, &in->world->env, item, e);
+    change_log_close(log);
+    return rc ? rc : answer_one(in, item, e);
+}
+
+static enum err_code empty_answer(struct invocation *in, int64_t items, int64_t bytes,
+                                  struct err *e)
+{
+    struct jsonout j;
+
+    if (!option_given(&in->options, OPTION_JSON))
+        return out_addf(&in->out, e, "%" PRId64 " session%s gone for good, %" PRId64 " bytes\n",
+                        items, items == 1 ? "" : "s", bytes);
+    jsonout_init(&j, &in->out.buf);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "sessions");
+    jsonout_int(&j, items);
+    jsonout_key(&j, "bytes");
+    jsonout_int(&j, bytes);
+    jsonout_close(&j, '}');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
+
+static enum err_code empty_trash(struct invocation *in, const struct trash_list *list,
+                                 struct err *e)
+{
+    const char *age = in->options.older_than;
+    int64_t before = INT64_MAX, items = 0, bytes = 0;
+    struct change_log *log;
+
+    if (age && !when_parse(slice_of(age), in->world->env.now_ms, &before))
+        return err_set(e, ERR_USAGE, age, "trash empty: no age: 30d, 12h, 2w");
+    /* The lock of the log: nobody undoes a deletion while its sessions go. */
+    enum err_code rc = change_log_open(&in->world->env, &log, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < list->n && !rc; i++) {
+        if (list->item[i].deleted_ms >= before)
+            continue;
+        rc = trash_destroy(&in->world->env, &list->item[i], e);
+        items += !rc;
+        bytes += rc ? 0 : list->item[i].bytes;
+    }
+    change_log_close(log);
+    return rc ? rc : empty_answer(in, items, bytes, e);
+}
+
+enum err_code trash_run(struct invocation *in, struct err *e)
+{
+    const char *what = in->argv[0];
+    struct trash_list list;
+    enum err_code rc = trash_read(&in->world->env, &list, e);
+
+    if (rc)
+        return rc;
+    if (strcmp(what, "list") == 0)
+        rc = list_items(in, &list, e);
+    else if (strcmp(what, "restore") == 0)
+        rc = restore_item(in, &list, e);
+    else if (strcmp(what, "empty") == 0)
+        rc = empty_trash(in, &list, e);
+    else
+        rc = err_set(e, ERR_USAGE, what, "trash: there is list, restore and empty");
+    trash_list_fini(&list);
+    return rc;
+}
