@@ -14,6 +14,8 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
     # Sessions that two versions of the real client made.
     foreach(version 197 330)
         script(corpus_${version} corpus corpus.py $<TARGET_FILE:reprise> ${version})
+        script(undo_${version} corpus undo.py $<TARGET_FILE:reprise> ${version})
+        script(rewind_${version} corpus rewind.py $<TARGET_FILE:reprise> ${version})
     endforeach()
     file(GLOB screens RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS screen/*.sh)
     list(REMOVE_ITEM screens screen/lib.sh screen/pane.sh)

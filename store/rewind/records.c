@@ -263,7 +263,7 @@ static enum err_code choose(const struct rewind_records *list, const char *id, c
         *out = r->id;
         return ERR_OK;
     }
-    return err_set(e, ERR_NOT_FOUND, id, "there is no rewind to undo");
+    return err_set(e, ERR_NOT_FOUND, id, "there is nothing to undo");
 }
 
 enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,

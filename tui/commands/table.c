@@ -177,8 +177,8 @@ const struct command commands_table[] = {
     },
     {
         .name = "undo",
-        .operands = "[REWINDID]",
-        .summary = "take back the newest rewind, or the one that is named",
+        .operands = "[ID]",
+        .summary = "take back the newest change or rewind, or the one that is named",
         .help = "",
         .options = BIT(DRY_RUN),
         .max_operands = 1,
