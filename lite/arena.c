@@ -72,6 +72,19 @@ struct slice arena_copy(struct arena *a, struct slice bytes)
     return (struct slice){ p, bytes.n };
 }
 
+void *arena_grow(struct arena *a, void *old, size_t n, size_t size)
+{
+    if (n & (n + 1))
+        return old;
+    if (n > SIZE_MAX / size / 2 - 1)
+        return NULL;
+    void *p = arena_zalloc(a, size * (n * 2 + 1));
+
+    if (p && n)
+        memcpy(p, old, n * size);
+    return p;
+}
+
 char *arena_format(struct arena *a, const char *fmt, ...)
 {
     va_list ap, again;

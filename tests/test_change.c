@@ -15,7 +15,7 @@
 
 #include "lite/buf.h"
 #include "store/change/change.h"
-#include "store/change/place.h"
+#include "store/place.h"
 #include "tests/folder.h"
 
 /* A store of one log, one small document and one directory; what is below "store" is what undo must give

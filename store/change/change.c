@@ -40,23 +40,10 @@ static bool keep_text(struct change *c, const char **text)
     return *text != NULL;
 }
 
-/* Room for one more: 1, 3, 7, ... The array moves when it grows; the old one stays in the arena, which
- * doubling keeps small. */
-static void *grown(struct change *c, void *old, size_t n, size_t size)
-{
-    if (n & (n + 1))
-        return old;
-    void *p = arena_zalloc(&c->arena, size * (n * 2 + 1));
-
-    if (p && n)
-        memcpy(p, old, n * size);
-    return p;
-}
-
 enum err_code change_add(struct change *c, const struct step *s, struct err *e)
 {
     struct step copy = *s;
-    struct step *list = grown(c, c->step, c->n, sizeof *list);
+    struct step *list = arena_grow(&c->arena, c->step, c->n, sizeof *list);
 
     if (!list || !keep_text(c, &copy.path) || !keep_text(c, &copy.to) || !keep(c, &copy.bytes) ||
         !keep(c, &copy.old) || !keep(c, &copy.opposite))
@@ -68,7 +55,7 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
 
 enum err_code change_name(struct change *c, const char *session, struct err *e)
 {
-    const char **list = grown(c, c->sessions, c->sessions_n, sizeof *list);
+    const char **list = arena_grow(&c->arena, c->sessions, c->sessions_n, sizeof *list);
 
     if (!list || !keep_text(c, &session))
         return err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory");

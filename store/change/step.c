@@ -5,8 +5,8 @@
 #include <sys/stat.h>
 
 #include "store/change/move.h"
-#include "store/change/place.h"
 #include "store/change/step_kinds.h"
+#include "store/place.h"
 
 enum err_code step_do(struct step *s, struct arena *a, struct err *e)
 {

@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/change/place.h"
 #include "store/change/step_kinds.h"
 #include "store/disk.h"
 #include "store/log/append.h"
 #include "store/log/lease.h"
+#include "store/place.h"
 
 enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
 {

@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/change/place.h"
 #include "store/change/step_kinds.h"
 #include "store/disk.h"
+#include "store/place.h"
 
 static const char *name_of(const char *path)
 {

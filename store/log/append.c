@@ -11,6 +11,7 @@
 #include "lite/buf.h"
 #include "store/disk.h"
 #include "store/log/lease.h"
+#include "store/place.h"
 
 /* A fresh tail without newline may be a writer in the middle of its line: looked at once more after this. */
 enum { FRESH_MS = 200 };
@@ -120,26 +121,6 @@ static enum err_code write_once(int fd, struct slice bytes, const char *path, of
     return err_sys(e, path, "append");
 }
 
-/* Compares the file's bytes at offset with what should be there. */
-static bool stands_at(int fd, struct slice bytes, off_t offset)
-{
-    char piece[16384];
-
-    while (bytes.n) {
-        size_t want = bytes.n < sizeof piece ? bytes.n : sizeof piece;
-        ssize_t k = pread(fd, piece, want, offset);
-
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k <= 0 || memcmp(piece, bytes.p, (size_t)k) != 0)
-            return false;
-        bytes.p += k;
-        bytes.n -= (size_t)k;
-        offset += k;
-    }
-    return true;
-}
-
 enum err_code log_append(const char *path, struct slice records, unsigned flags,
                          struct appended *out, struct err *e)
 {
@@ -159,7 +140,7 @@ enum err_code log_append(const char *path, struct slice records, unsigned flags,
     if (!rc) {
         a.length = (int64_t)bytes.n;
         a.offset = end - a.length;
-        if (!stands_at(fd, buf_slice(&bytes), a.offset))
+        if (!place_holds(fd, buf_slice(&bytes), a.offset))
             rc = err_set(e, ERR_STALE, path, "append: what was written is not there");
     }
     if (!rc)
@@ -175,19 +156,14 @@ static enum err_code cut_under_lease(int fd, const char *path, struct slice byte
                                      const struct appended *a, struct err *e)
 {
     struct stat st;
-    struct timespec old[2] = { { .tv_nsec = UTIME_OMIT },
-                               { .tv_sec = a->before.mtime_ns / 1000000000,
-                                 .tv_nsec = a->before.mtime_ns % 1000000000 } };
 
     if (fstat(fd, &st))
         return err_sys(e, path, "look at the file");
-    if (st.st_size != a->offset + a->length || !stands_at(fd, bytes, a->offset))
+    if (st.st_size != a->offset + a->length || !place_holds(fd, bytes, a->offset))
         return err_set(e, ERR_STALE, path, "take back: the file went on since");
     if (ftruncate(fd, a->offset))
         return err_sys(e, path, "take back");
-    /* The bytes are what counts; a time that cannot be put back is no reason to fail. */
-    if (futimens(fd, old))
-        errno = 0;
+    place_mtime_put(fd, a->before.mtime_ns);
     return ERR_OK;
 }
 

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "store/change/copy.h"
-#include "store/change/place.h"
 #include "store/disk.h"
+#include "store/place.h"
 #include "store/rewind/beneath.h"
 #include "store/rewind/look.h"
 #include "store/rewind/pathrule.h"

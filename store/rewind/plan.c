@@ -2,18 +2,6 @@
 
 #include "store/rewind/rewind.h"
 
-/* Room for one more: 1, 3, 7, ...; the old array stays in the arena. */
-static void *grown(struct arena *a, void *old, size_t n, size_t size)
-{
-    if (n & (n + 1))
-        return old;
-    void *p = arena_zalloc(a, size * (n * 2 + 1));
-
-    if (p && n)
-        memcpy(p, old, n * size);
-    return p;
-}
-
 static bool keep_text(struct arena *a, const char **text)
 {
     if (!*text)
@@ -36,7 +24,7 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
                               struct err *e)
 {
     struct arena *a = &plan->arena;
-    struct rewind_target copy = *t, *list = grown(a, plan->target, plan->n, sizeof *list);
+    struct rewind_target copy = *t, *list = arena_grow(a, plan->target, plan->n, sizeof *list);
 
     if (!list || !keep_text(a, &copy.path) || !keep_text(a, &copy.real_parent) ||
         !keep_text(a, &copy.why) || !keep_source(a, &copy.source) || !keep_source(a, &copy.last))
@@ -48,7 +36,7 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
 
 enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struct err *e)
 {
-    const char **list = grown(&plan->arena, plan->note, plan->notes, sizeof *list);
+    const char **list = arena_grow(&plan->arena, plan->note, plan->notes, sizeof *list);
 
     if (!list || !keep_text(&plan->arena, &text))
         return err_set(e, ERR_NOMEM, NULL, "plan a rewind: out of memory");

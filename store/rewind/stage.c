@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "store/change/copy.h"
-#include "store/change/place.h"
 #include "store/disk.h"
+#include "store/place.h"
 #include "store/rewind/beneath.h"
 #include "store/rewind/tx.h"
 
@@ -39,21 +39,11 @@ enum err_code tx_undo_put(const struct tx *tx, size_t i, const char *suffix, str
                           struct err *e)
 {
     char dir[4096], name[48];
-    struct disk_new f;
 
     snprintf(name, sizeof name, "%zu%s", i, suffix);
     if ((size_t)snprintf(dir, sizeof dir, "%s/undo", tx->dir) >= sizeof dir)
         return err_set(e, ERR_UNSAFE, tx->dir, "the state directory's name is too long");
-    enum err_code rc = disk_new_open(dir, 0600, &f, e);
-
-    if (rc)
-        return rc;
-    rc = disk_write(f.fd, bytes, NULL, dir, e);
-    if (rc) {
-        disk_new_drop(&f);
-        return rc;
-    }
-    return disk_new_replace(&f, name, e);
+    return disk_put(dir, name, bytes, 0600, e);
 }
 
 /* ---- staged files ---- */

@@ -15,7 +15,7 @@
 #include "lite/buf.h"
 #include "lite/file.h"
 #include "store/change/copy.h"
-#include "store/change/place.h"
+#include "store/place.h"
 #include "store/disk.h"
 #include "store/tidy/trash_info.h"
 

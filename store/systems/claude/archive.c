@@ -5,7 +5,7 @@
 #include "lite/file.h"
 #include "lite/jsonout.h"
 #include "lite/time.h"
-#include "store/change/place.h"
+#include "store/place.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/discover.h"
 

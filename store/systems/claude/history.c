@@ -22,18 +22,6 @@ struct reader {
 
 /* ---- small helpers ---- */
 
-/* Room for one more: 1, 3, 7, ...; the old array stays in the arena. */
-static void *grown(struct arena *a, void *old, size_t n, size_t size)
-{
-    if (n & (n + 1))
-        return old;
-    void *p = arena_zalloc(a, size * (n * 2 + 1));
-
-    if (p && n)
-        memcpy(p, old, n * size);
-    return p;
-}
-
 /* 16 or 64 hex digits, "@v", digits: what clients write and accept. Anything else could be a path. */
 static bool is_backup_name(struct slice s)
 {
@@ -104,7 +92,7 @@ static enum err_code track(struct history *h, const char *path)
     for (size_t i = 0; i < h->paths; i++)
         if (strcmp(h->path[i], path) == 0)
             return ERR_OK;
-    const char **list = grown(&h->arena, h->path, h->paths, sizeof *list);
+    const char **list = arena_grow(&h->arena, h->path, h->paths, sizeof *list);
 
     if (!list)
         return ERR_NOMEM;
@@ -122,7 +110,7 @@ static enum err_code put_entry(struct history *h, struct history_turn *t,
             t->entry[i] = *entry;
             return ERR_OK;
         }
-    struct history_entry *list = grown(&h->arena, t->entry, t->n, sizeof *list);
+    struct history_entry *list = arena_grow(&h->arena, t->entry, t->n, sizeof *list);
 
     if (!list)
         return ERR_NOMEM;

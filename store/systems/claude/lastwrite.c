@@ -9,15 +9,11 @@ static struct lastwrite *write_of(struct lastwrites *l, struct slice path)
     for (size_t i = 0; i < l->n; i++)
         if (slice_eq(path, (struct slice){ l->write[i].path, strlen(l->write[i].path) }))
             return &l->write[i];
-    if ((l->n & (l->n + 1)) == 0) {
-        struct lastwrite *list = arena_zalloc(&l->arena, sizeof *list * (l->n * 2 + 1));
+    struct lastwrite *list = arena_grow(&l->arena, l->write, l->n, sizeof *list);
 
-        if (!list)
-            return NULL;
-        if (l->n)
-            memcpy(list, l->write, sizeof *list * l->n);
-        l->write = list;
-    }
+    if (!list)
+        return NULL;
+    l->write = list;
     struct lastwrite *w = &l->write[l->n];
 
     w->path = arena_copy(&l->arena, path).p;

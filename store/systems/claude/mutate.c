@@ -2,7 +2,7 @@
 
 #include "lite/jsonout.h"
 #include "lite/utf8.h"
-#include "store/change/place.h"
+#include "store/place.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/reappend.h"
 #include "store/systems/claude/tagtext.h"

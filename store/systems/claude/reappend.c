@@ -3,7 +3,7 @@
 #include <fcntl.h>
 
 #include "lite/window.h"
-#include "store/change/place.h"
+#include "store/place.h"
 #include "store/systems/claude/claude.h"
 
 /* What is written pushes other rows out in turn, so the set grows until it is stable: at most as many rounds as

@@ -1,4 +1,4 @@
-#include "store/change/place.h"
+#include "store/place.h"
 
 #include <errno.h>
 #include <fcntl.h>

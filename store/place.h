@@ -1,5 +1,5 @@
-#ifndef STORE_CHANGE_PLACE_H
-#define STORE_CHANGE_PLACE_H
+#ifndef STORE_PLACE_H
+#define STORE_PLACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
