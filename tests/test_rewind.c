@@ -333,6 +333,31 @@ static void apply_then_undo_is_the_identity(void **state)
     }
 }
 
+static void a_scratch_copy_touches_nothing_of_the_users(void **state)
+{
+    struct place *p = *state;
+    char dir[4096];
+    struct rewind_into_result r;
+    char *before = folder_image(&p->folder, "ws");
+    const struct rewind_options none = { .allow_edited = false };
+
+    plan_all(p);
+    want(p, "elsewhere/x", "outside\n");
+    folder_path(&p->folder, "scratch/copy", dir);
+    assert_int_equal(rewind_into(&p->plan, &none, dir, &r, NULL), ERR_OK);
+    assert_int_equal(r.written, 4);
+    assert_true(folder_is(&p->folder, "scratch/copy/changed", "old\n"));
+    assert_true(folder_is(&p->folder, "scratch/copy/deep/er/gone", "back\n"));
+    assert_false(folder_has(&p->folder, "scratch/copy/added"));
+    char *after = folder_image(&p->folder, "ws");
+
+    assert_string_equal(before, after);
+    rewind_into_fini(&r);
+    assert_int_equal(rewind_into(&p->plan, &none, dir, &r, NULL), ERR_STALE);
+    free(before);
+    free(after);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -352,6 +377,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(hand_edits_after_a_rewind_hold_its_undo_back, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(nothing_to_do_leaves_no_record, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_scratch_copy_touches_nothing_of_the_users, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(apply_then_undo_is_the_identity, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,7 +225,7 @@ static enum err_code sum_up(struct rewind_preview *p, EVP_MD_CTX *c, struct err 
 
 /* ---- all of it ---- */
 
-static bool is_only(const struct rewind_options *o, const char *path)
+bool rewind_is_chosen(const struct rewind_options *o, const char *path)
 {
     for (size_t i = 0; i < o->only_n; i++)
         if (strcmp(o->only[i], path) == 0)
@@ -242,7 +242,7 @@ static enum err_code preview_all(struct worker *w, struct rewind_preview *p, EVP
     for (size_t i = 0; i < w->plan->n && !rc; i++) {
         struct rewind_entry *x = &p->entry[p->n];
 
-        if (!is_only(w->options, w->plan->target[i].path))
+        if (!rewind_is_chosen(w->options, w->plan->target[i].path))
             continue;
         *x = (struct rewind_entry){ .target = &w->plan->target[i] };
         memset(w->wanted.sha256, 0, SHA256_BYTES);

@@ -139,7 +139,6 @@ struct rewind_options {
     bool allow_outside, allow_edited, allow_sensitive;
     const char *const *only; /* paths that were chosen; NULL: all */
     size_t only_n;
-    const char *into; /* restore into this directory instead: nothing of the user's is touched */
 };
 
 struct rewind_preview {
@@ -182,6 +181,24 @@ MUST_CHECK enum err_code rewind_apply(const struct store_env *env,
                                       const struct rewind_preview *preview,
                                       struct rewind_result *out, struct err *e);
 void rewind_result_fini(struct rewind_result *r);
+
+/* ---- a scratch copy ---- */
+
+struct rewind_into_result {
+    struct arena arena;
+    size_t written;
+    size_t left_out; /* saved copies that are missing or damaged, names that are no file names */
+};
+
+/* Writes the files of the plan, as they were then, below a directory (absolute; made, or empty: else ERR_STALE).
+ * Nothing of the user's is touched. Files from outside the project go below <dir>/outside. After a failure what was
+ * written stays. */
+MUST_CHECK enum err_code rewind_into(const struct rewind_plan *plan,
+                                     const struct rewind_options *options, const char *dir,
+                                     struct rewind_into_result *out, struct err *e);
+void rewind_into_fini(struct rewind_into_result *r);
+/* Is the path among those that the options choose? */
+bool rewind_is_chosen(const struct rewind_options *options, const char *path);
 
 /* ---- undo records and recovery ---- */
 

@@ -68,6 +68,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_OVERWRITE_EDITED] = { "overwrite-edited", 0, KIND_FLAG, NULL, 0, "files changed by hand since the last snapshot too" },
     [OPTION_ALLOW_OUTSIDE] = { "allow-outside", 0, KIND_FLAG, NULL, 0, "files outside the session's project too" },
     [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "settings, hooks, keys and start-up files too" },
+    [OPTION_INTO] = { "into", 0, KIND_TEXT, "DIR", AT(into), "write the files into this new directory instead" },
     [OPTION_NONE] = { "none", 0, KIND_FLAG, NULL, 0, "no tag any more" },
     [OPTION_PERMANENTLY] = { "permanently", 0, KIND_FLAG, NULL, 0, "for good, not into the trash" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only what is older: 30d, 12h, 2w" },

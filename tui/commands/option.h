@@ -54,6 +54,7 @@ enum option_id {
     OPTION_NONE,
     OPTION_PERMANENTLY,
     OPTION_OLDER_THAN,
+    OPTION_INTO,
     OPTION_COUNT
 };
 
@@ -78,7 +79,7 @@ struct options {
     size_t stores;
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
-    const char *to, *plan, *older_than;
+    const char *to, *plan, *older_than, *into;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     int64_t limit, offset;

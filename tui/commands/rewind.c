@@ -58,6 +58,24 @@ static enum err_code check_usage(const struct invocation *in, const struct sessi
     return ERR_OK;
 }
 
+static enum err_code write_into(struct invocation *in, const struct rewind_plan *plan,
+                                const struct rewind_options *ro, struct err *e)
+{
+    struct arena a = { 0 };
+    struct rewind_into_result r;
+    const char *into = in->options.into,
+               *dir = into[0] == '/' ? into : arena_format(&a, "%s/%s", in->world->env.cwd, into);
+    enum err_code rc = dir ? rewind_into(plan, ro, dir, &r, e)
+                           : err_set(e, ERR_NOMEM, into, "restore into: out of memory");
+
+    if (!rc) {
+        rc = rewind_answer_into(in, dir, &r, e);
+        rewind_into_fini(&r);
+    }
+    arena_fini(&a);
+    return rc;
+}
+
 static enum err_code rewind_session(struct invocation *in, struct sessions *s,
                                     const struct session_ref *ref, struct err *e)
 {
@@ -83,7 +101,9 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     if (rc)
         return rc;
     rc = check_files(&plan, &ro, e);
-    if (!rc)
+    if (!rc && o->into)
+        rc = write_into(in, &plan, &ro, e);
+    else if (!rc)
         rc = rewind_carry_out(in, &plan, &ro, option_given(o, OPTION_APPLY),
                               option_given(o, OPTION_SKIP_REFUSED), e);
     rewind_plan_fini(&plan);

@@ -139,6 +139,31 @@ enum err_code rewind_answer_none(struct invocation *in, const struct err *why, s
     return rc ? rc : out_flush(&in->out, e);
 }
 
+enum err_code rewind_answer_into(struct invocation *in, const char *dir,
+                                 const struct rewind_into_result *r, struct err *e)
+{
+    struct jsonout j;
+
+    if (!option_given(&in->options, OPTION_JSON)) {
+        enum err_code rc = out_addf(&in->out, e, "%zu file%s written, %zu left out: ", r->written,
+                                    r->written == 1 ? "" : "s", r->left_out);
+
+        if (!rc)
+            rc = out_text(&in->out, slice_of(dir), e);
+        return rc ? rc : out_add(&in->out, SLICE("\n"), e);
+    }
+    jsonout_init(&j, &in->out.buf);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "canRewind");
+    jsonout_bool(&j, true);
+    jsonout_member(&j, "into", slice_of(dir));
+    jsonout_key(&j, "written");
+    jsonout_int(&j, (int64_t)r->written);
+    jsonout_key(&j, "leftOut");
+    jsonout_int(&j, (int64_t)r->left_out);
+    return json_end(&j, &in->out, e);
+}
+
 /* ---- lines ---- */
 
 static enum err_code text_entry(struct out *out, const struct rewind_entry *x, bool conflict,

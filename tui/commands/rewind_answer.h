@@ -13,6 +13,10 @@ MUST_CHECK enum err_code rewind_answer(struct invocation *in, const struct rewin
 MUST_CHECK enum err_code rewind_answer_none(struct invocation *in, const struct err *why,
                                             struct err *e);
 
+/* What --into wrote. */
+MUST_CHECK enum err_code rewind_answer_into(struct invocation *in, const char *dir,
+                                            const struct rewind_into_result *r, struct err *e);
+
 /* Shows, or applies where `apply` is set; refusals and conflicts are ERR_UNSAFE after the answer was written. */
 MUST_CHECK enum err_code rewind_carry_out(struct invocation *in, const struct rewind_plan *plan,
                                           const struct rewind_options *options, bool apply,
