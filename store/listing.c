@@ -201,6 +201,11 @@ const struct session_ref *const *listing_refs(const struct listing *l, size_t *n
     return l->order;
 }
 
+bool listing_has_copies(const struct session_ref *ref)
+{
+    return found_of(ref)->group != NO_GROUP;
+}
+
 /* ---- which rows are wanted ---- */
 
 static bool text_fits(struct slice wanted, struct slice have)

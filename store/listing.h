@@ -48,6 +48,8 @@ void listing_close(struct listing *l); /* NULL is fine */
 
 /* What was found, newest first, duplicates and unlistable ones included; borrowed. */
 const struct session_ref *const *listing_refs(const struct listing *l, size_t *n);
+/* Of one of these: does its id lie in several folders of its store? */
+bool listing_has_copies(const struct session_ref *ref);
 
 /* Describes and hands over the rows of the page. May be called again. */
 MUST_CHECK enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg,

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,31 +14,10 @@
 #include "lite/buf.h"
 #include "lite/file.h"
 #include "store/change/copy.h"
-#include "store/place.h"
 #include "store/disk.h"
+#include "store/place.h"
 #include "store/tidy/trash_info.h"
-
-/* ---- sizes ---- */
-
-static enum err_code add_tree(const char *path, struct trash_item *item, struct err *e)
-{
-    char *copy = strdup(path);
-    char *roots[] = { copy, NULL };
-    FTS *fts = copy ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL) : NULL;
-    FTSENT *f;
-
-    free(copy);
-    if (!fts)
-        return err_sys(e, path, "read directory");
-    while ((f = fts_read(fts))) {
-        if (f->fts_info == FTS_D || f->fts_info == FTS_DP)
-            continue;
-        item->files++;
-        item->bytes += f->fts_statp->st_size;
-    }
-    fts_close(fts);
-    return ERR_OK;
-}
+#include "store/tidy/weight.h"
 
 /* ---- putting in ---- */
 
@@ -68,6 +46,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
                                .deleted_ms = now_ms,
                                .part = arena_zalloc(a, sizeof *item.part * (r->parts + 1)),
                                .from = arena_zalloc(a, sizeof *item.from * (r->parts + 1)) };
+    struct weight weight = { 0 };
     enum err_code rc = ERR_OK;
 
     if (!item.trash_id || !item.system || !item.store || !item.session || !item.title ||
@@ -84,8 +63,10 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         if (!item.from[item.parts] || !item.part[item.parts])
             return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
         item.parts++;
-        rc = add_tree(r->part[k], &item, e);
+        rc = weight_add(r->part[k], &weight, e);
     }
+    item.files = weight.files;
+    item.bytes = weight.bytes;
     item.path = item.from[0];
     list->item[list->n++] = item;
     return rc;

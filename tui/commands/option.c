@@ -72,6 +72,9 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_NONE] = { "none", 0, KIND_FLAG, NULL, 0, "no tag any more" },
     [OPTION_PERMANENTLY] = { "permanently", 0, KIND_FLAG, NULL, 0, "for good, not into the trash" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only what is older: 30d, 12h, 2w" },
+    [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only what takes more room: 500k, 10M, 2G" },
+    [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without a conversation" },
+    [OPTION_FIX] = { "fix", 0, KIND_FLAG, NULL, 0, "repair what is safe to repair; it can be undone" },
 };
 /* clang-format on */
 

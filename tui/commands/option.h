@@ -55,6 +55,9 @@ enum option_id {
     OPTION_PERMANENTLY,
     OPTION_OLDER_THAN,
     OPTION_INTO,
+    OPTION_LARGER_THAN,
+    OPTION_EMPTY,
+    OPTION_FIX,
     OPTION_COUNT
 };
 
@@ -79,7 +82,7 @@ struct options {
     size_t stores;
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
-    const char *to, *plan, *older_than, *into;
+    const char *to, *plan, *older_than, *larger_than, *into;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     int64_t limit, offset;

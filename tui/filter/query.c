@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tui/filter/fold.h"
+#include "tui/size.h"
 #include "tui/when.h"
 
 static const char *const is_names[IS_COUNT] = {
@@ -62,44 +63,9 @@ static struct slice word_from(const struct word *w, size_t i)
     return (struct slice){ w->text + i, w->n - i };
 }
 
-/* A run of digits at the front; false: there is none, or far too many. */
-static bool cut_number(struct slice *rest, int64_t *out)
-{
-    int64_t n = 0;
-    size_t i = 0;
-
-    for (; i < rest->n && rest->p[i] >= '0' && rest->p[i] <= '9'; i++) {
-        if (i == 9)
-            return false;
-        n = n * 10 + (rest->p[i] - '0');
-    }
-    *rest = (struct slice){ rest->p + i, rest->n - i };
-    *out = n;
-    return i > 0;
-}
-
 static bool slice_is(struct slice s, const char *text)
 {
     return slice_eq(s, (struct slice){ text, strlen(text) });
-}
-
-/* "10M": a whole number with k, M, G or T. */
-static bool parse_size(struct slice text, int64_t *bytes)
-{
-    static const char units[] = "kmgt";
-
-    if (!cut_number(&text, bytes))
-        return false;
-    if (text.n > 0 && (text.p[text.n - 1] == 'b' || text.p[text.n - 1] == 'B'))
-        text.n--;
-    if (text.n == 0)
-        return true;
-    const char *unit = strchr(units, text.p[0] | 0x20);
-
-    if (text.n != 1 || !unit || *unit == '\0')
-        return false;
-    *bytes <<= 10 * (unit - units + 1);
-    return true;
 }
 
 static bool set_when(struct term *t, struct slice value, int64_t now_ms)
@@ -115,7 +81,7 @@ static bool set_size(struct term *t, struct slice value)
         value = (struct slice){ value.p + 1, value.n - 1 };
     if (value.n > 0 && value.p[0] == '=')
         value = (struct slice){ value.p + 1, value.n - 1 };
-    return parse_size(value, &t->value);
+    return size_parse(value, &t->value);
 }
 
 /* A front that only one name has is enough. */

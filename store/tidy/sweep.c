@@ -1,0 +1,239 @@
+#include "store/tidy/sweep.h"
+
+#include <inttypes.h>
+
+#include "lite/buf.h"
+#include "lite/time.h"
+#include "store/crew.h"
+#include "store/listing.h"
+#include "store/transcript.h"
+
+#define HOUR_MS (INT64_C(60) * 60 * 1000)
+#define DAY_HOURS 24
+
+struct finding {
+    const struct sweep_rule *rule;
+    const struct session_ref *const *order;
+    struct sweep *sweep;
+};
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "look for sessions to clean up: out of memory");
+}
+
+/* ---- does the rule mean it? ---- */
+
+/* Sessions that a list of this scope would not show belong to somebody else, or cannot be told anything about; but for
+ * those that are left out of lists because nothing is in them. */
+static bool is_in_question(const struct session_row *row)
+{
+    return row->hidden == HIDDEN_NOT || row->hidden == HIDDEN_EMPTY ||
+           row->hidden == HIDDEN_CONTINUED;
+}
+
+/* Nothing was ever said in it. Where any line cannot be read, who knows. */
+static enum err_code is_empty(const struct session_row *row, const atomic_bool *cancel, bool *empty,
+                              struct err *e)
+{
+    const struct store *st = row->ref.store;
+    struct transcript *t;
+
+    *empty = false;
+    if (row->first_prompt.n || row->model.n || !st->ops->load)
+        return ERR_OK;
+    enum err_code rc = st->ops->load(st, &row->ref, cancel, &t, e);
+
+    if (rc)
+        return rc == ERR_NOMEM || rc == ERR_CANCELLED ? rc : ERR_OK;
+    *empty = t->broken == 0;
+    for (size_t i = 0; i < t->n && *empty; i++)
+        *empty = t->message[i].kind != MESSAGE_USER && t->message[i].kind != MESSAGE_ASSISTANT;
+    transcript_free(t);
+    return ERR_OK;
+}
+
+/* Everything but the size, which takes a walk over its files. */
+static enum err_code is_meant(const struct sweep_rule *rule, const struct session_row *row,
+                              bool *meant, struct err *e)
+{
+    *meant = is_in_question(row) &&
+             (rule->before_ms == TIME_NONE || row->activity_ms < rule->before_ms) &&
+             (!rule->archived || (row->flags & SESSION_ARCHIVED));
+    return *meant && rule->empty ? is_empty(row, rule->cancel, meant, e) : ERR_OK;
+}
+
+/* ---- one item ---- */
+
+enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const char **stays,
+                         struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct live live = { .state = LIVE_QUIET };
+    enum err_code rc = ops->live ? ops->live(ref->store, ref, &live, e) : ERR_OK;
+
+    *stays = NULL;
+    if (rc || live.state == LIVE_QUIET)
+        return rc;
+    *stays = live.pid
+                 ? arena_format(a, "process %ld may be writing to it: %s", (long)live.pid, live.why)
+                 : arena_format(a, "an agent may be writing to it: %s", live.why);
+    return *stays ? ERR_OK : no_memory(e);
+}
+
+static enum err_code find_reason(struct sweep *s, struct sweep_item *item, bool copied,
+                                 struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (copied)
+        item->stays = "it lies in several folders, which share what is kept by its id";
+    else if (item->parts == 0)
+        item->stays = "sessions of this system cannot be deleted";
+    else
+        rc = sweep_live(&item->ref, &s->arena, &item->stays, e);
+    item->chosen = !item->stays;
+    return rc;
+}
+
+static enum err_code say_age(struct buf *text, int64_t now_ms, int64_t then_ms)
+{
+    int64_t hours = now_ms > then_ms ? (now_ms - then_ms) / HOUR_MS : 0;
+    bool days = hours >= 2 * DAY_HOURS;
+    int64_t n = days ? hours / DAY_HOURS : hours;
+
+    return buf_addf(text, "not used for %" PRId64 " %s%s", n, days ? "day" : "hour",
+                    n == 1 ? "" : "s");
+}
+
+static enum err_code say_why(const struct sweep_rule *rule, const struct session_row *row,
+                             struct sweep *s, struct sweep_item *item)
+{
+    struct buf text = { 0 };
+    enum err_code rc = say_age(&text, row->ref.store->env->now_ms, item->activity_ms);
+
+    if (!rc && rule->empty)
+        rc = buf_addf(&text, ", holds no conversation");
+    if (!rc && rule->archived)
+        rc = buf_addf(&text, ", archived");
+    if (!rc && rule->larger_than > 0)
+        rc = buf_addf(&text, ", more than %" PRId64 " bytes", rule->larger_than);
+    if (!rc && !(item->why = arena_copy(&s->arena, buf_slice(&text)).p))
+        rc = ERR_NOMEM;
+    buf_fini(&text);
+    return rc;
+}
+
+static bool keep(struct arena *a, struct slice *text)
+{
+    *text = arena_copy(a, text->p ? *text : SLICE(""));
+    return text->p != NULL;
+}
+
+static enum err_code weigh(struct sweep *s, struct sweep_item *item, struct err *e)
+{
+    const struct store *st = item->ref.store;
+    enum err_code rc = ERR_OK;
+
+    if (st->ops->parts)
+        rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
+    for (size_t i = 0; i < item->parts && !rc; i++)
+        rc = weight_add(item->part[i], &item->weight, e);
+    return rc;
+}
+
+static enum err_code add(struct sweep *s, const struct sweep_item *item, struct err *e)
+{
+    struct sweep_item *list = arena_grow(&s->arena, s->item, s->n, sizeof *list);
+
+    if (!list)
+        return no_memory(e);
+    s->item = list;
+    s->item[s->n++] = *item;
+    return ERR_OK;
+}
+
+static enum err_code take(struct finding *f, const struct session_row *row, bool copied,
+                          struct err *e)
+{
+    struct sweep *s = f->sweep;
+    struct sweep_item item = { .ref = row->ref,
+                               .title = row->summary,
+                               .activity_ms = row->activity_ms };
+
+    if (!keep(&s->arena, &item.ref.id) || !keep(&s->arena, &item.ref.path) ||
+        !keep(&s->arena, &item.ref.folder) || !keep(&s->arena, &item.title))
+        return no_memory(e);
+    enum err_code rc = weigh(s, &item, e);
+
+    if (rc || (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
+        return rc;
+    if (say_why(f->rule, row, s, &item))
+        return no_memory(e);
+    rc = find_reason(s, &item, copied, e);
+    return rc ? rc : add(s, &item, e);
+}
+
+/* ---- all of them ---- */
+
+static enum err_code consider(size_t i, const struct session_row *row, void *arg, struct err *e)
+{
+    struct finding *f = arg;
+    bool meant = false;
+
+    if (f->rule->cancel && atomic_load(f->rule->cancel))
+        return ERR_CANCELLED;
+    enum err_code rc = row ? is_meant(f->rule, row, &meant, e) : ERR_OK;
+
+    return rc || !meant ? rc : take(f, row, listing_has_copies(f->order[i]), e);
+}
+
+enum err_code sweep_find(struct store *const stores[], size_t n, const struct sweep_rule *rule,
+                         struct sweep *out, struct err *e)
+{
+    const struct listing_query q = { .scope = rule->scope,
+                                     .since_ms = TIME_NONE,
+                                     .before_ms = TIME_NONE };
+    struct sweep s = { 0 };
+    struct finding f = { .rule = rule, .sweep = &s };
+    struct listing *l;
+    size_t refs;
+    enum err_code rc = listing_open(stores, n, &q, &l, e);
+
+    if (rc)
+        return rc;
+    f.order = listing_refs(l, &refs);
+    rc = crew_describe(&rule->scope, f.order, refs, CREW_AHEAD, consider, &f, e);
+    listing_close(l);
+    if (rc)
+        sweep_fini(&s);
+    else
+        *out = s;
+    return rc;
+}
+
+void sweep_fini(struct sweep *s)
+{
+    arena_fini(&s->arena);
+    *s = (struct sweep){ 0 };
+}
+
+bool sweep_takes(const struct sweep_item *item)
+{
+    return item->chosen && !item->stays;
+}
+
+size_t sweep_weight(const struct sweep *s, struct weight *w)
+{
+    size_t n = 0;
+
+    *w = (struct weight){ 0 };
+    for (size_t i = 0; i < s->n; i++) {
+        if (!sweep_takes(&s->item[i]))
+            continue;
+        w->files += s->item[i].weight.files;
+        w->bytes += s->item[i].weight.bytes;
+        n++;
+    }
+    return n;
+}

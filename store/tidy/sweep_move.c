@@ -1,0 +1,63 @@
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "lite/file.h"
+#include "store/tidy/sweep.h"
+
+static bool is_same(const struct file_id *a, const struct file_id *b)
+{
+    return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
+}
+
+/* Between showing and moving a person may have gone for lunch, and the session may have been taken up again. */
+static enum err_code look_again(struct sweep *s, struct sweep_item *item, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, item->ref.path.p, 0, &f, e);
+
+    if (rc == ERR_NOMEM)
+        return rc;
+    if (rc) {
+        item->stays = rc == ERR_NOT_FOUND ? "it is gone" : "it cannot be read any more";
+        return ERR_OK;
+    }
+    file_close(&f);
+    if (!is_same(&f.id, &item->ref.file)) {
+        item->stays = "it changed after it was looked at";
+        return ERR_OK;
+    }
+    return sweep_live(&item->ref, &s->arena, &item->stays, e);
+}
+
+static struct trash_request request_of(const struct sweep_item *item)
+{
+    return (struct trash_request){ .system = item->ref.store->ops->name,
+                                   .store = item->ref.store->path,
+                                   .id = item->ref.id,
+                                   .title = item->title,
+                                   .part = item->part,
+                                   .parts = item->parts };
+}
+
+enum err_code sweep_move(struct change_log *log, const struct store_env *env, struct sweep *s,
+                         struct trash_list *moved, struct err *e)
+{
+    struct trash_request *request = calloc(s->n + 1, sizeof *request);
+    struct trash_list none = { 0 };
+    enum err_code rc =
+        request ? ERR_OK : err_set(e, ERR_NOMEM, "", "move to the trash: out of memory");
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        if (sweep_takes(&s->item[i]))
+            rc = look_again(s, &s->item[i], e);
+        if (!rc && sweep_takes(&s->item[i]))
+            request[n++] = request_of(&s->item[i]);
+    }
+    if (!rc && n)
+        rc = trash_put(log, env, "sweep", request, n, moved, e);
+    else if (!rc)
+        *moved = none;
+    free(request);
+    return rc;
+}

@@ -1,0 +1,17 @@
+#ifndef STORE_TIDY_WEIGHT_H
+#define STORE_TIDY_WEIGHT_H
+
+#include <stdint.h>
+
+#include "lite/err.h"
+
+/* What a file or a directory weighs: the bytes of all files in it, as their lengths say. Links are not followed and
+ * weigh what their text does. */
+struct weight {
+    int64_t files, bytes;
+};
+
+/* Adds to w. A path that is not there weighs nothing. */
+MUST_CHECK enum err_code weight_add(const char *path, struct weight *w, struct err *e);
+
+#endif

@@ -1,0 +1,197 @@
+#include "store/tidy/sweep.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "tui/commands/command.h"
+#include "tui/commands/line.h"
+#include "tui/commands/sessions.h"
+#include "tui/size.h"
+#include "tui/when.h"
+
+enum { ID_COLUMNS = 8, TITLE_COLUMNS = 40 };
+
+/* What was found, and what became of it. */
+struct answer {
+    struct sweep sweep;
+    struct trash_list moved;
+    bool applied;
+};
+
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static void int_member(struct jsonout *j, const char *key, int64_t n)
+{
+    jsonout_key(j, key);
+    jsonout_int(j, n);
+}
+
+/* ---- the rule ---- */
+
+static enum err_code read_rule(const struct invocation *in, const struct scope *scope,
+                               struct sweep_rule *rule, struct err *e)
+{
+    const struct options *o = &in->options;
+
+    *rule = (struct sweep_rule){ .scope = *scope,
+                                 .before_ms = TIME_NONE,
+                                 .empty = option_given(o, OPTION_EMPTY),
+                                 .archived = option_given(o, OPTION_ARCHIVED) };
+    if (!o->older_than)
+        return err_set(e, ERR_USAGE, "--older-than", "sweep: needs an age: 90d, 12h, 2w");
+    if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
+        return err_set(e, ERR_USAGE, "--apply", "sweep: not together with --dry-run");
+    if (!when_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
+        return err_set(e, ERR_USAGE, o->older_than, "sweep: no age: 90d, 12h, 2w");
+    if (o->larger_than && !size_parse(slice_of(o->larger_than), &rule->larger_than))
+        return err_set(e, ERR_USAGE, o->larger_than, "sweep: no size: 500k, 10M, 2G");
+    return ERR_OK;
+}
+
+/* ---- JSON ---- */
+
+static void json_item(struct jsonout *j, const struct sweep_item *item,
+                      const struct trash_item *trash)
+{
+    jsonout_open(j, '{');
+    jsonout_member(j, "system", slice_of(item->ref.store->ops->name));
+    jsonout_member(j, "sessionId", item->ref.id);
+    jsonout_member(j, "title", item->title);
+    jsonout_member(j, "path", item->ref.path);
+    int_member(j, "bytes", item->weight.bytes);
+    int_member(j, "files", item->weight.files);
+    int_member(j, "lastActivity", item->activity_ms);
+    jsonout_member(j, "why", slice_of(item->stays ? item->stays : item->why));
+    if (trash)
+        jsonout_member(j, "trashId", slice_of(trash->trash_id));
+    jsonout_close(j, '}');
+}
+
+static void json_items(struct jsonout *j, const struct answer *a, bool staying)
+{
+    size_t k = 0;
+
+    jsonout_key(j, staying ? "leftOut" : "sessions");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < a->sweep.n; i++)
+        if (sweep_takes(&a->sweep.item[i]) != staying)
+            json_item(j, &a->sweep.item[i],
+                      k < a->moved.n && !staying ? &a->moved.item[k++] : NULL);
+    jsonout_close(j, ']');
+}
+
+/* The ids of one batch differ behind the dot. */
+static struct slice batch_of(const struct trash_list *moved)
+{
+    return (struct slice){ moved->item[0].trash_id, strcspn(moved->item[0].trash_id, ".") };
+}
+
+static enum err_code write_json(struct out *out, const struct answer *a, struct err *e)
+{
+    struct jsonout j;
+    struct weight w;
+
+    sweep_weight(&a->sweep, &w);
+    jsonout_init(&j, &out->buf);
+    jsonout_open(&j, '{');
+    json_items(&j, a, false);
+    json_items(&j, a, true);
+    int_member(&j, "bytes", w.bytes);
+    int_member(&j, "files", w.files);
+    jsonout_key(&j, "applied");
+    jsonout_bool(&j, a->applied);
+    if (a->moved.n)
+        jsonout_member(&j, "trash", batch_of(&a->moved));
+    jsonout_close(&j, '}');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(out, SLICE("\n"), e);
+}
+
+/* ---- text ---- */
+
+static enum err_code write_line(struct out *out, const struct sweep_item *item, int64_t now_ms,
+                                struct err *e)
+{
+    char age[WHEN_AGE], size[SIZE_TEXT];
+    struct slice id = item->ref.id;
+
+    when_age(now_ms, item->activity_ms, age);
+    size_text(item->weight.bytes, size);
+    enum err_code rc = out_addf(out, e, "%8s  %8s  ", age, size);
+
+    if (!rc)
+        rc = line_column((struct slice){ id.p, id.n < ID_COLUMNS ? id.n : ID_COLUMNS }, ID_COLUMNS,
+                         out, e);
+    if (!rc)
+        rc = out_add(out, SLICE("  "), e);
+    if (!rc)
+        rc = line_column(item->title, TITLE_COLUMNS, out, e);
+    if (!rc)
+        rc = out_addf(out, e, "  %s%s\n", item->stays ? "stays: " : "",
+                      item->stays ? item->stays : item->why);
+    return rc ? rc : out_row(out, e);
+}
+
+static enum err_code write_text(struct out *out, const struct answer *a, int64_t now_ms,
+                                struct err *e)
+{
+    struct weight w;
+    char size[SIZE_TEXT];
+    size_t n = sweep_weight(&a->sweep, &w);
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < a->sweep.n && !rc; i++)
+        rc = write_line(out, &a->sweep.item[i], now_ms, e);
+    if (rc)
+        return rc;
+    size_text(w.bytes, size);
+    return out_addf(out, e, "%s: %zu session%s, %s%s\n",
+                    a->applied ? "moved to trash" : "would go to the trash", n, n == 1 ? "" : "s",
+                    size,
+                    n == 0       ? ""
+                    : a->applied ? " (take it back: reprise undo)"
+                                 : " (do it: --apply)");
+}
+
+/* ---- together ---- */
+
+static enum err_code move(struct invocation *in, struct answer *a, struct err *e)
+{
+    struct change_log *log;
+    enum err_code rc = change_log_open(&in->world->env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = sweep_move(log, &in->world->env, &a->sweep, &a->moved, e);
+    change_log_close(log);
+    a->applied = !rc;
+    return rc;
+}
+
+enum err_code sweep_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct sweep_rule rule;
+    struct answer a = { .applied = false };
+    enum err_code rc = sessions_open(in, false, &s, e);
+
+    if (rc)
+        return rc;
+    rc = read_rule(in, &s.scope, &rule, e);
+    if (!rc)
+        rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
+    if (!rc && option_given(&in->options, OPTION_APPLY))
+        rc = move(in, &a, e);
+    if (!rc && option_given(&in->options, OPTION_JSON))
+        rc = write_json(&in->out, &a, e);
+    else if (!rc)
+        rc = write_text(&in->out, &a, in->world->env.now_ms, e);
+    sweep_fini(&a.sweep);
+    trash_list_fini(&a.moved);
+    sessions_close(&s);
+    return rc;
+}
