@@ -200,7 +200,7 @@ enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err 
                              : err_sys(e, name, "name a new file");
     else if (!rc)
         f->temp[0] = '\0';
-    if (!rc)
+    if (!rc && !f->lazy_dir)
         rc = disk_sync(f->dir, f->path, e);
     disk_new_drop(f);
     return rc;
@@ -221,7 +221,7 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
         rc = err_sys(e, name, "replace a file");
     else if (!rc)
         f->temp[0] = '\0';
-    if (!rc)
+    if (!rc && !f->lazy_dir)
         rc = disk_sync(f->dir, f->path, e);
     disk_new_drop(f);
     return rc;

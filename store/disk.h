@@ -34,6 +34,7 @@ MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
  * without it, one temp named ".reprise-<random>.tmp" that disk_new_sweep removes. */
 struct disk_new {
     int fd;
+    bool lazy_dir;   /* set by the caller: the directory is synced later, once for many files */
     int dir;         /* the directory the name will lie in */
     char temp[48];   /* "" with O_TMPFILE */
     char path[4096]; /* of the directory, for errors */

@@ -214,8 +214,6 @@ static enum err_code carry_one(const struct tx *tx, size_t i, enum rewind_outcom
         rc = create(&at, out, e);
     else
         rc = delete (&at, out, e);
-    if (!rc)
-        rc = disk_sync(at.dir, at.x->path, e);
     close(at.dir);
     return rc;
 }
@@ -226,7 +224,7 @@ enum err_code tx_apply(struct tx *tx, struct err *e)
 
     for (size_t i = 0; i < tx->n && !rc; i++)
         rc = carry_one(tx, i, &tx->entry[i].outcome, e);
-    return rc;
+    return rc ? rc : tx_sync_dirs(tx, e);
 }
 
 /* ---- cleaning up ---- */
@@ -273,8 +271,6 @@ static enum err_code clean_one(struct tx *tx, size_t i, struct err *e)
         rc = err_sys(e, at.x->path, "remove a temporary file");
     else if (!rc && there != LIES_WANTED && there != LIES_NOTHING)
         rc = keep_old(tx, &at, i, there, e);
-    if (!rc)
-        rc = disk_sync(at.dir, at.x->path, e);
     close(at.dir);
     if (!rc && at.x->action == REWIND_DELETE && at.x->outcome == REWIND_DONE)
         tx_prune(at.x, at.x->dirs);
@@ -288,7 +284,9 @@ enum err_code tx_clean(struct tx *tx, struct err *e)
     for (size_t i = 0; i < tx->n && !rc; i++)
         if (!tx->entry[i].mode_only)
             rc = clean_one(tx, i, e);
-    return rc;
+    if (!rc)
+        rc = tx_sync_undo(tx, e);
+    return rc ? rc : tx_sync_dirs(tx, e);
 }
 
 enum err_code tx_finish(struct tx *tx, struct err *e)

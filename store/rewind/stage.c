@@ -35,15 +35,39 @@ static enum err_code read_present(const struct tx_entry *x, int dir, const char 
     return rc;
 }
 
+static const char *undo_dir(const struct tx *tx, char out[4096])
+{
+    return (size_t)snprintf(out, 4096, "%s/undo", tx->dir) < 4096 ? out : NULL;
+}
+
 enum err_code tx_undo_put(const struct tx *tx, size_t i, const char *suffix, struct slice bytes,
                           struct err *e)
 {
     char dir[4096], name[48];
+    struct disk_new f;
 
     snprintf(name, sizeof name, "%zu%s", i, suffix);
-    if ((size_t)snprintf(dir, sizeof dir, "%s/undo", tx->dir) >= sizeof dir)
+    if (!undo_dir(tx, dir))
         return err_set(e, ERR_UNSAFE, tx->dir, "the state directory's name is too long");
-    return disk_put(dir, name, bytes, 0600, e);
+    enum err_code rc = disk_new_open(dir, 0600, &f, e);
+
+    if (rc)
+        return rc;
+    f.lazy_dir = true;
+    rc = disk_write(f.fd, bytes, NULL, dir, e);
+    if (!rc)
+        return disk_new_replace(&f, name, e);
+    disk_new_drop(&f);
+    return rc;
+}
+
+enum err_code tx_sync_undo(const struct tx *tx, struct err *e)
+{
+    char dir[4096];
+
+    return undo_dir(tx, dir)
+               ? disk_sync_dir(dir, e)
+               : err_set(e, ERR_UNSAFE, tx->dir, "the state directory's name is too long");
 }
 
 /* ---- staged files ---- */
@@ -116,7 +140,7 @@ static enum err_code stage_temp(const struct tx *tx, size_t i, int dir, const ch
 
     if (close(fd) && !rc)
         rc = err_sys(e, x->path, "write");
-    return rc ? rc : disk_sync(dir, x->path, e);
+    return rc;
 }
 
 /* Does this file system exchange names? Found out before anything is decided: two files of our own change places. */
@@ -228,7 +252,9 @@ enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err
     }
     content_fini(&s.present);
     content_fini(&s.wanted);
-    return rc;
+    if (!rc)
+        rc = tx_sync_undo(tx, e);
+    return rc ? rc : tx_sync_dirs(tx, e);
 }
 
 /* ---- taking it away again ---- */
@@ -282,8 +308,6 @@ static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
     snprintf(probe, sizeof probe, "%s.probe", temp);
     if ((unlinkat(dir, temp, 0) && errno != ENOENT) || (unlinkat(dir, probe, 0) && errno != ENOENT))
         rc = err_sys(e, x->path, "remove a temporary file");
-    if (!rc)
-        rc = disk_sync(dir, x->path, e);
     close(dir);
     return rc;
 }
@@ -297,5 +321,7 @@ enum err_code tx_drop(struct tx *tx, struct err *e)
         if (!rc && tx->entry[i].action == REWIND_CREATE)
             tx_prune(&tx->entry[i], tx->entry[i].dirs);
     }
+    if (!rc)
+        rc = tx_sync_dirs(tx, e);
     return rc ? rc : copy_remove(tx->dir, e);
 }

@@ -67,6 +67,11 @@ MUST_CHECK enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err 
 MUST_CHECK enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct err *e);
 void tx_fini(struct tx *tx);
 
+/* Names are made durable once for a whole step: the record's undo directory, and every directory that holds an entry.
+ * One that is gone, or is no real directory any more, has nothing of ours to sync. */
+MUST_CHECK enum err_code tx_sync_undo(const struct tx *tx, struct err *e);
+MUST_CHECK enum err_code tx_sync_dirs(const struct tx *tx, struct err *e);
+
 /* ---- the steps; each can be done again after a crash ---- */
 
 /* Undo copies and staged files. On failure drop takes everything away again. */

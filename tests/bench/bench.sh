@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes a corpus and runs every bench over it.
-#   usage: bench.sh BENCH_PROGRAMS_DIR REPRISE SESSIONS BYTES ROUNDS
+#   usage: bench.sh BENCH_PROGRAMS_DIR REPRISE SESSIONS BYTES ROUNDS FILES
 set -eu
-programs=$1 reprise=$2 sessions=$3 bytes=$4 rounds=$5
+programs=$1 reprise=$2 sessions=$3 bytes=$4 rounds=$5 files=$6
 dir=$(mktemp -d "${TMPDIR:-/tmp}/reprise-bench-XXXXXX")
 trap 'rm -rf "$dir"' EXIT INT TERM
 
@@ -15,3 +15,4 @@ mkdir -p "${large%/*}"
 "$programs/bench_list" "$reprise" "$dir/many" "$rounds"
 "$programs/bench_messages" "$reprise" "$dir/large" "$large" "$rounds"
 "$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))
+"$programs/bench_rewind" "$dir" "$files" "$rounds"

@@ -10,6 +10,7 @@ struct run {
     const char *config;      /* CLAUDE_CONFIG_DIR and HOME for it; NULL: as they are */
     int files;               /* descriptors it may have; 0: as many as we */
     bool discard;            /* its output goes to /dev/null: bytes and ends stay 0 */
+    bool may_fail;           /* exit 1 is an answer (diff: they differ) */
 
     double wall, cpu; /* seconds */
     long peak_kb;

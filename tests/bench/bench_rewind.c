@@ -1,0 +1,168 @@
+/* A rewind of many files against git doing the like: the dry run against `git diff --no-index --numstat` of the same
+ * pairs, the apply (durable, with an undo record) against `git checkout` of the same bytes. The line counts of both
+ * must agree.
+ *
+ *   bench_rewind DIR FILES [ROUNDS]
+ */
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "run.h"
+#include "store/rewind/rewind.h"
+
+enum { LINES = 200, CHANGED_EVERY = 17 };
+
+struct place {
+    char then[4096], now[4096], state[4096];
+    int files;
+};
+
+static void file_write(const char *dir, int file, bool now)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s/f%05d.txt", dir, file);
+    FILE *out = fopen(path, "w");
+
+    bench_need(out != NULL, path);
+    for (int i = 0; i < LINES; i++)
+        fprintf(out, "line %d of file %d says something%s\n", i, file,
+                now && (i + file) % CHANGED_EVERY == 0 ? ", changed since" : "");
+    bench_need(fclose(out) == 0, path);
+}
+
+static void trees_make(struct place *p, const char *dir)
+{
+    snprintf(p->then, sizeof p->then, "%.4000s/then", dir);
+    snprintf(p->now, sizeof p->now, "%.4000s/now", dir);
+    snprintf(p->state, sizeof p->state, "%.4000s/state", dir);
+    bench_need(mkdir(p->then, 0700) == 0 && mkdir(p->now, 0700) == 0, dir);
+    for (int i = 0; i < p->files; i++) {
+        file_write(p->then, i, false);
+        file_write(p->now, i, true);
+    }
+}
+
+static void plan_make(const struct place *p, struct rewind_plan *plan)
+{
+    *plan = (struct rewind_plan){ .system = "bench", .session = "s", .point = "m", .root = p->now };
+    for (int i = 0; i < p->files; i++) {
+        char path[4200], source[4200];
+
+        snprintf(path, sizeof path, "%s/f%05d.txt", p->now, i);
+        snprintf(source, sizeof source, "%s/f%05d.txt", p->then, i);
+        struct rewind_target t = { .path = path,
+                                   .want = REWIND_BYTES,
+                                   .source = { .file = source } };
+
+        bench_need(rewind_plan_add(plan, &t, NULL) == ERR_OK, "plan");
+    }
+}
+
+static void git(const char *dir, double *wall, double *cpu, const char *first, ...)
+{
+    const char *argv[16] = {
+        "git", "-C", dir, "-c", "user.name=b", "-c", "user.email=b@example.invalid", first
+    };
+    int n = 8;
+    va_list ap;
+
+    va_start(ap, first);
+    while (n < 15 && (argv[n] = va_arg(ap, const char *)))
+        n++;
+    va_end(ap);
+    struct run r = { .argv = argv, .discard = true, .may_fail = strcmp(first, "diff") == 0 };
+
+    run_program(&r);
+    *wall = r.wall;
+    *cpu = r.cpu;
+}
+
+static void bench_dry(const struct place *p, int rounds)
+{
+    const struct rewind_options all = { .allow_edited = true };
+    struct bench_time ours = { 0 }, theirs = { 0 };
+    struct rewind_plan plan;
+    double wall, cpu;
+
+    plan_make(p, &plan);
+    for (int i = 0; i < rounds; i++) {
+        struct rewind_preview preview;
+        double at = bench_now(), used = bench_cpu();
+
+        bench_need(rewind_preview(&plan, &all, &preview, NULL) == ERR_OK, "preview");
+        bench_keep_best(&ours, bench_now() - at, bench_cpu() - used);
+        bench_need(preview.insertions == preview.deletions && preview.insertions > 0,
+                   "line counts");
+        rewind_preview_fini(&preview);
+        git(p->now, &wall, &cpu, "diff", "--no-index", "--numstat", p->now, p->then, NULL);
+        bench_keep_best(&theirs, wall, cpu);
+    }
+    rewind_plan_fini(&plan);
+    printf("rewind: %d files of %d lines, best of the rounds\n", p->files, LINES);
+    printf("  git diff --numstat       %8.1f ms (cpu %8.1f)\n", theirs.wall * 1e3,
+           theirs.cpu * 1e3);
+    printf("  dry run                  %8.1f ms (cpu %8.1f)  %.2fx git diff\n", ours.wall * 1e3,
+           ours.cpu * 1e3, ours.wall / theirs.wall);
+}
+
+/* Forth and back: the apply, then its undo, each a rewind of all files. */
+static void apply_once(const struct store_env *env, const struct rewind_plan *plan,
+                       struct bench_time *best)
+{
+    const struct rewind_options all = { .allow_edited = true };
+    struct rewind_preview preview;
+    struct rewind_result result;
+
+    bench_need(rewind_preview(plan, &all, &preview, NULL) == ERR_OK, "preview");
+    double at = bench_now(), used = bench_cpu();
+
+    bench_need(rewind_apply(env, &preview, &result, NULL) == ERR_OK && result.conflicts == 0,
+               "apply");
+    bench_keep_best(best, bench_now() - at, bench_cpu() - used);
+    rewind_result_fini(&result);
+    rewind_preview_fini(&preview);
+}
+
+static void bench_apply(const struct place *p, int rounds)
+{
+    struct store_env env = { .state_dir = p->state, .now_ms = 1800000000000 };
+    struct bench_time ours = { 0 }, theirs = { 0 };
+    double wall, cpu;
+
+    git(p->now, &wall, &cpu, "init", "-q", NULL);
+    git(p->now, &wall, &cpu, "add", "-A", NULL);
+    git(p->now, &wall, &cpu, "commit", "-qm", "now", NULL);
+    for (int i = 0; i < rounds; i++) {
+        struct rewind_plan plan;
+
+        plan_make(p, &plan);
+        apply_once(&env, &plan, &ours);
+        rewind_plan_fini(&plan);
+        git(p->now, &wall, &cpu, "checkout", "-q", "--", ".", NULL); /* the same files back */
+        bench_keep_best(&theirs, wall, cpu);
+        env.now_ms++;
+    }
+    printf("  git checkout             %8.1f ms (cpu %8.1f)\n", theirs.wall * 1e3,
+           theirs.cpu * 1e3);
+    printf("  apply, durable, undoable %8.1f ms (cpu %8.1f)  %.2fx git checkout\n", ours.wall * 1e3,
+           ours.cpu * 1e3, ours.wall / theirs.wall);
+}
+
+int main(int argc, char **argv)
+{
+    struct place p = { .files = argc > 2 ? atoi(argv[2]) : 0 };
+    int rounds = argc > 3 ? atoi(argv[3]) : 3;
+
+    if (p.files <= 0) {
+        fputs("usage: bench_rewind DIR FILES [ROUNDS]\n", stderr);
+        return 2;
+    }
+    trees_make(&p, argv[1]);
+    bench_dry(&p, rounds);
+    bench_apply(&p, rounds);
+    return 0;
+}
