@@ -97,7 +97,7 @@ static bool raw_at(struct slice window, size_t at, const char *key, struct slice
 static bool raw_first(struct slice window, const char *spelling, struct slice *quoted)
 {
     size_t n = strlen(spelling);
-    const char *p = memmem(window.p, window.n, spelling, n);
+    const char *p = find_bytes(window.p, window.n, spelling, n);
 
     return p && raw_string(window, (size_t)(p - window.p) + n - 1, quoted);
 }
@@ -110,7 +110,7 @@ bool field_first(struct slice window, bool whole, const char *key, struct arena 
 
     *text = (struct slice){ NULL, 0 };
     snprintf(spelling, sizeof spelling, "\"%s\":", key);
-    const char *first = window.n ? memmem(window.p, window.n, spelling, strlen(spelling)) : NULL;
+    const char *first = window.n ? find_bytes(window.p, window.n, spelling, strlen(spelling)) : NULL;
 
     if (!first)
         return true;
@@ -154,10 +154,12 @@ static const char *glued_at(struct slice row, const char *glued)
 {
     struct slice text = text_of(glued);
     struct needle_set one;
-    size_t at = row.n, which;
+    struct needle_walk walk;
+    size_t at, which;
 
     needle_set_init(&one, &text, 1);
-    if (!needle_last(&one, row, &at, &which) || at == 0)
+    needle_walk_init(&walk, &one, row);
+    if (!needle_walk_next(&walk, &at, &which) || at == 0)
         return NULL;
     return strchr(":,[", row.p[at - 1]) && row.p[at - 1] ? NULL : row.p + at;
 }
@@ -282,18 +284,19 @@ bool field_set_last(const struct field_set *set, struct slice window, struct are
                     struct field_value values[], field_seen_fn *seen, void *arg)
 {
     struct pass pass = { .set = set, .window = window };
-    size_t at = window.n, needle, open = set->n;
+    struct needle_walk walk;
+    size_t at, needle, open = set->n;
 
+    needle_walk_init(&walk, &set->needles, window);
     for (size_t i = 0; i < set->n; i++)
         values[i] = (struct field_value){ 0 };
-    while (open && needle_last(&set->needles, window, &at, &needle)) {
+    while (open && needle_walk_next(&walk, &at, &needle)) {
         size_t i = set->owner[needle];
 
         if (pass.done[i])
             continue;
         if (set->field[i].way == FIELD_SEEN) {
-            struct slice row = row_at(&pass, at);
-            pass.done[i] = seen(i, row, (size_t)(window.p + at - row.p), arg);
+            pass.done[i] = seen(i, window, at, arg);
         } else if (!look(&pass, at, needle, a, &values[i])) {
             return false;
         }

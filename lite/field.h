@@ -55,8 +55,8 @@ struct field_set {
 /* Prepares a table for any number of passes, by any number of threads. */
 void field_set_init(struct field_set *set, const struct field fields[], size_t n);
 
-/* Shows a place of a FIELD_SEEN; true: enough of this field. */
-typedef bool field_seen_fn(size_t field, struct slice row, size_t at_in_row, void *arg);
+/* Shows a place of a FIELD_SEEN (its row: field_row); true: enough of this field. */
+typedef bool field_seen_fn(size_t field, struct slice window, size_t at, void *arg);
 
 /* values has one element for each field; all are set. False without memory. */
 bool field_set_last(const struct field_set *set, struct slice window, struct arena *a,

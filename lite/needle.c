@@ -1,20 +1,23 @@
 #include "lite/needle.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
-enum { BLOCK = 4, NOWHERE = 255 };
+#include "lite/block_avx2.h"
 
-static size_t hash(const char *p)
+enum { NONE = 255, KEY_END = 4 };
+
+/* ---- needles ---- */
+
+static size_t hash(const char *key_end)
 {
     uint32_t bytes;
 
-    memcpy(&bytes, p, sizeof bytes);
-    return (bytes * UINT32_C(2654435761)) >> 20;
+    memcpy(&bytes, key_end, sizeof bytes);
+    return (bytes * UINT32_C(2654435761)) >> 24;
 }
 
-static uint64_t front_of(const char *p)
+static uint64_t eight(const char *p)
 {
     uint64_t bytes;
 
@@ -26,32 +29,34 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
 {
     assert(n >= 1 && n <= NEEDLE_MAX);
     set->n = n;
-    set->shortest = NOWHERE;
+    memset(set->first, NONE, sizeof set->first);
     for (size_t i = 0; i < n; i++) {
-        assert(needles[i].n >= NEEDLE_SHORTEST);
-        set->needle[i] = needles[i];
-        set->front[i] = front_of(needles[i].p);
-        if (needles[i].n < set->shortest)
-            set->shortest = needles[i].n;
-    }
-    memset(set->place, NOWHERE, sizeof set->place);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t at = 0; at + BLOCK <= set->shortest; at++) {
-            uint8_t *place = &set->place[hash(needles[i].p + at)];
+        const char *pair = memmem(needles[i].p, needles[i].n, "\":", 2);
+        size_t quote = pair ? (size_t)(pair - needles[i].p) : 0;
 
-            if (at < *place)
-                *place = (uint8_t)at;
-        }
+        assert(needles[i].n >= NEEDLE_SHORTEST && quote + 1 >= KEY_END && quote < NONE);
+        uint8_t *first = &set->first[hash(pair + 1 - KEY_END)];
+
+        set->needle[i] = needles[i];
+        set->back[i] = eight(needles[i].p + needles[i].n - sizeof set->back[i]);
+        set->quote[i] = (uint8_t)quote;
+        set->next[i] = *first;
+        *first = (uint8_t)i;
     }
 }
 
-static bool begins_here(const struct needle_set *set, struct slice rest, size_t *which)
+/* Which needle has its pair here, if any. */
+static bool needle_at(const struct needle_set *set, struct slice text, size_t quote, size_t *which)
 {
-    uint64_t front = front_of(rest.p);
+    if (quote + 1 < KEY_END)
+        return false;
+    for (size_t i = set->first[hash(text.p + quote + 1 - KEY_END)]; i != NONE; i = set->next[i]) {
+        struct slice needle = set->needle[i];
+        size_t begin = quote - set->quote[i], end = begin + needle.n;
 
-    for (size_t i = 0; i < set->n; i++) {
-        if (front == set->front[i] && set->needle[i].n <= rest.n &&
-            memcmp(rest.p, set->needle[i].p, set->needle[i].n) == 0) {
+        if (quote >= set->quote[i] && end <= text.n &&
+            eight(text.p + end - sizeof(uint64_t)) == set->back[i] &&
+            memcmp(text.p + begin, needle.p, needle.n) == 0) {
             *which = i;
             return true;
         }
@@ -59,25 +64,72 @@ static bool begins_here(const struct needle_set *set, struct slice rest, size_t 
     return false;
 }
 
-bool needle_last(const struct needle_set *set, struct slice text, size_t *at, size_t *which)
+/* ---- pairs of quote and colon: goes on to the next places that have one; false at the front ---- */
+
+static bool find_pair(struct needle_walk *w)
 {
-    size_t stride = set->shortest - BLOCK + 1;
-    ptrdiff_t p = (ptrdiff_t)text.n - (ptrdiff_t)set->shortest;
+    const char *p = w->text.p, *colon;
 
-    if (p > (ptrdiff_t)*at - 1)
-        p = (ptrdiff_t)*at - 1;
-    while (p >= 0) {
-        uint8_t place = set->place[hash(text.p + p)];
-
-        if (place == NOWHERE) {
-            p -= (ptrdiff_t)stride;
-        } else if (place > 0) {
-            p -= place;
-        } else if (begins_here(set, (struct slice){ text.p + p, text.n - (size_t)p }, which)) {
-            *at = (size_t)p;
+    while (w->base > 0 && (colon = memrchr(p + 1, ':', w->base))) {
+        w->base = (size_t)(colon - p) - 1;
+        w->quotes = colon[-1] == '"';
+        if (w->quotes)
             return true;
-        } else {
-            p--;
+    }
+    w->base = 0;
+    return false;
+}
+
+#if defined(__x86_64__)
+WITH_AVX2 static bool find_pairs_avx2(struct needle_walk *w)
+{
+    const __m256i quote = _mm256_set1_epi8('"'), colon = _mm256_set1_epi8(':');
+
+    while (w->base >= BLOCK) {
+        w->base -= BLOCK;
+        struct block here = block_load(w->text.p + w->base);
+        struct block behind = block_load(w->text.p + w->base + 1);
+        __m256i low = _mm256_and_si256(_mm256_cmpeq_epi8(here.low, quote),
+                                       _mm256_cmpeq_epi8(behind.low, colon));
+        __m256i high = _mm256_and_si256(_mm256_cmpeq_epi8(here.high, quote),
+                                        _mm256_cmpeq_epi8(behind.high, colon));
+
+        /* Inside of long texts there mostly is none. */
+        if (_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1)))
+            continue;
+        w->quotes = block_bits(low, high);
+        return true;
+    }
+    return find_pair(w);
+}
+#endif
+
+static needle_find_fn *find_best(void)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2"))
+        return find_pairs_avx2;
+#endif
+    return find_pair;
+}
+
+void needle_walk_init(struct needle_walk *w, const struct needle_set *set, struct slice text)
+{
+    *w = (struct needle_walk){
+        .set = set, .find = find_best(), .text = text, .base = text.n ? text.n - 1 : 0
+    };
+}
+
+bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which)
+{
+    while (w->quotes || w->find(w)) {
+        unsigned bit = 63u - (unsigned)__builtin_clzll(w->quotes);
+        size_t quote = w->base + bit;
+
+        w->quotes ^= (uint64_t)1 << bit;
+        if (needle_at(w->set, w->text, quote, which)) {
+            *at = quote - w->set->quote[*which];
+            return true;
         }
     }
     return false;

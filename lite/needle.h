@@ -7,25 +7,41 @@
 
 #include "lite/slice.h"
 
-/* Looks for several short texts at once, from the end of the bytes to the front: a window is searched
- * for all its metadata keys in one pass. No needle may be the front of another.
+/* Looks for several keys of JSON rows at once ("tag":  "type":"tag"  {"parentUuid":), from the end of the
+ * bytes to the front: a window is searched for all its metadata in one pass.
  *
- * Four bytes are looked at where a needle might begin. If they stand nowhere in the needles' fronts, no
- * needle begins in the last `stride` places, and all of these are skipped; so the longer the shortest
- * needle, the faster (9 bytes a step with needles of 12: about 6 GB/s). The step does not depend on
- * what was loaded, which lets the processor run ahead; a table of shifts (Horspool) cannot. */
-enum { NEEDLE_MAX = 24, NEEDLE_SHORTEST = 8, NEEDLE_TABLE = 4096 };
+ * All that is asked of most bytes is whether a quote and a colon stand side by side, 64 places at a time
+ * where the machine has AVX2; the four bytes that end there then tell which needles it may be. So a needle has to hold
+ * such a pair, with three bytes or more in front of it. No needle may be the front of another, and
+ * those with the same pair must begin at the same distance from it. */
+enum { NEEDLE_MAX = 24, NEEDLE_SHORTEST = 8, NEEDLE_TABLE = 256 };
 
 struct needle_set {
     struct slice needle[NEEDLE_MAX]; /* borrowed */
-    uint64_t front[NEEDLE_MAX];      /* their first eight bytes */
+    uint64_t back[NEEDLE_MAX];       /* their last eight bytes */
+    uint8_t quote[NEEDLE_MAX];       /* where in a needle the quote before its first colon stands */
+    uint8_t next[NEEDLE_MAX];        /* another one with the same hash */
     size_t n;
-    size_t shortest;
-    uint8_t place[NEEDLE_TABLE]; /* by hash of four bytes: where in a needle they first stand */
+    uint8_t first[NEEDLE_TABLE]; /* by hash of the four bytes that end with the quote */
+};
+
+struct needle_walk;
+typedef bool needle_find_fn(struct needle_walk *w);
+
+/* A search under way. */
+struct needle_walk {
+    const struct needle_set *set;
+    needle_find_fn *find; /* of pairs; as fast as the machine can */
+    struct slice text;
+    size_t base; /* quotes from here on have been looked for */
+    uint64_t
+        quotes; /* bit i: one with a colon behind it stands at base + i, and was not tried yet */
 };
 
 void needle_set_init(struct needle_set *set, const struct slice needles[], size_t n);
-/* The last needle that begins before *at (start with text.n): its place in *at, its number in *which. */
-bool needle_last(const struct needle_set *set, struct slice text, size_t *at, size_t *which);
+/* Both have to stay while the walk goes on. */
+void needle_walk_init(struct needle_walk *w, const struct needle_set *set, struct slice text);
+/* The last needle before those that were found so far: its place and its number. */
+bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which);
 
 #endif

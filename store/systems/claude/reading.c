@@ -5,6 +5,8 @@
 #include "lite/json.h"
 #include "lite/time.h"
 
+#define TIMES_TEXT "\"timestamp\":\""
+
 static const struct field fields[FIELDS] = {
     [TITLE] = { FIELD_LOOSE, "customTitle", "custom-title" },
     [AI_TITLE] = { FIELD_LOOSE, "aiTitle", "ai-title" },
@@ -14,7 +16,8 @@ static const struct field fields[FIELDS] = {
     [AGENT_NAME] = { FIELD_ROW, "agentName", "agent-name" },
     [BRANCH] = { FIELD_RAW, "gitBranch", NULL },
     [ENTRY] = { FIELD_RAW, "entrypoint", NULL },
-    [TIMES] = { FIELD_SEEN, "\"timestamp\":\"", NULL },
+    [TIMES] = { FIELD_SEEN, TIMES_TEXT, NULL },
+    [MODEL] = { FIELD_SEEN, "\"model\":", NULL },
     [SNAPSHOTS] = { FIELD_SEEN, "\"type\":\"file-history-", NULL },
     [FORKED] = { FIELD_SEEN, "\"forkedFrom\":", NULL },
     [GLUED] = { FIELD_SEEN, "{\"parentUuid\":", NULL },
@@ -55,11 +58,11 @@ struct slice reading_known_rows(const struct reading *r)
 struct slice reading_row_with(struct reading *r, const char *text)
 {
     struct slice head = reading_known_rows(r);
-    const char *p = head.n ? memmem(head.p, head.n, text, strlen(text)) : NULL;
+    const char *p = head.n ? find_bytes(head.p, head.n, text, strlen(text)) : NULL;
 
     if (!p && !r->w->wide) {
         head = reading_whole_head(r);
-        p = memmem(head.p, head.n, text, strlen(text));
+        p = find_bytes(head.p, head.n, text, strlen(text));
     }
     return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
 }
@@ -86,20 +89,21 @@ struct slice reading_first_unless_tail_lacks(struct reading *r, enum field_numbe
 enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
 /* Only a row's own timestamp counts, and it is only looked at closely where it would be the newest. */
-static void see_time(struct reading *r, struct slice row, size_t at)
+static void see_time(struct reading *r, struct slice window, size_t at)
 {
-    size_t from = at + strlen(fields[TIMES].key);
-    const char *end = memchr(row.p + from, '"', row.n - from);
-    struct slice text, own;
+    const char *from = window.p + at + sizeof TIMES_TEXT - 1;
+    const char *end = memchr(from, '"', (size_t)(window.p + window.n - from));
+    struct slice text, own, row;
     int64_t ms;
 
     if (!end)
         return;
-    text = (struct slice){ row.p + from, (size_t)(end - row.p) - from };
+    text = (struct slice){ from, (size_t)(end - from) };
     /* Of the usual form, most need no more than this. */
     if (text.n == TIME_USUAL && r->newest.n == TIME_USUAL &&
         memcmp(text.p, r->newest.p, TIME_USUAL) <= 0)
         return;
+    row = field_row(window, at);
     if (!time_parse(text, &ms) || ms <= r->newest_ms || !json_get(row, "timestamp", &own) ||
         own.p + 1 != text.p)
         return;
@@ -122,24 +126,42 @@ static void read_turn(struct reading *r)
 }
 
 /* A row that begins inside of another one, where no value can begin: the other one was cut off. */
-static bool see_glued(struct reading *r, struct slice row, size_t at)
+static bool see_glued(struct reading *r, struct slice window, size_t at)
 {
-    if (at == 0 || strchr(":,[", row.p[at - 1]) || json_valid(row))
+    if (at == 0 || strchr(":,[\n", window.p[at - 1]) || json_valid(field_row(window, at)))
         return false;
     r->row->flags |= SESSION_DAMAGED;
     return true;
 }
 
-static bool see(size_t field, struct slice row, size_t at, void *arg)
+/* What stands behind the last message waits for its turn: only answers up to it count. */
+static bool see_model(struct reading *r, struct slice window, size_t at)
+{
+    const struct slice last = r->turn.row;
+
+    if (!last.p || window.p + at >= last.p + last.n)
+        return false;
+    r->ok &= last_turn_model(field_row(window, at), r->a, &r->turn.model);
+    return r->turn.model.p != NULL;
+}
+
+static bool see_fork(struct reading *r, struct slice row)
+{
+    r->ok &= fork_origin(row, r->a, &r->row->parent_id);
+    return r->row->parent_id.p;
+}
+
+static bool see(size_t field, struct slice window, size_t at, void *arg)
 {
     struct reading *r = arg;
 
     switch (field) {
-    case TIMES: see_time(r, row, at); return false;
-    case SNAPSHOTS: return tracked_add(&r->tracked, row, r->a);
+    case TIMES: see_time(r, window, at); return false;
+    case MODEL: return see_model(r, window, at);
+    case SNAPSHOTS: return tracked_add(&r->tracked, field_row(window, at), r->a);
     case CONTINUED: return r->says_continued = true;
-    case FORKED: r->ok &= fork_origin(row, r->a, &r->row->parent_id); return r->row->parent_id.p;
-    default: return see_glued(r, row, at);
+    case FORKED: return see_fork(r, field_row(window, at));
+    default: return see_glued(r, window, at);
     }
 }
 

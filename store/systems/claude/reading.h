@@ -26,6 +26,7 @@ enum field_number {
     BRANCH,
     ENTRY,
     TIMES,
+    MODEL,
     SNAPSHOTS,
     FORKED,
     GLUED,

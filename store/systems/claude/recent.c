@@ -65,10 +65,9 @@ static bool was_cut(struct slice row, const struct slice value[KEYS], struct are
 
 /* The model stands before the content of its message, so its first place is the right one. What only
  * carries messages of others (progress rows) does not count. */
-static bool read_model(struct slice row, struct arena *a, struct slice *model)
+bool last_turn_model(struct slice row, struct arena *a, struct slice *model)
 {
-    if (!slice_has(row, "\"model\":") || !slice_has(row, "\"type\":\"assistant\"") ||
-        slice_has(row, "\"type\":\"progress\""))
+    if (!slice_has(row, "\"type\":\"assistant\"") || slice_has(row, "\"type\":\"progress\""))
         return true;
     if (!field_first(row, true, "model", a, model))
         return false;
@@ -80,17 +79,16 @@ static bool read_model(struct slice row, struct arena *a, struct slice *model)
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
 {
     struct slice row, value[KEYS];
-    bool torn, ok = true, last = true;
+    bool torn, ok = true;
 
     *out = (struct last_turn){ 0 };
-    while (ok && !out->model.p && line_last(&tail, &row, &torn)) {
-        if (last && read_message(row, value)) {
-            last = false;
-            out->interrupted = was_cut(row, value, a, &ok);
-            out->timestamp = value[TIME];
-        }
-        if (!last)
-            ok &= read_model(row, a, &out->model);
+    while (line_last(&tail, &row, &torn)) {
+        if (!read_message(row, value))
+            continue;
+        out->row = row;
+        out->interrupted = was_cut(row, value, a, &ok);
+        out->timestamp = value[TIME];
+        break;
     }
     return ok;
 }

@@ -13,13 +13,17 @@
 
 /* How the last turn ended. */
 struct last_turn {
+    struct slice row;       /* the last message; .p is NULL: the tail has none */
     bool interrupted;       /* a prompt or result without an answer, a call without a result */
-    struct slice model;     /* that gave the last answer */
-    struct slice timestamp; /* of the last message, as it is written, in the tail */
+    struct slice timestamp; /* of that message, as it is written */
+    struct slice model;     /* that gave the last answer: not read with the rest */
 };
 
-/* False without memory. */
+/* Both are false without memory. */
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
+/* The model of a row that has "model": in it; .p is NULL when it is no answer of one. Asked for rows up to
+ * that of the turn, last first, until one tells it. */
+bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
 
 /* Is there a row that cannot be whole? Looked for by its ends only (a check of every row would cost more
  * than all else together): a row that does not begin and end as an object. Rows that the windows cut,

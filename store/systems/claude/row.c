@@ -127,7 +127,7 @@ static void read_fork(struct reading *r)
     const char *p = NULL;
 
     if (!r->row->parent_id.n && front.n)
-        p = memmem(front.p, front.n, "\"forkedFrom\":", 13);
+        p = find_bytes(front.p, front.n, "\"forkedFrom\":", 13);
     if (p)
         r->ok &= fork_origin(field_row(head, (size_t)(p - head.p)), r->a, &r->row->parent_id);
     if (r->row->parent_id.n)
