@@ -26,6 +26,8 @@ void effect_fini(struct effect *e)
 {
     ref_list_free(e->refs);
     conversation_drop(e->conversation);
+    prospect_drop(e->prospect);
+    picks_free(e->picks);
     buf_fini(&e->text);
     *e = (struct effect){ 0 };
 }

@@ -9,6 +9,7 @@
 #include "lite/slice.h"
 #include "store/store.h"
 #include "tui/conversation.h"
+#include "tui/prospect.h"
 #include "tui/settings.h"
 
 /* What update() wants done outside. The loop takes the effects out after every update (effects_take) and
@@ -26,7 +27,14 @@ enum effect_kind {
     EFFECT_SEARCH,    /* `text` in every row of a conversation -> MSG_FOUND... */
     EFFECT_SUBAGENTS, /* names of the session's sub-agents -> MSG_SUBAGENTS */
     EFFECT_PLACE,     /* is there a directory to resume in? -> MSG_PLACE */
-    EFFECT_CANCEL,    /* nobody waits for `generation` any more */
+
+    EFFECT_CHECKPOINTS, /* points of the session to go back to -> MSG_CHECKPOINTS */
+    EFFECT_PROSPECT,    /* what going back to the point in `text` would do -> MSG_PROSPECT */
+    EFFECT_COMPARE,     /* entry `first` of a prospect, line by line -> MSG_COMPARISON */
+    EFFECT_REWIND,      /* carries out what was picked of a prospect -> MSG_REWOUND */
+    EFFECT_UNDO_REWIND, /* takes the record in `text` back -> MSG_REWOUND */
+
+    EFFECT_CANCEL, /* nobody waits for `generation` any more */
 
     EFFECT_RESUME, /* leave the screen and run the resume command for row, in `text` (a directory) */
     EFFECT_PRINT,  /* leave the screen and print the rows (never none), exit 0 */
@@ -38,22 +46,25 @@ enum effect_kind {
 };
 
 /* Who asks: two views may each have a question of the same kind open. */
-enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER };
+enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER, ASKER_REWIND };
 
 struct effect {
     enum effect_kind kind;
     enum asker asker;
     unsigned generation;
-    struct ref_list *refs; /* owned: LIST has none; TAIL, LOAD, SUBAGENTS, PLACE have one */
-    enum scope_kind scope; /* LIST, DESCRIBE; the worker resolves it, once */
-    size_t bytes;          /* TAIL */
+    struct ref_list *refs;             /* owned: LIST has none; all about one session have one */
+    enum scope_kind scope;             /* LIST, DESCRIBE; the worker resolves it, once */
+    size_t bytes;                      /* TAIL */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
     size_t first, n;                   /* READ */
     /* RESUME, PRINT: borrowed from the model, which changes no more */
     const struct session_row *const *rows;
     size_t row_count;
     struct buf text; /* COPY, EDIT, SEARCH, RESUME, PLACE (the session's directory); owned */
-    int code;        /* QUIT */
+    struct prospect *prospect; /* COMPARE, REWIND; one hold is handed over */
+    struct picks *picks;       /* REWIND; owned */
+    int64_t at_ms;             /* REWIND, UNDO_REWIND: when it was asked for */
+    int code;                  /* QUIT */
 };
 
 /* What one update may ask for: the loop empties it each time, so a fixed number is enough; a full queue is

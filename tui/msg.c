@@ -11,6 +11,10 @@ void msg_fini(struct msg *m)
     case MSG_FOUND: hit_list_free(m->u.found); break;
     case MSG_SUBAGENTS: name_list_free(m->u.subagents); break;
     case MSG_PLACE: place_free(m->u.place); break;
+    case MSG_CHECKPOINTS: checkpoints_free(m->u.checkpoints); break;
+    case MSG_PROSPECT: prospect_drop(m->u.prospect); break;
+    case MSG_COMPARISON: comparison_free(m->u.comparison); break;
+    case MSG_REWOUND:
     case MSG_TICK:
     case MSG_KEY:
     case MSG_PASTE:

@@ -8,6 +8,7 @@
 #include "lite/slice.h"
 #include "tui/conversation.h"
 #include "tui/key.h"
+#include "tui/prospect.h"
 #include "tui/search.h"
 
 /* Everything that can happen to the screen. update() is the only reader.
@@ -28,16 +29,20 @@ enum msg_kind {
     MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
     MSG_SAY, /* the result of an effect that has no other answer: copied, printed, opened */
 
-    MSG_SESSIONS,   /* EFFECT_LIST: a batch of sessions; the first one early, with few */
-    MSG_LISTED,     /* EFFECT_LIST: that were all */
-    MSG_DESCRIBED,  /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
-    MSG_TRANSCRIPT, /* EFFECT_TAIL, EFFECT_LOAD */
-    MSG_PASSAGES,   /* EFFECT_READ: all of what was asked, or the front of it */
-    MSG_FOUND,      /* EFFECT_SEARCH: hits in order; the last one says so */
-    MSG_SUBAGENTS,  /* EFFECT_SUBAGENTS */
-    MSG_PLACE,      /* EFFECT_PLACE */
-    MSG_PROGRESS,   /* any question that takes long: at most ten a second */
-    MSG_FAILED,     /* any question: there will be no answer */
+    MSG_SESSIONS,    /* EFFECT_LIST: a batch of sessions; the first one early, with few */
+    MSG_LISTED,      /* EFFECT_LIST: that were all */
+    MSG_DESCRIBED,   /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
+    MSG_TRANSCRIPT,  /* EFFECT_TAIL, EFFECT_LOAD */
+    MSG_PASSAGES,    /* EFFECT_READ: all of what was asked, or the front of it */
+    MSG_FOUND,       /* EFFECT_SEARCH: hits in order; the last one says so */
+    MSG_SUBAGENTS,   /* EFFECT_SUBAGENTS */
+    MSG_PLACE,       /* EFFECT_PLACE */
+    MSG_CHECKPOINTS, /* EFFECT_CHECKPOINTS */
+    MSG_PROSPECT,    /* EFFECT_PROSPECT */
+    MSG_COMPARISON,  /* EFFECT_COMPARE */
+    MSG_REWOUND,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
+    MSG_PROGRESS,    /* any question that takes long: at most ten a second */
+    MSG_FAILED,      /* any question: there will be no answer */
 };
 
 struct msg {
@@ -66,6 +71,10 @@ struct msg {
         struct hit_list *found;
         struct name_list *subagents;
         struct place *place;
+        struct checkpoint_list *checkpoints;
+        struct prospect *prospect; /* one hold is handed over */
+        struct comparison *comparison;
+        struct rewound rewound;
         struct {
             int64_t done, total; /* bytes or things; total 0: not known */
         } progress;

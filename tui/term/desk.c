@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "store/worktree.h"
+#include "tui/term/desk_rewind.h"
 
 enum {
     DESCRIBE_PIECE = 64, /* rows described between two looks at what is more urgent */
@@ -363,6 +364,11 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
     case EFFECT_PLACE: rc = answer_place(d, q, r, &e); break;
+    case EFFECT_CHECKPOINTS:
+    case EFFECT_PROSPECT:
+    case EFFECT_COMPARE:
+    case EFFECT_REWIND:
+    case EFFECT_UNDO_REWIND: rc = desk_answer_rewind(q, r, &e); break;
     default: break; /* the loop carries those out itself */
     }
     if (rc && !atomic_load(r->cancelled)) {

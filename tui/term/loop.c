@@ -159,7 +159,12 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     case EFFECT_READ:
     case EFFECT_SEARCH:
     case EFFECT_SUBAGENTS:
-    case EFFECT_PLACE: ask(l, fx); return; /* it is the workers' now */
+    case EFFECT_PLACE:
+    case EFFECT_CHECKPOINTS:
+    case EFFECT_PROSPECT:
+    case EFFECT_COMPARE:
+    case EFFECT_REWIND:
+    case EFFECT_UNDO_REWIND: ask(l, fx); return; /* it is the workers' now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:
     case EFFECT_PRINT:

@@ -40,9 +40,14 @@ static int urgency(const struct job *j)
     switch (j->question.kind) {
     case EFFECT_PLACE:
     case EFFECT_TAIL:
-    case EFFECT_READ: return 0;
+    case EFFECT_READ:
+    case EFFECT_COMPARE:
+    case EFFECT_REWIND:
+    case EFFECT_UNDO_REWIND: return 0;
     case EFFECT_LIST:
-    case EFFECT_SUBAGENTS: return 1;
+    case EFFECT_SUBAGENTS:
+    case EFFECT_CHECKPOINTS:
+    case EFFECT_PROSPECT: return 1;
     case EFFECT_DESCRIBE: return j->pieces <= SMALL_QUESTION ? 1 : 3;
     default: return 2;
     }

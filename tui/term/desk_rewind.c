@@ -1,0 +1,192 @@
+#include "tui/term/desk_rewind.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "out of memory");
+}
+
+static void post(const struct reply *r, const struct effect *q, struct msg m)
+{
+    m.generation = q->generation;
+    r->post(r->arg, &m);
+}
+
+static enum err_code unsupported(const struct session_ref *ref, struct err *e)
+{
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s sessions keep no copies of files",
+                   ref->store->ops->name);
+}
+
+static enum err_code answer_checkpoints(const struct effect *q, const struct reply *r,
+                                        struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct checkpoint_list *list = checkpoints_new();
+    enum err_code rc = !list ? no_memory(e)
+                       : !ref->store->ops->checkpoints
+                           ? unsupported(ref, e)
+                           : ref->store->ops->checkpoints(ref->store, ref, list, e);
+
+    if (rc) {
+        checkpoints_free(list);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
+    return ERR_OK;
+}
+
+static enum err_code answer_prospect(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct prospect *p = prospect_new();
+    enum err_code rc =
+        !p ? no_memory(e)
+        : !ref->store->ops->plan
+            ? unsupported(ref, e)
+            : ref->store->ops->plan(ref->store, ref, buf_slice(&q->text), &p->plan, e);
+
+    if (!rc)
+        rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
+    if (rc) {
+        prospect_drop(p);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_PROSPECT, .u.prospect = p });
+    return ERR_OK;
+}
+
+static enum err_code compare(const struct effect *q, struct comparison *c, struct err *e)
+{
+    c->entry = q->first;
+    enum err_code rc =
+        rewind_sides_read(&q->prospect->plan, &q->prospect->preview.entry[q->first], &c->sides, e);
+
+    return rc ? rc
+              : linediff_make(buf_slice(&c->sides.present), buf_slice(&c->sides.wanted),
+                              REWIND_CONTEXT, &c->diff, e);
+}
+
+static enum err_code answer_compare(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct comparison *c = calloc(1, sizeof *c);
+    enum err_code rc = c ? compare(q, c, e) : no_memory(e);
+
+    if (rc) {
+        comparison_free(c);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
+    return ERR_OK;
+}
+
+/* ---- doing it ---- */
+
+static void leave_out(struct rewound *out, const char *path, const char *why)
+{
+    if (out->left++ > 0)
+        return;
+    snprintf(out->left_name, sizeof out->left_name, "%s", path);
+    out->left_why = why;
+}
+
+static void count(const struct rewind_preview *p, const struct rewind_result *result,
+                  const struct picks *picks, struct rewound *out)
+{
+    snprintf(out->record, sizeof out->record, "%s", result->undo);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct rewind_entry *x = &p->entry[i];
+        enum rewind_action action = x->action == REWIND_REFUSED && picks ? x->would : x->action;
+
+        if (result->outcome[i] == REWIND_CONFLICT)
+            leave_out(out, x->target->path, "it changed meanwhile");
+        else if (!picks && x->action == REWIND_REFUSED)
+            leave_out(out, x->target->path, x->why);
+        if (result->outcome[i] != REWIND_DONE)
+            continue;
+        out->restored += action == REWIND_RESTORE;
+        out->created += action == REWIND_CREATE;
+        out->deleted += action == REWIND_DELETE;
+    }
+}
+
+/* The time of the record is that of the rewind, not that of the program's start: records are told apart and
+ * ordered by it. */
+static struct store_env env_of(const struct effect *q)
+{
+    struct store_env env = *q->refs->ref[0].store->env;
+
+    env.now_ms = q->at_ms;
+    return env;
+}
+
+static enum err_code carry_out(const struct effect *q, struct rewound *out, struct err *e)
+{
+    const struct store_env env = env_of(q);
+    struct rewind_result result;
+    enum err_code rc = rewind_apply_picked(&env, &q->prospect->preview, q->picks->pick, &result, e);
+
+    if (rc)
+        return rc;
+    count(&q->prospect->preview, &result, q->picks, out);
+    rewind_result_fini(&result);
+    return ERR_OK;
+}
+
+/* As `reprise undo`: the consent was given for what is taken back, but files edited since stay. */
+static enum err_code take_back(const struct effect *q, const char *record, struct rewound *out,
+                               struct err *e)
+{
+    const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
+    const struct store_env env = env_of(q);
+    struct rewind_plan plan = { 0 };
+    struct rewind_preview preview = { 0 };
+    struct rewind_result result;
+    enum err_code rc = rewind_undo_plan(&env, record, &plan, e);
+
+    if (!rc)
+        rc = rewind_preview(&plan, &options, &preview, e);
+    if (!rc)
+        rc = rewind_apply(&env, &preview, &result, e);
+    if (!rc) {
+        out->undo = true;
+        count(&preview, &result, NULL, out);
+        rewind_result_fini(&result);
+    }
+    rewind_preview_fini(&preview);
+    rewind_plan_fini(&plan);
+    return rc;
+}
+
+static enum err_code answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct msg m = { .kind = MSG_REWOUND };
+    struct buf record = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (q->kind == EFFECT_REWIND) {
+        rc = carry_out(q, &m.u.rewound, e);
+    } else {
+        rc = buf_add(&record, buf_slice(&q->text));
+        const char *name = rc ? NULL : buf_cstr(&record);
+
+        rc = name ? take_back(q, name, &m.u.rewound, e) : no_memory(e);
+        buf_fini(&record);
+    }
+    if (!rc)
+        post(r, q, m);
+    return rc;
+}
+
+enum err_code desk_answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
+{
+    switch (q->kind) {
+    case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
+    case EFFECT_PROSPECT: return answer_prospect(q, r, e);
+    case EFFECT_COMPARE: return answer_compare(q, r, e);
+    default: return answer_rewind(q, r, e);
+    }
+}
