@@ -58,6 +58,15 @@
     X(RESUME_AT, "resume-at", "resume here", "take the session up again after this message")       \
     X(FORK_AT, "fork-at", "fork here", "continue in a copy that ends here")                        \
     X(REWIND_AT, "rewind-at", "rewind here", "go back to before this message")                     \
+    /* the rewind */                                                                               \
+    X(PANE, "next-pane", "pane", "to the turns, the files, the changes of a file")                 \
+    X(PANE_PREV, "previous-pane", "pane back", "the other way round")                              \
+    X(TICK, "tick", "file", "take the file along, or leave it as it is")                           \
+    X(HUNK, "hunk", "hunk", "take this change of the file along, or leave it")                     \
+    X(HUNK_NEXT, "next-hunk", "next hunk", "to the next change of the file")                       \
+    X(HUNK_PREV, "previous-hunk", "prev hunk", "to the previous change of the file")               \
+    X(MODE, "mode", "mode", "go back with the files, the conversation, or both")                   \
+    X(APPLY, "apply", "apply", "go back: asks once, then does what is ticked")                     \
     /* everywhere */                                                                               \
     X(ACCEPT, "accept", "choose", "choose what is selected")                                       \
     X(BACK, "back", "back", "one step back")                                                       \

@@ -109,7 +109,7 @@ static void ask_about_live(struct model *m, const struct session_row *row)
 {
     struct dialog *d = &m->dialog;
 
-    dialog_begin(d, "This session is running");
+    dialog_begin(d, "This session is running", choose_answer);
     if (row->live_pid > 0)
         dialog_line(d, "Process %d has it open. Two agents in one session", row->live_pid);
     else
@@ -133,7 +133,7 @@ static void ask_about_place(struct model *m, const struct place *p)
 {
     struct dialog *d = &m->dialog;
 
-    dialog_begin(d, "The session's directory is gone");
+    dialog_begin(d, "The session's directory is gone", choose_answer);
     dialog_line(d, "%s", p->session_dir ? p->session_dir : "It does not say where it was.");
     dialog_line(d, "Where should it be taken up again?");
     dialog_offer(d, CHOICE_CANCEL, "nowhere: back to the list");
@@ -263,5 +263,6 @@ void choose_answer(struct model *m, enum dialog_choice choice)
         return;
     case CHOICE_MAIN_WORKTREE: go(m, m->choosing.place->main_worktree); return;
     case CHOICE_PRESENT_DIR: go(m, m->choosing.place->present_dir); return;
+    case CHOICE_DO: return; /* not offered here */
     }
 }

@@ -13,6 +13,9 @@ static const enum action in_transcript[] = {
     ACT_BACK,      ACT_PROMPT_PREV, ACT_PROMPT_NEXT, ACT_UNFOLD,    ACT_SEARCH, ACT_RESUME_AT,
     ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS, ACT_MENU,   ACT_NONE,
 };
+static const enum action in_rewind[] = {
+    ACT_TICK, ACT_HUNK, ACT_PANE, ACT_MODE, ACT_APPLY, ACT_UNDO, ACT_REDO, ACT_BACK, ACT_NONE,
+};
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
                                          ACT_NONE };
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
@@ -24,6 +27,7 @@ static const enum action *actions_of(enum place_id place)
     case IN_LIST: return in_list;
     case IN_FILTER: return in_filter;
     case IN_TRANSCRIPT: return in_transcript;
+    case IN_REWIND: return in_rewind;
     case IN_SEARCH: return in_search;
     case IN_HELP: return in_help;
     default: return in_choice;

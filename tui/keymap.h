@@ -17,6 +17,7 @@
     X(LIST, "list")                                                                                \
     X(FILTER, "filter")                                                                            \
     X(TRANSCRIPT, "transcript")                                                                    \
+    X(REWIND, "rewind")                                                                            \
     X(SEARCH, "search")                                                                            \
     X(MENU, "menu")                                                                                \
     X(DIALOG, "dialog")                                                                            \

@@ -16,10 +16,22 @@ struct model *model_new(const struct settings *settings, int64_t now_ms)
     m->viewed = ENTRY_NONE;
     m->choosing.entry = ENTRY_NONE;
     m->viewer = transcript_view_new(settings, ASKER_VIEWER);
-    if (m->viewer && list_init(&m->list, settings, now_ms, &m->fx))
+    m->rewind = rewind_view_new(settings);
+    if (m->viewer && m->rewind && list_init(&m->list, settings, now_ms, &m->fx))
         return m;
     model_free(m);
     return NULL;
+}
+
+bool model_rewind(struct model *m, const struct session_ref *ref, struct slice title)
+{
+    const struct rewind_place newest = { .time_ms = TIME_NONE };
+
+    if (!rewind_view_open(m->rewind, ref, title, newest, m->now_ms, &m->fx))
+        return false;
+    m->rewind_only = true;
+    view_push(m, VIEW_REWIND);
+    return true;
 }
 
 void model_free(struct model *m)
@@ -28,6 +40,7 @@ void model_free(struct model *m)
         return;
     list_fini(&m->list);
     transcript_view_free(m->viewer);
+    rewind_view_free(m->rewind);
     place_free(m->choosing.place);
     free(m->chosen);
     effects_fini(&m->fx);
@@ -48,5 +61,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 int64_t model_wake_ms(const struct model *m)
 {
-    return earlier(list_wake_ms(&m->list), toast_wake_ms(&m->toast));
+    int64_t at = earlier(list_wake_ms(&m->list), toast_wake_ms(&m->toast));
+
+    return earlier(at, rewind_view_wake_ms(m->rewind));
 }

@@ -20,6 +20,9 @@ struct model;
 
 /* settings is borrowed and outlives the model. NULL without memory. Queues the first effects. */
 struct model *model_new(const struct settings *settings, int64_t now_ms);
+/* Begins with the rewind view of a session instead of the list; leaving it leaves the program. False without
+ * memory. */
+bool model_rewind(struct model *m, const struct session_ref *ref, struct slice title);
 void model_free(struct model *m);
 
 /* Changes the model and queues effects; touches nothing else. Takes over what msg carries (tui/msg.h). */

@@ -58,7 +58,6 @@ struct rewound {
     size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */
-    bool undo;            /* this took one back */
 };
 
 #endif

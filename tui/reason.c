@@ -25,8 +25,6 @@ static bool is_missing(enum action a)
     case ACT_FORK:
     case ACT_FORK_AT:
     case ACT_RESUME_AT:
-    case ACT_REWIND:
-    case ACT_REWIND_AT:
     case ACT_RENAME:
     case ACT_TAG:
     case ACT_ARCHIVE:
@@ -50,6 +48,8 @@ const char *action_reason(const struct model *m, enum action a)
     const struct entry *e = model_subject(m);
     unsigned ability = needed_ability(a);
 
+    if (view_base(m) == VIEW_REWIND)
+        return rewind_view_unavailable(m->rewind, a);
     if (is_missing(a))
         return "not available in this version";
     if (needs_session(a) && !e)

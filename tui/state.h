@@ -11,14 +11,23 @@
 #include "tui/screens/help.h"
 #include "tui/screens/list.h"
 #include "tui/screens/menu.h"
+#include "tui/screens/rewind_view.h"
 #include "tui/screens/transcript.h"
 #include "tui/toast.h"
 
 /* What the model is made of: for the files of tui/ that change and draw it, nobody else.
  *
- * Views lie on a stack: the list at the bottom, then perhaps a transcript, then perhaps a menu, a dialog or
+ * Views lie on a stack: the list at the bottom, then perhaps a transcript or a rewind, then perhaps a menu, a dialog or
  * help. Keys go to the uppermost; Esc takes it away. A view is a row of the table in views.c. */
-enum view_id { VIEW_LIST, VIEW_TRANSCRIPT, VIEW_MENU, VIEW_DIALOG, VIEW_HELP, VIEW_COUNT };
+enum view_id {
+    VIEW_LIST,
+    VIEW_TRANSCRIPT,
+    VIEW_REWIND,
+    VIEW_MENU,
+    VIEW_DIALOG,
+    VIEW_HELP,
+    VIEW_COUNT
+};
 
 enum { VIEW_STACK = 6 };
 
@@ -43,6 +52,8 @@ struct model {
     struct list list;
     struct transcript_view *viewer; /* owned */
     uint32_t viewed;                /* the entry it shows */
+    struct rewind_view *rewind;     /* owned */
+    bool rewind_only;               /* to leave it is to leave the program */
     struct menu menu;
     struct dialog dialog;
     struct help help;
@@ -66,7 +77,8 @@ struct view_ops {
     void (*mouse)(struct model *m, struct mouse mouse); /* may be NULL: ignored */
 };
 
-extern const struct view_ops view_list, view_transcript, view_menu, view_dialog, view_help;
+extern const struct view_ops view_list, view_transcript, view_rewind, view_menu, view_dialog,
+    view_help;
 
 const struct view_ops *view_ops_of(enum view_id id);
 enum view_id view_top(const struct model *m);
@@ -91,6 +103,9 @@ bool choose_msg(struct model *m, const struct msg *msg);
 void choose_answer(struct model *m, enum dialog_choice choice);
 void choose_forget(struct model *m);
 void model_quit(struct model *m);
+
+/* screens/rewinder.c: from the list, or from a message of the conversation that is read. */
+void rewind_begin(struct model *m, enum action a);
 
 void footer_draw(const struct model *m, struct frame *f, struct rect r);
 

@@ -68,6 +68,8 @@ static void act_anywhere(struct model *m, enum action a)
     case ACT_EDIT: open_editor(m); break;
     case ACT_MENU: open_menu(m); break;
     case ACT_HELP: open_help(m); break;
+    case ACT_REWIND:
+    case ACT_REWIND_AT: rewind_begin(m, a); break;
     case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, ASKER_LIST); break;
     case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, ASKER_LIST); break;
     case ACT_QUIT: model_quit(m); break;
@@ -126,6 +128,7 @@ static void resize(struct model *m, int rows, int cols)
     m->cols = cols;
     list_resize(&m->list, rows, cols, &m->fx);
     transcript_view_resize(m->viewer, rows - 1, cols, &m->fx);
+    rewind_view_resize(m->rewind, rows - 1, cols);
 }
 
 static void say(struct model *m, bool error, struct slice text)
@@ -159,8 +162,8 @@ static void take_answer(struct model *m, const struct msg *msg)
 {
     unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.roster.entry[m->viewed].made;
 
-    if (choose_msg(m, msg) || transcript_view_msg(m->viewer, msg, &m->fx) ||
-        list_msg(&m->list, msg, &m->fx)) {
+    if (choose_msg(m, msg) || rewind_view_msg(m->rewind, msg, &m->fx) ||
+        transcript_view_msg(m->viewer, msg, &m->fx) || list_msg(&m->list, msg, &m->fx)) {
         if (msg->kind == MSG_LISTED)
             say_problems(m);
         if (msg->kind == MSG_DESCRIBED)
@@ -216,6 +219,7 @@ void update(struct model *m, const struct msg *msg)
     m->now_ms = m->list.now_ms = msg->now_ms;
     dispatch(m, msg);
     list_tick(&m->list, &m->fx);
+    rewind_view_tick(m->rewind, m->now_ms, &m->fx);
     choose_retry(m);
     toast_tick(&m->toast, m->now_ms);
 }

@@ -113,6 +113,14 @@ void transcript_view_click(struct transcript_view *v, int y, int x, struct effec
     (void)fx;
 }
 
+bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms)
+{
+    (void)v;
+    *id = id128_of(SLICE("p1"));
+    *time_ms = 1;
+    return true;
+}
+
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)
 {
     (void)v;

@@ -9,9 +9,9 @@
 
 enum { DIALOG_W = 72 };
 
-void dialog_begin(struct dialog *d, const char *title)
+void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer)
 {
-    *d = (struct dialog){ 0 };
+    *d = (struct dialog){ .answer = answer };
     snprintf(d->title, sizeof d->title, "%s", title);
 }
 
@@ -36,6 +36,13 @@ void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, 
     vsnprintf(d->label[d->choices], DIALOG_TEXT, fmt, args);
     va_end(args);
     d->choice[d->choices++] = choice;
+}
+
+static const char consent[] = "yes";
+
+void dialog_want_yes(struct dialog *d)
+{
+    d->wants_yes = true;
 }
 
 static enum place_id place(const struct model *m)
@@ -67,7 +74,8 @@ static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, 
 static void draw(const struct model *m, struct frame *f)
 {
     const struct dialog *d = &m->dialog;
-    struct rect r = box_draw(f, (int)(d->lines + d->choices) + 1, DIALOG_W, text_slice(d->title));
+    int h = (int)(d->lines + d->choices) + 1 + d->wants_yes;
+    struct rect r = box_draw(f, h, DIALOG_W, text_slice(d->title));
     int y = r.y;
 
     for (size_t i = 0; i < d->lines; i++)
@@ -75,6 +83,12 @@ static void draw(const struct model *m, struct frame *f)
     y++;
     for (size_t i = 0; i < d->choices; i++)
         draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
+    if (d->wants_yes) {
+        int x = r.x + 5;
+
+        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT, "or type yes to consent: ");
+        frame_text(f, y, x, 3, STYLE_STRONG, (struct slice){ consent, d->typed });
+    }
 }
 
 static void choose(struct model *m, size_t i)
@@ -82,7 +96,7 @@ static void choose(struct model *m, size_t i)
     enum dialog_choice choice = m->dialog.choice[i];
 
     view_pop(m);
-    choose_answer(m, choice);
+    m->dialog.answer(m, choice);
 }
 
 static bool act(struct model *m, enum action a)
@@ -95,14 +109,27 @@ static bool act(struct model *m, enum action a)
     case ACT_ACCEPT: choose(m, d->at); return true;
     case ACT_BACK:
         view_pop(m);
-        choose_answer(m, CHOICE_CANCEL);
+        d->answer(m, CHOICE_CANCEL);
         return true;
     default: return false;
     }
 }
 
+static void type(struct model *m, struct key k)
+{
+    struct dialog *d = &m->dialog;
+
+    d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
+    if (consent[d->typed])
+        return;
+    view_pop(m);
+    d->answer(m, CHOICE_DO);
+}
+
 static void key(struct model *m, struct key k)
 {
+    if (m->dialog.wants_yes)
+        type(m, k);
     if (k.mods == 0 && k.code >= '1' && k.code < '1' + m->dialog.choices)
         choose(m, k.code - '1');
 }

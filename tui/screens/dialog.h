@@ -14,7 +14,11 @@ enum dialog_choice {
     CHOICE_ANYWAY,        /* resume although it is running */
     CHOICE_MAIN_WORKTREE, /* resume there */
     CHOICE_PRESENT_DIR,
+    CHOICE_DO, /* what was asked about */
 };
+
+struct model;
+typedef void dialog_answer_fn(struct model *m, enum dialog_choice choice);
 
 enum { DIALOG_LINES = 4, DIALOG_CHOICES = 4, DIALOG_TEXT = 300 };
 
@@ -26,11 +30,16 @@ struct dialog {
     enum dialog_choice choice[DIALOG_CHOICES];
     size_t choices;
     size_t at;
+    dialog_answer_fn *answer; /* called when the dialog is closed */
+    bool wants_yes;           /* it is done when "yes" is typed, and by no key alone */
+    size_t typed;             /* letters of it */
 };
 
-void dialog_begin(struct dialog *d, const char *title);
+void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer);
 void dialog_line(struct dialog *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
+/* Instead of an offer: CHOICE_DO is the answer once the word yes has been typed. */
+void dialog_want_yes(struct dialog *d);
 
 #endif

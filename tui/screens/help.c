@@ -110,6 +110,7 @@ static const char *heading_of(enum place_id place)
     case IN_LIST: return "In the list of sessions";
     case IN_FILTER: return "While a filter is typed";
     case IN_TRANSCRIPT: return "In a conversation";
+    case IN_REWIND: return "While going back";
     case IN_SEARCH: return "While a search is typed";
     case IN_MENU: return "In the menu";
     case IN_DIALOG: return "In a question";

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lite/json.h"
 
@@ -197,6 +198,26 @@ void hunks_of_texts(struct hunks *d, struct slice before, struct slice after)
         d->rc = ERR_NOMEM;
     free(a.line);
     free(b.line);
+}
+
+void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk)
+{
+    const struct linediff_hunk *h = &diff->hunk[hunk];
+    char *head = arena_format(&d->arena, "@@ -%u,%u +%u,%u @@", h->old_start, h->old_lines,
+                              h->new_start, h->new_lines);
+
+    if (!head) {
+        d->rc = ERR_NOMEM;
+        return;
+    }
+    add(d, '@', 0, (struct slice){ head, strlen(head) });
+    for (size_t i = h->first; i < h->first + h->n; i++) {
+        const struct linediff_line *l = &diff->line[i];
+
+        add(d, l->sign, l->sign == '-' ? l->old_line : l->new_line, l->text);
+        if (l->no_newline)
+            add(d, '\\', 0, SLICE("no newline at the end"));
+    }
 }
 
 /* What differs between a removed line and the one that stands for it now: [from, to) of each. */

@@ -1,6 +1,7 @@
 #ifndef TUI_SCREENS_HUNKS_H
 #define TUI_SCREENS_HUNKS_H
 
+#include "store/rewind/linediff.h"
 #include "tui/screens/flow.h"
 
 /* What an edit changed, line by line: from the patch a system recorded, or worked out from the texts before and
@@ -19,9 +20,11 @@ struct hunks {
     enum err_code rc;
 };
 
-/* Both append, so that a call with several edits makes one diff. */
+/* All append, so that a call with several edits makes one diff. */
 void hunks_of_patch(struct hunks *d, struct slice patch_json);
 void hunks_of_texts(struct hunks *d, struct slice before, struct slice after);
+/* One hunk of a diff that was made already; its texts are borrowed. */
+void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk);
 void hunks_fini(struct hunks *d);
 
 struct hunks_look {

@@ -322,6 +322,17 @@ enum place_id transcript_view_place(const struct transcript_view *v)
     return v->search.typing ? IN_SEARCH : IN_TRANSCRIPT;
 }
 
+bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms)
+{
+    const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
+
+    if (!t || !v->placed || v->cursor.message >= t->n)
+        return false;
+    *id = t->message[v->cursor.message].id;
+    *time_ms = t->message[v->cursor.message].time_ms;
+    return true;
+}
+
 const struct slot *view_cursor_slot(const struct transcript_view *v)
 {
     return v->placed ? window_slot(&v->window, v->cursor.message) : NULL;

@@ -57,6 +57,10 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
 void transcript_view_scroll(struct transcript_view *v, int lines, struct effects *fx);
 void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx);
 
+/* The message that the cursor is on; of a sub-agent's conversation: the one that it was opened from. False where there is
+ * none; nothing is then set. */
+bool transcript_view_message(const struct transcript_view *v, struct id128 *id, int64_t *time_ms);
+
 /* Why an action cannot be done here and now, for the dimmed entry: NULL when it can, or is not ours. */
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a);
 

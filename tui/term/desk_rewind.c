@@ -152,7 +152,6 @@ static enum err_code take_back(const struct effect *q, const char *record, struc
     if (!rc)
         rc = rewind_apply(&env, &preview, &result, e);
     if (!rc) {
-        out->undo = true;
         count(&preview, &result, NULL, out);
         rewind_result_fini(&result);
     }

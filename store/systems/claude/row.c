@@ -231,12 +231,16 @@ static bool has_side_folder(const struct session_ref *ref, struct arena *a)
     return !path.p || access(path.p, F_OK) == 0;
 }
 
+/* What the system has a member for. A transcript that cannot be read (a link is one) is left alone altogether. */
 static unsigned can_do(const struct claude *c, const struct session_row *row)
 {
-    unsigned can = row->hidden == HIDDEN_UNREADABLE ? 0 : CAN_RESUME;
+    const struct store_ops *ops = c->base.ops;
 
-    (void)c;
-    return can;
+    if (row->hidden == HIDDEN_UNREADABLE)
+        return 0;
+    return CAN_RESUME | (ops->rename ? CAN_RENAME : 0) | (ops->tag ? CAN_TAG : 0) |
+           (ops->archive ? CAN_ARCHIVE : 0) | (ops->parts ? CAN_DELETE : 0) |
+           (ops->resume_at ? CAN_RESUME_AT : 0) | (ops->plan ? CAN_REWIND : 0);
 }
 
 static void mark_live(const struct claude *c, struct session_row *row)

@@ -1,0 +1,453 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/path.h"
+#include "tui/screens/flow.h"
+#include "tui/screens/rewind_state.h"
+#include "tui/size.h"
+#include "tui/spinner.h"
+#include "tui/when.h"
+
+/* The rewind view in a frame. */
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static int put_right(struct frame *f, int y, int end, enum style style, const char *text)
+{
+    int x = end - frame_width(text_slice(text));
+
+    frame_puts(f, y, x, end - x, style, text);
+    return x;
+}
+
+/* Words in a rectangle, wrapped; answers the lines taken. */
+static int put_words(struct frame *f, struct rect r, enum style style, struct slice text)
+{
+    struct sheet s = { 0 };
+    struct flow flow = { .sheet = &s, .width = r.w, .mode = FLOW_WORDS };
+    int lines;
+
+    if (r.w < 4 || r.h < 1)
+        return 0;
+    flow_begin(&flow);
+    flow_text(&flow, style, text);
+    flow_end(&flow);
+    lines = (int)s.n < r.h ? (int)s.n : r.h;
+    for (int i = 0; i < lines; i++)
+        sheet_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
+    sheet_fini(&s);
+    return lines;
+}
+
+/* The selected line of a pane; the terminal's cursor stands in the pane that has the keys. */
+static void select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
+                        struct rect r)
+{
+    frame_puts(f, r.y, r.x, 1, v->pane == pane ? STYLE_KEY : STYLE_BORDER, f->ascii ? ">" : "▌");
+    if (v->pane != pane)
+        return;
+    frame_select(f, r);
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
+/* ---- title ---- */
+
+static void draw_title(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const char *state = v->asked_rewind ? "changing files"
+                        : r.w < 72      ? "dry run"
+                                        : "dry run: nothing has been changed";
+
+    frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
+    int end = put_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
+    int x = r.x + 1;
+
+    x += frame_puts(f, r.y, x, 7, STYLE_BAR, "rewind") + 2;
+    frame_text_cut(f, r.y, x, end - x, STYLE_BAR, v->title);
+}
+
+/* ---- turns ---- */
+
+static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
+{
+    const struct checkpoint *c = &v->turns->checkpoint[i];
+    bool wide = r.w >= 48;
+    char age[WHEN_AGE], files[32] = "";
+    enum style plain = c->why ? STYLE_DIM : i == v->turn ? STYLE_STRONG : STYLE_TEXT;
+    int end = r.x + r.w - 1;
+
+    when_age(v->now_ms, c->time_ms, age);
+    if (wide)
+        snprintf(files, sizeof files, "%3zu file%s", c->files, c->files == 1 ? " " : "s");
+    else
+        snprintf(files, sizeof files, "%2zuf", c->files);
+    if (c->files > 0)
+        put_right(f, r.y, end, c->why ? STYLE_DIM : STYLE_TEXT, files);
+    end -= wide ? 10 : 4;
+    if (c->shell)
+        frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
+    end -= 2;
+    put_right(f, r.y, end, STYLE_AGE, age);
+    end -= WHEN_AGE_COLUMNS + 1;
+    struct slice prompt = c->prompt.n ? c->prompt : SLICE("(no prompt)");
+
+    frame_text_cut(f, r.y, r.x + 2, end - r.x - 2, plain, prompt);
+    if (c->why)
+        frame_puts(f, r.y, r.x + 1, 1, STYLE_WARN, f->ascii ? "x" : "✗");
+    if (i == v->turn)
+        select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
+}
+
+static void draw_spinner(const struct rewind_view *v, struct frame *f, struct rect r,
+                         const char *text)
+{
+    if (!rewind_is_slow(v) || r.h < 1)
+        return;
+    frame_puts(f, r.y, r.x + 2, 1, STYLE_KEY, spinner_sign(v->now_ms, f->ascii));
+    frame_puts(f, r.y, r.x + 4, r.w - 4, STYLE_DIM, text);
+}
+
+static void draw_turns(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    size_t n = v->turns ? v->turns->n : 0;
+
+    if (!v->turns)
+        draw_spinner(v, f, r, "reading the turns");
+    for (int i = 0; i < r.h && v->turn_top + (size_t)i < n; i++)
+        draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
+}
+
+/* What one has to know about the selected turn, below all turns. */
+static void draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct checkpoint *c = rewind_turn(v);
+    struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 3 };
+    char text[300];
+
+    if (r.h == 0 || !c)
+        return;
+    for (int x = r.x + 1; x < r.x + r.w; x++)
+        frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    if (c->why) {
+        snprintf(text, sizeof text, "cannot be restored: %s", c->why);
+        put_words(f, in, STYLE_WARN, text_slice(text));
+    } else if (rewind_is_current(v) && v->prospect->plan.notes > 0) {
+        put_words(f, in, STYLE_WARN, text_slice(v->prospect->plan.note[0]));
+    } else if (c->shell) {
+        put_words(f, in, STYLE_WARN,
+                  SLICE("commands ran in this turn: what they changed in other files is not "
+                        "covered"));
+    } else {
+        put_words(f, in, STYLE_DIM, SLICE("going back to before this prompt was answered"));
+    }
+}
+
+/* ---- files ---- */
+
+static const char *short_rule(enum rewind_rule rule)
+{
+    switch (rule) {
+    case REWIND_RULE_EDITED: return "edited since";
+    case REWIND_RULE_OUTSIDE: return "outside";
+    case REWIND_RULE_SENSITIVE: return "sensitive";
+    case REWIND_RULE_PATH: return "not allowed";
+    case REWIND_RULE_LINK: return "a link";
+    case REWIND_RULE_HARD_LINK: return "hard links";
+    case REWIND_RULE_TYPE: return "no file";
+    case REWIND_RULE_PARENT: return "moved";
+    case REWIND_RULE_SOURCE: return "copy missing";
+    case REWIND_RULE_ACCESS: return "no access";
+    case REWIND_RULE_NONE: break;
+    }
+    return "";
+}
+
+/* M: other bytes or another mode; A: comes back; D: goes; R: refused. */
+static char letter_of(const struct rewind_entry *x, const struct rewind_pick *pick)
+{
+    switch (x->action == REWIND_REFUSED && !pick->consent ? REWIND_REFUSED : rewind_action_of(x)) {
+    case REWIND_RESTORE: return 'M';
+    case REWIND_CREATE: return 'A';
+    case REWIND_DELETE: return 'D';
+    case REWIND_REFUSED: return 'R';
+    case REWIND_UNCHANGED: break;
+    }
+    return 'U';
+}
+
+static enum style style_of(char letter)
+{
+    switch (letter) {
+    case 'A': return STYLE_ADD;
+    case 'D': return STYLE_DELETE;
+    case 'R': return STYLE_WARN;
+    default: return STYLE_HUNK;
+    }
+}
+
+/* "+3 -20" at the right edge: answers where it begins. */
+static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int end, size_t row)
+{
+    const struct rewind_entry *x = rewind_entry_at(v, row);
+    bool partial = rewind_is_partial(rewind_pick_at(v, row));
+    const struct lines_changed *part = &v->partial[v->row[row]];
+    char plus[16], minus[16];
+
+    if (x->binary || x->mode_only)
+        return put_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
+    if (rewind_action_of(x) == REWIND_REFUSED)
+        return end;
+    snprintf(plus, sizeof plus, "+%u", partial ? part->insertions : x->insertions);
+    snprintf(minus, sizeof minus, "-%u", partial ? part->deletions : x->deletions);
+    end = put_right(f, y, end, STYLE_DELETE, minus) - 1;
+    return put_right(f, y, end, STYLE_ADD, plus);
+}
+
+static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
+{
+    const struct rewind_entry *x = rewind_entry_at(v, row);
+    const struct rewind_pick *pick = rewind_pick_at(v, row);
+    char letter[2] = { letter_of(x, pick), '\0' }, room[512];
+    const char *box = !pick->ticked ? "[ ]" : rewind_is_partial(pick) ? "[~]" : "[x]";
+    bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
+    int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
+
+    if (x->rule != REWIND_RULE_NONE)
+        end = put_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
+    frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
+    frame_puts(f, r.y, r.x + 5, 1, style_of(letter[0]), letter);
+    frame_text_middle(f, r.y, r.x + 7, end - r.x - 7, pick->ticked ? STYLE_TEXT : STYLE_DIM,
+                      rewind_path(v, x, room, sizeof room));
+    if (row == v->file)
+        select_line(v, PANE_FILES, f, r);
+}
+
+static void draw_unchanged(const struct rewind_view *v, struct frame *f, int y, struct rect r)
+{
+    char text[48];
+
+    if (v->unchanged == 0)
+        return;
+    snprintf(text, sizeof text, "%zu unchanged", v->unchanged);
+    frame_puts(f, y, r.x + 5, r.w - 5, STYLE_DIM, text);
+}
+
+static void draw_files(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    int h = r.h - (v->unchanged > 0), i = 0;
+
+    for (; i < h && v->file_top + (size_t)i < v->rows; i++)
+        draw_file(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->file_top + (size_t)i);
+    draw_unchanged(v, f, r.y + i, r);
+}
+
+/* ---- the changes of the selected file ---- */
+
+static void draw_head(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct rewind_entry *x = rewind_file(v);
+    const struct changes *c = &v->changes;
+    char room[512], where[48] = "";
+    int used;
+
+    for (int at = r.x; at < r.x + r.w; at++)
+        frame_puts(f, r.y, at, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    if (!x || r.w < 20)
+        return;
+    int end = r.x + r.w - 2;
+
+    if (c->comparison && c->sheet.n > 0 && c->comparison->diff.hunks > 1) {
+        snprintf(where, sizeof where, " hunk %u/%zu ", c->sheet.line[c->line].block + 1U,
+                 c->comparison->diff.hunks);
+        end = put_right(f, r.y, end, STYLE_DIM, where) - 1;
+    }
+    frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
+    if (x->why)
+        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, text_slice(x->why));
+    else
+        used = frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TITLE,
+                                 rewind_path(v, x, room, sizeof room));
+    frame_puts(f, r.y, r.x + 2 + used, 1, STYLE_BORDER, " ");
+}
+
+/* The box of a hunk stands behind its head, where hunks can be picked at all. */
+static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct rect r, size_t line)
+{
+    const struct sheet *s = &v->changes.sheet;
+    const struct rewind_pick *pick = rewind_pick_at(v, v->file);
+    size_t hunk = s->line[line].block;
+    bool head = line == 0 || s->line[line - 1].block != hunk;
+    bool on = pick->ticked && (!pick->hunk || (hunk < pick->hunks && pick->hunk[hunk]));
+
+    if (!head || rewind_action_of(rewind_file(v)) != REWIND_RESTORE ||
+        v->changes.comparison->diff.hunks < 2)
+        return;
+    frame_puts(f, r.y, r.x + r.w - 4, 3, on ? STYLE_MARK : STYLE_DIM, on ? "[x]" : "[ ]");
+}
+
+static void draw_lines(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct changes *c = &v->changes;
+    char text[80];
+    int i = 0;
+
+    for (; i < r.h && c->top + (size_t)i < c->sheet.n; i++) {
+        size_t line = c->top + (size_t)i;
+        struct rect at = { r.y + i, r.x, 1, r.w };
+
+        sheet_draw_line(&c->sheet, line, f, at.y, at.x + 1, at.w - 2);
+        draw_hunk_box(v, f, at, line);
+        if (line == c->line && v->pane == PANE_CHANGES)
+            select_line(v, PANE_CHANGES, f, at);
+    }
+    if (c->left_out == 0 || i >= r.h)
+        return;
+    snprintf(text, sizeof text, "%zu more lines are not shown", c->left_out);
+    frame_puts(f, r.y + i, r.x + 1, r.w - 1, STYLE_DIM, text);
+}
+
+/* Why there are no lines to be shown. */
+static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, char *out,
+                     size_t cap)
+{
+    char size[SIZE_TEXT];
+
+    size_text(x->seen.size, size);
+    if (x->binary)
+        snprintf(out, cap, "not text: nothing to be shown (%s lie there now)",
+                 x->seen.exists ? size : "no bytes");
+    else if (x->mode_only)
+        snprintf(out, cap, "only its mode changes: %04o becomes %04o", (unsigned)x->seen.mode,
+                 (unsigned)x->target->mode & 07777);
+    else if (v->changes_error.code)
+        err_format(&v->changes_error, out, cap);
+    else if (x->action == REWIND_REFUSED && !rewind_may_consent(x))
+        snprintf(out, cap, "it stays as it is: %s", x->why);
+    else
+        snprintf(out, cap, "%s", v->changes.comparison ? "an empty file" : "");
+}
+
+static void draw_changes(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct rewind_entry *x = rewind_file(v);
+    char text[480];
+
+    if (!x || r.h < 1)
+        return;
+    if (v->changes.sheet.n > 0) {
+        draw_lines(v, f, r);
+        return;
+    }
+    no_lines(v, x, text, sizeof text);
+    put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, text_slice(text));
+    if (v->asked_changes)
+        draw_spinner(v, f, r, "comparing");
+}
+
+/* ---- all of it ---- */
+
+static void draw_empty(struct frame *f, struct rect r)
+{
+    static const char *const text[] = {
+        "This session has no points to go back to.",
+        "",
+        "An agent keeps copies of the files it changes, at each prompt. Here there are none: it "
+        "changed "
+        "no files, or the keeping of copies was turned off, or they were removed.",
+        "",
+        "Esc goes back.",
+    };
+    struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 4 };
+
+    for (size_t i = 0; i < sizeof text / sizeof *text && in.h > 0; i++) {
+        int used =
+            *text[i] ? put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, text_slice(text[i])) : 1;
+
+        in.y += used;
+        in.h -= used;
+    }
+}
+
+static void draw_right(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
+{
+    struct rect r = { l->files.y, l->files.x + 2, 3, l->files.w - 3 };
+    const struct checkpoint *c = rewind_turn(v);
+    char text[480];
+
+    if (v->prospect_error.code) {
+        err_format(&v->prospect_error, text, sizeof text);
+        put_words(f, r, STYLE_ERROR, text_slice(text));
+    } else if (c && c->why) {
+        put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
+    } else if (!rewind_is_current(v) && (!v->prospect || rewind_is_slow(v))) {
+        draw_spinner(v, f, l->files, "looking at the files");
+    } else if (v->rows == 0) {
+        put_words(f, r, STYLE_DIM, SLICE("Nothing would change: every file is as it was then."));
+    } else {
+        draw_files(v, f, l->files);
+        if (l->changes.h > 0) {
+            draw_head(v, f, l->head);
+            draw_changes(v, f, l->changes);
+        }
+    }
+}
+
+static void draw_edge(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
+{
+    int bottom = l->turns.y + l->turns.h + l->note.h;
+
+    for (int y = l->turns.y; y < bottom; y++)
+        frame_puts(f, y, l->edge, 1, STYLE_BORDER, f->ascii ? "|" : "│");
+    if (f->ascii)
+        return;
+    bool head = l->head.w > 0 && v->rows > 0;
+
+    if (l->note.h > 0)
+        frame_puts(f, l->note.y, l->edge, 1, STYLE_BORDER,
+                   head && l->note.y == l->head.y ? "┼" : "┤");
+    if (head && l->head.y != l->note.y)
+        frame_puts(f, l->head.y, l->edge, 1, STYLE_BORDER, "├");
+}
+
+static void draw_result(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    enum style style = v->went_wrong ? STYLE_ERROR : STYLE_OK;
+    const char *sign = v->went_wrong ? (f->ascii ? "! " : "✗ ") : (f->ascii ? "- " : "✓ ");
+    int x = r.x + 1;
+
+    x += frame_puts(f, r.y, x, r.w - 1, style, sign);
+    frame_text_cut(f, r.y, x, r.x + r.w - x, style, text_slice(v->result));
+}
+
+void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    struct rewind_layout l = rewind_layout(v, r.h, r.w);
+    char text[400];
+
+    draw_title(v, f, r);
+    if (v->turns_error.code) {
+        err_format(&v->turns_error, text, sizeof text);
+        put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, text_slice(text));
+        return;
+    }
+    if (v->turns && v->turns->n == 0) {
+        draw_empty(f, (struct rect){ 1, 0, r.h - 1, r.w });
+        return;
+    }
+    if (l.turns.w > 0) {
+        draw_turns(v, f, l.turns);
+        draw_note(v, f, l.note);
+    }
+    if (l.files.w > 0 && v->turns)
+        draw_right(v, f, &l);
+    if (l.edge >= 0)
+        draw_edge(v, f, &l);
+    if (l.result >= 0)
+        draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
+    if (v->asked_rewind && rewind_is_slow(v))
+        frame_puts(f, 0, r.w - 18, 1, STYLE_BAR, spinner_sign(v->now_ms, f->ascii));
+}

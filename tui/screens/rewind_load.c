@@ -1,0 +1,323 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/screens/hunks.h"
+#include "tui/screens/rewind_state.h"
+
+/* Questions of the rewind view, and what it makes of the answers. */
+
+enum {
+    REST_MS = 60,         /* the selection rests on a turn before its files are looked at */
+    CHANGES_LINES = 4000, /* of one file, laid out at once */
+    HEAD_MARGIN = 4,      /* before a hunk's head: its tick box is drawn there */
+};
+
+/* ---- asking ---- */
+
+static void cancel(struct effects *fx, unsigned *generation)
+{
+    if (*generation)
+        effect_add(fx, EFFECT_CANCEL, ASKER_REWIND)->generation = *generation;
+    *generation = 0;
+}
+
+struct effect *rewind_ask(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
+                          struct effects *fx)
+{
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], SLICE(""));
+
+    if (!refs)
+        return NULL;
+    struct effect *e = effect_add(fx, kind, ASKER_REWIND);
+
+    e->refs = refs;
+    e->at_ms = v->now_ms;
+    *generation = e->generation;
+    v->asked_ms = v->now_ms;
+    return e;
+}
+
+static void forget_changes(struct rewind_view *v, struct effects *fx)
+{
+    cancel(fx, &v->asked_changes);
+    comparison_free(v->changes.comparison);
+    sheet_fini(&v->changes.sheet);
+    v->changes = (struct changes){ 0 };
+    v->changes_error = (struct err){ 0 };
+}
+
+void rewind_forget_prospect(struct rewind_view *v, struct effects *fx)
+{
+    forget_changes(v, fx);
+    cancel(fx, &v->asked_prospect);
+    prospect_drop(v->prospect);
+    picks_free(v->picks);
+    free(v->partial);
+    free(v->row);
+    v->prospect = NULL;
+    v->picks = NULL;
+    v->partial = NULL;
+    v->row = NULL;
+    v->rows = v->unchanged = v->file = v->file_top = 0;
+    v->prospect_error = (struct err){ 0 };
+}
+
+void rewind_ask_prospect(struct rewind_view *v, struct effects *fx)
+{
+    const struct checkpoint *turn = rewind_turn(v);
+
+    v->due_ms = TIME_NONE;
+    cancel(fx, &v->asked_prospect);
+    if (!turn || turn->why)
+        return;
+    struct effect *e = rewind_ask(v, EFFECT_PROSPECT, &v->asked_prospect, fx);
+
+    if (!e || buf_add(&e->text, turn->id))
+        err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
+}
+
+/* What was shown stays for a moment, until the other is there: nothing flickers. It can no longer be acted on. */
+void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
+{
+    const struct checkpoint *turn = rewind_turn(v);
+
+    v->result[0] = '\0';
+    v->prospect_error = (struct err){ 0 };
+    cancel(fx, &v->asked_prospect);
+    v->asked_ms = v->now_ms;
+    v->due_ms = v->now_ms + REST_MS;
+    if (turn && turn->why) {
+        rewind_forget_prospect(v, fx);
+        v->due_ms = TIME_NONE;
+    }
+}
+
+/* Only what has lines on both sides, or on one, is compared. */
+static bool can_compare(const struct rewind_entry *x)
+{
+    enum rewind_action action = rewind_action_of(x);
+
+    return !x->binary && !x->mode_only && action != REWIND_REFUSED && action != REWIND_UNCHANGED;
+}
+
+void rewind_file_changed(struct rewind_view *v, struct effects *fx)
+{
+    const struct rewind_entry *x = rewind_file(v);
+
+    forget_changes(v, fx);
+    if (!x || !can_compare(x))
+        return;
+    struct effect *e = rewind_ask(v, EFFECT_COMPARE, &v->asked_changes, fx);
+
+    if (!e) {
+        err_set(&v->changes_error, ERR_NOMEM, "", "out of memory");
+        return;
+    }
+    e->prospect = prospect_hold(v->prospect);
+    e->first = v->row[v->file];
+}
+
+/* ---- the prospect ---- */
+
+/* What changes comes first, then what is refused; what stays as it is, is only counted. */
+static bool list_rows(struct rewind_view *v)
+{
+    const struct rewind_preview *p = &v->prospect->preview;
+
+    v->row = calloc(p->n + 1, sizeof *v->row);
+    v->picks = picks_new(p->n);
+    v->partial = calloc(p->n + 1, sizeof *v->partial);
+    if (!v->row || !v->picks || !v->partial)
+        return false;
+    for (int refused = 0; refused < 2; refused++)
+        for (size_t i = 0; i < p->n; i++) {
+            bool is_refused = p->entry[i].action == REWIND_REFUSED;
+
+            if (p->entry[i].action != REWIND_UNCHANGED && is_refused == (refused == 1))
+                v->row[v->rows++] = i;
+        }
+    v->unchanged = p->n - v->rows;
+    for (size_t i = 0; i < p->n; i++)
+        v->picks->pick[i].ticked = p->entry[i].chosen && p->entry[i].action != REWIND_UNCHANGED;
+    return true;
+}
+
+static void take_prospect(struct rewind_view *v, struct prospect *p, struct effects *fx)
+{
+    size_t file = v->prospect && v->prospect_turn == v->turn ? v->file : 0;
+
+    v->asked_prospect = 0;
+    rewind_forget_prospect(v, fx);
+    v->prospect = p;
+    v->prospect_turn = v->turn;
+    if (!list_rows(v)) {
+        rewind_forget_prospect(v, fx);
+        err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
+        return;
+    }
+    v->file = file < v->rows ? file : 0;
+    rewind_file_changed(v, fx);
+}
+
+/* ---- the turns ---- */
+
+/* The turn of the message the person came from: the one it begins, else the last that began before it. */
+static size_t turn_of(const struct checkpoint_list *list, struct rewind_place at)
+{
+    size_t turn = list->n - 1;
+
+    if (id128_none(at.message))
+        return turn;
+    for (size_t i = 0; i < list->n; i++)
+        if (id128_eq(id128_of(list->checkpoint[i].message), at.message))
+            return i;
+    while (turn > 0 && at.time_ms != TIME_NONE && list->checkpoint[turn].time_ms > at.time_ms)
+        turn--;
+    return turn;
+}
+
+static void take_turns(struct rewind_view *v, struct checkpoint_list *list, struct effects *fx)
+{
+    v->asked_turns = 0;
+    checkpoints_free(v->turns);
+    v->turns = list;
+    if (list->n == 0)
+        return;
+    v->turn = turn_of(list, v->at);
+    rewind_ask_prospect(v, fx);
+}
+
+/* ---- the changes of a file ---- */
+
+static void lay_hunk(struct rewind_view *v, const struct linediff *diff, size_t i, int width)
+{
+    struct changes *c = &v->changes;
+    struct hunks lines = { 0 };
+    struct hunks_look how = { .width = width, .ascii = v->settings->ascii };
+    size_t room = c->sheet.n < CHANGES_LINES ? CHANGES_LINES - c->sheet.n : 0;
+
+    if (room == 0) {
+        c->left_out += diff->hunk[i].n;
+        return;
+    }
+    how.max_lines = room;
+    c->sheet.stamp.block = (uint16_t)(i < UINT16_MAX ? i : UINT16_MAX);
+    hunks_of_diff(&lines, diff, i);
+    c->left_out += hunks_lay(&c->sheet, &how, &lines);
+    hunks_fini(&lines);
+}
+
+void rewind_lay_changes(struct rewind_view *v)
+{
+    struct changes *c = &v->changes;
+    struct rewind_layout l = rewind_layout(v, v->h, v->w);
+
+    sheet_fini(&c->sheet);
+    c->sheet = (struct sheet){ 0 };
+    c->left_out = 0;
+    if (!c->comparison || l.changes.w < 20)
+        return;
+    for (size_t i = 0; i < c->comparison->diff.hunks && !c->sheet.rc; i++)
+        lay_hunk(v, &c->comparison->diff, i, l.changes.w - 2);
+    if (c->line >= c->sheet.n)
+        c->line = c->sheet.n ? c->sheet.n - 1 : 0;
+}
+
+static void take_comparison(struct rewind_view *v, struct comparison *c)
+{
+    v->asked_changes = 0;
+    comparison_free(v->changes.comparison);
+    v->changes.comparison = c;
+    rewind_lay_changes(v);
+}
+
+/* ---- what came of it ---- */
+
+static size_t say_part(char *out, size_t cap, size_t used, const char *verb, size_t n)
+{
+    if (n == 0 || used >= cap)
+        return used;
+    return used + (size_t)snprintf(out + used, cap - used, "%s%s %zu%s", used ? ", " : "", verb, n,
+                                   used     ? ""
+                                   : n == 1 ? " file"
+                                            : " files");
+}
+
+static void say_rewound(struct rewind_view *v, const struct rewound *r)
+{
+    char *out = v->result;
+    size_t cap = sizeof v->result, used = 0;
+
+    out[0] = '\0';
+    used = say_part(out, cap, used, v->deed == DEED_UNDO ? "put back" : "restored", r->restored);
+    used = say_part(out, cap, used, "re-created", r->created);
+    used = say_part(out, cap, used, "deleted", r->deleted);
+    if (used == 0)
+        used = (size_t)snprintf(out, cap, "nothing was changed");
+    if (r->left > 0 && used < cap)
+        used += (size_t)snprintf(out + used, cap - used, "; %zu stayed as %s: %s (%s)", r->left,
+                                 r->left == 1 ? "it is" : "they are", r->left_name, r->left_why);
+    if (r->record[0] && used < cap)
+        snprintf(out + used, cap - used,
+                 v->deed == DEED_UNDO ? " - U does it again" : " - u takes it back");
+    v->went_wrong = r->left > 0;
+}
+
+static void take_rewound(struct rewind_view *v, const struct rewound *r, struct effects *fx)
+{
+    char *to = v->deed == DEED_UNDO ? v->redo : v->undo;
+    char *other = v->deed == DEED_UNDO ? v->undo : v->redo;
+
+    v->asked_rewind = 0;
+    snprintf(to, sizeof v->undo, "%s", r->record);
+    other[0] = '\0';
+    say_rewound(v, r);
+    rewind_ask_prospect(v, fx);
+}
+
+static void take_failure(struct rewind_view *v, const struct msg *msg, struct effects *fx)
+{
+    const struct err *e = &msg->u.error;
+
+    if (msg->generation == v->asked_turns) {
+        v->asked_turns = 0;
+        v->turns_error = *e;
+    } else if (msg->generation == v->asked_prospect) {
+        rewind_forget_prospect(v, fx);
+        v->asked_prospect = 0;
+        v->prospect_error = *e;
+    } else if (msg->generation == v->asked_changes) {
+        v->asked_changes = 0;
+        v->changes_error = *e;
+    } else {
+        v->asked_rewind = 0;
+        err_format(e, v->result, sizeof v->result);
+        v->went_wrong = true;
+        rewind_ask_prospect(v, fx); /* what is shown may be what is no more */
+    }
+}
+
+static bool is_ours(const struct rewind_view *v, unsigned generation)
+{
+    return generation && (generation == v->asked_turns || generation == v->asked_prospect ||
+                          generation == v->asked_changes || generation == v->asked_rewind);
+}
+
+bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effects *fx)
+{
+    if (!is_ours(v, msg->generation))
+        return false;
+    v->now_ms = msg->now_ms;
+    switch (msg->kind) {
+    case MSG_CHECKPOINTS: take_turns(v, msg->u.checkpoints, fx); break;
+    case MSG_PROSPECT: take_prospect(v, msg->u.prospect, fx); break;
+    case MSG_COMPARISON: take_comparison(v, msg->u.comparison); break;
+    case MSG_REWOUND: take_rewound(v, &msg->u.rewound, fx); break;
+    case MSG_FAILED: take_failure(v, msg, fx); break;
+    case MSG_PROGRESS: break;
+    default: return false;
+    }
+    rewind_settle(v);
+    return true;
+}

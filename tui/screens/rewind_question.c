@@ -1,0 +1,58 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/screens/rewind_state.h"
+
+/* What is asked before files change, and before a rule is lifted. The first answer is the safe one. */
+
+static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)
+{
+    struct rewind_tally t = rewind_tally(v);
+    size_t listed = v->rows - t.files;
+    char what[120];
+
+    rewind_tally_text(&t, what, sizeof what);
+    dialog_begin(d, "Go back to before this turn?", answer);
+    dialog_line(d, "%s: +%u -%u lines; an undo record is kept", what, t.insertions, t.deletions);
+    if (t.consented > 0)
+        dialog_line(d, "%zu of them only by your consent: what lies there stays in the record",
+                    t.consented);
+    if (t.partial > 0)
+        dialog_line(d, "%zu of them only in part: the hunks that are ticked", t.partial);
+    if (listed > 0)
+        dialog_line(d, "%zu file%s not ticked and stay%s as %s", listed,
+                    listed == 1 ? " is" : "s are", listed == 1 ? "s" : "",
+                    listed == 1 ? "it is" : "they are");
+    dialog_offer(d, CHOICE_CANCEL, "leave everything as it is");
+    dialog_offer(d, CHOICE_DO, "%s", what);
+}
+
+static void ask_consent(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)
+{
+    const struct rewind_entry *x = rewind_file(v);
+    char room[512];
+    struct slice path = rewind_path(v, x, room, sizeof room);
+
+    dialog_begin(d,
+                 x->rule == REWIND_RULE_EDITED    ? "Edited since the last snapshot"
+                 : x->rule == REWIND_RULE_OUTSIDE ? "Outside of the session's project"
+                                                  : "Programs run or trust this file",
+                 answer);
+    dialog_line(d, "%.*s", (int)(path.n < 200 ? path.n : 200), path.p);
+    dialog_line(d, "%s", x->why);
+    if (x->edited)
+        dialog_line(d, "Your later edit would be replaced; it stays in the undo record.");
+    dialog_offer(d, CHOICE_CANCEL, "leave the file as it is");
+    if (x->rule == REWIND_RULE_SENSITIVE)
+        dialog_want_yes(d);
+    else
+        dialog_offer(d, CHOICE_DO, "take it along");
+}
+
+void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)
+{
+    if (v->question == QUESTION_APPLY)
+        ask_apply(v, d, answer);
+    else
+        ask_consent(v, d, answer);
+}

@@ -1,0 +1,116 @@
+#include "tui/screens/rewind_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/path.h"
+
+enum { SLOW_MS = 150 };
+
+const struct checkpoint *rewind_turn(const struct rewind_view *v)
+{
+    return v->turns && v->turn < v->turns->n ? &v->turns->checkpoint[v->turn] : NULL;
+}
+
+const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row)
+{
+    return v->prospect && row < v->rows ? &v->prospect->preview.entry[v->row[row]] : NULL;
+}
+
+const struct rewind_entry *rewind_file(const struct rewind_view *v)
+{
+    return rewind_entry_at(v, v->file);
+}
+
+struct rewind_pick *rewind_pick_at(const struct rewind_view *v, size_t row)
+{
+    return &v->picks->pick[v->row[row]];
+}
+
+bool rewind_is_current(const struct rewind_view *v)
+{
+    return v->prospect && v->prospect_turn == v->turn && v->due_ms == TIME_NONE &&
+           !v->asked_prospect;
+}
+
+bool rewind_is_slow(const struct rewind_view *v)
+{
+    return v->now_ms - v->asked_ms >= SLOW_MS;
+}
+
+bool rewind_is_partial(const struct rewind_pick *pick)
+{
+    for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
+        if (!pick->hunk[i])
+            return true;
+    return false;
+}
+
+enum rewind_action rewind_action_of(const struct rewind_entry *x)
+{
+    return rewind_may_consent(x) ? x->would : x->action;
+}
+
+struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
+                         size_t cap)
+{
+    struct slice path = { x->target->path, strlen(x->target->path) };
+    const char *root = v->prospect->plan.root;
+    size_t n = root ? strlen(root) : 0;
+
+    if (n > 0 && path.n > n + 1 && slice_starts(path, root) && path.p[n] == '/')
+        return (struct slice){ path.p + n + 1, path.n - n - 1 };
+    return path_short(path, v->settings->home, out, cap);
+}
+
+/* ---- numbers ---- */
+
+static void add(struct rewind_tally *t, const struct rewind_view *v, size_t i)
+{
+    const struct rewind_entry *x = &v->prospect->preview.entry[i];
+    const struct rewind_pick *pick = &v->picks->pick[i];
+    enum rewind_action action = rewind_action_of(x);
+    bool partial = rewind_is_partial(pick);
+
+    if (!pick->ticked)
+        return;
+    t->files++;
+    t->restored += action == REWIND_RESTORE;
+    t->created += action == REWIND_CREATE;
+    t->deleted += action == REWIND_DELETE;
+    t->partial += partial;
+    t->consented += pick->consent;
+    t->insertions += partial ? v->partial[i].insertions : x->insertions;
+    t->deletions += partial ? v->partial[i].deletions : x->deletions;
+}
+
+struct rewind_tally rewind_tally(const struct rewind_view *v)
+{
+    struct rewind_tally t = { 0 };
+
+    for (size_t i = 0; v->prospect && i < v->prospect->preview.n; i++)
+        add(&t, v, i);
+    return t;
+}
+
+void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap)
+{
+    const struct {
+        const char *verb;
+        size_t n;
+    } part[] = {
+        { "restore", t->restored },
+        { "re-create", t->created },
+        { "delete", t->deleted },
+    };
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].n > 0 && used < cap)
+            used += (size_t)snprintf(out + used, cap - used, "%s%s %zu%s", used ? ", " : "",
+                                     part[i].verb, part[i].n,
+                                     used             ? ""
+                                     : part[i].n == 1 ? " file"
+                                                      : " files");
+}

@@ -1,0 +1,83 @@
+#include "tui/state.h"
+
+/* The rewind view as a view of the stack; what it shows and how it moves is rewind_*.c's. */
+
+static enum place_id place(const struct model *m)
+{
+    (void)m;
+    return IN_REWIND;
+}
+
+static void draw(const struct model *m, struct frame *f)
+{
+    rewind_view_draw(m->rewind, f, (struct rect){ 0, 0, f->rows - 1, f->cols });
+}
+
+static void leave(struct model *m)
+{
+    rewind_view_close(m->rewind, &m->fx);
+    if (m->rewind_only)
+        model_quit(m);
+    else
+        view_pop(m);
+}
+
+static void answer(struct model *m, enum dialog_choice choice)
+{
+    rewind_view_answer(m->rewind, choice == CHOICE_DO, &m->fx);
+}
+
+static bool act(struct model *m, enum action a)
+{
+    switch (rewind_view_act(m->rewind, a, &m->toast, &m->fx)) {
+    case REWIND_VIEW_DONE: return true;
+    case REWIND_VIEW_ASKS:
+        rewind_view_question(m->rewind, &m->dialog, answer);
+        view_push(m, VIEW_DIALOG);
+        return true;
+    case REWIND_VIEW_BACK: leave(m); return true;
+    case REWIND_VIEW_IGNORED: break;
+    }
+    return false;
+}
+
+static void key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void mouse(struct model *m, struct mouse e)
+{
+    switch (e.event) {
+    case MOUSE_WHEEL_UP: rewind_view_scroll(m->rewind, e.y, e.x, -3, &m->fx); return;
+    case MOUSE_WHEEL_DOWN: rewind_view_scroll(m->rewind, e.y, e.x, 3, &m->fx); return;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK: rewind_view_click(m->rewind, e.y, e.x, &m->fx); return;
+    }
+}
+
+/* Of the transcript the view knows the message; anywhere else it begins at the newest turn. */
+void rewind_begin(struct model *m, enum action a)
+{
+    const struct entry *e = model_subject(m);
+    struct rewind_place at = { .time_ms = TIME_NONE };
+
+    if (view_top(m) == VIEW_REWIND)
+        return;
+    if (a == ACT_REWIND_AT)
+        transcript_view_message(m->viewer, &at.message, &at.time_ms);
+    if (rewind_view_open(m->rewind, &e->ref, entry_title(e), at, m->now_ms, &m->fx))
+        view_push(m, VIEW_REWIND);
+    else
+        toast_error_text(&m->toast, SLICE("out of memory"));
+}
+
+const struct view_ops view_rewind = {
+    .name = "rewind",
+    .place = place,
+    .draw = draw,
+    .act = act,
+    .key = key,
+    .mouse = mouse,
+};
