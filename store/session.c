@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "lite/window.h"
+
 int64_t session_modified_ms(const struct file_id *file)
 {
     int64_t second = file->mtime_ns / 1000000000, ns = file->mtime_ns % 1000000000;
@@ -14,6 +16,13 @@ int64_t session_modified_ms(const struct file_id *file)
     return (int64_t)((double)second * 1e3 + (double)ns / 1e6 + 0.5);
 }
 
+bool session_wants_title(const struct session_row *row)
+{
+    return row->ref.file.size > 2 * (int64_t)WINDOW_BYTES && row->hidden != HIDDEN_SIDECHAIN &&
+           row->hidden != HIDDEN_UNREADABLE &&
+           (row->custom_title.n == 0 || (row->flags & SESSION_AI_TITLE));
+}
+
 void session_row_reset(struct session_row *row)
 {
     struct arena arena = row->arena;
@@ -24,6 +33,7 @@ void session_row_reset(struct session_row *row)
         .created_ms = TIME_NONE,
         .modified_ms = TIME_NONE,
         .activity_ms = TIME_NONE,
+        .expires_ms = TIME_NONE,
     };
 }
 

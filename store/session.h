@@ -46,6 +46,8 @@ enum session_flags {
         1 << 6,               /* a mark says archived or not archived; unset: no mark at all */
     SESSION_LIVE = 1 << 7,    /* a running process has it open (see store/live.h) */
     SESSION_CHANGED = 1 << 8, /* it shrank or was replaced while it was read: reload */
+    SESSION_AI_TITLE =
+        1 << 9, /* custom_title is the agent's; a person's may lie outside the windows */
 };
 
 /* What can be done with a session, as CLI.md names it. Made from store_ops and the session itself. */
@@ -84,11 +86,15 @@ struct session_row {
     int64_t activity_ms;    /* newest timestamp inside the tail, else modified_ms */
     unsigned
         restorable; /* files that the newest snapshot seen in the windows tracks; 0: none seen */
-    int live_pid;   /* with SESSION_LIVE */
+    int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
+    int live_pid;       /* with SESSION_LIVE */
 };
 
 /* mtime in milliseconds, rounded half up (claude.md 2.1). */
 int64_t session_modified_ms(const struct file_id *file);
+
+/* The windows may not have shown what the session is called: store_ops.deep can tell. */
+bool session_wants_title(const struct session_row *row);
 
 struct session_row *session_row_new(void);
 /* Empties a row for the next session and keeps its memory. */

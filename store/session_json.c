@@ -48,6 +48,7 @@ void session_json_members(struct jsonout *j, const struct session_row *row)
     time_member(j, "createdAt", row->created_ms);
     time_member(j, "lastModified", row->modified_ms);
     time_member(j, "lastActivity", row->activity_ms);
+    time_member(j, "expiresAt", row->expires_ms);
     jsonout_key(j, "fileSize");
     jsonout_int(j, row->ref.file.size);
     if (row->flags & SESSION_ARCHIVED_KNOWN) {

@@ -69,6 +69,11 @@ struct store_ops {
     enum err_code (*describe)(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row,
                               struct err *e);
+    /* Optional. Completes a described row with what only a look through the whole file shows: a title or tag between
+     * the windows. For rows that want one (session_wants_title), in the background; *found: the row got something. */
+    enum err_code (*deep)(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct session_row *row, bool *found,
+                          struct err *e);
     /* The session with exactly this id, as the system itself would look it up in the scope; *ref lives in
      * the arena. ERR_USAGE when this cannot be an id of the system. */
     enum err_code (*find)(const struct store *st, const struct scope *scope, struct slice id,

@@ -272,6 +272,7 @@ static void a_row_as_json_leaves_out_what_is_not_there(void **state)
                                .created_ms = TIME_NONE,
                                .modified_ms = 5,
                                .activity_ms = 4,
+                               .expires_ms = 6,
                                .flags = SESSION_ARCHIVED_KNOWN,
                                .can = CAN_RESUME | CAN_DELETE };
     struct buf out = { 0 };
@@ -281,10 +282,11 @@ static void a_row_as_json_leaves_out_what_is_not_there(void **state)
     session_json(&j, &row);
 
     assert_int_equal(j.rc, ERR_OK);
-    assert_string_equal(buf_cstr(&out),
-                        "{\"system\":\"claude\",\"sessionId\":\"i\",\"summary\":\"s \\\"q\\\"\","
-                        "\"lastModified\":5,\"lastActivity\":4,\"fileSize\":0,\"archived\":false,"
-                        "\"path\":\"/p\",\"can\":[\"resume\",\"delete\"]}");
+    assert_string_equal(
+        buf_cstr(&out),
+        "{\"system\":\"claude\",\"sessionId\":\"i\",\"summary\":\"s \\\"q\\\"\","
+        "\"lastModified\":5,\"lastActivity\":4,\"expiresAt\":6,\"fileSize\":0,\"archived\":false,"
+        "\"path\":\"/p\",\"can\":[\"resume\",\"delete\"]}");
     buf_fini(&out);
 }
 

@@ -65,7 +65,7 @@ static struct metarows look(struct log *l, bool everywhere)
     folder_put(&l->folder, "s.jsonl", buf_slice(&l->bytes));
     assert_int_equal(file_open(AT_FDCWD, l->path, 0, &f, NULL), ERR_OK);
     if (everywhere)
-        assert_int_equal(metarows_anywhere(&f, &l->arena, &m, NULL), ERR_OK);
+        assert_int_equal(metarows_anywhere(&f, NULL, &l->arena, &m, NULL), ERR_OK);
     else
         assert_int_equal(metarows_near_end(&f, &l->arena, &m, NULL), ERR_OK);
     file_close(&f);

@@ -182,6 +182,8 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
         rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
     reading_tables_init(&c->tables);
     if (!rc)
+        c->retention_ms = claude_retention(c->base.path);
+    if (!rc)
         rc = take_forced_folder(c, e);
     if (rc)
         claude_close(&c->base);
@@ -197,6 +199,7 @@ const struct store_ops claude_ops = {
     .close = claude_close,
     .enumerate = claude_enumerate,
     .describe = claude_describe,
+    .deep = claude_deep,
     .find = claude_find,
     .at_path = claude_at_path,
     .tail = claude_tail,

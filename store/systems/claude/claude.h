@@ -28,6 +28,7 @@ struct claude {
     struct scratch_pool *scratch; /* for describe */
     struct live_watch *live;      /* which sessions are open right now */
     struct row_tables tables;     /* for describe */
+    int64_t retention_ms; /* after which the agent removes a transcript; TIME_NONE: it does not */
 };
 
 /* The store as this system's own; asserts that it is one. */
@@ -40,6 +41,9 @@ bool claude_is_uuid(struct slice text);
  * .p is NULL without memory. */
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
+/* For how long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for good. */
+int64_t claude_retention(const char *config);
+
 struct file_id claude_file_id(const struct stat *sb);
 
 /* The members of claude_ops, one file each. */
@@ -48,6 +52,9 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row,
                               struct err *e);
+enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct session_row *row, bool *found,
+                          struct err *e);
 enum err_code claude_find(const struct store *st, const struct scope *scope, struct slice id,
                           struct arena *a, struct session_ref *ref, struct err *e);
 enum err_code claude_at_path(const struct store *st, struct slice path, struct arena *a,

@@ -101,13 +101,13 @@ static enum err_code read_row(const struct file *f, const struct index_line *lin
     return ERR_OK;
 }
 
-enum err_code metarows_anywhere(const struct file *f, struct arena *a, struct metarows *out,
-                                struct err *e)
+enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop, struct arena *a,
+                                struct metarows *out, struct err *e)
 {
     static const struct index_keys keys = { .type = "type", .kinds = metarow_names };
     struct index ix = { 0 };
     struct metarows found = { .size = f->id.size };
-    enum err_code rc = index_build(&ix, f, &keys, 0, NULL, e);
+    enum err_code rc = index_build(&ix, f, &keys, 0, stop, e);
 
     for (size_t i = ix.n; i > 0 && !rc; i--) {
         const struct index_line *line = &ix.line[i - 1];

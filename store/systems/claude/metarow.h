@@ -1,6 +1,7 @@
 #ifndef STORE_SYSTEMS_CLAUDE_METAROW_H
 #define STORE_SYSTEMS_CLAUDE_METAROW_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -47,9 +48,9 @@ struct metarows {
 /* Looks into the last WINDOW_BYTES of the file: constant time. Texts live in the arena. */
 MUST_CHECK enum err_code metarows_near_end(const struct file *f, struct arena *a,
                                            struct metarows *out, struct err *e);
-/* Looks through the whole file. */
-MUST_CHECK enum err_code metarows_anywhere(const struct file *f, struct arena *a,
-                                           struct metarows *out, struct err *e);
+/* Looks through the whole file. *stop, when given and set by another thread, ends it with ERR_CANCELLED. */
+MUST_CHECK enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop,
+                                           struct arena *a, struct metarows *out, struct err *e);
 /* The value of a string member of a found row; empty when there is none. */
 struct slice metarow_value(const struct metarow *row, const char *key, struct arena *a);
 

@@ -63,7 +63,7 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
     (void)st;
     if (rc)
         return rc;
-    rc = metarows_anywhere(&f, &a, &m, e);
+    rc = metarows_anywhere(&f, NULL, &a, &m, e);
     file_close(&f);
     if (!rc && reappend_rows(&m, 0, METAROW_TYPES, &rows, &n))
         rc = err_set(e, ERR_NOMEM, ref->path.p, "re-append: out of memory");

@@ -48,8 +48,12 @@ static void read_titles(struct reading *r)
         memcpy(head, r->tail, sizeof head);
     else
         r->ok &= field_set_last(&r->c->tables.head, reading_whole_head(r), r->a, head, NULL, NULL);
-    row->custom_title =
-        or_else(or_else(head[TITLE].text, r->tail[AI_TITLE].text), head[AI_TITLE].text);
+    row->custom_title = head[TITLE].text;
+    if (row->custom_title.n)
+        return;
+    row->custom_title = or_else(r->tail[AI_TITLE].text, head[AI_TITLE].text);
+    if (row->custom_title.n)
+        row->flags |= SESSION_AI_TITLE;
 }
 
 static void read_summary(struct reading *r)
@@ -92,6 +96,8 @@ static void read_place_and_time(struct reading *r)
     if (!time_parse(reading_first(r, "timestamp"), &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
+    if (r->c->retention_ms != TIME_NONE)
+        row->expires_ms = row->modified_ms + r->c->retention_ms;
     row->activity_ms = r->newest_ms == TIME_NONE ? row->modified_ms : r->newest_ms;
 }
 
