@@ -239,6 +239,87 @@ static void what_matched_is_known_byte_by_byte(void **state)
         assert_int_equal(hit[i], i < 4 || (i >= 10 && i < 16));
 }
 
+enum { MANY = 30000 };
+
+/* Many sessions, of which every third fits "needle" and every letter of it the others too. */
+static void fill_many(struct rows *r, struct session_row *row, uint32_t *order)
+{
+    *r = (struct rows){ .ops.name = "claude" };
+    r->store.ops = &r->ops;
+    assert_true(filter_reserve(&r->filter, MANY));
+    for (uint32_t i = 0; i < MANY; i++) {
+        row[i].ref.store = &r->store;
+        row[i].ref.id = SLICE("0123");
+        row[i].summary = text(i == MANY - 1 ? "needle" : i % 3 ? "elden" : "a needle lies here");
+        order[i] = i;
+        assert_true(filter_set(&r->filter, i, &row[i]));
+    }
+}
+
+static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **state)
+{
+    (void)state;
+    struct session_row *row = calloc(MANY, sizeof *row);
+    uint32_t *order = calloc(MANY, sizeof *order);
+    struct rows r;
+    struct filter *f = &r.filter;
+    int steps = 0;
+
+    assert_non_null(row);
+    assert_non_null(order);
+    fill_many(&r, row, order);
+    assert_true(filter_start(f, text("ne"), order, MANY, 0, true));
+    assert_true(filter_step(f, NULL));
+    assert_true(filter_pending(f));
+    assert_in_range(f->hits, 100, MANY - 1);
+
+    /* Another letter before all were asked: nobody is forgotten. */
+    assert_true(filter_start(f, text("need"), order, MANY, 0, true));
+    for (; filter_pending(f); steps++)
+        assert_true(filter_step(f, NULL) == (steps == 0 || !filter_pending(f)));
+    assert_true(steps > 1);
+    assert_int_equal(f->hits, MANY / 3 + 1);
+    assert_int_equal(f->hit[0], MANY - 1);
+    assert_int_equal(f->hit[1], 0);
+
+    /* Nobody typed: what is shown stays until the rest is known. */
+    f->quiet = true;
+    filter_stale(f);
+    assert_true(filter_start(f, text("need"), order, MANY, 0, true));
+    assert_false(filter_step(f, NULL));
+    assert_int_equal(f->hits, MANY / 3 + 1);
+    while (filter_pending(f))
+        (void)filter_step(f, NULL);
+    assert_int_equal(f->hit[0], MANY - 1);
+
+    filter_fini(f);
+    free(order);
+    free(row);
+}
+
+static void who_vanishes_between_two_steps_does_no_harm(void **state)
+{
+    (void)state;
+    struct session_row *row = calloc(MANY, sizeof *row);
+    uint32_t *order = calloc(MANY, sizeof *order);
+    struct rows r;
+    struct filter *f = &r.filter;
+
+    assert_non_null(row);
+    assert_non_null(order);
+    fill_many(&r, row, order);
+    assert_true(filter_start(f, text("needle"), order, MANY, 0, true));
+    assert_true(filter_step(f, NULL));
+    assert_true(filter_pending(f));
+    assert_true(filter_set(f, f->hit[0], NULL));
+    while (filter_pending(f))
+        (void)filter_step(f, NULL);
+    assert_int_equal(f->hit[0], MANY - 1);
+    filter_fini(f);
+    free(order);
+    free(row);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +334,8 @@ int main(void)
         cmocka_unit_test(a_session_that_is_not_read_yet_fits_only_the_empty_query),
         cmocka_unit_test(a_row_that_changed_is_found_by_its_new_texts),
         cmocka_unit_test(what_matched_is_known_byte_by_byte),
+        cmocka_unit_test(many_are_asked_in_steps_and_the_first_show_what_they_found),
+        cmocka_unit_test(who_vanishes_between_two_steps_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

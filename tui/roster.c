@@ -3,13 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_bytes(struct slice s)
+static uint32_t hash_bytes(struct slice s)
 {
-    uint64_t h = 1469598103934665603u; /* FNV-1a */
+    const uint64_t prime = 0x9e3779b97f4a7c15u;
+    uint64_t h = s.n * prime, word = 0;
 
-    for (size_t i = 0; i < s.n; i++)
-        h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
-    return h ^ h >> 32;
+    for (; s.n >= sizeof word; s = (struct slice){ s.p + sizeof word, s.n - sizeof word }) {
+        memcpy(&word, s.p, sizeof word);
+        h = (h ^ word) * prime;
+        h ^= h >> 32;
+    }
+    word = 0;
+    if (s.n > 0)
+        memcpy(&word, s.p, s.n);
+    h = (h ^ word) * prime;
+    return (uint32_t)(h >> 32);
 }
 
 static struct slice key_of(const struct entry *e, bool by_path)
@@ -17,15 +25,37 @@ static struct slice key_of(const struct entry *e, bool by_path)
     return by_path ? e->ref.path : e->ref.id;
 }
 
+static bool has_key(const struct entry *e, bool by_path, struct slice key, uint32_t hash)
+{
+    return (by_path ? e->path_hash : e->id_hash) == hash && slice_eq(key_of(e, by_path), key);
+}
+
 /* The place of the key in a table: of its entry, or the free one where it would go. */
-static size_t place_in(const struct roster *r, bool by_path, struct slice key)
+static size_t place_in(const struct roster *r, bool by_path, struct slice key, uint32_t hash)
 {
     const uint32_t *table = by_path ? r->by_path : r->by_id;
-    size_t i = hash_bytes(key) & (r->table - 1);
+    size_t i = hash & (r->table - 1);
 
-    while (table[i] != 0 && !slice_eq(key_of(&r->entry[table[i] - 1], by_path), key))
+    while (table[i] != 0 && !has_key(&r->entry[table[i] - 1], by_path, key, hash))
         i = (i + 1) & (r->table - 1);
     return i;
+}
+
+/* Fills a larger table from a smaller one: no two of its entries are the same, so no text is looked at. */
+static void move_table(const struct roster *r, bool by_path, uint32_t *to, size_t size)
+{
+    const uint32_t *from = by_path ? r->by_path : r->by_id;
+
+    for (size_t i = 0; i < r->table; i++) {
+        if (from[i] == 0)
+            continue;
+        const struct entry *e = &r->entry[from[i] - 1];
+        size_t at = (by_path ? e->path_hash : e->id_hash) & (size - 1);
+
+        while (to[at] != 0)
+            at = (at + 1) & (size - 1);
+        to[at] = from[i];
+    }
 }
 
 /* Tables are at most half full. An id's place holds the first entry that had it. */
@@ -44,18 +74,13 @@ static bool grow_tables(struct roster *r)
         free(by_id);
         return false;
     }
+    move_table(r, true, by_path, size);
+    move_table(r, false, by_id, size);
     free(r->by_path);
     free(r->by_id);
     r->by_path = by_path;
     r->by_id = by_id;
     r->table = size;
-    for (size_t i = 0; i < r->n; i++) {
-        size_t id = place_in(r, false, r->entry[i].ref.id);
-
-        by_path[place_in(r, true, r->entry[i].ref.path)] = (uint32_t)i + 1;
-        if (by_id[id] == 0)
-            by_id[id] = (uint32_t)i + 1;
-    }
     return true;
 }
 
@@ -93,29 +118,42 @@ static bool copy_ref(struct roster *r, const struct session_ref *ref, struct ses
     return out->id.p && out->path.p && out->folder.p;
 }
 
-static bool add_entry(struct roster *r, const struct session_ref *ref, unsigned listing)
+static bool add_entry(struct roster *r, const struct session_ref *ref, uint32_t path_hash,
+                      unsigned listing)
 {
-    struct session_ref copy;
+    struct entry new = { .seen = listing,
+                         .path_hash = path_hash,
+                         .id_hash = hash_bytes(ref->id),
+                         .active_ms = TIME_NONE,
+                         .created_ms = TIME_NONE,
+                         .stale = true };
 
-    if (!grow_entries(r) || !grow_tables(r) || !copy_ref(r, ref, &copy))
+    if (!grow_entries(r) || !grow_tables(r) || !copy_ref(r, ref, &new.ref))
         return false;
     uint32_t e = (uint32_t)r->n;
-    size_t id = place_in(r, false, copy.id);
-    uint32_t same = e;
+    size_t id = place_in(r, false, new.ref.id, new.id_hash);
 
+    new.same_id = e;
     if (r->by_id[id] == 0) {
         r->by_id[id] = e + 1;
     } else { /* joins the ring of its id */
         struct entry *first = &r->entry[r->by_id[id] - 1];
 
-        same = first->same_id;
+        new.same_id = first->same_id;
         first->same_id = e;
     }
-    r->by_path[place_in(r, true, copy.path)] = e + 1;
-    r->entry[e] = (struct entry){ .ref = copy, .seen = listing, .same_id = same, .stale = true };
+    r->by_path[place_in(r, true, new.ref.path, path_hash)] = e + 1;
+    r->entry[e] = new;
     r->n++;
     r->stale++;
     return true;
+}
+
+static uint32_t find_hashed(const struct roster *r, struct slice path, uint32_t hash)
+{
+    if (r->table == 0)
+        return ENTRY_NONE;
+    return r->by_path[place_in(r, true, path, hash)] - 1; /* 0, a free place, wraps to ENTRY_NONE */
 }
 
 static bool same_file(const struct file_id *a, const struct file_id *b)
@@ -148,11 +186,12 @@ static void see_again(struct roster *r, struct entry *e, const struct session_re
 bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing)
 {
     for (size_t i = 0; i < refs->n; i++) {
-        uint32_t e = roster_find(r, refs->ref[i].path);
+        uint32_t hash = hash_bytes(refs->ref[i].path);
+        uint32_t e = find_hashed(r, refs->ref[i].path, hash);
 
         if (e != ENTRY_NONE)
             see_again(r, &r->entry[e], &refs->ref[i], listing);
-        else if (!add_entry(r, &refs->ref[i], listing))
+        else if (!add_entry(r, &refs->ref[i], hash, listing))
             return false;
     }
     return true;
@@ -160,7 +199,7 @@ bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing)
 
 static bool may_be_listed(const struct entry *e)
 {
-    return !e->gone && !(e->row && e->row->hidden != HIDDEN_NOT);
+    return !e->gone && !e->hidden;
 }
 
 static bool newer(const struct entry *a, const struct entry *b)
@@ -216,6 +255,9 @@ void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
     e->asked = false;
     e->gone = row == NULL;
     set_stale(r, e, false);
+    e->hidden = row && row->hidden != HIDDEN_NOT;
+    e->active_ms = row ? row->activity_ms : TIME_NONE;
+    e->created_ms = row ? row->created_ms : TIME_NONE;
     if (row)
         e->ref.file = row->ref.file; /* what the row was made from */
     choose_copy(r, entry);
@@ -228,16 +270,12 @@ bool roster_listed(const struct roster *r, uint32_t entry)
 
 uint32_t roster_find(const struct roster *r, struct slice path)
 {
-    if (r->table == 0)
-        return ENTRY_NONE;
-    return r->by_path[place_in(r, true, path)] - 1; /* 0, a free place, wraps to ENTRY_NONE */
+    return find_hashed(r, path, hash_bytes(path));
 }
 
 int64_t entry_time(const struct entry *e)
 {
-    if (e->row && e->row->activity_ms != TIME_NONE)
-        return e->row->activity_ms;
-    return e->ref.file.mtime_ns / 1000000;
+    return e->active_ms != TIME_NONE ? e->active_ms : e->ref.file.mtime_ns / 1000000;
 }
 
 struct slice entry_title(const struct entry *e)

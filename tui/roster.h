@@ -19,11 +19,15 @@ struct entry {
     struct session_row *row; /* owned; NULL: not described yet */
     unsigned seen;           /* the listing that saw it last */
     unsigned made;           /* how often its row was read: it changes when the row does */
-    uint32_t same_id;        /* the next entry with its id: a ring */
-    bool gone;               /* the file vanished */
-    bool asked;              /* a worker is describing it */
-    bool stale;              /* the file changed since the row was made, or there is no row */
-    bool copy;               /* a newer one of its id is listed */
+    int64_t active_ms;       /* of the row, side by side with the others: all are sorted by it */
+    int64_t created_ms;      /* both TIME_NONE without a row */
+    uint32_t path_hash, id_hash;
+    uint32_t same_id; /* the next entry with its id: a ring */
+    bool hidden;      /* its row says that it is not to be listed */
+    bool gone;        /* the file vanished */
+    bool asked;       /* a worker is describing it */
+    bool stale;       /* the file changed since the row was made, or there is no row */
+    bool copy;        /* a newer one of its id is listed */
 };
 
 struct roster {

@@ -86,6 +86,7 @@ static bool can_wait(const struct model *m, enum action a)
 
 void perform(struct model *m, enum action a)
 {
+    list_filter_finish(&m->list, &m->fx); /* what is done is done to what fits */
     const char *why = action_reason(m, a);
 
     if (why && !can_wait(m, a)) {
@@ -197,7 +198,7 @@ static void take_paste(struct model *m, struct slice text)
 static void dispatch(struct model *m, const struct msg *msg)
 {
     switch (msg->kind) {
-    case MSG_TICK:
+    case MSG_TICK: list_filter_more(&m->list, &m->fx); break;
     case MSG_CONTINUE: break;
     case MSG_KEY: take_key(m, msg->u.key); break;
     case MSG_PASTE: take_paste(m, msg->u.paste); break;

@@ -3,9 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scores are counted up to here; the few above share the last place and are sorted by the thorough score
- * anyway. */
-enum { SCORES = 4096, THOROUGH = 512 };
+enum {
+    SCORES =
+        4096, /* counted up to here; the few above share the last place and get the thorough score */
+    THOROUGH = 256, /* more than any screen shows */
+    /* What asking costs, in turned-down sessions, and how much of it one frame has time for. */
+    COST_ASKED = 12,
+    COST_STEP = 12 * 10000,
+};
 
 bool filter_reserve(struct filter *f, size_t n)
 {
@@ -50,6 +55,7 @@ void filter_fini(struct filter *f)
     free(f->hit);
     free(f->fits);
     free(f->score);
+    free(f->left);
     *f = (struct filter){ 0 };
 }
 
@@ -70,7 +76,11 @@ static bool make_room(struct filter *f, size_t n)
 
     if (score)
         f->score = score;
-    if (!hit || !fits || !score)
+    uint32_t *left = reallocarray(f->left, room, sizeof *left);
+
+    if (left)
+        f->left = left;
+    if (!hit || !fits || !score || !left)
         return false;
     f->room = room;
     return true;
@@ -140,31 +150,35 @@ static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n,
         __builtin_prefetch(doc + at);
 }
 
-static void score_entries(struct filter *f, const uint32_t *order, size_t n, const bool *marked)
+/* Asks those that are left until the cost of a step is reached. */
+static void score_entries(struct filter *f, const bool *marked)
 {
     const struct query *q = &f->query;
     uint64_t letters = letters_of(q);
     bool id = may_be_id(q), letter = is_letter(q);
-    size_t fits = 0;
+    size_t fits = f->fit_count, i = f->left_at;
 
-    for (size_t i = 0; i < n; i++) {
-        uint32_t entry = order[i];
+    for (int cost = 0; i < f->left_end && cost < COST_STEP; i++, cost++) {
+        uint32_t entry = f->left[i];
         const struct filter_slot *slot = &f->slot[entry];
         int score;
 
-        fetch_ahead(f, order, n, i);
+        fetch_ahead(f, f->left, f->left_end, i);
         if (!slot->doc || ((slot->sets.all & letters) != letters && !id))
             continue;
-        if (letter)
+        if (letter) {
             score = doc_letter_score(slot->sets, letters);
-        else
+        } else {
             score = doc_score(slot->doc, q, marked && marked[entry], RIGOUR_QUICK);
+            cost += COST_ASKED;
+        }
         if (score == FUZZY_NO)
             continue;
         f->fits[fits] = entry;
         f->score[fits++] = score < SCORES ? score : SCORES - 1;
     }
     f->fit_count = fits;
+    f->left_at = i;
 }
 
 /* Stable, highest first. Leaves places in fits, not entries. */
@@ -202,7 +216,8 @@ static void sort_front(struct filter *f, const bool *marked)
 
     for (size_t i = 0; i < n; i++) {
         uint32_t e = f->fits[f->hit[i]];
-        int score = doc_score(f->slot[e].doc, &f->query, marked && marked[e], RIGOUR_BEST);
+        const struct doc *doc = f->slot[e].doc; /* NULL: it vanished since it was asked */
+        int score = doc ? doc_score(doc, &f->query, marked && marked[e], RIGOUR_BEST) : FUZZY_NO;
 
         front[i] = (struct ranked){ .place = f->hit[i], .score = score };
     }
@@ -211,16 +226,30 @@ static void sort_front(struct filter *f, const bool *marked)
         f->hit[i] = front[i].place;
 }
 
-static void take_all(struct filter *f, const uint32_t *order, size_t n)
+static void copy_entries(uint32_t *to, const uint32_t *from, size_t n)
 {
     if (n > 0)
-        memcpy(f->hit, order, n * sizeof *order);
-    f->hits = n;
-    f->fresh = false;
+        memmove(to, from, n * sizeof *to);
 }
 
-bool filter_run(struct filter *f, struct slice text, const uint32_t *order, size_t n,
-                const bool *marked, int64_t now_ms, bool by_score)
+/* Those to ask: the survivors of the query before, with those it had no time for, or everybody. */
+static void leave_to_ask(struct filter *f, bool survivors, const uint32_t *order, size_t n)
+{
+    if (survivors) {
+        size_t rest = f->left_end - f->left_at;
+
+        copy_entries(f->left + f->fit_count, f->left + f->left_at, rest);
+        copy_entries(f->left, f->fits, f->fit_count);
+        f->left_end = f->fit_count + rest;
+    } else {
+        copy_entries(f->left, order, n);
+        f->left_end = n;
+    }
+    f->left_at = f->fit_count = 0;
+}
+
+bool filter_start(struct filter *f, struct slice text, const uint32_t *order, size_t n,
+                  int64_t now_ms, bool by_score)
 {
     struct query next;
 
@@ -231,22 +260,57 @@ bool filter_run(struct filter *f, struct slice text, const uint32_t *order, size
     f->query = next;
     if (!keep_text(f, text))
         return false;
-    if (next.n == 0) {
-        take_all(f, order, n);
-        return true;
+    f->by_score = by_score;
+    f->fresh = next.n > 0;
+    f->shown = false;
+    if (f->fresh) {
+        leave_to_ask(f, survivors, order, n);
+    } else { /* everybody fits */
+        copy_entries(f->hit, order, n);
+        f->hits = n;
+        f->left_at = f->left_end = 0;
     }
-    /* Survivors stand in the list's order, and are overwritten only behind where they are read. */
-    score_entries(f, survivors ? f->fits : order, survivors ? f->fit_count : n, marked);
-    f->fresh = true;
+    return true;
+}
+
+bool filter_pending(const struct filter *f)
+{
+    return f->left_at < f->left_end;
+}
+
+/* What was asked so far, in order. */
+static void show_fits(struct filter *f, const bool *marked)
+{
     f->hits = f->fit_count;
-    if (!by_score) {
-        memcpy(f->hit, f->fits, f->hits * sizeof *f->hit);
-        return true;
+    if (!f->by_score) {
+        copy_entries(f->hit, f->fits, f->hits);
+        return;
     }
     sort_by_counting(f);
-    if (!is_letter(&next))
+    if (!is_letter(&f->query))
         sort_front(f, marked);
     for (size_t i = 0; i < f->hits; i++)
         f->hit[i] = f->fits[f->hit[i]];
+}
+
+bool filter_step(struct filter *f, const bool *marked)
+{
+    score_entries(f, marked);
+    if (filter_pending(f) && (f->quiet || f->shown))
+        return false;
+    if (f->query.n > 0)
+        show_fits(f, marked);
+    f->shown = true;
+    return true;
+}
+
+bool filter_run(struct filter *f, struct slice text, const uint32_t *order, size_t n,
+                const bool *marked, int64_t now_ms, bool by_score)
+{
+    if (!filter_start(f, text, order, n, now_ms, by_score))
+        return false;
+    do
+        filter_step(f, marked);
+    while (filter_pending(f));
     return true;
 }

@@ -17,6 +17,7 @@ bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, 
         .density = settings->density,
         .preview = settings->preview,
         .selected = ENTRY_NONE,
+        .sought = ENTRY_NONE,
         .viewed = ENTRY_NONE,
         .view_ms = TIME_NONE,
         .busy_since = TIME_NONE,
@@ -123,23 +124,30 @@ void list_scroll(struct list *l, int lines, struct effects *fx)
     list_move_to(l, at, fx);
 }
 
+static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
+{
+    for (size_t i = 0; i < l->filter.hits; i++)
+        if (l->filter.hit[i] == entry) {
+            *at = i;
+            return true;
+        }
+    return false;
+}
+
 /* After sorting or filtering: the same session where it is still shown, else the top. */
 static void find_selection(struct list *l, struct effects *fx)
 {
+    uint32_t wanted = l->sought != ENTRY_NONE ? l->sought : l->selected;
+    bool pending = filter_pending(&l->filter), wants = l->moved && wanted != ENTRY_NONE;
     size_t at = 0;
-    bool found = false;
+    bool found = wants && find_hit(l, wanted, &at);
 
-    for (size_t i = 0; l->moved && l->selected != ENTRY_NONE && i < l->filter.hits; i++) {
-        if (l->filter.hit[i] != l->selected)
-            continue;
-        at = i;
-        found = true;
-        break;
-    }
+    if (!pending)
+        l->sought = ENTRY_NONE;
     /* Gone with its file: its neighbour takes its place. Filtered away: the best match. */
-    if (!found && l->moved && l->selected != ENTRY_NONE && !roster_listed(&l->roster, l->selected))
+    if (!found && wants && !roster_listed(&l->roster, wanted))
         at = l->at;
-    else if (!found)
+    else if (!found && !pending)
         l->moved = false;
     put_cursor(l, at, fx);
 }
@@ -147,16 +155,6 @@ static void find_selection(struct list *l, struct effects *fx)
 static bool by_score(const struct list *l)
 {
     return l->sort == SORT_RECENT; /* an order asked for by name is kept while filtering */
-}
-
-void list_remake(struct list *l, struct effects *fx)
-{
-    l->reorder_ms = TIME_NONE;
-    if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
-        return;
-    filter_stale(&l->filter);
-    l->next_stale = 0;
-    list_query_changed(l, fx);
 }
 
 static bool marks_reserve(struct list *l)
@@ -174,20 +172,58 @@ static bool marks_reserve(struct list *l)
     return true;
 }
 
+static void step_filter(struct list *l, struct effects *fx)
+{
+    if (filter_step(&l->filter, l->marks > 0 && marks_reserve(l) ? l->marked : NULL))
+        find_selection(l, fx);
+}
+
+void list_filter_more(struct list *l, struct effects *fx)
+{
+    if (filter_pending(&l->filter))
+        step_filter(l, fx);
+}
+
+void list_filter_finish(struct list *l, struct effects *fx)
+{
+    while (!l->filter.quiet && filter_pending(&l->filter))
+        step_filter(l, fx);
+}
+
+static void start_filter(struct list *l, bool quiet, struct effects *fx)
+{
+    l->filter.quiet = quiet;
+    if (!quiet)
+        l->sought = l->moved ? l->selected : ENTRY_NONE;
+    if (!filter_start(&l->filter, edit_text(&l->query), l->order.entry, l->order.n, l->now_ms,
+                      by_score(l)))
+        l->filter.hits = 0;
+    step_filter(l, fx);
+}
+
 void list_query_changed(struct list *l, struct effects *fx)
 {
-    const bool *marked = l->marks > 0 && marks_reserve(l) ? l->marked : NULL;
+    start_filter(l, false, fx);
+}
 
-    if (!filter_run(&l->filter, edit_text(&l->query), l->order.entry, l->order.n, marked, l->now_ms,
-                    by_score(l)))
-        l->filter.hits = 0;
-    find_selection(l, fx);
+static void remake(struct list *l, bool quiet, struct effects *fx)
+{
+    l->reorder_ms = TIME_NONE;
+    if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
+        return;
+    filter_stale(&l->filter);
+    start_filter(l, quiet, fx);
+}
+
+void list_remake(struct list *l, struct effects *fx)
+{
+    remake(l, true, fx);
 }
 
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)
 {
     l->sort = sort;
-    list_remake(l, fx);
+    remake(l, false, fx);
 }
 
 void list_set_density(struct list *l, enum density density, struct effects *fx)

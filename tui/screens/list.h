@@ -55,6 +55,7 @@ struct list {
     int64_t refresh_ms; /* files have changed: when to list again; TIME_NONE */
     int64_t reorder_ms; /* rows have changed: when to sort and filter again; TIME_NONE */
     size_t next_stale;  /* place in order from which to look for rows to describe */
+    size_t next_rest;   /* then among the entries */
     struct describe_job job[DESCRIBE_JOBS];
     struct problem_list *problems; /* owned; NULL: none */
     struct list_widths widths;     /* the widest text of each column so far */
@@ -64,6 +65,7 @@ struct list {
     bool typing; /* vim keys: `/` was pressed, letters are text */
     enum density density;
     uint32_t selected;
+    uint32_t sought; /* to be selected when the filter comes to it; ENTRY_NONE: nothing else */
     size_t at, top;
     bool moved;
     bool *marked; /* owned, by entry */
@@ -97,6 +99,10 @@ void list_move(struct list *l, int64_t by, struct effects *fx);
 void list_move_to(struct list *l, size_t at, struct effects *fx);
 void list_scroll(struct list *l, int lines, struct effects *fx);
 void list_query_changed(struct list *l, struct effects *fx);
+/* Another step of a filter that takes several frames. */
+void list_filter_more(struct list *l, struct effects *fx);
+/* All of them, before anything is done with what is shown. */
+void list_filter_finish(struct list *l, struct effects *fx);
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx);
 void list_set_density(struct list *l, enum density density, struct effects *fx);
 void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx);

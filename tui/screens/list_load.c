@@ -22,7 +22,8 @@ static bool jobs_idle(const struct list *l)
 
 bool list_settled(const struct list *l)
 {
-    return l->listing == 0 && l->roster.stale == 0 && l->reorder_ms == TIME_NONE;
+    return l->listing == 0 && l->roster.stale == 0 && l->reorder_ms == TIME_NONE &&
+           !filter_pending(&l->filter);
 }
 
 bool list_busy(const struct list *l)
@@ -77,7 +78,6 @@ static void replace_roster(struct list *l)
     l->order.n = 0;
     l->widths = (struct list_widths){ 0 };
     l->replace = false;
-    l->next_stale = 0;
 }
 
 static void see_sessions(struct list *l, const struct ref_list *refs)
@@ -94,6 +94,7 @@ static void see_sessions(struct list *l, const struct ref_list *refs)
         l->selected = l->viewed = ENTRY_NONE;
     }
     roster_see(&l->roster, refs, l->listing);
+    l->next_stale = l->next_rest = 0;
     if (!filter_reserve(&l->filter, l->roster.n))
         l->roster.n = l->filter.slots; /* what cannot be filtered is not shown */
     if (selected.p)
@@ -135,8 +136,9 @@ static void choose_refs(struct list *l, struct ref_list *refs)
         ask_entry(l, refs, l->order.entry[l->next_stale++]);
     if (refs->n > 0)
         return;
-    for (uint32_t i = 0; refs->n < MORE_ROWS && i < l->roster.n; i++)
-        ask_entry(l, refs, i); /* not listed so far, like a copy that may be the newer one now */
+    while (refs->n < MORE_ROWS &&
+           l->next_rest < l->roster.n) /* like a copy that may be newer now */
+        ask_entry(l, refs, (uint32_t)l->next_rest++);
 }
 
 static bool describe_some(struct list *l, struct describe_job *job, struct effects *fx)
@@ -321,6 +323,8 @@ int64_t list_wake_ms(const struct list *l)
 {
     int64_t wake = earlier(l->reorder_ms, l->view_ms);
 
+    if (filter_pending(&l->filter))
+        return l->now_ms;
     if (l->listing == 0) /* else its end looks at the files anyway */
         wake = earlier(wake, l->refresh_ms);
     if (l->busy_since != TIME_NONE)

@@ -204,6 +204,7 @@ static void mouse(struct model *m, struct mouse event)
     struct list *l = &m->list;
     size_t at;
 
+    list_filter_finish(l, &m->fx);
     switch (event.event) {
     case MOUSE_WHEEL_UP: wheel(m, event, -3); return;
     case MOUSE_WHEEL_DOWN: wheel(m, event, 3); return;

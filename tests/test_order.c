@@ -1,0 +1,141 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "store/store.h"
+#include "tui/order.h"
+
+/* Sessions s000, s001, ... as a roster and a filter have them. */
+struct many {
+    struct store store;
+    struct roster roster;
+    struct filter filter;
+    struct order order;
+    char answer[256];
+};
+
+static void see(struct many *m, uint32_t n, const int64_t *time_ms)
+{
+    struct ref_list *list = ref_list_new();
+
+    assert_non_null(list);
+    for (uint32_t i = 0; i < n; i++) {
+        char id[8], path[16];
+        struct session_ref ref = { .store = &m->store, .folder = SLICE("x") };
+
+        snprintf(id, sizeof id, "s%03u", i);
+        snprintf(path, sizeof path, "/x/s%03u", i);
+        ref.id = (struct slice){ id, strlen(id) };
+        ref.path = (struct slice){ path, strlen(path) };
+        ref.file = (struct file_id){ .ino = i + 1, .mtime_ns = time_ms[i] * 1000000 };
+        assert_true(ref_list_add(list, &ref, 0));
+    }
+    assert_true(roster_see(&m->roster, list, 1));
+    assert_true(filter_reserve(&m->filter, n));
+    ref_list_free(list);
+}
+
+/* title NULL: not described */
+static void describe(struct many *m, uint32_t i, const char *title, int64_t created_ms)
+{
+    struct session_row *row = session_row_new();
+
+    if (!title) {
+        session_row_free(row);
+        return;
+    }
+    assert_non_null(row);
+    row->ref = m->roster.entry[i].ref;
+    row->summary = (struct slice){ title, strlen(title) };
+    row->created_ms = created_ms;
+    row->activity_ms = row->ref.file.mtime_ns / 1000000;
+    assert_true(filter_set(&m->filter, i, row));
+    roster_set_row(&m->roster, i, row);
+}
+
+/* The entries in order: "2 0 1". */
+static const char *sorted(struct many *m, enum sort_kind sort)
+{
+    size_t n = 0;
+
+    m->answer[0] = '\0';
+    assert_true(order_make(&m->order, &m->roster, &m->filter, sort));
+    for (size_t i = 0; i < m->order.n && n < sizeof m->answer; i++)
+        n += (size_t)snprintf(m->answer + n, sizeof m->answer - n, "%s%u", i ? " " : "",
+                              m->order.entry[i]);
+    return m->answer;
+}
+
+static void done(struct many *m)
+{
+    filter_fini(&m->filter);
+    order_fini(&m->order);
+    roster_fini(&m->roster);
+}
+
+static void titles_are_compared_whole_and_equal_ones_by_time(void **state)
+{
+    (void)state;
+    struct many m = { 0 };
+    static const int64_t times[] = { 10, 20, 30, 40, 50, 60, 70 };
+    static const char *const titles[] = { "The payment retry loop, part two",
+                                          "The payment retry loop, part one",
+                                          "the payment retry loop",
+                                          "Alpha",
+                                          "alpha",
+                                          NULL,
+                                          "The payment retry loop, part two" };
+
+    see(&m, 7, times);
+    for (uint32_t i = 0; i < 7; i++)
+        describe(&m, i, titles[i], 1);
+    assert_string_equal(sorted(&m, SORT_TITLE), "4 3 2 1 6 0 5");
+    done(&m);
+}
+
+static void equal_numbers_stand_newest_first(void **state)
+{
+    (void)state;
+    struct many m = { 0 };
+    static const int64_t times[] = { 10, 30, 20, 40, -5 };
+    static const int64_t created[] = { 7, 7, 7, 9, 7 };
+
+    see(&m, 5, times);
+    for (uint32_t i = 0; i < 5; i++)
+        describe(&m, i, "x", created[i]);
+    assert_string_equal(sorted(&m, SORT_CREATED), "3 1 2 0 4");
+    assert_string_equal(sorted(&m, SORT_RECENT), "3 1 2 0 4");
+    done(&m);
+}
+
+static void many_of_one_moment_are_ordered_by_id(void **state)
+{
+    (void)state;
+    enum { MANY = 300 };
+    struct many m = { 0 };
+    int64_t times[MANY];
+
+    for (int i = 0; i < MANY; i++)
+        times[i] = 1000;
+    see(&m, MANY, times);
+    sorted(&m, SORT_RECENT);
+    assert_int_equal(m.order.n, MANY);
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(m.order.entry[i], MANY - 1 - i);
+    done(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(titles_are_compared_whole_and_equal_ones_by_time),
+        cmocka_unit_test(equal_numbers_stand_newest_first),
+        cmocka_unit_test(many_of_one_moment_are_ordered_by_id),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
