@@ -1,8 +1,8 @@
 #!/bin/sh
 # Makes a corpus and runs every bench over it.
-#   usage: bench.sh BENCH_PROGRAMS_DIR REPRISE SESSIONS BYTES ROUNDS FILES
+#   usage: bench.sh BENCH_PROGRAMS_DIR REPRISE SESSIONS BYTES ROUNDS FILES ROWS
 set -eu
-programs=$1 reprise=$2 sessions=$3 bytes=$4 rounds=$5 files=$6
+programs=$1 reprise=$2 sessions=$3 bytes=$4 rounds=$5 files=$6 rows=$7
 dir=$(mktemp -d "${TMPDIR:-/tmp}/reprise-bench-XXXXXX")
 trap 'rm -rf "$dir"' EXIT INT TERM
 
@@ -16,3 +16,5 @@ mkdir -p "${large%/*}"
 "$programs/bench_messages" "$reprise" "$dir/large" "$large" "$rounds"
 "$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))
 "$programs/bench_rewind" "$dir" "$files" "$rounds"
+"$programs/bench_filter" "$rows"
+"$programs/bench_update" "$rows"
