@@ -1,9 +1,11 @@
 #include "store/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,18 +106,62 @@ enum err_code disk_private_dir(const char *dir, struct err *e)
     return ERR_OK;
 }
 
+static const char temp_start[] = ".reprise-", temp_end[] = ".tmp";
+enum { TEMP_RANDOM = 8 };
+
 static bool temp_name(char out[48])
 {
-    unsigned char r[8];
+    unsigned char r[TEMP_RANDOM];
 
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
         return false;
-    int n = snprintf(out, 48, ".reprise-");
+    int n = snprintf(out, 48, "%s", temp_start);
 
     for (size_t i = 0; i < sizeof r; i++)
         n += snprintf(out + n, 48 - (size_t)n, "%02x", r[i]);
-    snprintf(out + n, 48 - (size_t)n, ".tmp");
+    snprintf(out + n, 48 - (size_t)n, "%s", temp_end);
     return true;
+}
+
+/* Those of a rewind have a longer name and an owner of their own: rewind/tx.h. */
+static bool is_temp_name(const char *name)
+{
+    size_t n = sizeof temp_start - 1;
+
+    return strncmp(name, temp_start, n) == 0 &&
+           strspn(name + n, "0123456789abcdef") == TEMP_RANDOM * (size_t)2 &&
+           strcmp(name + n + TEMP_RANDOM * 2, temp_end) == 0;
+}
+
+/* Held for as long as the descriptor is open: says that somebody is at work. Where it cannot be had the file is
+ * no worse off than without it. */
+static void temp_hold(int fd)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        errno = 0;
+}
+
+static void sweep_one(int dir, const char *name)
+{
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+    if (fd < 0)
+        return;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        unlinkat(dir, name, 0);
+    close(fd);
+}
+
+void disk_new_sweep(const char *dir)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *x;
+
+    while (d && (x = readdir(d)))
+        if (is_temp_name(x->d_name))
+            sweep_one(dirfd(d), x->d_name);
+    if (d)
+        closedir(d);
 }
 
 /* File systems without O_TMPFILE (NFS, vfat, some FUSE) say so in several ways. */
@@ -129,7 +175,10 @@ static enum err_code temp_open(struct disk_new *f, mode_t mode, struct err *e)
     if (!temp_name(f->temp))
         return err_sys(e, f->path, "draw a random name");
     f->fd = openat(f->dir, f->temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-    return f->fd < 0 ? err_sys(e, f->path, "create a file") : ERR_OK;
+    if (f->fd < 0)
+        return err_sys(e, f->path, "create a file");
+    temp_hold(f->fd);
+    return ERR_OK;
 }
 
 enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out, struct err *e)
@@ -212,6 +261,7 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
 
     /* Only a name can be renamed over another. */
     if (!rc && !f->temp[0]) {
+        temp_hold(f->fd);
         if (!temp_name(f->temp) || name_tmpfile(f, f->temp)) {
             rc = err_sys(e, f->path, "name a new file");
             f->temp[0] = '\0';

@@ -31,7 +31,8 @@ MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
 
 /* A new file that has no name until it is complete. Order: disk_new_open, any writes to fd,
  * disk_new_publish or disk_new_drop. A crash before publish leaves nothing (O_TMPFILE) or, on file systems
- * without it, one temp named ".reprise-<random>.tmp" that disk_new_sweep removes. */
+ * without it, one temp named ".reprise-<random>.tmp" that disk_new_sweep removes. The same name is there for a
+ * moment before a replace. */
 struct disk_new {
     int fd;
     bool lazy_dir;   /* set by the caller: the directory is synced later, once for many files */
@@ -48,6 +49,8 @@ MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, 
 /* The same, replacing what lies there (a small document of ours, or one that its owner replaces too). */
 MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);
 void disk_new_drop(struct disk_new *f);
+/* Removes the temps that crashes left in a directory. One that a running process holds (flock) stays. */
+void disk_new_sweep(const char *dir);
 
 /* A small document in one go: disk_new_open, write, disk_new_replace. */
 MUST_CHECK enum err_code disk_put(const char *dir, const char *name, struct slice bytes,

@@ -248,21 +248,35 @@ static enum err_code equal_links(const char *a, const char *b, struct err *e)
                : err_set(e, ERR_STALE, a, "the copy differs from what was copied");
 }
 
-static enum err_code settle_entry(const FTSENT *f, const char *copy, char *piece, struct err *e)
+static enum err_code compare_entry(const FTSENT *f, const char *copy, char *piece, struct err *e)
 {
-    enum err_code rc = ERR_OK;
-
     switch (f->fts_info) {
-    case FTS_D: return ERR_OK;
-    case FTS_DP: return rmdir(f->fts_accpath) ? err_sys(e, f->fts_path, "remove") : ERR_OK;
-    case FTS_F: rc = equal_files(f->fts_accpath, copy, piece, e); break;
+    case FTS_D:
+    case FTS_DP: return ERR_OK;
+    case FTS_F: return equal_files(f->fts_accpath, copy, piece, e);
     case FTS_SL:
-    case FTS_SLNONE: rc = equal_links(f->fts_accpath, copy, e); break;
+    case FTS_SLNONE: return equal_links(f->fts_accpath, copy, e);
     default: return err_set(e, ERR_STALE, f->fts_path, "something was put here since the copy");
     }
-    if (rc)
+}
+
+static enum err_code settle_entry(const FTSENT *f, const char *copy, char *piece, struct err *e)
+{
+    enum err_code rc = compare_entry(f, copy, piece, e);
+
+    if (rc || f->fts_info == FTS_D)
         return rc;
-    return unlink(f->fts_accpath) ? err_sys(e, f->fts_path, "remove") : ERR_OK;
+    if (f->fts_info == FTS_DP ? rmdir(f->fts_accpath) : unlink(f->fts_accpath))
+        return err_sys(e, f->fts_path, "remove");
+    return ERR_OK;
+}
+
+/* What is missing in the copy is a difference. */
+enum err_code copy_compare(const char *from, const char *to, struct err *e)
+{
+    enum err_code rc = tree_each(from, to, compare_entry, e);
+
+    return rc == ERR_NOT_FOUND ? err_set(e, ERR_STALE, from, "it went on since the copy") : rc;
 }
 
 enum err_code copy_settle(const char *from, const char *to, struct err *e)

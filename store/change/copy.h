@@ -12,6 +12,8 @@
 MUST_CHECK enum err_code copy_tree(const char *from, const char *to, struct err *e);
 /* Removes a tree. Only for an unfinished copy of our own, and for a source that was copied whole. */
 MUST_CHECK enum err_code copy_remove(const char *path, struct err *e);
+/* ERR_STALE when something in `from` does not lie in `to` with equal bytes. */
+MUST_CHECK enum err_code copy_compare(const char *from, const char *to, struct err *e);
 /* Removes from `from` what lies with equal bytes in its copy `to`. Stops with ERR_STALE at the first thing that
  * does not: nothing is removed that exists only once. */
 MUST_CHECK enum err_code copy_settle(const char *from, const char *to, struct err *e);

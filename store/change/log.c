@@ -9,8 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/change/copy.h"
-#include "store/change/record.h"
 #include "store/disk.h"
 
 enum { LOCK_WAIT_MS = 5000, LOCK_STEP_MS = 20 };
@@ -71,42 +69,6 @@ void change_names_free(struct dirent **names, int n)
     free(names);
 }
 
-/* ---- recovery ---- */
-
-static enum err_code recover_step(struct change *c, struct step *s, struct err *e)
-{
-    bool done;
-    enum err_code rc = step_done(s, &done, e);
-
-    if (rc)
-        return rc;
-    if (!done)
-        return step_mend(s, e);
-    struct step inverse = step_inverse(s);
-
-    rc = step_do(&inverse, &c->arena, e);
-    return rc ? rc : step_sync(&inverse, e);
-}
-
-static enum err_code recover(struct change_log *log, const char *name, struct err *e)
-{
-    char dir[PATH_MAX];
-    struct change *c;
-
-    if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, name) >= sizeof dir)
-        return ERR_OK;
-    enum err_code rc = record_read(dir, &c, e);
-
-    if (rc == ERR_NOT_FOUND) /* the crash came before the record: no step was begun */
-        return copy_remove(dir, e);
-    if (rc)
-        return rc;
-    for (size_t i = c->n; i > 0 && !rc; i--)
-        rc = recover_step(c, &c->step[i - 1], e);
-    change_free(c);
-    return rc ? err_wrap(e, rc, "take back a change that was cut short") : copy_remove(dir, e);
-}
-
 static enum err_code recover_all(struct change_log *log, struct err *e)
 {
     struct dirent **names;
@@ -116,7 +78,7 @@ static enum err_code recover_all(struct change_log *log, struct err *e)
     if (rc)
         return rc;
     for (int i = n - 1; i >= 0 && !rc; i--)
-        rc = recover(log, names[i]->d_name, e);
+        rc = change_recover(log, names[i]->d_name, e);
     change_names_free(names, n);
     return rc;
 }

@@ -11,7 +11,7 @@
 #include "store/change/copy.h"
 #include "store/disk.h"
 
-/* A copy under way lies beside its goal; a crash leaves it there, and the next try begins by removing it. */
+/* A copy under way lies beside its goal; a crash leaves it there, and recovery removes it. */
 static const char copy_suffix[] = ".reprise-copy";
 
 static enum err_code parent_of(const char *path, char out[PATH_MAX], struct err *e)
@@ -45,15 +45,32 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
     if (!rc)
         rc = copy_tree(from, temp, e);
     if (!rc && renameat2(AT_FDCWD, temp, AT_FDCWD, to, RENAME_NOREPLACE))
-        rc = err_sys(e, to, "name the copy");
+        rc = errno == EEXIST ? err_set(e, ERR_STALE, to, "move: the name is taken")
+                             : err_sys(e, to, "name the copy");
     if (rc) {
         if (copy_remove(temp, NULL))
             err_wrap(e, rc, "an unfinished copy stays behind");
         return rc;
     }
     rc = sync_parent(to, e);
-    /* Not removed blindly: what a live writer added since the copy must not go. */
+    if (rc)
+        return rc;
+    /* Not removed blindly: what a live writer added since the copy must not go. The whole of it is compared before
+     * the first file goes, so that a refusal leaves the source as it was. */
+    rc = copy_compare(from, to, e);
+    if (rc == ERR_STALE && copy_remove(to, NULL))
+        return err_wrap(e, rc, "a copy stays behind");
     return rc ? rc : copy_settle(from, to, e);
+}
+
+enum err_code move_mend(const char *from, const char *to, struct err *e)
+{
+    char temp[PATH_MAX];
+
+    (void)from;
+    if ((size_t)snprintf(temp, sizeof temp, "%s%s", to, copy_suffix) >= sizeof temp)
+        return ERR_OK;
+    return copy_remove(temp, e);
 }
 
 static bool exists(const char *path)
@@ -93,12 +110,17 @@ enum err_code move_done(const char *from, const char *to, bool *done, struct err
     if (!*done || !exists(from))
         return ERR_OK;
     /* Both: a copy across file systems was named, and its source is not gone yet. The copy is whole, the
-     * source perhaps not any more, so the only way is forward. On one file system this cannot be ours. */
+     * source perhaps not any more, so the only way is forward. On one file system this cannot be ours, and neither
+     * is a copy that lacks something of the source. */
     *done = false;
     if (!other_device(from, to))
         return ERR_OK;
-    enum err_code rc = copy_settle(from, to, e);
+    enum err_code rc = copy_compare(from, to, e);
 
+    if (rc == ERR_STALE)
+        return ERR_OK;
+    if (!rc)
+        rc = copy_settle(from, to, e);
     *done = rc == ERR_OK;
     return rc;
 }

@@ -57,7 +57,7 @@ static enum err_code intent_write(struct change_log *log, const struct change *c
 }
 
 /* A batch moves many things out of few directories: each of them is synced once. */
-static enum err_code steps_sync(const struct change *c, struct err *e)
+enum err_code change_steps_sync(const struct change *c, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -81,51 +81,84 @@ static enum err_code steps_do(struct change *c, size_t *done, struct err *e)
         rc = step_do(&c->step[*done], &c->arena, e);
         *done += rc == ERR_OK;
     }
-    return rc ? rc : steps_sync(c, e);
+    return rc ? rc : change_steps_sync(c, e);
 }
 
 /* Records of appends say where the bytes went only afterwards, so the record is written again. */
-static enum err_code done_write(struct change_log *log, const struct change *c, const char *intent,
-                                struct err *e)
+enum err_code change_finish(struct change_log *log, const struct change *c, const char *intent,
+                            bool *stands, struct err *e)
 {
     char done[PATH_MAX];
     enum err_code rc = record_write(intent, c, e);
 
+    *stands = false;
     snprintf(done, sizeof done, "%s/%s", log->dir, c->id);
     if (rc)
         return rc;
     if (rename(intent, done))
         return err_sys(e, intent, "finish the record");
     rc = disk_sync_dir(log->dir, e);
-    if (rc && rename(done, intent))
-        return err_wrap(e, rc, "the record could not be named back");
-    return rc;
+    if (!rc || rename(done, intent) == 0)
+        return rc;
+    *stands = true;
+    return err_wrap(e, rc, "unfinished: it is done, but perhaps not for good");
+}
+
+enum err_code change_forget(const struct change_log *log, const char *dir, struct err *e)
+{
+    enum err_code rc = copy_remove(dir, e);
+
+    return rc ? rc : disk_sync_dir(log->dir, e);
+}
+
+/* Was the step refused before it touched anything? Then what lies there is somebody else's, even where it looks like
+ * ours. */
+static bool untouched(enum err_code rc)
+{
+    return rc == ERR_STALE || rc == ERR_LOCKED || rc == ERR_UNSAFE || rc == ERR_NOT_FOUND;
+}
+
+/* After a failure: nothing of the change remains. Where that fails too, the record stays and the next start tries
+ * again. */
+static enum err_code take_back(struct change_log *log, struct change *c, size_t done,
+                               const char *dir, enum err_code why, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (done < c->n && !untouched(why))
+        rc = change_step_recover(c, &c->step[done], NULL);
+    if (!rc)
+        rc = change_steps_back(c, done, NULL);
+    if (rc)
+        return err_wrap(e, why, "unfinished, and could not be taken back yet");
+    if (change_forget(log, dir, NULL))
+        return err_wrap(e, why, "its record stays behind");
+    return why;
 }
 
 enum err_code change_run(struct change_log *log, struct change *c, struct err *e)
 {
     char dir[PATH_MAX];
     size_t done = 0;
+    bool stands = false;
     enum err_code rc = id_make(log, c->id, e);
 
     for (size_t i = 0; i < c->n && !rc; i++)
-        rc = step_prepare(&c->step[i], e);
+        rc = step_prepare(&c->step[i], &c->arena, e);
     if (rc)
         return rc;
     c->at_ms = log->now_ms;
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
+    if (rc) {
+        if (change_forget(log, dir, NULL))
+            err_wrap(e, rc, "its record stays behind");
+        return rc;
+    }
+    rc = steps_do(c, &done, e);
     if (!rc)
-        rc = steps_do(c, &done, e);
-    if (!rc)
-        rc = done_write(log, c, dir, e);
-    if (!rc)
-        return ERR_OK;
-    if (change_steps_back(c, done, NULL)) /* the record stays: the next start tries again */
-        return err_wrap(e, rc, "unfinished, and could not be taken back yet");
-    if (copy_remove(dir, NULL))
-        return err_wrap(e, rc, "its record stays behind");
-    return rc;
+        rc = change_finish(log, c, dir, &stands, e);
+    return rc && !stands ? take_back(log, c, done, dir, rc, e) : rc;
 }
 
 enum err_code change_do(const struct store_env *env, struct change *c, struct err *e)

@@ -6,6 +6,7 @@
 
 #include "store/change/move.h"
 #include "store/change/step_kinds.h"
+#include "store/log/append.h"
 #include "store/place.h"
 
 enum err_code step_do(struct step *s, struct arena *a, struct err *e)
@@ -36,14 +37,41 @@ enum err_code step_done(struct step *s, bool *done, struct err *e)
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
 }
 
-enum err_code step_mend(const struct step *s, struct err *e)
+enum err_code step_mend(const struct step *s, struct arena *a, struct err *e)
 {
-    return s->kind == STEP_TAIL || s->kind == STEP_EDIT ? step_bytes_mend(s, e) : ERR_OK;
+    switch (s->kind) {
+    case STEP_APPEND: return step_append_mend(s, e);
+    case STEP_TAIL:
+    case STEP_EDIT: return step_bytes_mend(s, e);
+    case STEP_PUT: return step_put_mend(s, a, e);
+    case STEP_MOVE: return move_mend(s->path, s->to, e);
+    case STEP_KINDS: break;
+    }
+    return ERR_OK;
 }
 
-enum err_code step_prepare(struct step *s, struct err *e)
+enum err_code step_settle(const struct step *s, struct arena *a, struct err *e)
+{
+    return s->kind == STEP_PUT ? step_put_settle(s, a, e) : ERR_OK;
+}
+
+/* The guard becomes a part of what is appended, so that taking it back takes the guard too. */
+static enum err_code guard(struct step *s, struct arena *a, struct err *e)
+{
+    char *p = arena_alloc(a, s->bytes.n + 1);
+
+    if (!p)
+        return err_set(e, ERR_NOMEM, s->path, "append: out of memory");
+    p[0] = '\n';
+    memcpy(p + 1, s->bytes.p, s->bytes.n);
+    s->bytes = (struct slice){ p, s->bytes.n + 1 };
+    return ERR_OK;
+}
+
+enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
 {
     struct stat st;
+    bool torn = s->kind == STEP_APPEND && log_tail_is_torn(s->path, s->follow ? APPEND_FOLLOW : 0);
 
     if (s->kind == STEP_MOVE)
         return ERR_OK;
@@ -56,7 +84,7 @@ enum err_code step_prepare(struct step *s, struct err *e)
     s->old_mode = st.st_mode & 07777;
     if (s->mode == 0)
         s->mode = s->old_mode;
-    return ERR_OK;
+    return torn ? guard(s, a, e) : ERR_OK;
 }
 
 struct step step_inverse(const struct step *s)

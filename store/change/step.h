@@ -45,20 +45,23 @@ struct step {
     bool follow; /* APPEND: through a link */
 };
 
-/* Looks at what is there before the record is written: where an append begins at the earliest, and the mtimes
- * that the inverse puts back. */
-MUST_CHECK enum err_code step_prepare(struct step *s, struct err *e);
+/* Looks at what is there before the record is written: where an append begins at the earliest, whether a newline has
+ * to guard it, and the mtimes that the inverse puts back. */
+MUST_CHECK enum err_code step_prepare(struct step *s, struct arena *a, struct err *e);
 /* Does it, durably, but for the directory entries of a MOVE: the caller syncs those once for many moves
  * (step_sync). Fills in what the inverse needs. On failure nothing of this step remains. A TAIL that is
  * refused because the log is in use or went on, and that has an opposite, becomes the APPEND of it: the log
  * then says the old thing again and keeps what it said in between. */
 MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e);
-/* Has it happened? For recovery, from what lies on the disk alone. (A TAIL may turn out to have been done as
- * an APPEND; s then says so.) */
+/* Has it happened? For recovery, from what lies on the disk alone. s learns where: at which offset an APPEND went, and
+ * that a TAIL was done as an APPEND. */
 MUST_CHECK enum err_code step_done(struct step *s, bool *done, struct err *e);
-/* After a crash in the middle of a TAIL or EDIT that is not done: where what lies there is a mixture of the old
- * and the new bytes, the old ones are put back. Anything else is left alone. */
-MUST_CHECK enum err_code step_mend(const struct step *s, struct err *e);
+/* After a crash or a failure in the middle of a step that is not done: a part of an append is cut off, a mixture of
+ * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT go. Anything else is
+ * left alone. */
+MUST_CHECK enum err_code step_mend(const struct step *s, struct arena *a, struct err *e);
+/* After a crash behind a PUT that is done: its temporary names go, and what it did to names becomes durable. */
+MUST_CHECK enum err_code step_settle(const struct step *s, struct arena *a, struct err *e);
 /* The step that takes a done step back. Slices and paths are shared with s. */
 struct step step_inverse(const struct step *s);
 /* Makes the names that a MOVE changed durable. */

@@ -109,6 +109,8 @@ enum err_code step_edit_do(struct step *s, struct err *e)
         rc = place_write(fd, s->bytes, s->offset, s->path, e);
         if (rc && place_write(fd, s->old, s->offset, s->path, NULL))
             rc = err_wrap(e, rc, "the old bytes could not be put back");
+        else if (rc)
+            place_mtime_put(fd, s->old_mtime_ns);
     }
     if (!rc)
         rc = disk_sync(fd, s->path, e);
@@ -120,7 +122,7 @@ enum err_code step_edit_do(struct step *s, struct err *e)
 
 /* The appended bytes are looked for behind the place where the file ended, record by record: another program
  * may have written between. */
-enum err_code step_append_done(const struct step *s, bool *done, struct err *e)
+enum err_code step_append_done(struct step *s, bool *done, struct err *e)
 {
     struct stat st;
     int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -134,8 +136,11 @@ enum err_code step_append_done(const struct step *s, bool *done, struct err *e)
         close(fd);
         return rc;
     }
-    for (int64_t at = s->offset; at + (int64_t)s->bytes.n <= st.st_size && !*done; at++)
+    for (int64_t at = s->offset; at + (int64_t)s->bytes.n <= st.st_size && !*done; at++) {
         *done = place_holds(fd, s->bytes, at);
+        if (*done)
+            s->offset = at;
+    }
     close(fd);
     return ERR_OK;
 }
@@ -194,6 +199,20 @@ static bool mixed(int fd, const struct step *s, int64_t size)
             return false;
     }
     return true;
+}
+
+/* Where the lease is not granted what there is of the append stays: a torn line, or one of its own, that harms no
+ * other, and the next append of anybody who guards begins behind it. */
+enum err_code step_append_mend(const struct step *s, struct err *e)
+{
+    struct step tail = *s;
+    struct stat st;
+
+    if (stat(s->path, &st) || st.st_size <= s->offset)
+        return ERR_OK;
+    tail.kind = STEP_TAIL;
+    tail.old = (struct slice){ NULL, 0 };
+    return step_bytes_mend(&tail, e);
 }
 
 enum err_code step_bytes_mend(const struct step *s, struct err *e)

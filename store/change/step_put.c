@@ -95,9 +95,12 @@ static enum err_code put_out(const struct step *s, const char *dir, struct arena
 {
     if (!s->old_absent && unlink(s->path))
         return err_sys(e, s->path, "remove");
-    if (s->with_dir && rmdir(dir) == 0)
+    if (!s->with_dir)
+        return disk_sync_dir(dir, e);
+    if (rmdir(dir) == 0)
         return dir_sync_name(dir, a, e);
-    return disk_sync_dir(dir, e);
+    return errno == ENOTEMPTY || errno == EEXIST ? disk_sync_dir(dir, e)
+                                                 : err_sys(e, dir, "remove directory");
 }
 
 enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
@@ -113,4 +116,31 @@ enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
     if (!same)
         return err_set(e, ERR_STALE, s->path, "write: something else lies there now");
     return s->absent ? put_out(s, dir, a, e) : put_in(s, dir, a, e);
+}
+
+enum err_code step_put_mend(const struct step *s, struct arena *a, struct err *e)
+{
+    const char *dir;
+    enum err_code rc = dir_of(s->path, a, &dir, e);
+
+    if (rc)
+        return rc;
+    disk_new_sweep(dir);
+    if (!s->with_dir || !s->old_absent || rmdir(dir))
+        return ERR_OK;
+    return dir_sync_name(dir, a, e);
+}
+
+enum err_code step_put_settle(const struct step *s, struct arena *a, struct err *e)
+{
+    const char *dir;
+    enum err_code rc = dir_of(s->path, a, &dir, e);
+
+    if (rc)
+        return rc;
+    disk_new_sweep(dir);
+    rc = disk_sync_dir(dir, e);
+    if (s->with_dir && s->absent && (rc == ERR_NOT_FOUND || rmdir(dir) == 0))
+        rc = ERR_OK;
+    return rc || !s->with_dir ? rc : dir_sync_name(dir, a, e);
 }

@@ -81,29 +81,48 @@ static bool torn_after_a_moment(int fd)
     return tail_is_torn(fd);
 }
 
-/* After a partial write: cut our piece off where it is proven that nobody else can have written behind it,
- * else end it with a newline so that the next record of anybody begins on a line of its own. */
-static void take_back(int fd, off_t end, size_t done)
+bool log_tail_is_torn(const char *path, unsigned flags)
+{
+    struct file_id id;
+    int fd;
+
+    if (log_open(path, flags, &fd, &id, NULL))
+        return false;
+    bool torn = torn_after_a_moment(fd);
+
+    close(fd);
+    return torn;
+}
+
+/* Cuts our bytes off where it is proven that nobody else can have written behind them. */
+static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
 {
     struct stat st;
 
-    if (done == 0)
-        return;
-    if (lease_take(fd)) {
-        bool last = fstat(fd, &st) == 0 && st.st_size == end;
-        bool cut = last && ftruncate(fd, end - (off_t)done) == 0;
+    if (!lease_take(fd))
+        return false;
+    bool last = fstat(fd, &st) == 0 && st.st_size == end;
+    bool cut = last && ftruncate(fd, end - (off_t)done) == 0;
 
-        lease_drop(fd);
-        if (cut)
-            return;
-    }
+    if (cut)
+        place_mtime_put(fd, mtime_ns);
+    lease_drop(fd);
+    return cut;
+}
+
+/* After a partial write. What cannot be cut off is ended with a newline, so that the next record of anybody begins
+ * on a line of its own. */
+static void take_back(int fd, off_t end, size_t done, int64_t mtime_ns)
+{
+    if (done == 0 || cut_off(fd, end, done, mtime_ns))
+        return;
     while (write(fd, "\n", 1) < 0 && errno == EINTR)
         ;
 }
 
 /* One write call, no loop: a second one could land behind a stranger's record. */
-static enum err_code write_once(int fd, struct slice bytes, const char *path, off_t *end,
-                                struct err *e)
+static enum err_code write_once(int fd, struct slice bytes, const struct file_id *before,
+                                const char *path, off_t *end, struct err *e)
 {
     ssize_t k;
 
@@ -116,9 +135,29 @@ static enum err_code write_once(int fd, struct slice bytes, const char *path, of
     if (k >= 0 && (size_t)k == bytes.n)
         return ERR_OK;
     if (k > 0)
-        take_back(fd, *end, (size_t)k);
+        take_back(fd, *end, (size_t)k, before->mtime_ns);
     errno = sys;
     return err_sys(e, path, "append");
+}
+
+/* Is the record really there, and for good? If not, it goes again where that harms nobody: a caller that is told of a
+ * failure must not find it done. */
+static enum err_code make_sure(int fd, struct slice bytes, const struct appended *a,
+                               const char *path, struct err *e)
+{
+    if (!place_holds(fd, bytes, a->offset))
+        return err_set(e, ERR_STALE, path, "append: what was written is not there");
+    enum err_code rc = disk_sync(fd, path, e);
+
+    if (rc && !cut_off(fd, a->offset + a->length, bytes.n, a->before.mtime_ns))
+        err_wrap(e, rc, "what was appended is there, but perhaps not for good");
+    return rc;
+}
+
+/* A record that brings its own newline needs no other. */
+static bool needs_guard(int fd, struct slice records)
+{
+    return (records.n == 0 || records.p[0] != '\n') && torn_after_a_moment(fd);
 }
 
 enum err_code log_append(const char *path, struct slice records, unsigned flags,
@@ -132,19 +171,16 @@ enum err_code log_append(const char *path, struct slice records, unsigned flags,
 
     if (rc)
         return rc;
-    a.guarded = torn_after_a_moment(fd);
+    a.guarded = needs_guard(fd, records);
     if ((a.guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records))
         rc = err_set(e, ERR_NOMEM, path, "append: out of memory");
     if (!rc)
-        rc = write_once(fd, buf_slice(&bytes), path, &end, e);
+        rc = write_once(fd, buf_slice(&bytes), &a.before, path, &end, e);
     if (!rc) {
         a.length = (int64_t)bytes.n;
         a.offset = end - a.length;
-        if (!place_holds(fd, buf_slice(&bytes), a.offset))
-            rc = err_set(e, ERR_STALE, path, "append: what was written is not there");
+        rc = make_sure(fd, buf_slice(&bytes), &a, path, e);
     }
-    if (!rc)
-        rc = disk_sync(fd, path, e);
     if (!rc && out)
         *out = a;
     close(fd);

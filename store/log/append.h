@@ -25,9 +25,14 @@ enum append_flags {
     APPEND_FOLLOW = 1, /* through a symlink, as the vendor's rename does */
 };
 
-/* records: whole lines, each with its newline. The file must exist and be regular.
+/* Would log_append begin with a newline of its own? A fresh tail is given a moment. */
+bool log_tail_is_torn(const char *path, unsigned flags);
+
+/* records: whole lines, each with its newline (and perhaps a guarding one before the first). The file must exist and
+ * be regular.
  * ERR_IO after a partial write (disk full): our piece was taken back when that was safe, else ended with a
- * newline so that it harms no other record; nothing else changed. ERR_STALE: what was read back is not what
+ * newline so that it harms no other record; nothing else changed. ERR_IO when it could not be synced: taken back
+ * likewise, else the text says that it is there. ERR_STALE: what was read back is not what
  * was written (the file was truncated under us). */
 MUST_CHECK enum err_code log_append(const char *path, struct slice records, unsigned flags,
                                     struct appended *out, struct err *e);
