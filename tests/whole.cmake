@@ -33,6 +33,11 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
         $<IF:$<BOOL:${REPRISE_SANITIZE}>,sanitized,plain>)
 endif()
 
+# Every write path with every call failing. The injector stands where the sanitizers stand.
+if(NOT REPRISE_SANITIZE AND NOT REPRISE_FUZZ)
+    add_subdirectory(fault)
+endif()
+
 # What can be said about the source needs to be said once.
 if(NOT REPRISE_SANITIZE)
     script(built source check_built.sh ${PROJECT_SOURCE_DIR})

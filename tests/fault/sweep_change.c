@@ -1,0 +1,283 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "store/change/change.h"
+#include "store/place.h"
+#include "tests/fault/trial.h"
+
+/* Changes of every kind of step. Bytes of more than a few KiB lie in files of their own in the record, so one of
+ * them is long. */
+static char long_bytes[12000];
+
+static void make_store(struct yard *y)
+{
+    folder_put(&y->folder, "user/log.jsonl", SLICE("{\"a\":1}\n{\"a\":2}\n"));
+    folder_put(&y->folder, "user/cut.jsonl", SLICE("{\"c\":1}\n{\"c\":2}\n{\"c\":3}\n"));
+    folder_put(&y->folder, "user/doc.json", SLICE("{\"archived\":false}"));
+    folder_put(&y->folder, "user/gone.json", SLICE("{}"));
+    folder_put(&y->folder, "user/side/agent.jsonl", SLICE("{}\n"));
+    folder_dir(&y->folder, "user/other");
+    memset(long_bytes, 'x', sizeof long_bytes);
+}
+
+typedef void plan_fn(const struct yard *y, struct change *c);
+
+static void add(const struct yard *y, struct change *c, const char *name, const char *to,
+                struct step s)
+{
+    char path[4096], other[4096];
+
+    s.path = folder_path(&y->folder, name, path);
+    s.to = to ? folder_path(&y->folder, to, other) : NULL;
+    s.mtime_ns = MTIME_NOW;
+    assert_int_equal(change_add(c, &s, NULL), ERR_OK);
+}
+
+static void plan_append(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/log.jsonl", NULL,
+        (struct step){ .kind = STEP_APPEND,
+                       .bytes = SLICE("{\"title\":\"new\"}\n"),
+                       .opposite = SLICE("{\"title\":\"old\"}\n") });
+}
+
+static void plan_tail(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/cut.jsonl", NULL,
+        (struct step){ .kind = STEP_TAIL,
+                       .offset = 8,
+                       .old = SLICE("{\"c\":2}\n{\"c\":3}\n"),
+                       .bytes = SLICE("{\"c\":3}\n") });
+}
+
+static void plan_grow(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/cut.jsonl", NULL,
+        (struct step){ .kind = STEP_TAIL,
+                       .offset = 16,
+                       .old = SLICE("{\"c\":3}\n"),
+                       .bytes = { long_bytes, sizeof long_bytes } });
+}
+
+static void plan_edit(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/log.jsonl", NULL,
+        (struct step){
+            .kind = STEP_EDIT, .offset = 1, .old = SLICE("\"a\":1"), .bytes = SLICE("\"b\":7") });
+}
+
+static void plan_replace(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/doc.json", NULL,
+        (struct step){ .kind = STEP_PUT,
+                       .old = SLICE("{\"archived\":false}"),
+                       .bytes = { long_bytes, sizeof long_bytes } });
+}
+
+static void plan_create(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/fresh/new.json", NULL,
+        (struct step){
+            .kind = STEP_PUT, .old_absent = true, .with_dir = true, .bytes = SLICE("{\"n\":1}") });
+}
+
+static void plan_remove(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/gone.json", NULL,
+        (struct step){ .kind = STEP_PUT, .old = SLICE("{}"), .absent = true });
+}
+
+static void plan_move(const struct yard *y, struct change *c)
+{
+    add(y, c, "user/side", "user/other/side", (struct step){ .kind = STEP_MOVE });
+}
+
+static void plan_all(const struct yard *y, struct change *c)
+{
+    plan_append(y, c);
+    plan_edit(y, c);
+    plan_tail(y, c);
+    plan_replace(y, c);
+    plan_create(y, c);
+    plan_remove(y, c);
+    plan_move(y, c);
+}
+
+/* As an exit code would tell it. */
+static enum trial_end end_of(enum err_code rc, const struct err *e)
+{
+    if (rc && getenv("REPRISE_SWEEP_TELL"))
+        fprintf(stderr, "%s: %s\n", e->path, e->text);
+    if (rc)
+        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
+    return END_DONE;
+}
+
+static enum trial_end act(struct yard *y)
+{
+    struct change_log *log;
+    struct change *c = change_new("test");
+    struct err e = { 0 };
+    plan_fn *const *plan = y->arg;
+
+    (*plan)(y, c);
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc) {
+        rc = change_run(log, c, &e);
+        change_log_close(log);
+    }
+    change_free(c);
+    return end_of(rc, &e);
+}
+
+static enum trial_end open_log(struct yard *y)
+{
+    struct change_log *log;
+    struct err e;
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc)
+        change_log_close(log);
+    return end_of(rc, &e);
+}
+
+static enum trial_end undo(struct yard *y)
+{
+    struct change_log *log;
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc) {
+        rc = change_undo(log, NULL, NULL, &e);
+        change_log_close(log);
+    }
+    return end_of(rc, &e);
+}
+
+/* Taking back is a change like any other: it is broken at each of its calls too. */
+static void make_done(struct yard *y)
+{
+    make_store(y);
+    assert_int_equal(act(y), END_DONE);
+}
+
+static enum trial_end redo(struct yard *y)
+{
+    struct change_log *log;
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc) {
+        rc = change_redo(log, NULL, &e);
+        change_log_close(log);
+    }
+    return end_of(rc, &e);
+}
+
+static void hold(const char *name, plan_fn *plan, bool no_tmpfile)
+{
+    struct trial s = { .name = name,
+                       .make = make_store,
+                       .act = act,
+                       .recover = open_log,
+                       .undo = undo,
+                       .arg = &plan,
+                       .no_tmpfile = no_tmpfile };
+
+    trial_must_hold(&s);
+}
+
+static void append_is_there_or_not(void **state)
+{
+    (void)state;
+    hold("append step", plan_append, false);
+}
+
+static void end_of_a_log_is_cut_or_not(void **state)
+{
+    (void)state;
+    hold("tail step", plan_tail, false);
+}
+
+static void end_of_a_log_grows_or_not(void **state)
+{
+    (void)state;
+    hold("growing tail step", plan_grow, false);
+}
+
+static void edit_in_place_is_there_or_not(void **state)
+{
+    (void)state;
+    hold("edit step", plan_edit, false);
+}
+
+static void document_is_replaced_or_not(void **state)
+{
+    (void)state;
+    hold("replacing put step", plan_replace, false);
+}
+
+static void document_is_created_or_not(void **state)
+{
+    (void)state;
+    hold("creating put step", plan_create, false);
+}
+
+static void document_is_removed_or_not(void **state)
+{
+    (void)state;
+    hold("removing put step", plan_remove, false);
+}
+
+static void directory_is_moved_or_not(void **state)
+{
+    (void)state;
+    hold("move step", plan_move, false);
+}
+
+static void all_steps_are_done_or_none(void **state)
+{
+    (void)state;
+    hold("all steps", plan_all, false);
+}
+
+static void all_steps_hold_where_files_cannot_be_nameless(void **state)
+{
+    (void)state;
+    hold("all steps, no O_TMPFILE", plan_all, true);
+}
+
+static void taking_back_is_done_or_not(void **state)
+{
+    plan_fn *plan = plan_all;
+    struct trial s = { .name = "undo of all steps",
+                       .make = make_done,
+                       .act = undo,
+                       .recover = open_log,
+                       .undo = redo,
+                       .arg = &plan };
+
+    (void)state;
+    trial_must_hold(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(append_is_there_or_not),
+        cmocka_unit_test(end_of_a_log_is_cut_or_not),
+        cmocka_unit_test(end_of_a_log_grows_or_not),
+        cmocka_unit_test(edit_in_place_is_there_or_not),
+        cmocka_unit_test(document_is_replaced_or_not),
+        cmocka_unit_test(document_is_created_or_not),
+        cmocka_unit_test(document_is_removed_or_not),
+        cmocka_unit_test(directory_is_moved_or_not),
+        cmocka_unit_test(all_steps_are_done_or_none),
+        cmocka_unit_test(all_steps_hold_where_files_cannot_be_nameless),
+        cmocka_unit_test(taking_back_is_done_or_not),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,433 @@
+#include "tests/fault/trial.h"
+
+#include "tests/test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lite/buf.h"
+
+struct way {
+    const char *name;
+    enum inject_mode mode;
+    int error;
+    bool stays;
+};
+
+static const struct way ways[] = {
+    { "kill", INJECT_KILL, 0, false },
+    { "kill after", INJECT_KILL_AFTER, 0, false },
+    { "torn write", INJECT_TORN, 0, false },
+    { "power cut", INJECT_POWER_CUT, 0, false },
+    { "power cut, zeros", INJECT_POWER_CUT_ZEROS, 0, false },
+    { "short write", INJECT_SHORT, 0, false },
+    { "no space", INJECT_ERROR, ENOSPC, false },
+    { "no space from then on", INJECT_ERROR, ENOSPC, true },
+    { "quota", INJECT_ERROR, EDQUOT, false },
+    { "i/o error", INJECT_ERROR, EIO, false },
+    { "i/o errors from then on", INJECT_ERROR, EIO, true },
+    { "fsync fails afterwards", INJECT_ERROR_AFTER, EIO, false },
+};
+
+enum { WAYS = sizeof ways / sizeof *ways };
+
+bool trial_is_long(void)
+{
+    const char *how = getenv("REPRISE_SWEEP");
+
+    return how && strcmp(how, "long") == 0;
+}
+
+/* ---- the yard ---- */
+
+/* In memory, where there is such a place: what is durable is simulated, and a real fsync costs milliseconds. */
+static void choose_place(void)
+{
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 1);
+    signal(SIGIO, SIG_IGN); /* of leases */
+}
+
+/* So that the times of two yards are the same, and long past: a fresh torn tail is waited for. */
+static void age(const struct yard *y)
+{
+    char copy[4096];
+    char *roots[] = { copy, NULL };
+    const struct timespec past[2] = { { .tv_sec = 1700000000, .tv_nsec = 123456789 },
+                                      { .tv_sec = 1700000000, .tv_nsec = 123456789 } };
+    FTSENT *x;
+
+    snprintf(copy, sizeof copy, "%s", y->user);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    assert_non_null(fts);
+    while ((x = fts_read(fts)))
+        if (x->fts_info == FTS_F)
+            assert_int_equal(utimensat(AT_FDCWD, x->fts_accpath, past, 0), 0);
+    fts_close(fts);
+}
+
+void yard_make(struct yard *y, const struct trial *s)
+{
+    choose_place();
+    *y = (struct yard){ .arg = s->arg };
+    folder_make(&y->folder);
+    folder_dir(&y->folder, "user");
+    folder_dir(&y->folder, "state");
+    folder_dir(&y->folder, "data");
+    folder_path(&y->folder, "user", y->user);
+    folder_path(&y->folder, "state", y->state);
+    folder_path(&y->folder, "data", y->data);
+    y->env = (struct store_env){
+        .state_dir = y->state, .data_dir = y->data, .cwd = y->user, .now_ms = 1800000000000
+    };
+    s->make(y);
+    age(y);
+}
+
+void yard_remove(struct yard *y)
+{
+    folder_remove(&y->folder);
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static void add_bytes(struct buf *out, const char *path)
+{
+    char piece[4096];
+    FILE *in = fopen(path, "rb");
+    size_t n;
+
+    assert_non_null(in);
+    while ((n = fread(piece, 1, sizeof piece, in)) > 0)
+        assert_int_equal(buf_add(out, (struct slice){ piece, n }), ERR_OK);
+    fclose(in);
+}
+
+static void add_entry(struct buf *out, const FTSENT *x, size_t root, bool times)
+{
+    const struct stat *st = x->fts_statp;
+
+    assert_int_equal(buf_addf(out, "%s %o", x->fts_path + root, st->st_mode), ERR_OK);
+    if (x->fts_info == FTS_F && times)
+        assert_int_equal(
+            buf_addf(out, " %lld.%09ld", (long long)st->st_mtim.tv_sec, st->st_mtim.tv_nsec),
+            ERR_OK);
+    assert_int_equal(buf_add_byte(out, '\n'), ERR_OK);
+    if (x->fts_info == FTS_F)
+        add_bytes(out, x->fts_accpath);
+}
+
+char *yard_image(const struct yard *y, bool times)
+{
+    char copy[4096];
+    char *roots[] = { copy, NULL };
+    struct buf out = { 0 };
+    FTSENT *x;
+
+    snprintf(copy, sizeof copy, "%s", y->user);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+
+    assert_non_null(fts);
+    while ((x = fts_read(fts))) {
+        if (strncmp(x->fts_name, "lost-", 5) == 0) /* by a power cut: see powercut.c */
+            fts_set(fts, x, FTS_SKIP);
+        else if (x->fts_info != FTS_DP && x->fts_level > 0)
+            add_entry(&out, x, strlen(y->user), times);
+    }
+    fts_close(fts);
+    assert_non_null(buf_cstr(&out));
+    return out.p;
+}
+
+/* Names that only a working reprise has: intents, temporary files, unfinished copies. */
+static long count_temps(const char *dir)
+{
+    char copy[4096];
+    char *roots[] = { copy, NULL };
+    FTSENT *x;
+    long n = 0;
+
+    snprintf(copy, sizeof copy, "%s", dir);
+    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+
+    assert_non_null(fts);
+    while ((x = fts_read(fts))) {
+        size_t len = strlen(x->fts_name);
+        bool ours = strncmp(x->fts_name, ".reprise", 8) == 0 ||
+                    strstr(x->fts_name, ".reprise-copy") ||
+                    (len > 7 && strcmp(x->fts_name + len - 7, ".intent") == 0);
+
+        if (strncmp(x->fts_name, "lost-", 5) == 0)
+            fts_set(fts, x, FTS_SKIP);
+        else if (ours && x->fts_info != FTS_DP)
+            n++;
+    }
+    fts_close(fts);
+    return n;
+}
+
+/* ---- one run ---- */
+
+int trial_child(struct yard *y, enum trial_end (*fn)(struct yard *y), const struct inject *how,
+                long *count)
+{
+    int status;
+    _Atomic long *counter =
+        mmap(NULL, sizeof *counter, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct inject armed = how ? *how : (struct inject){ 0 };
+
+    assert_ptr_not_equal(counter, MAP_FAILED);
+    armed.counter = counter;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        inject_arm(&armed);
+        _exit((int)fn(y));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (count)
+        *count = *counter;
+    munmap((void *)counter, sizeof *counter);
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        return -1;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > END_UNFINISHED)
+        fail_msg("the operation ended with status %x", (unsigned)status);
+    return WEXITSTATUS(status);
+}
+
+struct images {
+    char *old, *old_times, *new;
+};
+
+static struct images images_of(const struct trial *s, long *calls)
+{
+    struct yard y;
+    struct inject how = { .no_tmpfile = s->no_tmpfile };
+    struct images im;
+
+    yard_make(&y, s);
+    im.old = yard_image(&y, false);
+    im.old_times = yard_image(&y, true);
+    assert_int_equal(trial_child(&y, s->act, &how, calls), END_DONE);
+    im.new = yard_image(&y, false);
+    if (strcmp(im.old, im.new) == 0)
+        fail_msg("%s: nothing happens, so nothing is tested", s->name);
+    yard_remove(&y);
+    return im;
+}
+
+static void images_free(struct images *im)
+{
+    free(im->old);
+    free(im->old_times);
+    free(im->new);
+}
+
+/* Where this variable is set, each thing that is found is told with the tree as it was. */
+static void complain(const struct trial *s, const char *way, const char *point, const char *what,
+                     const char *image)
+{
+    if (getenv("REPRISE_SWEEP_TELL"))
+        printf("  %s, %s at %s: %s\n%s\n", s->name, way, point, what, image ? image : "");
+}
+
+static void check_undo(const struct trial *s, struct yard *y, const struct images *im,
+                       const char *way, const char *point, struct tally *t)
+{
+    if (!s->undo)
+        return;
+    struct inject how = { .no_tmpfile = s->no_tmpfile };
+    int end = trial_child(y, s->undo, &how, NULL);
+    char *now = yard_image(y, true);
+
+    if (end != END_DONE || strcmp(now, im->old_times) != 0) {
+        t->undo_failed++;
+        complain(s, way, point, "undo did not give the old tree back", now);
+    }
+    free(now);
+}
+
+/* After the operation ended, in whatever way (-1: it was killed), and the next command ran. */
+static void check(const struct trial *s, struct yard *y, const struct images *im, int end,
+                  const char *way, const char *point, struct tally *t)
+{
+    char *now = yard_image(y, false);
+    bool is_old = strcmp(now, im->old) == 0, is_new = strcmp(now, im->new) == 0;
+
+    t->old += is_old;
+    t->new += is_new;
+    if (!is_old && !is_new && !(s->tolerates && s->tolerates(y, end == END_DONE))) {
+        t->torn++;
+        complain(s, way, point, "neither old nor new", now);
+    }
+    if ((end == END_DONE && is_old) || (end == END_FAILED && is_new)) {
+        t->untrue++;
+        complain(s, way, point, end == END_DONE ? "said done" : "said failed", NULL);
+    }
+    long temps = count_temps(y->state) + count_temps(y->data);
+
+    if (temps) {
+        t->temps += temps;
+        complain(s, way, point, "names of ours stay in the state or data directory", NULL);
+    }
+    free(now);
+    if (is_old) {
+        now = yard_image(y, true);
+        if (strcmp(now, im->old_times) != 0) {
+            t->times++;
+            complain(s, way, point, "a time is not the old one", now);
+        }
+        free(now);
+    }
+    if (is_new)
+        check_undo(s, y, im, way, point, t);
+}
+
+static void recover(const struct trial *s, struct yard *y, const char *way, const char *point,
+                    struct tally *t)
+{
+    struct inject how = { .no_tmpfile = s->no_tmpfile };
+
+    if (trial_child(y, s->recover, &how, NULL) == END_DONE)
+        return;
+    t->unrecovered++;
+    complain(s, way, point, "the next command failed", NULL);
+}
+
+/* An error is not a crash: everything is put right before the command ends. */
+static void check_at_once(const struct trial *s, const struct yard *y, const struct images *im,
+                          const struct way *w, const char *point, struct tally *t)
+{
+    char *now = yard_image(y, false);
+
+    if (!w->stays && strcmp(now, im->old) != 0) {
+        t->left_at_once++;
+        complain(s, w->name, point, "a failed operation left something behind", now);
+    }
+    free(now);
+}
+
+/* True when the operation ended before its k-th call. */
+static bool run_at(const struct trial *s, const struct images *im, const struct way *w, long k,
+                   struct tally *t)
+{
+    struct yard y;
+    struct inject how = {
+        .mode = w->mode, .nth = k, .error = w->error, .stays = w->stays, .no_tmpfile = s->no_tmpfile
+    };
+    long count;
+    char point[32];
+
+    snprintf(point, sizeof point, "%ld", k);
+    yard_make(&y, s);
+    int end = trial_child(&y, s->act, &how, &count);
+
+    if (count >= k) {
+        t->runs++;
+        if (end == END_FAILED)
+            check_at_once(s, &y, im, w, point, t);
+        recover(s, &y, w->name, point, t);
+        check(s, &y, im, end, w->name, point, t);
+    }
+    yard_remove(&y);
+    return count < k;
+}
+
+static void print_tally(const struct trial *s, const char *how, const struct tally *t)
+{
+    printf("%s%s: %ld calls, %ld runs: %ld old, %ld new; torn %ld, untrue %ld, unrecovered %ld, "
+           "undo failed %ld, "
+           "left at once %ld, temps %ld, times %ld\n",
+           s->name, how, t->calls, t->runs, t->old, t->new, t->torn, t->untrue, t->unrecovered,
+           t->undo_failed, t->left_at_once, t->temps, t->times);
+    fflush(stdout);
+}
+
+struct tally trial_run(const struct trial *s)
+{
+    struct tally t = { 0 };
+    struct images im = images_of(s, &t.calls);
+    long stride = s->stride > 1 && !trial_is_long() ? s->stride : 1;
+
+    for (int w = 0; w < WAYS; w++)
+        for (long k = 1 + w % stride; !run_at(s, &im, &ways[w], k, &t); k += stride)
+            ;
+    images_free(&im);
+    print_tally(s, "", &t);
+    return t;
+}
+
+/* ---- crashes in the recovery ---- */
+
+static bool run_twice_at(const struct trial *s, const struct images *im, long first, long second,
+                         struct tally *t)
+{
+    struct yard y;
+    struct inject one = { .mode = INJECT_KILL, .nth = first, .no_tmpfile = s->no_tmpfile };
+    struct inject two = { .mode = second % 2 ? INJECT_KILL : INJECT_POWER_CUT,
+                          .nth = second,
+                          .no_tmpfile = s->no_tmpfile };
+    long count;
+    char point[48];
+
+    snprintf(point, sizeof point, "%ld, then %ld", first, second);
+    yard_make(&y, s);
+    int end = trial_child(&y, s->act, &one, NULL);
+
+    if (end == -1 && trial_child(&y, s->recover, &two, &count) == -1) {
+        t->runs++;
+        recover(s, &y, "a crash in the recovery", point, t);
+        check(s, &y, im, -1, "a crash in the recovery", point, t);
+        end = END_FAILED;
+    }
+    yard_remove(&y);
+    return end != END_FAILED;
+}
+
+struct tally trial_run_twice(const struct trial *s)
+{
+    struct tally t = { 0 };
+    struct images im = images_of(s, &t.calls);
+    /* About 20 first crashes, and all second ones there are. */
+    long stride = trial_is_long() ? 1 : 1 + t.calls / 20;
+
+    for (long k = 1; k <= t.calls; k += stride)
+        for (long j = 1; !run_twice_at(s, &im, k, j, &t); j++)
+            ;
+    images_free(&im);
+    print_tally(s, ", crashes in the recovery", &t);
+    return t;
+}
+
+bool tally_is_clean(const struct tally *t)
+{
+    return t->runs > 0 && !t->torn && !t->untrue && !t->unrecovered && !t->undo_failed &&
+           !t->left_at_once && !t->temps && !t->times;
+}
+
+void trial_must_hold_once(const struct trial *s)
+{
+    struct tally once = trial_run(s);
+
+    assert_true(tally_is_clean(&once));
+}
+
+void trial_must_hold(const struct trial *s)
+{
+    struct tally once = trial_run(s), twice = trial_run_twice(s);
+
+    assert_true(tally_is_clean(&once));
+    assert_true(tally_is_clean(&twice));
+}

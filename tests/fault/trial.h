@@ -1,0 +1,75 @@
+#ifndef TESTS_FAULT_TRIAL_H
+#define TESTS_FAULT_TRIAL_H
+
+#include <stdbool.h>
+
+#include "lite/err.h"
+#include "store/env.h"
+#include "tests/fault/inject.h"
+#include "tests/folder.h"
+
+/* An operation that is broken at every one of its calls, in every way, and what must be true afterwards.
+ *
+ * For each way and each k: the tree is made, the operation runs in a process whose k-th call fails, the next command
+ * runs undisturbed and recovers, and then what lies in "user" is the old tree or the new one, name by name and byte by
+ * byte: so no temporary name is left either. It is the new one where the operation said it was done, the old one
+ * where it said that it failed; what was done can be undone, and then even the times are the old ones. */
+struct yard {
+    struct folder folder;
+    struct store_env env;
+    char state[4096], data[4096], user[4096];
+    const void *arg; /* of the case */
+};
+
+/* How an operation ended, as the exit code of a command would say. */
+enum trial_end { END_DONE, END_FAILED, END_UNFINISHED };
+
+struct trial {
+    const char *name;
+    void (*make)(struct yard *y); /* below "user", "state" and "data", which exist */
+    enum trial_end (*act)(struct yard *y);
+    enum trial_end (*recover)(struct yard *y); /* what the next command begins with */
+    enum trial_end (*undo)(struct yard *y);    /* NULL: cannot be undone */
+    /* Is the half-way image all right all the same? NULL: only old and new are. */
+    bool (*tolerates)(const struct yard *y, bool done);
+    const void *arg;
+    bool no_tmpfile;
+    /* Only every n-th call, counted from a different one in each way: 0 and 1 mean all. */
+    long stride;
+};
+
+struct tally {
+    long runs, calls, old, new;
+    long torn;        /* neither the old tree nor the new one */
+    long untrue;      /* said it was done and was not, or the other way round */
+    long unrecovered; /* the next command failed */
+    long undo_failed;
+    long
+        left_at_once; /* an error (not a crash) left something that only the next command removed */
+    long temps;       /* names of ours in "state" and "data" that nobody will ever remove */
+    long times;       /* old again, but a time is not */
+};
+
+/* Makes a yard where the system is fast and forgets: the tests simulate what is durable. */
+void yard_make(struct yard *y, const struct trial *s);
+void yard_remove(struct yard *y);
+/* Names, modes and bytes of everything below "user"; with the times of files. malloc'ed. */
+char *yard_image(const struct yard *y, bool times);
+
+/* Runs it all and prints a line of figures. */
+struct tally trial_run(const struct trial *s);
+/* A crash, and then crashes in the recovery from it. */
+struct tally trial_run_twice(const struct trial *s);
+bool tally_is_clean(const struct tally *t);
+/* Fails the test (cmocka) where a figure that must be 0 is not. */
+void trial_must_hold(const struct trial *s);
+/* The same, without crashes in the recovery: where nothing is recovered. */
+void trial_must_hold_once(const struct trial *s);
+/* REPRISE_SWEEP=long in the environment. */
+bool trial_is_long(void);
+
+/* Runs fn in a process of its own, with the given fault; *count says how many calls it made. -1: it was killed. */
+int trial_child(struct yard *y, enum trial_end (*fn)(struct yard *y), const struct inject *how,
+                long *count);
+
+#endif
