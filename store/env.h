@@ -1,7 +1,10 @@
 #ifndef STORE_ENV_H
 #define STORE_ENV_H
 
+#include <limits.h>
 #include <stdint.h>
+
+#include "lite/err.h"
 
 /* Everything the library would otherwise ask the environment for. Filled once in tui/main.c; a test fills
  * it with a temporary directory. The library itself never calls getenv, getcwd or time. Strings are
@@ -18,5 +21,12 @@ struct store_env {
     const char *claude_project_dir_name; /* CLAUDE_CODE_PROJECT_DIR_NAME */
     const char *claude_keep_precompact;  /* CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP */
 };
+
+/* "<state_dir>/<name>" and "<data_dir>/<name>". ERR_NOT_FOUND where there is no such directory (no home): then nothing
+ * can be changed, as there is no place for what takes it back. */
+MUST_CHECK enum err_code env_state_path(const struct store_env *env, const char *name,
+                                        char out[PATH_MAX], struct err *e);
+MUST_CHECK enum err_code env_data_path(const struct store_env *env, const char *name,
+                                       char out[PATH_MAX], struct err *e);
 
 #endif

@@ -88,16 +88,16 @@ static enum err_code recover_all(struct change_log *log, struct err *e)
 enum err_code change_log_open(const struct store_env *env, struct change_log **out, struct err *e)
 {
     struct change_log *log = calloc(1, sizeof *log);
+    char dir[PATH_MAX];
 
     if (!log)
         return err_set(e, ERR_NOMEM, NULL, "open the operation log: out of memory");
     log->lock = -1;
     log->now_ms = env->now_ms;
-    enum err_code rc = ERR_OK;
+    enum err_code rc = env_state_path(env, "changes", dir, e);
 
-    if ((size_t)snprintf(log->dir, sizeof log->dir, "%s/changes", env->state_dir) >=
-        sizeof log->dir)
-        rc = err_set(e, ERR_UNSAFE, env->state_dir, "the state directory's name is too long");
+    if (!rc && (size_t)snprintf(log->dir, sizeof log->dir, "%s", dir) >= sizeof log->dir)
+        rc = err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
     if (!rc)
         rc = disk_private_dir(log->dir, e);
     if (!rc)

@@ -185,9 +185,10 @@ static enum err_code lock_take(const char *dir, int *fd, struct err *e)
 enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
                            struct err *e)
 {
-    if ((size_t)snprintf(dir, PATH_MAX, "%.3900s/rewinds", env->state_dir) >= PATH_MAX)
-        return err_set(e, ERR_UNSAFE, env->state_dir, "the state directory's name is too long");
-    enum err_code rc = disk_private_dir(dir, e);
+    enum err_code rc = env_state_path(env, "rewinds", dir, e);
+
+    if (!rc)
+        rc = disk_private_dir(dir, e);
 
     return rc ? rc : lock_take(dir, lock, e);
 }

@@ -88,7 +88,7 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
     int lock;
 
     *recovered = 0;
-    if (!path_of(env->state_dir, "rewinds", dir) || stat(dir, &st))
+    if (env_state_path(env, "rewinds", dir, NULL) || stat(dir, &st))
         return ERR_OK; /* never rewound: nothing is written just to find that out */
     enum err_code rc = rewinds_open(env, dir, &lock, e);
 
@@ -166,10 +166,10 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
     struct dirent **names = NULL;
     struct rewind_records list = { 0 };
     int n = 0;
-    enum err_code rc =
-        path_of(env->state_dir, "rewinds", dir)
-            ? names_of(dir, &names, &n, e)
-            : err_set(e, ERR_UNSAFE, env->state_dir, "the state directory's name is too long");
+    enum err_code rc = env_state_path(env, "rewinds", dir, e);
+
+    if (!rc)
+        rc = names_of(dir, &names, &n, e);
 
     if (!rc) {
         list.record = arena_zalloc(&list.arena, sizeof *list.record * ((size_t)n + 1));
@@ -278,8 +278,10 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     if (rc)
         return rc;
     rc = choose(&list, id, &chosen, e);
-    if (!rc && (!path_of(env->state_dir, "rewinds", dir) || !path_of(dir, chosen, path)))
-        rc = err_set(e, ERR_UNSAFE, env->state_dir, "the state directory's name is too long");
+    if (!rc)
+        rc = env_state_path(env, "rewinds", dir, e);
+    if (!rc && !path_of(dir, chosen, path))
+        rc = err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
     if (!rc)
         rc = tx_read(path, chosen, &tx, e);
     rewind_records_fini(&list);

@@ -115,9 +115,14 @@ static enum err_code batch_dir(const struct store_env *env, char name[48], char 
     unsigned suffix = 0;
 
     for (;;) {
+        char below[64];
+
         snprintf(name, 48, "%015lld-%u", (long long)env->now_ms, suffix++);
-        if ((size_t)snprintf(dir, PATH_MAX, "%s/trash/%s", env->data_dir, name) >= PATH_MAX)
-            return err_set(e, ERR_UNSAFE, env->data_dir, "the data directory's name is too long");
+        snprintf(below, sizeof below, "trash/%s", name);
+        enum err_code rc = env_data_path(env, below, dir, e);
+
+        if (rc)
+            return rc;
         if (!exists(dir))
             return disk_private_dir(dir, e);
     }
@@ -194,10 +199,10 @@ enum err_code trash_read(const struct store_env *env, struct trash_list *out, st
     char dir[PATH_MAX], sub[PATH_MAX];
     struct dirent **names;
     struct trash_list list = { 0 };
-    enum err_code rc = ERR_OK;
+    enum err_code rc = env_data_path(env, "trash", dir, e);
 
-    if ((size_t)snprintf(dir, sizeof dir, "%s/trash", env->data_dir) >= sizeof dir)
-        return err_set(e, ERR_UNSAFE, env->data_dir, "the data directory's name is too long");
+    if (rc)
+        return rc;
     int n = scandir(dir, &names, NULL, alphasort);
 
     if (n < 0 && errno != ENOENT)
@@ -265,12 +270,12 @@ enum err_code trash_destroy(const struct store_env *env, const struct trash_item
                             struct err *e)
 {
     char trash[PATH_MAX];
-    int n = snprintf(trash, sizeof trash, "%s/trash/", env->data_dir);
-    enum err_code rc = ERR_OK;
+    enum err_code rc = env_data_path(env, "trash/", trash, e);
+    size_t n = rc ? 0 : strlen(trash);
 
     /* The last part first: while the transcript lies there, the item can still be seen and destroyed again. */
     for (size_t k = item->parts; k > 0 && !rc; k--) {
-        if (strncmp(item->part[k - 1], trash, (size_t)n) != 0)
+        if (strncmp(item->part[k - 1], trash, n) != 0)
             return err_set(e, ERR_UNSAFE, item->part[k - 1], "destroy: not in the trash");
         rc = copy_remove(item->part[k - 1], e);
     }
