@@ -24,10 +24,3 @@ see "149 tests"
 press z
 see "deliveryId: string"
 picture transcript 120
-press Escape
-see "1/10"
-press C-u
-see "Payment page copy" "152 tests pass"
-press F1
-gone "Payment page copy"
-picture help 120
