@@ -1,13 +1,22 @@
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/demo.h"
 #include "tui/commands/command.h"
 
-enum { OPEN_FOLDERS = 16 };
+/* A demo holds a lock on its directory as long as it runs, so that one which was killed can be told from one that
+ * is running, whoever runs it. A directory that is younger may be about to be locked. */
+enum { OPEN_FOLDERS = 16, YOUNG_MS = 60 * 1000 };
+
+#define NAME_FRONT "reprise-demo."
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
@@ -22,6 +31,43 @@ static enum err_code remove_tree(const char *dir, struct err *e)
     if (nftw(dir, remove_one, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS) != 0)
         return err_sys(e, dir, "remove the demo");
     return ERR_OK;
+}
+
+static int open_folder(int at, const char *name)
+{
+    return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Ours, and nobody runs in it any more. */
+static bool is_left_behind(int temp, const char *name, int64_t now_ms)
+{
+    struct stat sb;
+    int fd = strncmp(name, NAME_FRONT, strlen(NAME_FRONT)) == 0 ? open_folder(temp, name) : -1;
+    bool left = fd >= 0 && fstat(fd, &sb) == 0 && sb.st_uid == geteuid() &&
+                now_ms - (int64_t)sb.st_mtim.tv_sec * 1000 > YOUNG_MS &&
+                flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+    if (fd >= 0)
+        close(fd);
+    return left;
+}
+
+/* What demos that were killed could not remove. That it cannot be removed either is nobody's trouble now. */
+static void remove_left_behind(const char *temp_dir, int64_t now_ms)
+{
+    DIR *temp = opendir(temp_dir);
+    struct dirent *entry;
+
+    while (temp && (entry = readdir(temp))) {
+        struct buf path = { 0 };
+
+        if (is_left_behind(dirfd(temp), entry->d_name, now_ms) &&
+            buf_addf(&path, "%s/%s", temp_dir, entry->d_name) == ERR_OK && buf_cstr(&path))
+            (void)remove_tree(path.p, NULL);
+        buf_fini(&path);
+    }
+    if (temp)
+        closedir(temp);
 }
 
 /* The picker as if it had been started in the sample project. Enter shows the command instead of running it: no
@@ -54,22 +100,30 @@ static enum err_code run_inside(struct invocation *in, const char *dir, struct e
 
 enum err_code demo_run(struct invocation *in, struct err *e)
 {
+    const struct world *w = in->world;
     struct buf dir = { 0 };
-    enum err_code rc = buf_addf(&dir, "%s/reprise-demo.XXXXXX", in->world->temp_dir);
+    enum err_code rc = buf_addf(&dir, "%s/" NAME_FRONT "XXXXXX", w->temp_dir);
 
+    remove_left_behind(w->temp_dir, w->env.now_ms);
     if (rc || !buf_cstr(&dir))
-        rc = err_set(e, ERR_NOMEM, in->world->temp_dir, "build the demo: out of memory");
+        rc = err_set(e, ERR_NOMEM, w->temp_dir, "build the demo: out of memory");
     else if (!mkdtemp(dir.p))
-        rc = err_sys(e, in->world->temp_dir, "build the demo");
+        rc = err_sys(e, w->temp_dir, "build the demo");
     if (rc) {
         buf_fini(&dir);
         return rc;
     }
-    rc = demo_build(dir.p, in->world->env.now_ms, e);
+    int lock = open_folder(AT_FDCWD, dir.p);
+
+    if (lock >= 0)
+        (void)flock(lock, LOCK_EX | LOCK_NB); /* nobody else knows the name yet */
+    rc = demo_build(dir.p, w->env.now_ms, e);
     if (rc == ERR_OK)
         rc = run_inside(in, dir.p, e);
     enum err_code removed = remove_tree(dir.p, rc ? NULL : e);
 
+    if (lock >= 0)
+        close(lock);
     buf_fini(&dir);
     return rc ? rc : removed;
 }
