@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "tui/commands/line.h"
 #include "tui/commands/out.h"
 
 static void rows_are_written_in_pieces(void **state)
@@ -87,6 +88,45 @@ static void text_from_disk_is_cleaned(void **state)
     out_fini(&o);
 }
 
+static const struct session_row touched = {
+    .ref.id = { "0a1b2c3d-0000", 13 },
+    .summary = { "A \33[31mtitle", 12 },
+    .git_branch = { "main", 4 },
+    .tag = { "infra", 5 },
+    .flags = SESSION_FORK,
+    .modified_ms = 10 * 86400000,
+    .activity_ms = 9 * 86400000,
+};
+
+static const char *line_of(struct out *o, bool color)
+{
+    out_init(o, -1);
+    o->color = color;
+    assert_int_equal(line_write(&touched, 10 * 86400000, o, NULL), ERR_OK);
+    return buf_cstr(&o->buf);
+}
+
+static void a_touched_file_is_as_old_as_what_was_said_in_it(void **state)
+{
+    (void)state;
+    struct out o;
+
+    assert_string_equal(line_of(&o, false),
+                        "  1d ago  0a1b2c3d  main                A ^[[31mtitle  #infra  (fork)\n");
+    out_fini(&o);
+}
+
+static void age_branch_tag_and_state_have_colours_of_their_own(void **state)
+{
+    (void)state;
+    struct out o;
+
+    assert_string_equal(line_of(&o, true),
+                        "\33[2m  1d ago\33[0m  0a1b2c3d  \33[36mmain              \33[0m  "
+                        "A ^[[31mtitle\33[35m  #infra\33[33m  (fork)\33[0m\n");
+    out_fini(&o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -94,6 +134,8 @@ int main(void)
         cmocka_unit_test(a_reader_that_left_is_no_failure),
         cmocka_unit_test(a_full_disk_is_a_failure),
         cmocka_unit_test(text_from_disk_is_cleaned),
+        cmocka_unit_test(a_touched_file_is_as_old_as_what_was_said_in_it),
+        cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

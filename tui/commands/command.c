@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tui/commands/nearest.h"
 #include "tui/commands/report.h"
@@ -77,6 +78,15 @@ enum err_code invocation_read(struct invocation *in, int argc, char **argv, stru
     return check_operands(in, e);
 }
 
+static bool wants_color(const struct invocation *in)
+{
+    const struct world *w = in->world;
+
+    if (in->options.color != COLOR_AUTO)
+        return in->options.color == COLOR_ALWAYS;
+    return !w->no_color && w->term && strcmp(w->term, "dumb") != 0 && isatty(in->out.fd);
+}
+
 static enum err_code run(struct invocation *in, struct err *e)
 {
     if (option_given(&in->options, OPTION_HELP))
@@ -89,6 +99,8 @@ static enum err_code run(struct invocation *in, struct err *e)
 int invocation_run(struct invocation *in)
 {
     struct err e = { 0 };
+
+    in->out.color = wants_color(in);
     enum err_code rc = run(in, &e);
 
     /* Half an answer in JSON is none; lines for people are true as far as they go. */

@@ -14,7 +14,8 @@ struct facts {
     struct session_row *row;       /* owned */
     struct transcript *transcript; /* owned */
     int64_t messages;
-    struct slice *subagents; /* in the arena of the sessions */
+    struct checkpoint_list checkpoints; /* none where the system has no such thing */
+    struct slice *subagents;            /* in the arena of the sessions */
     size_t subagent_count;
 };
 
@@ -62,6 +63,8 @@ static enum err_code gather(struct sessions *s, struct facts *f, struct err *e)
         rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, e);
     if (rc == ERR_OK && ops->subagents)
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
+    if (rc == ERR_OK && ops->checkpoints)
+        rc = ops->checkpoints(f->ref.store, &f->ref, &f->checkpoints, e);
     return rc;
 }
 
@@ -99,6 +102,10 @@ static enum err_code write_json(const struct facts *f, struct out *out, struct e
     jsonout_member(&j, "store", buf_slice(&name));
     jsonout_key(&j, "messageCount");
     jsonout_int(&j, f->messages);
+    if (st->ops->checkpoints) {
+        jsonout_key(&j, "checkpointCount");
+        jsonout_int(&j, (int64_t)f->checkpoints.n);
+    }
     jsonout_key(&j, "subagents");
     jsonout_open(&j, '[');
     for (size_t i = 0; i < f->subagent_count; i++)
@@ -129,10 +136,10 @@ static enum err_code numbers(const struct facts *f, int64_t now_ms, struct out *
 
     when_age(now_ms, f->row->activity_ms, age);
     line_flags(f->row->flags, flags);
-    return out_addf(out, e, "%-14s %s\n%-14s %" PRId64 "\n%-14s %zu\n%-14s %zu\n%s%s%s", "active",
-                    age, "messages", f->messages, "sub-agents", f->subagent_count, "damaged lines",
-                    f->transcript->broken, flags[0] ? "state          " : "", flags,
-                    flags[0] ? "\n" : "");
+    return out_addf(out, e, "%-14s %s\n%-14s %" PRId64 "\n%-14s %zu\n%-14s %zu\n%-14s %zu\n%s%s%s",
+                    "active", age, "messages", f->messages, "checkpoints", f->checkpoints.n,
+                    "sub-agents", f->subagent_count, "damaged lines", f->transcript->broken,
+                    flags[0] ? "state          " : "", flags, flags[0] ? "\n" : "");
 }
 
 static enum err_code write_text(const struct facts *f, int64_t now_ms, struct out *out,
@@ -175,6 +182,7 @@ enum err_code info_run(struct invocation *in, struct err *e)
         rc = write_json(&f, &in->out, e);
     else if (rc == ERR_OK)
         rc = write_text(&f, in->world->env.now_ms, &in->out, e);
+    checkpoint_list_fini(&f.checkpoints);
     transcript_free(f.transcript);
     session_row_free(f.row);
     sessions_close(&s);

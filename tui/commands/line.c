@@ -82,37 +82,67 @@ static struct slice start_of_id(struct slice id)
     return (struct slice){ id.p, id.n < ID_COLUMNS ? id.n : ID_COLUMNS };
 }
 
-static enum err_code columns(const struct session_row *row, int64_t now_ms, struct out *out,
-                             struct err *e)
+static enum err_code age_column(const struct session_row *row, int64_t now_ms, struct out *out,
+                                struct err *e)
 {
     char age[WHEN_AGE];
 
-    when_age(now_ms, row->modified_ms, age);
-    enum err_code rc = out_addf(out, e, "%*s  ", AGE_COLUMNS, age);
+    /* Not the file's time: to touch a file is no activity. */
+    when_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
+    enum err_code rc = out_look(out, OUT_AGE, e);
+
+    if (rc == ERR_OK)
+        rc = out_addf(out, e, "%*s", AGE_COLUMNS, age);
+    if (rc == ERR_OK)
+        rc = out_look(out, OUT_PLAIN, e);
+    return rc ? rc : blanks(2, out, e);
+}
+
+static enum err_code columns(const struct session_row *row, int64_t now_ms, struct out *out,
+                             struct err *e)
+{
+    enum err_code rc = age_column(row, now_ms, out, e);
 
     if (rc == ERR_OK)
         rc = line_column(start_of_id(row->ref.id), ID_COLUMNS, out, e);
     if (rc == ERR_OK)
         rc = blanks(2, out, e);
     if (rc == ERR_OK)
+        rc = out_look(out, OUT_BRANCH, e);
+    if (rc == ERR_OK)
         rc = line_column(row->git_branch, BRANCH_COLUMNS, out, e);
+    if (rc == ERR_OK)
+        rc = out_look(out, OUT_PLAIN, e);
     return rc ? rc : blanks(2, out, e);
 }
 
-enum err_code line_write(const struct session_row *row, int64_t now_ms, struct out *out,
-                         struct err *e)
+static enum err_code tag_and_flags(const struct session_row *row, struct out *out, struct err *e)
 {
     char flags[LINE_FLAGS];
-    enum err_code rc = columns(row, now_ms, out, e);
+    enum err_code rc = ERR_OK;
 
     line_flags(row->flags, flags);
-    if (rc == ERR_OK)
-        rc = out_text(out, row->summary, e);
+    if (row->tag.n)
+        rc = out_look(out, OUT_TAG, e);
     if (rc == ERR_OK && row->tag.n)
         rc = out_add(out, SLICE("  #"), e);
     if (rc == ERR_OK && row->tag.n)
         rc = out_text(out, row->tag, e);
     if (rc == ERR_OK && flags[0])
+        rc = out_look(out, OUT_FLAGS, e);
+    if (rc == ERR_OK && flags[0])
         rc = out_addf(out, e, "  (%s)", flags);
+    return rc || (!row->tag.n && !flags[0]) ? rc : out_look(out, OUT_PLAIN, e);
+}
+
+enum err_code line_write(const struct session_row *row, int64_t now_ms, struct out *out,
+                         struct err *e)
+{
+    enum err_code rc = columns(row, now_ms, out, e);
+
+    if (rc == ERR_OK)
+        rc = out_text(out, row->summary, e);
+    if (rc == ERR_OK)
+        rc = tag_and_flags(row, out, e);
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }

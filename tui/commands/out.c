@@ -46,6 +46,16 @@ enum err_code out_text(struct out *o, struct slice text, struct err *e)
     return no_memory(clean_add(&o->buf, text), e);
 }
 
+enum err_code out_look(struct out *o, enum out_look look, struct err *e)
+{
+    static const char *const sequences[] = {
+        [OUT_PLAIN] = "\33[0m", [OUT_AGE] = "\33[2m",    [OUT_BRANCH] = "\33[36m",
+        [OUT_TAG] = "\33[35m",  [OUT_FLAGS] = "\33[33m",
+    };
+
+    return o->color ? out_addf(o, e, "%s", sequences[look]) : ERR_OK;
+}
+
 enum err_code out_row(struct out *o, struct err *e)
 {
     return o->buf.n < OUT_PIECE ? ERR_OK : out_flush(o, e);
