@@ -1,6 +1,7 @@
 #include "tui/conversation.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* The array grown to hold one more; NULL without memory (the old one stays as it is). */
 static void *grown(void *array, size_t n, size_t *cap, size_t size)
@@ -65,6 +66,18 @@ struct ref_list *ref_list_one(const struct session_ref *ref, struct slice agent)
         return list;
     ref_list_free(list);
     return NULL;
+}
+
+struct ref_list *ref_list_copy(const struct ref_list *list)
+{
+    struct ref_list *copy = ref_list_new();
+
+    for (size_t i = 0; copy && i < list->n; i++)
+        if (!ref_list_add(copy, &list->ref[i], list->entry[i])) {
+            ref_list_free(copy);
+            copy = NULL;
+        }
+    return copy;
 }
 
 void ref_list_free(struct ref_list *list)
@@ -160,11 +173,41 @@ void passage_list_free(struct passage_list *list)
     free(list);
 }
 
+struct name_list *name_list_new(void)
+{
+    return calloc(1, sizeof(struct name_list));
+}
+
+/* Room for one more: 1, 3, 7, ... The array moves when it grows; the old one stays in the arena. */
+bool name_list_add(struct name_list *list, struct slice name)
+{
+    if ((list->n & (list->n + 1)) == 0) {
+        struct slice *more = arena_alloc(&list->arena, (list->n * 2 + 1) * sizeof *more);
+
+        if (!more)
+            return false;
+        if (list->n > 0)
+            memcpy(more, list->name, list->n * sizeof *more);
+        list->name = more;
+    }
+    name = arena_copy(&list->arena, name);
+    if (!name.p)
+        return false;
+    list->name[list->n++] = name;
+    return true;
+}
+
+void name_list_fini(struct name_list *list)
+{
+    arena_fini(&list->arena);
+    *list = (struct name_list){ 0 };
+}
+
 void name_list_free(struct name_list *list)
 {
     if (!list)
         return;
-    arena_fini(&list->arena);
+    name_list_fini(list);
     free(list);
 }
 

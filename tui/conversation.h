@@ -28,7 +28,8 @@ struct ref_list *ref_list_new(void);
 bool ref_list_add(struct ref_list *list, const struct session_ref *ref, uint32_t entry);
 /* A list of one session and perhaps one of its sub-agents (agent may be empty). NULL without memory. */
 struct ref_list *ref_list_one(const struct session_ref *ref, struct slice agent);
-void ref_list_free(struct ref_list *list); /* NULL is fine */
+struct ref_list *ref_list_copy(const struct ref_list *list); /* NULL without memory */
+void ref_list_free(struct ref_list *list);                   /* NULL is fine */
 
 /* The answer to one ref of a describe effect: a row, or why there is none (ERR_NOT_FOUND: it is gone). */
 struct described {
@@ -74,14 +75,18 @@ struct passage_list *passage_list_new(size_t cap);
 void passage_fini(struct passage *p);
 void passage_list_free(struct passage_list *list); /* NULL is fine */
 
-/* Names of sub-agents, and what went wrong while listing. */
+/* Names: of sub-agents, sessions, things in the trash; and what went wrong while listing. */
 struct name_list {
     struct arena arena;
     struct slice *name; /* in the arena */
     size_t n;
 };
 
-void name_list_free(struct name_list *list);
+struct name_list *name_list_new(void);
+/* Copies the name. False without memory: the list is then as before. */
+bool name_list_add(struct name_list *list, struct slice name);
+void name_list_fini(struct name_list *list);
+void name_list_free(struct name_list *list); /* NULL is fine */
 
 struct problem_list {
     struct err *problem; /* owned */

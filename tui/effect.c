@@ -28,6 +28,7 @@ void effect_fini(struct effect *e)
     conversation_drop(e->conversation);
     prospect_drop(e->prospect);
     picks_free(e->picks);
+    name_list_free(e->names);
     buf_fini(&e->text);
     *e = (struct effect){ 0 };
 }

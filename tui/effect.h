@@ -8,6 +8,7 @@
 #include "lite/buf.h"
 #include "lite/slice.h"
 #include "store/store.h"
+#include "tui/changed.h"
 #include "tui/conversation.h"
 #include "tui/prospect.h"
 #include "tui/settings.h"
@@ -34,6 +35,10 @@ enum effect_kind {
     EFFECT_REWIND,      /* carries out what was picked of a prospect -> MSG_REWOUND */
     EFFECT_UNDO_REWIND, /* takes the record in `text` back -> MSG_REWOUND */
 
+    EFFECT_WEIGH, /* what would go if the refs were deleted? -> MSG_WEIGHED */
+    EFFECT_TRASH, /* what lies in the trash -> MSG_TRASH */
+    EFFECT_CHANGE, /* `wish`, for the refs -> MSG_CHANGED, also when it failed. In the order asked, one at a
+                         time; never dropped, replaced or cancelled */
     EFFECT_CANCEL, /* nobody waits for `generation` any more */
 
     EFFECT_RESUME, /* leave the screen and run the resume command for row, in `text` (a directory) */
@@ -46,24 +51,28 @@ enum effect_kind {
 };
 
 /* Who asks: two views may each have a question of the same kind open. */
-enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER, ASKER_REWIND };
+enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER, ASKER_REWIND, ASKER_TRASH };
 
 struct effect {
     enum effect_kind kind;
     enum asker asker;
     unsigned generation;
-    struct ref_list *refs;             /* owned: LIST has none; all about one session have one */
-    enum scope_kind scope;             /* LIST, DESCRIBE; the worker resolves it, once */
+    struct ref_list
+        *refs; /* owned: LIST has none, CHANGE may have; all about one session have one */
+    enum scope_kind scope;             /* LIST, DESCRIBE, CHANGE; the worker resolves it, once */
     size_t bytes;                      /* TAIL */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
     size_t first, n;                   /* READ */
     /* RESUME, PRINT: borrowed from the model, which changes no more */
     const struct session_row *const *rows;
     size_t row_count;
-    struct buf text; /* COPY, EDIT, SEARCH, RESUME, PLACE (the session's directory); owned */
+    struct buf
+        text; /* COPY, EDIT, SEARCH, RESUME, PLACE (the session's directory), CHANGE; owned */
     struct prospect *prospect; /* COMPARE, REWIND; one hold is handed over */
     struct picks *picks;       /* REWIND; owned */
-    int64_t at_ms;             /* REWIND, UNDO_REWIND: when it was asked for */
+    enum wish wish;            /* CHANGE; what it needs beside the refs: tui/changed.h */
+    struct name_list *names;   /* CHANGE; owned; may be NULL */
+    int64_t at_ms;             /* REWIND, UNDO_REWIND, CHANGE: when it was asked for */
     int code;                  /* QUIT */
 };
 

@@ -140,6 +140,8 @@ static const struct {
     { IN_TRANSCRIPT, BOTH, CTRL('f'), ACT_PAGE_DOWN },
     { IN_TRANSCRIPT, BOTH, CTRL('u'), ACT_HALF_UP },
     { IN_TRANSCRIPT, BOTH, CTRL('d'), ACT_HALF_DOWN },
+    { IN_TRANSCRIPT, BOTH, CTRL('r'), ACT_RENAME },
+    { IN_TRANSCRIPT, BOTH, PLAIN(KEYCODE_DELETE), ACT_TRASH },
     { IN_TRANSCRIPT, BOTH, CTRL('x'), ACT_MENU },
     { IN_TRANSCRIPT, BOTH, CTRL('o'), ACT_PRINT },
     { IN_TRANSCRIPT, BOTH, PLAIN('?'), ACT_HELP },
@@ -227,6 +229,9 @@ static const struct {
     { IN_DIALOG, BOTH, PLAIN('j'), ACT_DOWN },
     { IN_DIALOG, BOTH, PLAIN(KEYCODE_TAB), ACT_DOWN },
     { IN_DIALOG, BOTH, CTRL('n'), ACT_DOWN },
+
+    { IN_PROMPT, BOTH, PLAIN(KEYCODE_ENTER), ACT_ACCEPT },
+    { IN_PROMPT, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
 
     { IN_HELP, BOTH, PLAIN(KEYCODE_ESC), ACT_BACK },
     { IN_HELP, BOTH, PLAIN(KEYCODE_F1), ACT_BACK },
@@ -325,6 +330,7 @@ bool keymap_is_text(enum key_scheme scheme, enum place_id place)
     case IN_LIST: return scheme == KEYS_DEFAULT;
     case IN_FILTER:
     case IN_SEARCH:
+    case IN_PROMPT:
     case IN_HELP: return true;
     default: return false;
     }

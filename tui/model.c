@@ -38,6 +38,7 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
+    changing_forget(m);
     list_fini(&m->list);
     transcript_view_free(m->viewer);
     rewind_view_free(m->rewind);

@@ -1,5 +1,7 @@
 #include "tui/msg.h"
 
+#include <stdlib.h>
+
 void msg_fini(struct msg *m)
 {
     switch (m->kind) {
@@ -14,7 +16,13 @@ void msg_fini(struct msg *m)
     case MSG_CHECKPOINTS: checkpoints_free(m->u.checkpoints); break;
     case MSG_PROSPECT: prospect_drop(m->u.prospect); break;
     case MSG_COMPARISON: comparison_free(m->u.comparison); break;
+    case MSG_TRASH:
+        trash_list_fini(m->u.trash);
+        free(m->u.trash);
+        break;
+    case MSG_CHANGED: changed_free(m->u.changed); break;
     case MSG_REWOUND:
+    case MSG_WEIGHED:
     case MSG_TICK:
     case MSG_KEY:
     case MSG_PASTE:

@@ -6,6 +6,8 @@
 
 #include "lite/err.h"
 #include "lite/slice.h"
+#include "store/tidy/trash.h"
+#include "tui/changed.h"
 #include "tui/conversation.h"
 #include "tui/key.h"
 #include "tui/prospect.h"
@@ -41,6 +43,9 @@ enum msg_kind {
     MSG_PROSPECT,    /* EFFECT_PROSPECT */
     MSG_COMPARISON,  /* EFFECT_COMPARE */
     MSG_REWOUND,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
+    MSG_WEIGHED,     /* EFFECT_WEIGH */
+    MSG_TRASH,       /* EFFECT_TRASH */
+    MSG_CHANGED,     /* EFFECT_CHANGE: done, or not done and why */
     MSG_PROGRESS,    /* any question that takes long: at most ten a second */
     MSG_FAILED,      /* any question: there will be no answer */
 };
@@ -75,6 +80,9 @@ struct msg {
         struct prospect *prospect; /* one hold is handed over */
         struct comparison *comparison;
         struct rewound rewound;
+        struct weighed weight;
+        struct trash_list *trash;
+        struct changed *changed;
         struct {
             int64_t done, total; /* bytes or things; total 0: not known */
         } progress;

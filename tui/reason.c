@@ -1,7 +1,6 @@
 #include "tui/state.h"
 
-/* What a session must be able to do for an action; 0: nothing special. */
-static unsigned needed_ability(enum action a)
+unsigned action_ability(enum action a)
 {
     switch (a) {
     case ACT_RESUME: return CAN_RESUME;
@@ -25,14 +24,8 @@ static bool is_missing(enum action a)
     case ACT_FORK:
     case ACT_FORK_AT:
     case ACT_RESUME_AT:
-    case ACT_RENAME:
-    case ACT_TAG:
-    case ACT_ARCHIVE:
-    case ACT_TRASH:
     case ACT_EXPORT:
-    case ACT_CLEANUP:
-    case ACT_UNDO:
-    case ACT_REDO: return true;
+    case ACT_CLEANUP: return true;
     default: return false;
     }
 }
@@ -40,18 +33,46 @@ static bool is_missing(enum action a)
 static bool needs_session(enum action a)
 {
     return a == ACT_RESUME || a == ACT_VIEW || a == ACT_COPY || a == ACT_EDIT || a == ACT_PRINT ||
-           a == ACT_MARK || needed_ability(a) != 0;
+           a == ACT_MARK || action_ability(a) != 0;
+}
+
+/* Of all that are meant one is enough: the others are left out, and said so. */
+static const char *change_reason(const struct model *m, enum action a)
+{
+    struct subjects s = subjects_of(m);
+    unsigned ability = action_ability(a);
+    const char *why = "no session is selected";
+    uint32_t i;
+
+    while (subject_next(&s, &i)) {
+        const struct session_row *row = m->list.roster.entry[i].row;
+
+        if (row && !(row->can & ability))
+            why = "this session's system cannot do that";
+        else if (row && a == ACT_TRASH && row->flags & SESSION_LIVE)
+            why = "an agent has this session open";
+        else
+            return NULL;
+    }
+    return why;
+}
+
+static bool is_change(enum action a)
+{
+    return a == ACT_RENAME || a == ACT_TAG || a == ACT_ARCHIVE || a == ACT_TRASH;
 }
 
 const char *action_reason(const struct model *m, enum action a)
 {
     const struct entry *e = model_subject(m);
-    unsigned ability = needed_ability(a);
+    unsigned ability = action_ability(a);
 
     if (view_base(m) == VIEW_REWIND)
         return rewind_view_unavailable(m->rewind, a);
     if (is_missing(a))
         return "not available in this version";
+    if (is_change(a))
+        return change_reason(m, a);
     if (needs_session(a) && !e)
         return "no session is selected";
     if (ability != 0 && e->row && !(e->row->can & ability))

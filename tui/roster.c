@@ -263,6 +263,22 @@ void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
     choose_copy(r, entry);
 }
 
+void roster_touch(struct roster *r, struct slice id)
+{
+    uint32_t at = r->table == 0 ? 0 : r->by_id[place_in(r, false, id, hash_bytes(id))];
+
+    if (at == 0)
+        return;
+    uint32_t first = at - 1, i = first;
+
+    do {
+        if (!r->entry[i].gone)
+            set_stale(r, &r->entry[i], true);
+        r->entry[i].asked = false;
+        i = r->entry[i].same_id;
+    } while (i != first);
+}
+
 bool roster_listed(const struct roster *r, uint32_t entry)
 {
     return may_be_listed(&r->entry[entry]) && !r->entry[entry].copy;

@@ -47,6 +47,8 @@ bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing)
 void roster_sweep(struct roster *r, unsigned listing);
 /* Takes the row over; NULL: the file is gone. */
 void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row);
+/* A session with this id was changed: its row is made anew, also when its file looks the same. */
+void roster_touch(struct roster *r, struct slice id);
 /* Whether the list may show it. */
 bool roster_listed(const struct roster *r, uint32_t entry);
 /* The entry of a session's file; ENTRY_NONE: it has none. */

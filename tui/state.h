@@ -5,12 +5,14 @@
 #include <stdint.h>
 
 #include "tui/action.h"
+#include "tui/changing.h"
 #include "tui/keymap.h"
 #include "tui/model.h"
 #include "tui/screens/dialog.h"
 #include "tui/screens/help.h"
 #include "tui/screens/list.h"
 #include "tui/screens/menu.h"
+#include "tui/screens/prompt.h"
 #include "tui/screens/rewind_view.h"
 #include "tui/screens/transcript.h"
 #include "tui/toast.h"
@@ -25,6 +27,7 @@ enum view_id {
     VIEW_REWIND,
     VIEW_MENU,
     VIEW_DIALOG,
+    VIEW_PROMPT,
     VIEW_HELP,
     VIEW_COUNT
 };
@@ -56,9 +59,11 @@ struct model {
     bool rewind_only;               /* to leave it is to leave the program */
     struct menu menu;
     struct dialog dialog;
+    struct prompt prompt;
     struct help help;
     struct toast toast;
     struct choosing choosing;
+    struct changing changing;
     const struct session_row **chosen; /* owned: what RESUME and PRINT point to */
     bool leaving;                      /* RESUME, PRINT or QUIT was queued: nothing more happens */
 };
@@ -78,7 +83,7 @@ struct view_ops {
 };
 
 extern const struct view_ops view_list, view_transcript, view_rewind, view_menu, view_dialog,
-    view_help;
+    view_prompt, view_help;
 
 const struct view_ops *view_ops_of(enum view_id id);
 enum view_id view_top(const struct model *m);
@@ -93,8 +98,21 @@ void perform(struct model *m, enum action a);
 /* Why an action cannot be done now; NULL: it can (or is nobody's). Static text. */
 const char *action_reason(const struct model *m, enum action a);
 
-/* The session that actions are about; NULL: none. */
+/* What a session must be able to do for an action; 0: nothing special. */
+unsigned action_ability(enum action a);
+
+/* The session that actions on one are about; NULL: none. */
 const struct entry *model_subject(const struct model *m);
+
+/* The sessions that a change is about (subject.c): a walk over them. */
+struct subjects {
+    const struct list *list;
+    bool marked; /* those that are marked, from `next` on; else `one` */
+    uint32_t one, next;
+};
+
+struct subjects subjects_of(const struct model *m);
+bool subject_next(struct subjects *s, uint32_t *entry);
 
 /* choose.c */
 void choose_begin(struct model *m, enum action a);
@@ -106,6 +124,16 @@ void model_quit(struct model *m);
 
 /* screens/rewinder.c: from the list, or from a message of the conversation that is read. */
 void rewind_begin(struct model *m, enum action a);
+/* changing.c */
+void changing_begin(struct model *m, enum action a);
+/* Asks for a change that is about names alone; takes them over. */
+void changing_ask_names(struct model *m, enum wish wish, struct name_list *names);
+bool changing_msg(struct model *m, const struct msg *msg);
+void changing_forget(struct model *m); /* what was being asked about */
+
+/* screens/prompt.c */
+void prompt_open(struct model *m, const char *label, struct slice text,
+                 const char *(*answer)(struct model *m, struct slice text));
 
 void footer_draw(const struct model *m, struct frame *f, struct rect r);
 

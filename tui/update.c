@@ -70,6 +70,12 @@ static void act_anywhere(struct model *m, enum action a)
     case ACT_HELP: open_help(m); break;
     case ACT_REWIND:
     case ACT_REWIND_AT: rewind_begin(m, a); break;
+    case ACT_RENAME:
+    case ACT_TAG:
+    case ACT_ARCHIVE:
+    case ACT_TRASH:
+    case ACT_UNDO:
+    case ACT_REDO: changing_begin(m, a); break;
     case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, ASKER_LIST); break;
     case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, ASKER_LIST); break;
     case ACT_QUIT: model_quit(m); break;
@@ -163,7 +169,7 @@ static void take_answer(struct model *m, const struct msg *msg)
 {
     unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.roster.entry[m->viewed].made;
 
-    if (choose_msg(m, msg) || rewind_view_msg(m->rewind, msg, &m->fx) ||
+    if (choose_msg(m, msg) || changing_msg(m, msg) || rewind_view_msg(m->rewind, msg, &m->fx) ||
         transcript_view_msg(m->viewer, msg, &m->fx) || list_msg(&m->list, msg, &m->fx)) {
         if (msg->kind == MSG_LISTED)
             say_problems(m);

@@ -94,7 +94,7 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->ref.folder = arena_copy(&row->arena, ref->folder);
     row->hidden = (enum session_hidden)f->hidden;
     row->flags = f->flags;
-    row->can = CAN_RESUME | CAN_RENAME | CAN_DELETE;
+    row->can = (CAN_RESUME | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE) & ~f->cannot;
     row->summary = keep(row, f->title);
     if (f->named)
         row->custom_title = row->summary;
@@ -227,8 +227,9 @@ static void answer_describe(struct screen *s, const struct effect *e)
         const struct session_ref *ref = &e->refs->ref[i];
         const struct fake *f = &s->fake[ref->file.ino - 1];
 
-        list->item[list->n++] =
-            (struct described){ .entry = e->refs->entry[i], .row = row_of(s, f, ref) };
+        list->item[list->n++] = (struct described){ .entry = e->refs->entry[i],
+                                                    .row = f->gone ? NULL : row_of(s, f, ref),
+                                                    .code = f->gone ? ERR_NOT_FOUND : ERR_OK };
     }
     screen_send(
         s, (struct msg){ .kind = MSG_DESCRIBED, .generation = e->generation, .u.described = list });
@@ -246,6 +247,81 @@ static void answer_place(struct screen *s, const struct effect *e)
     screen_send(s, (struct msg){ .kind = MSG_PLACE, .generation = e->generation, .u.place = p });
 }
 
+static void answer_weigh(struct screen *s, const struct effect *e)
+{
+    struct msg m = { .kind = MSG_WEIGHED, .generation = e->generation };
+
+    m.u.weight.n = e->refs->n;
+    for (size_t i = 0; i < e->refs->n; i++)
+        m.u.weight.bytes += e->refs->ref[i].file.size + s->side_bytes;
+    screen_send(s, m);
+}
+
+static void change_fake(struct screen *s, const struct effect *e, struct fake *f)
+{
+    switch (e->wish) {
+    case WISH_RENAME:
+        snprintf(s->renamed, sizeof s->renamed, "%.*s", SLICE_ARG(buf_slice(&e->text)));
+        f->title = s->renamed;
+        break;
+    case WISH_TAG:
+        snprintf(s->renamed, sizeof s->renamed, "%.*s", SLICE_ARG(buf_slice(&e->text)));
+        f->tag = s->renamed;
+        break;
+    case WISH_ARCHIVE: f->flags |= SESSION_ARCHIVED; break;
+    case WISH_UNARCHIVE: f->flags &= ~(unsigned)SESSION_ARCHIVED; break;
+    case WISH_TRASH: f->gone = true; break;
+    default: break;
+    }
+}
+
+/* Undo brings back what was deleted: the only change that this memory knows the other side of. */
+static void undo_fakes(struct screen *s, struct changed *c)
+{
+    for (size_t i = 0; i < s->fakes; i++)
+        if (s->fake[i].gone) {
+            s->fake[i].gone = false;
+            assert_true(name_list_add(&c->sessions, text_of(s->fake[i].id)));
+        }
+    assert_int_equal(buf_add(&c->text, SLICE("moved to trash")), ERR_OK);
+}
+
+static void answer_change(struct screen *s, const struct effect *e)
+{
+    static const char *const names[] = {
+        [WISH_RENAME] = "rename",       [WISH_TAG] = "tag",     [WISH_ARCHIVE] = "archive",
+        [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_RESUME_AT] = "resume at",
+        [WISH_UNDO] = "undo",           [WISH_REDO] = "redo",   [WISH_RESTORE] = "restore",
+        [WISH_EMPTY] = "empty",
+    };
+    struct changed *c = changed_new(e->wish);
+
+    assert_non_null(c);
+    note(s, "%s", names[e->wish]);
+    for (size_t i = 0; e->refs && i < e->refs->n; i++) {
+        const struct session_ref *ref = &e->refs->ref[i];
+
+        note(s, " %.8s", ref->id.p);
+        if (s->refusal.code == ERR_OK)
+            change_fake(s, e, &s->fake[ref->file.ino - 1]);
+        c->bytes += ref->file.size + s->side_bytes;
+        assert_true(name_list_add(&c->sessions, ref->id));
+    }
+    for (size_t i = 0; !e->refs && e->names && i < e->names->n; i++)
+        note(s, " %.*s", SLICE_ARG(e->names->name[i]));
+    if (e->text.n > 0)
+        note(s, ": %.*s", SLICE_ARG(buf_slice(&e->text)));
+    note(s, "\n");
+    if (e->wish == WISH_UNDO)
+        undo_fakes(s, c);
+    else
+        assert_int_equal(buf_add(&c->text, buf_slice(&e->text)), ERR_OK);
+    c->error = s->refusal;
+    s->refusal = (struct err){ 0 };
+    screen_send(s,
+                (struct msg){ .kind = MSG_CHANGED, .generation = e->generation, .u.changed = c });
+}
+
 void screen_answer(struct screen *s)
 {
     struct effect e;
@@ -258,6 +334,10 @@ void screen_answer(struct screen *s)
             answer_describe(s, &e);
         else if (e.kind == EFFECT_PLACE)
             answer_place(s, &e);
+        else if (e.kind == EFFECT_WEIGH)
+            answer_weigh(s, &e);
+        else if (e.kind == EFFECT_CHANGE)
+            answer_change(s, &e);
         effect_fini(&e);
     }
 }

@@ -22,6 +22,7 @@ struct fake {
     unsigned hidden;  /* enum session_hidden */
     bool gone;        /* not listed any more */
     const char *last; /* last prompt */
+    unsigned cannot;  /* enum session_can */
 };
 
 enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
@@ -35,9 +36,13 @@ struct screen {
     int64_t now_ms;
     struct model *model;
     struct effects waiting; /* questions that screen_answer has not been asked to answer */
-    char log[4096]; /* what was done outside: "resume ID in DIR\n", "quit 130\n", "copy TEXT\n" */
+    char log[4096]; /* what was done outside: "resume ID in DIR\n", "quit 130\n", "copy TEXT\n",
+                        "trash ID ID\n", "rename ID: TEXT\n" */
     size_t worktrees;
     bool dir_gone;                 /* the answer to EFFECT_PLACE */
+    int64_t side_bytes;            /* what every session has beside its transcript, when weighed */
+    struct err refusal;            /* the answer to the next change, unless its code is ERR_OK */
+    char renamed[256];             /* the last title or tag that was given */
     struct problem_list *problems; /* of the next listing; handed over */
     enum scope_kind scope;         /* of the last listing */
     int listings;

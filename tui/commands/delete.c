@@ -3,23 +3,8 @@
 
 #include "lite/jsonout.h"
 #include "store/change/copy.h"
-#include "store/tidy/trash.h"
+#include "store/tidy/request.h"
 #include "tui/commands/change.h"
-
-/* A session that an agent is writing to stays: its process holds the transcript open, and would go on writing into
- * what lies in the trash. Not to know counts as running. */
-static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
-{
-    struct live live = { .state = LIVE_QUIET };
-    enum err_code rc =
-        ref->store->ops->live ? ref->store->ops->live(ref->store, ref, &live, e) : ERR_OK;
-
-    if (rc || live.state == LIVE_QUIET)
-        return rc;
-    return err_set(e, ERR_LOCKED, ref->path.p,
-                   "delete: process %ld may be writing to it (%s); end it first", (long)live.pid,
-                   live.why ? live.why : "it is registered");
-}
 
 static void json_item(struct jsonout *j, const struct trash_item *item)
 {
@@ -106,26 +91,14 @@ static enum err_code request_of(struct sessions *s, const char *id, bool all,
 {
     struct session_ref ref;
     struct session_row *row = session_row_new();
-    const char **part;
+    struct slice title = { 0 };
     enum err_code rc =
         row ? sessions_find(s, id, &ref, e) : err_set(e, ERR_NOMEM, id, "delete: out of memory");
 
-    if (!rc)
-        rc = change_supported(&ref, ref.store->ops->parts != NULL, "delete", e);
-    if (!rc)
-        rc = check_quiet(&ref, e);
-    if (!rc)
-        rc = ref.store->ops->parts(ref.store, &ref, all, &s->arena, &part, &out->parts, e);
     if (!rc && ref.store->ops->describe(ref.store, &s->scope, &ref, row, NULL) == ERR_OK)
-        out->title = arena_copy(&s->arena, row->summary);
+        title = arena_copy(&s->arena, row->summary);
     session_row_free(row);
-    if (rc)
-        return rc;
-    out->system = ref.store->ops->name;
-    out->store = ref.store->path;
-    out->id = ref.id;
-    out->part = part;
-    return ERR_OK;
+    return rc ? rc : trash_request_of(&ref, title, all, &s->arena, out, e);
 }
 
 enum err_code delete_run(struct invocation *in, struct err *e)

@@ -64,6 +64,7 @@ enum err_code screen_run(struct invocation *in, struct config *config, struct se
     if (!model)
         return err_set(e, ERR_NOMEM, "", "open the picker: out of memory");
     desk_init(&desk, s->store, s->n, &config->settings, world->env.cwd);
+    desk.env = &world->env;
     desk.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
     enum err_code rc = loop_run(&setup, model, &outcome, e);
 

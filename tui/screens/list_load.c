@@ -194,6 +194,14 @@ static bool take_sessions(struct list *l, const struct msg *msg, struct effects 
     return true;
 }
 
+/* A mark on what is not there any more would be counted and never acted on. */
+static void unmark_gone(struct list *l)
+{
+    for (uint32_t i = 0; l->marks > 0 && i < l->marked_cap && i < l->roster.n; i++)
+        if (l->roster.entry[i].gone)
+            list_mark(l, i, false);
+}
+
 static bool take_listed(struct list *l, const struct msg *msg, struct effects *fx)
 {
     if (msg->generation != l->listing) {
@@ -206,6 +214,7 @@ static bool take_listed(struct list *l, const struct msg *msg, struct effects *f
     l->problems = msg->u.listed.problems;
     l->worktrees = msg->u.listed.worktrees;
     roster_sweep(&l->roster, l->listing);
+    unmark_gone(l);
     l->listing = 0;
     l->listed_once = true;
     list_remake(l, fx);

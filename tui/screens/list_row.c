@@ -126,8 +126,10 @@ static void draw_title(const struct list *l, struct frame *f, struct rect r, con
         frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, e->ref.id);
         return;
     }
-    bool named = e->row->custom_title.n > 0;
-    int used = frame_text_cut(f, r.y, r.x, r.w, named ? STYLE_STRONG : STYLE_TEXT, title);
+    enum style style = e->row->flags & SESSION_ARCHIVED ? STYLE_DIM
+                       : e->row->custom_title.n > 0     ? STYLE_STRONG
+                                                        : STYLE_TEXT;
+    int used = frame_text_cut(f, r.y, r.x, r.w, style, title);
 
     if (l->filter.query.n > 0 && title.n <= TITLE_BYTES) {
         bool hit[TITLE_BYTES] = { false };

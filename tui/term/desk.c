@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "store/worktree.h"
+#include "tui/term/desk_change.h"
 #include "tui/term/desk_rewind.h"
 
 enum {
@@ -343,6 +344,52 @@ static enum err_code answer_place(const struct desk *d, const struct effect *q,
     return ERR_OK;
 }
 
+/* ---- changes ---- */
+
+/* Done or not, there is an answer that says so; only without memory for one it is a failure. */
+static enum err_code answer_change(struct desk *d, const struct effect *q, const struct reply *r,
+                                   struct err *e)
+{
+    struct changed *c = changed_new(q->wish);
+    struct scope scope = { 0 };
+
+    if (!c)
+        return no_memory(e);
+    if (!d->env)
+        err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
+    else if (scope_get(d, q->scope, &scope, &c->error) == ERR_OK &&
+             desk_change(d->env, &scope, q, c, &c->error) == ERR_OK)
+        c->error = (struct err){ 0 };
+    post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
+    return ERR_OK;
+}
+
+static enum err_code answer_weigh(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct msg m = { .kind = MSG_WEIGHED };
+    enum err_code rc = desk_weigh(q, r->cancelled, &m.u.weight, e);
+
+    if (rc == ERR_OK)
+        post(r, q, m);
+    return rc;
+}
+
+static enum err_code answer_trash(const struct desk *d, const struct effect *q,
+                                  const struct reply *r, struct err *e)
+{
+    struct trash_list *list = calloc(1, sizeof *list);
+    enum err_code rc = list ? ERR_OK : no_memory(e);
+
+    if (rc == ERR_OK && d->env && d->env->data_dir)
+        rc = trash_read(d->env, list, e);
+    if (rc) {
+        free(list);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = list });
+    return ERR_OK;
+}
+
 size_t desk_pieces(const struct effect *q)
 {
     if (q->kind != EFFECT_DESCRIBE || q->refs->n == 0)
@@ -369,6 +416,9 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND: rc = desk_answer_rewind(q, r, &e); break;
+    case EFFECT_WEIGH: rc = answer_weigh(q, r, &e); break;
+    case EFFECT_TRASH: rc = answer_trash(d, q, r, &e); break;
+    case EFFECT_CHANGE: rc = answer_change(d, q, r, &e); break;
     default: break; /* the loop carries those out itself */
     }
     if (rc && !atomic_load(r->cancelled)) {

@@ -17,7 +17,8 @@ struct desk {
     size_t stores;
     const struct settings *settings;
     const char *present_dir;
-    bool no_worktrees; /* the widest scope but everywhere is the project alone */
+    const struct store_env *env; /* where changes are kept; may be set before the first question */
+    bool no_worktrees;           /* the widest scope but everywhere is the project alone */
 
     pthread_mutex_t lock; /* of what follows: scopes, resolved when first asked for */
     struct arena arena;

@@ -164,7 +164,10 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     case EFFECT_PROSPECT:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
-    case EFFECT_UNDO_REWIND: ask(l, fx); return; /* it is the workers' now */
+    case EFFECT_UNDO_REWIND:
+    case EFFECT_WEIGH:
+    case EFFECT_TRASH:
+    case EFFECT_CHANGE: ask(l, fx); return; /* it is the workers' now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:
     case EFFECT_PRINT:

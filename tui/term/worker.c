@@ -27,6 +27,7 @@ struct workers {
     pthread_mutex_t lock; /* of everything below */
     pthread_cond_t work;  /* there may be a piece to answer */
     bool stop;
+    bool changing;     /* a change is being made: they are made in the order asked */
     bool long_running; /* a question that may take seconds is being answered */
     struct job *jobs;  /* in the order they came */
     size_t job_count;
@@ -38,6 +39,7 @@ struct workers {
 static int urgency(const struct job *j)
 {
     switch (j->question.kind) {
+    case EFFECT_CHANGE:
     case EFFECT_PLACE:
     case EFFECT_TAIL:
     case EFFECT_READ:
@@ -45,6 +47,8 @@ static int urgency(const struct job *j)
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND: return 0;
     case EFFECT_LIST:
+    case EFFECT_WEIGH:
+    case EFFECT_TRASH:
     case EFFECT_SUBAGENTS:
     case EFFECT_CHECKPOINTS:
     case EFFECT_PROSPECT: return 1;
@@ -56,6 +60,11 @@ static int urgency(const struct job *j)
 static bool may_take_long(const struct job *j)
 {
     return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH;
+}
+
+static bool is_change(const struct job *j)
+{
+    return j->question.kind == EFFECT_CHANGE;
 }
 
 /* ---- answers, with the lock held ---- */
@@ -116,7 +125,8 @@ static struct job *most_urgent(struct workers *w)
     struct job *best = NULL;
 
     for (struct job *j = w->jobs; j; j = j->next) {
-        if (j->piece == j->pieces || (may_take_long(j) && w->long_running))
+        if (j->piece == j->pieces || (may_take_long(j) && w->long_running) ||
+            (is_change(j) && w->changing) || (w->stop && !is_change(j)))
             continue;
         if (!best || urgency(j) < urgency(best))
             best = j;
@@ -154,29 +164,32 @@ static void answer_piece(struct workers *w, struct job *j)
 {
     struct reply reply = { .post = post, .arg = w, .cancelled = &j->cancelled };
     size_t piece = j->piece++;
-    bool is_long = may_take_long(j);
+    bool is_long = may_take_long(j), change = is_change(j);
 
     j->running++;
     w->long_running |= is_long;
+    w->changing |= change;
     pthread_mutex_unlock(&w->lock);
     desk_answer(w->desk, &j->question, piece, &reply);
     pthread_mutex_lock(&w->lock);
-    if (is_long) {
+    if (is_long)
         w->long_running = false;
-        pthread_cond_signal(&w->work);
-    }
+    if (change)
+        w->changing = false;
+    if (is_long || change)
+        pthread_cond_broadcast(&w->work);
     if (--j->running == 0 && j->piece == j->pieces)
         forget(w, j);
 }
 
+/* A change that was asked for is made, also when the person left in the meantime. */
 static void *work(void *arg)
 {
     struct workers *w = arg;
+    struct job *j;
 
     pthread_mutex_lock(&w->lock);
-    while (!w->stop) {
-        struct job *j = most_urgent(w);
-
+    while ((j = most_urgent(w)) || !w->stop) {
         if (j)
             answer_piece(w, j);
         else
@@ -222,7 +235,8 @@ void workers_free(struct workers *w)
     pthread_mutex_lock(&w->lock);
     w->stop = true;
     for (struct job *j = w->jobs; j; j = j->next)
-        atomic_store(&j->cancelled, true);
+        if (!is_change(j))
+            atomic_store(&j->cancelled, true);
     pthread_cond_broadcast(&w->work);
     pthread_mutex_unlock(&w->lock);
     for (int i = 0; i < w->threads; i++)
@@ -249,7 +263,7 @@ static void replace_older(struct workers *w, const struct effect *question)
 {
     struct job *next;
 
-    if (question->kind == EFFECT_DESCRIBE)
+    if (question->kind == EFFECT_DESCRIBE || question->kind == EFFECT_CHANGE)
         return;
     for (struct job *j = w->jobs; j; j = next) {
         next = j->next;
@@ -299,7 +313,7 @@ void workers_cancel(struct workers *w, unsigned generation)
     pthread_mutex_lock(&w->lock);
     for (struct job *j = w->jobs; j; j = next) {
         next = j->next;
-        if (j->question.generation == generation)
+        if (j->question.generation == generation && !is_change(j))
             cancel(w, j);
     }
     pthread_mutex_unlock(&w->lock);

@@ -14,13 +14,14 @@
  *    pieces whatever is more urgent goes first: a preview never waits for the background.
  *  - Only one question that may take seconds (loading a whole transcript) runs at a time.
  *  - A newer question of the same kind and asker replaces one that is not answered yet, but for DESCRIBE.
+ *  - Changes are made one at a time, in the order asked; none is replaced, cancelled or forgotten.
  *
  * All calls are made by one thread, the loop. */
 struct workers;
 
 MUST_CHECK enum err_code workers_new(struct desk *desk, int threads, struct workers **out,
                                      struct err *e);
-/* Waits for what is being answered, and drops all answers. */
+/* Waits for what is being answered and for the changes that were asked for, and drops all answers. */
 void workers_free(struct workers *w); /* NULL is fine */
 
 /* Readable while answers wait. */

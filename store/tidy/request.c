@@ -1,0 +1,40 @@
+#include "store/tidy/request.h"
+
+static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
+{
+    struct live live = { .state = LIVE_QUIET };
+    enum err_code rc =
+        ref->store->ops->live ? ref->store->ops->live(ref->store, ref, &live, e) : ERR_OK;
+
+    if (rc || live.state == LIVE_QUIET)
+        return rc;
+    return err_set(e, ERR_LOCKED, ref->path.p,
+                   "delete: process %ld may be writing to it (%s); end it first", (long)live.pid,
+                   live.why ? live.why : "it is registered");
+}
+
+enum err_code trash_request_of(const struct session_ref *ref, struct slice title, bool all,
+                               struct arena *a, struct trash_request *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char **part;
+    size_t n;
+
+    if (!ops->parts)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s sessions cannot", ops->name);
+    enum err_code rc = check_quiet(ref, e);
+
+    if (!rc)
+        rc = ops->parts(ref->store, ref, all, a, &part, &n, e);
+    if (rc)
+        return rc;
+    *out = (struct trash_request){
+        .system = ops->name,
+        .store = ref->store->path,
+        .id = ref->id,
+        .title = title,
+        .part = part,
+        .parts = n,
+    };
+    return ERR_OK;
+}

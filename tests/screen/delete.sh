@@ -1,0 +1,36 @@
+#!/bin/sh
+# Del asks and Enter leaves everything; said twice it goes to the trash, whole, and undo brings back every byte.
+. "$(dirname "$0")/lib.sh"
+demo
+id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
+parts() { find "$config" -name "*$id*" | sort; }
+parts >"$top/parts-before"
+[ -s "$top/parts-before" ] || fail "the demo has no such session"
+transcript=$(find "$config/projects" -name "$id.jsonl")
+cp -p "$transcript" "$top/before.jsonl"
+open 80 24
+see "Payments: idempotency"
+press Down
+press DC
+see "Move 1 session" "leave it where it is"
+press Enter
+gone "Move 1 session"
+parts | cmp -s - "$top/parts-before" || fail "something went although the answer was no"
+press DC
+see "Move 1 session"
+press Down
+press Enter
+see "moved to trash: 1 session" "9/9"
+gone "Payments: idempotency"
+[ -z "$(parts)" ] || fail "something of the session stayed behind"
+press C-x
+see "undo"
+enter_text u
+see "taken back: moved to trash" "10/10"
+match "2h ago  Payments: idempotency"
+parts | cmp -s - "$top/parts-before" || fail "not everything came back"
+cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript is not what it was"
+[ ! "$transcript" -nt "$top/before.jsonl" ] && [ ! "$transcript" -ot "$top/before.jsonl" ] ||
+    fail "the transcript's time is not what it was"
+press C-c
+ended 130

@@ -1,0 +1,46 @@
+#ifndef TUI_CHANGED_H
+#define TUI_CHANGED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/buf.h"
+#include "lite/err.h"
+#include "tui/conversation.h"
+
+/* What can be changed from the screen, and what came of it: an effect carries the wish to a worker, a message
+ * brings the result back. Each wish is one change in the operation log, however many sessions it is about: it
+ * happens wholly or not at all, and one undo takes it back. (Emptying the trash is none, and cannot be undone.) */
+enum wish {
+    WISH_RENAME, /* text: the title */
+    WISH_TAG,    /* text: the tag; empty: none any more */
+    WISH_ARCHIVE,
+    WISH_UNARCHIVE,
+    WISH_TRASH,     /* names: the titles, as the trash will show them */
+    WISH_RESUME_AT, /* names: one message */
+    WISH_UNDO,      /* the newest change that stands, whoever made it */
+    WISH_REDO,
+    WISH_RESTORE, /* names: what to take out of the trash, by trash id */
+    WISH_EMPTY,   /* names: what to remove for good */
+};
+
+struct changed {
+    enum wish wish;
+    struct err error; /* code ERR_OK: done; else nothing was changed (EMPTY, RESTORE: not all) */
+    struct buf
+        text; /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
+    struct name_list sessions; /* ids of those that are not what they were */
+    int64_t bytes;             /* TRASH, EMPTY */
+};
+
+struct changed *changed_new(enum wish wish);
+void changed_free(struct changed *c); /* NULL is fine */
+/* What deleting would take, as a question asks it. */
+struct weighed {
+    size_t n;         /* sessions that can go */
+    size_t running;   /* and those that stay: an agent has them open, or may have */
+    size_t unwilling; /* or their system cannot */
+    int64_t bytes;    /* of all that goes, side files too */
+};
+
+#endif

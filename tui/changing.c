@@ -1,0 +1,447 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/size.h"
+#include "tui/state.h"
+
+/* From a key to a changed session:
+ *
+ *     ^R -> collect: who is meant, now -> prompt -> EFFECT_CHANGE -> MSG_CHANGED -> toast, rows are read again
+ *     Del -> collect -> dialog (and EFFECT_WEIGH -> MSG_WEIGHED: its exact numbers) -> EFFECT_CHANGE ...
+ *
+ * Who is meant is settled when the key is pressed: what is asked about is what is changed, whatever the list does
+ * in between. Nothing is changed before the last Enter. */
+
+enum { NAME_BYTES = 64 }; /* of a title in a line of ours */
+
+void changing_forget(struct model *m)
+{
+    struct changing *c = &m->changing;
+
+    ref_list_free(c->refs);
+    name_list_free(c->titles);
+    c->refs = NULL;
+    c->titles = NULL;
+    c->weighing = 0;
+}
+
+static void no_memory(struct model *m)
+{
+    toast_error_text(&m->toast, SLICE("out of memory"));
+    changing_forget(m);
+}
+
+/* ---- words ---- */
+
+struct words {
+    char text[200];
+};
+
+static struct words words_title(const struct model *m, struct slice title)
+{
+    const bool ascii = m->settings->ascii;
+    const char *left = ascii ? "\"" : "“", *right = ascii ? "\"" : "”";
+    const char *more = title.n <= NAME_BYTES ? "" : ascii ? "..." : "…";
+    int n = title.n <= NAME_BYTES ? (int)title.n : NAME_BYTES;
+    struct words w;
+
+    snprintf(w.text, sizeof w.text, "%s%.*s%s%s", left, n, title.p, more, right);
+    return w;
+}
+
+static struct words words_count(size_t n)
+{
+    struct words w;
+
+    snprintf(w.text, sizeof w.text, "%zu session%s", n, n == 1 ? "" : "s");
+    return w;
+}
+
+/* How to take it back; where u is text, the menu has it. */
+static struct words words_back(const struct model *m, enum action a)
+{
+    enum place_id place = view_ops_of(view_top(m))->place(m);
+    const char *dash = m->settings->ascii ? "-" : "—";
+    struct words w;
+    struct key key;
+    char name[KEY_NAME];
+    bool here = keymap_key_of(m->settings->keys, place, a, &key);
+
+    if (!here && !keymap_key_of(m->settings->keys, IN_MENU, a, &key))
+        return (struct words){ "" };
+    key_name(key, m->settings->ascii, name);
+    snprintf(w.text, sizeof w.text, " %s %s%s %s", dash, here ? "" : "^X ", name, action_title(a));
+    return w;
+}
+
+/* ---- who is meant ---- */
+
+static bool may_change(const struct entry *e, enum action a)
+{
+    unsigned ability = action_ability(a);
+
+    if (!e->row) /* not read yet: the worker will know */
+        return true;
+    return (e->row->can & ability) == ability && !(a == ACT_TRASH && e->row->flags & SESSION_LIVE);
+}
+
+static void count_left_out(struct changing *c, const struct model *m, const struct entry *e)
+{
+    (void)m;
+    if (e->row && e->row->flags & SESSION_LIVE)
+        c->running++;
+    else
+        c->unwilling++;
+}
+
+static bool collect(struct model *m, enum action a)
+{
+    struct changing *c = &m->changing;
+    struct subjects s = subjects_of(m);
+    uint32_t i;
+
+    changing_forget(m);
+    c->running = c->unwilling = 0;
+    c->bytes = 0;
+    c->all_archived = true;
+    c->refs = ref_list_new();
+    c->titles = name_list_new();
+    bool ok = c->refs && c->titles;
+
+    while (ok && subject_next(&s, &i)) {
+        const struct entry *e = &m->list.roster.entry[i];
+
+        if (!may_change(e, a)) {
+            count_left_out(c, m, e);
+            continue;
+        }
+        ok = ref_list_add(c->refs, &e->ref, i) &&
+             name_list_add(c->titles, e->row ? entry_title(e) : e->ref.id);
+        c->bytes += e->ref.file.size;
+        c->all_archived &= e->row && (e->row->flags & SESSION_ARCHIVED);
+    }
+    if (!ok)
+        no_memory(m);
+    return ok && c->refs->n > 0;
+}
+
+/* The row of the only one meant; NULL: there are more, or it is not read. */
+static const struct session_row *only_row(const struct model *m)
+{
+    const struct changing *c = &m->changing;
+
+    return c->refs->n == 1 ? m->list.roster.entry[c->refs->entry[0]].row : NULL;
+}
+
+/* ---- doing ---- */
+
+/* Hands what was collected to a worker. */
+static struct effect *ask(struct model *m, enum wish wish, struct slice text)
+{
+    struct changing *c = &m->changing;
+    struct buf copy = { 0 };
+
+    if (buf_add(&copy, text)) {
+        no_memory(m);
+        return NULL;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_CHANGE, ASKER_LIST);
+
+    e->wish = wish;
+    e->scope = m->list.scope;
+    e->refs = c->refs;
+    e->names = c->titles;
+    e->text = copy;
+    e->at_ms = m->now_ms;
+    c->refs = NULL;
+    c->titles = NULL;
+    if (c->under_way++ == 0)
+        c->since_ms = m->now_ms;
+    c->newest = e->generation;
+    m->list.moved = true; /* from now on the cursor stays with its session */
+    changing_forget(m);
+    return e;
+}
+
+void changing_ask_names(struct model *m, enum wish wish, struct name_list *names)
+{
+    changing_forget(m);
+    m->changing.titles = names;
+    ask(m, wish, (struct slice){ 0 });
+}
+
+static bool is_blank(struct slice text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] != ' ')
+            return false;
+    return true;
+}
+
+static const char *rename_to(struct model *m, struct slice title)
+{
+    if (is_blank(title))
+        return "a title needs at least one letter";
+    ask(m, WISH_RENAME, title);
+    return NULL;
+}
+
+static const char *tag_with(struct model *m, struct slice tag)
+{
+    ask(m, WISH_TAG, is_blank(tag) ? (struct slice){ 0 } : tag);
+    return NULL;
+}
+
+static void begin_rename(struct model *m)
+{
+    const struct session_row *row = only_row(m);
+    struct slice title =
+        row ? (row->custom_title.n ? row->custom_title : row->summary) : (struct slice){ 0 };
+    char label[PROMPT_TEXT];
+
+    if (m->changing.refs->n == 1)
+        snprintf(label, sizeof label, "title ");
+    else
+        snprintf(label, sizeof label, "one title for %zu sessions ", m->changing.refs->n);
+    prompt_open(m, label, title, rename_to);
+}
+
+static void begin_tag(struct model *m)
+{
+    const struct session_row *row = only_row(m);
+    char label[PROMPT_TEXT];
+
+    if (m->changing.refs->n == 1)
+        snprintf(label, sizeof label, row && row->tag.n ? "tag (empty: none) " : "tag ");
+    else
+        snprintf(label, sizeof label, "tag for %zu sessions ", m->changing.refs->n);
+    prompt_open(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
+}
+
+/* ---- deleting: shows first, acts second ---- */
+
+/* Marked sessions that the query hides go too: a person must hear of them. */
+static size_t hidden_by_query(const struct model *m)
+{
+    const struct changing *c = &m->changing;
+    size_t shown = 0;
+
+    if (view_base(m) != VIEW_LIST || m->list.marks == 0)
+        return 0;
+    for (size_t i = 0; i < m->list.filter.hits; i++)
+        for (size_t k = 0; k < c->refs->n && c->refs->n <= 64; k++)
+            shown += m->list.filter.hit[i] == c->refs->entry[k];
+    return c->refs->n <= 64 ? c->refs->n - shown : 0;
+}
+
+static void trash_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO)
+        ask(m, WISH_TRASH, (struct slice){ 0 });
+    else
+        changing_forget(m);
+}
+
+static void lines_about_others(struct dialog *d, const struct changing *c)
+{
+    if (c->running > 0)
+        dialog_line(d, "%zu more %s: an agent has %s open.", c->running,
+                    c->running == 1 ? "stays" : "stay", c->running == 1 ? "it" : "them");
+    if (c->unwilling > 0)
+        dialog_line(d, "%zu more %s: their system cannot delete.", c->unwilling,
+                    c->unwilling == 1 ? "stays" : "stay");
+}
+
+/* Filled when the question is asked, and again when the exact numbers have come. */
+static void fill_trash_dialog(struct model *m)
+{
+    const struct changing *c = &m->changing;
+    struct dialog *d = &m->dialog;
+    size_t at = d->at, n = c->refs->n, hidden = hidden_by_query(m);
+    char size[SIZE_TEXT], title[DIALOG_TEXT];
+
+    size_text(c->bytes, size);
+    snprintf(title, sizeof title, "Move %s, %s, to the trash?", words_count(n).text, size);
+    dialog_begin(d, title, trash_answer);
+    if (n == 1)
+        dialog_line(d, "%s", words_title(m, c->titles->name[0]).text);
+    if (hidden > 0)
+        dialog_line(d, "%zu of them %s not on the screen now.", hidden, hidden == 1 ? "is" : "are");
+    lines_about_others(d, c);
+    dialog_line(d, "There it waits until you empty the trash, and undo brings it back.");
+    dialog_offer(d, CHOICE_CANCEL, n == 1 ? "leave it where it is" : "leave them where they are");
+    dialog_offer(d, CHOICE_DO, "move %s to the trash", words_count(n).text);
+    d->at = at < d->choices ? at : 0;
+}
+
+static void begin_trash(struct model *m)
+{
+    struct changing *c = &m->changing;
+    struct ref_list *refs = ref_list_copy(c->refs);
+
+    if (!refs) {
+        no_memory(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_WEIGH, ASKER_LIST);
+
+    e->refs = refs;
+    c->weighing = e->generation;
+    m->dialog.at = 0;
+    fill_trash_dialog(m);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void take_weight(struct model *m, const struct weighed *w)
+{
+    struct changing *c = &m->changing;
+
+    c->weighing = 0;
+    if (w->n == c->refs->n) {
+        c->bytes = w->bytes;
+        fill_trash_dialog(m);
+    }
+}
+
+/* ---- the ways in ---- */
+
+void changing_begin(struct model *m, enum action a)
+{
+    if (m->changing.under_way == CHANGES_MAX) {
+        toast_say(&m->toast, m->now_ms, "%zu changes are under way: one moment",
+                  m->changing.under_way);
+        return;
+    }
+    if (a == ACT_UNDO || a == ACT_REDO) {
+        changing_forget(m);
+        ask(m, a == ACT_UNDO ? WISH_UNDO : WISH_REDO, (struct slice){ 0 });
+        return;
+    }
+    if (!collect(m, a))
+        return;
+    switch (a) {
+    case ACT_RENAME: begin_rename(m); break;
+    case ACT_TAG: begin_tag(m); break;
+    case ACT_TRASH: begin_trash(m); break;
+    case ACT_ARCHIVE:
+        ask(m, m->changing.all_archived ? WISH_UNARCHIVE : WISH_ARCHIVE, (struct slice){ 0 });
+        break;
+    default: changing_forget(m); break;
+    }
+}
+
+/* ---- what came of it ---- */
+
+/* What was done, in front of how to take it back. */
+static struct words words_done(const struct model *m, const struct changed *c)
+{
+    struct slice text = buf_slice(&c->text);
+    struct words n = words_count(c->sessions.n), w = { "" };
+    char size[SIZE_TEXT];
+
+    size_text(c->bytes, size);
+    switch (c->wish) {
+    case WISH_RENAME:
+        snprintf(w.text, sizeof w.text, "renamed to %s", words_title(m, text).text);
+        break;
+    case WISH_TAG:
+        if (text.n > 0)
+            snprintf(w.text, sizeof w.text, "tagged #%.*s: %s", SLICE_ARG(text), n.text);
+        else
+            snprintf(w.text, sizeof w.text, "tag removed: %s", n.text);
+        break;
+    case WISH_ARCHIVE: snprintf(w.text, sizeof w.text, "archived: %s", n.text); break;
+    case WISH_UNARCHIVE:
+        snprintf(w.text, sizeof w.text, "taken out of the archive: %s", n.text);
+        break;
+    case WISH_TRASH: snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size); break;
+    case WISH_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
+    case WISH_EMPTY: snprintf(w.text, sizeof w.text, "gone for good: %s, %s", n.text, size); break;
+    case WISH_UNDO:
+        snprintf(w.text, sizeof w.text, "taken back: %.*s (%s)", SLICE_ARG(text), n.text);
+        break;
+    case WISH_REDO:
+        snprintf(w.text, sizeof w.text, "done again: %.*s (%s)", SLICE_ARG(text), n.text);
+        break;
+    case WISH_RESUME_AT: break;
+    }
+    return w;
+}
+
+static void say_done(struct model *m, const struct changed *c)
+{
+    struct words done = words_done(m, c), back = { "" };
+
+    if (c->wish != WISH_EMPTY)
+        back = words_back(m, c->wish == WISH_UNDO ? ACT_REDO : ACT_UNDO);
+    toast_say(&m->toast, m->now_ms, "%s%s", done.text, back.text);
+}
+
+static void say_failed(struct model *m, const struct changed *c)
+{
+    bool nothing = c->error.code == ERR_NOT_FOUND && (c->wish == WISH_UNDO || c->wish == WISH_REDO);
+
+    if (nothing) /* no trouble, just nothing there */
+        toast_say(&m->toast, m->now_ms, "%s", c->error.text);
+    else
+        toast_error(&m->toast, &c->error);
+}
+
+static bool names_entry(const struct changed *c, const struct entry *e)
+{
+    for (size_t i = 0; i < c->sessions.n; i++)
+        if (slice_eq(c->sessions.name[i], e->ref.id))
+            return true;
+    return false;
+}
+
+/* The session that is read went to the trash: there is nothing to go on reading. */
+static void leave_deleted(struct model *m, const struct changed *c)
+{
+    if (c->wish != WISH_TRASH || m->viewed == ENTRY_NONE ||
+        !names_entry(c, &m->list.roster.entry[m->viewed]))
+        return;
+    transcript_view_close(m->viewer, &m->fx);
+    m->viewed = ENTRY_NONE;
+    m->depth = 1;
+}
+
+static void take_changed(struct model *m, const struct changed *c)
+{
+    m->changing.under_way -= m->changing.under_way > 0;
+    if (c->error.code)
+        say_failed(m, c);
+    else
+        say_done(m, c);
+    if (!c->error.code && c->wish == WISH_TRASH)
+        list_unmark_all(&m->list);
+    leave_deleted(m, c);
+    for (size_t i = 0; i < c->sessions.n; i++)
+        roster_touch(&m->list.roster, c->sessions.name[i]);
+    list_start(&m->list, &m->fx);
+}
+
+bool changing_msg(struct model *m, const struct msg *msg)
+{
+    struct changing *c = &m->changing;
+    bool weighed = c->weighing != 0 && msg->generation == c->weighing;
+
+    switch (msg->kind) {
+    case MSG_CHANGED:
+        take_changed(m, msg->u.changed);
+        changed_free(msg->u.changed);
+        return true;
+    case MSG_WEIGHED:
+        if (weighed)
+            take_weight(m, &msg->u.weight);
+        return true;
+    case MSG_FAILED:
+        if (c->under_way > 0 && msg->generation == c->newest) {
+            c->under_way--;
+            toast_error(&m->toast, &msg->u.error);
+            return true;
+        }
+        return weighed; /* the question stands with the numbers it has */
+    default: return false;
+    }
+}

@@ -1,0 +1,29 @@
+#ifndef TUI_CHANGING_H
+#define TUI_CHANGING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/changed.h"
+#include "tui/conversation.h"
+
+/* A change on its way: asked for, asked about, being made. */
+enum { CHANGES_MAX = 8 }; /* made one after the other; more than that is a key that hangs */
+
+struct changing {
+    /* what is being asked about */
+    struct ref_list *refs;     /* owned; NULL: nothing is asked */
+    struct name_list *titles;  /* owned; beside refs */
+    size_t running, unwilling; /* sessions that were meant too, and stay */
+    int64_t bytes;
+    bool all_archived;
+    unsigned weighing; /* generation of EFFECT_WEIGH; 0: none */
+
+    /* what is being done */
+    size_t under_way;
+    int64_t since_ms;
+    unsigned newest; /* generation of the last EFFECT_CHANGE */
+};
+
+#endif

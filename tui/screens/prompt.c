@@ -1,0 +1,97 @@
+#include "tui/screens/prompt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/state.h"
+
+void prompt_open(struct model *m, const char *label, struct slice text,
+                 const char *(*answer)(struct model *m, struct slice text))
+{
+    struct prompt *p = &m->prompt;
+
+    *p = (struct prompt){ .answer = answer };
+    snprintf(p->label, sizeof p->label, "%s", label);
+    edit_set(&p->edit, text);
+    view_push(m, VIEW_PROMPT);
+}
+
+static enum place_id place(const struct model *m)
+{
+    (void)m;
+    return IN_PROMPT;
+}
+
+static int draw_note(const struct prompt *p, struct frame *f, int y)
+{
+    const char *text = p->note[0] ? p->note : "Enter: do it   Esc: leave it";
+    enum style style = p->note[0] ? STYLE_WARN : STYLE_DIM;
+    int w = frame_width((struct slice){ text, strlen(text) });
+
+    if (w > f->cols / 2)
+        return f->cols;
+    frame_puts(f, y, f->cols - w - 1, w, style, text);
+    return f->cols - w - 2;
+}
+
+/* The line that is typed takes the place of the footer; a note that has no room beside it stands above. */
+static void draw(const struct model *m, struct frame *f)
+{
+    const struct prompt *p = &m->prompt;
+    int y = f->rows - 1, x = 1;
+
+    frame_fill(f, (struct rect){ y, 0, 1, f->cols }, STYLE_TEXT);
+    int end = draw_note(p, f, y);
+
+    x += frame_puts(f, y, x, f->cols / 2, STYLE_PROMPT, p->label);
+    x += frame_puts(f, y, x, 2, STYLE_PROMPT, f->ascii ? "> " : "› ");
+    edit_draw(&p->edit, f, (struct rect){ y, x, 1, end - x - 1 }, STYLE_STRONG, true);
+    frame_select(f, (struct rect){ y, f->cursor_x, 1, 1 });
+}
+
+static void accept(struct model *m)
+{
+    struct edit typed = m->prompt.edit;
+
+    view_pop(m); /* first, so that an answer may ask further */
+    const char *why = m->prompt.answer(m, edit_text(&typed));
+
+    if (!why)
+        return;
+    snprintf(m->prompt.note, sizeof m->prompt.note, "%s", why);
+    view_push(m, VIEW_PROMPT);
+}
+
+static bool act(struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_ACCEPT: accept(m); return true;
+    case ACT_BACK:
+        view_pop(m);
+        changing_forget(m);
+        return true;
+    default: return false;
+    }
+}
+
+static void key(struct model *m, struct key k)
+{
+    m->prompt.note[0] = '\0';
+    edit_key(&m->prompt.edit, k);
+}
+
+static void paste(struct model *m, struct slice text)
+{
+    m->prompt.note[0] = '\0';
+    edit_insert(&m->prompt.edit, text);
+}
+
+const struct view_ops view_prompt = {
+    .name = "prompt",
+    .overlay = true,
+    .place = place,
+    .draw = draw,
+    .act = act,
+    .key = key,
+    .paste = paste,
+};

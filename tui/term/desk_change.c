@@ -1,0 +1,305 @@
+#include "tui/term/desk_change.h"
+
+#include <string.h>
+
+#include "store/tidy/request.h"
+#include "store/tidy/weight.h"
+
+/* What every change needs. */
+struct doing {
+    const struct store_env *env; /* its time is when the change was asked for */
+    const struct scope *scope;
+    const struct effect *q;
+    struct changed *out;
+};
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "out of memory");
+}
+
+static enum err_code open_log(const struct doing *d, struct change_log **log, struct err *e)
+{
+    if (!d->env->state_dir || !d->env->data_dir)
+        return err_set(e, ERR_NOT_FOUND, "", "keep what undo needs: HOME is not set");
+    return change_log_open(d->env, log, e);
+}
+
+static enum err_code note_session(struct doing *d, struct slice id, struct err *e)
+{
+    return name_list_add(&d->out->sessions, id) ? ERR_OK : no_memory(e);
+}
+
+/* ---- one small change of each session, all in one change ---- */
+
+static enum err_code cannot(const struct session_ref *ref, const char *what, struct err *e)
+{
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s sessions cannot", what,
+                   ref->store->ops->name);
+}
+
+/* A second agent in a conversation that moves under the first is what a person must never get by accident. */
+static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
+{
+    struct live live = { .state = LIVE_QUIET };
+    enum err_code rc =
+        ref->store->ops->live ? ref->store->ops->live(ref->store, ref, &live, e) : ERR_OK;
+
+    if (rc || live.state == LIVE_QUIET)
+        return rc;
+    return err_set(e, ERR_LOCKED, ref->path.p, "an agent may be writing to it (%s); end it first",
+                   live.why ? live.why : "it is registered");
+}
+
+static enum err_code plan_resume_at(struct doing *d, const struct session_ref *ref,
+                                    struct change *c, struct err *e)
+{
+    enum err_code rc = check_quiet(ref, e);
+
+    return rc ? rc : ref->store->ops->resume_at(ref->store, ref, d->q->names->name[0], c, e);
+}
+
+static enum err_code plan_one(struct doing *d, const struct session_ref *ref, struct change *c,
+                              struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct slice text = buf_slice(&d->q->text);
+
+    switch (d->q->wish) {
+    case WISH_RENAME:
+        return ops->rename ? ops->rename(ref->store, ref, text, c, e) : cannot(ref, "rename", e);
+    case WISH_TAG:
+        return ops->tag ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
+                        : cannot(ref, "tag", e);
+    case WISH_ARCHIVE:
+    case WISH_UNARCHIVE:
+        return ops->archive
+                   ? ops->archive(ref->store, d->scope, ref, d->q->wish == WISH_ARCHIVE, c, e)
+                   : cannot(ref, "archive", e);
+    case WISH_RESUME_AT:
+        return ops->resume_at ? plan_resume_at(d, ref, c, e) : cannot(ref, "resume-at", e);
+    default: return ERR_OK;
+    }
+}
+
+/* The command's name, and what the log will say it did. */
+static const char *kind_of(enum wish wish)
+{
+    switch (wish) {
+    case WISH_RENAME: return "rename";
+    case WISH_TAG: return "tag";
+    case WISH_ARCHIVE: return "archive";
+    case WISH_UNARCHIVE: return "unarchive";
+    case WISH_RESUME_AT: return "resume-at";
+    default: return "change";
+    }
+}
+
+static const char *text_of(const struct doing *d, struct change *c)
+{
+    struct slice text = buf_slice(&d->q->text);
+
+    switch (d->q->wish) {
+    case WISH_RENAME: return arena_format(&c->arena, "renamed to %.*s", SLICE_ARG(text));
+    case WISH_TAG:
+        return text.n ? arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text)) : "tag removed";
+    case WISH_ARCHIVE: return "archived";
+    case WISH_UNARCHIVE: return "taken out of the archive";
+    case WISH_RESUME_AT: return "to be resumed at another message";
+    default: return "changed";
+    }
+}
+
+static enum err_code plan_all(struct doing *d, struct change *c, struct err *e)
+{
+    const struct ref_list *refs = d->q->refs;
+    enum err_code rc = ERR_OK;
+
+    c->text = text_of(d, c);
+    if (!c->text)
+        return no_memory(e);
+    for (size_t i = 0; i < refs->n && !rc; i++) {
+        const struct session_ref *ref = &refs->ref[i];
+
+        rc = change_session(c, ref->store->ops->name, ref->id, e);
+        if (!rc)
+            rc = plan_one(d, ref, c, e);
+        if (!rc)
+            rc = note_session(d, ref->id, e);
+    }
+    return rc;
+}
+
+static enum err_code change_each(struct doing *d, struct err *e)
+{
+    struct change *c = change_new(kind_of(d->q->wish));
+    struct change_log *log = NULL;
+    enum err_code rc = c ? open_log(d, &log, e) : no_memory(e);
+
+    if (!rc)
+        rc = plan_all(d, c, e);
+    if (!rc && c->n > 0)
+        rc = change_run(log, c, e);
+    change_log_close(log);
+    change_free(c);
+    return rc;
+}
+
+/* ---- the trash ---- */
+
+static enum err_code requests_make(struct doing *d, struct arena *a, struct trash_request **out,
+                                   struct err *e)
+{
+    const struct ref_list *refs = d->q->refs;
+    struct trash_request *r = arena_zalloc(a, (refs->n + 1) * sizeof *r);
+    enum err_code rc = r ? ERR_OK : no_memory(e);
+
+    for (size_t i = 0; i < refs->n && !rc; i++) {
+        rc = trash_request_of(&refs->ref[i], d->q->names->name[i], true, a, &r[i], e);
+        if (!rc)
+            rc = note_session(d, refs->ref[i].id, e);
+    }
+    *out = r;
+    return rc;
+}
+
+static enum err_code to_trash(struct doing *d, struct err *e)
+{
+    struct arena a = { 0 };
+    struct change_log *log = NULL;
+    struct trash_request *request = NULL;
+    struct trash_list list = { 0 };
+    enum err_code rc = open_log(d, &log, e);
+
+    if (!rc)
+        rc = requests_make(d, &a, &request, e);
+    if (!rc)
+        rc = trash_put(log, d->env, "delete", request, d->q->refs->n, &list, e);
+    for (size_t i = 0; i < list.n; i++)
+        d->out->bytes += list.item[i].bytes;
+    trash_list_fini(&list);
+    change_log_close(log);
+    arena_fini(&a);
+    return rc;
+}
+
+static const struct trash_item *item_named(const struct trash_list *list, struct slice id)
+{
+    for (size_t i = 0; i < list->n; i++)
+        if (slice_eq((struct slice){ list->item[i].trash_id, strlen(list->item[i].trash_id) }, id))
+            return &list->item[i];
+    return NULL;
+}
+
+static enum err_code take_out(struct doing *d, struct change_log *log,
+                              const struct trash_item *item, struct err *e)
+{
+    bool restore = d->q->wish == WISH_RESTORE;
+    enum err_code rc =
+        restore ? trash_restore(log, d->env, item, e) : trash_destroy(d->env, item, e);
+
+    if (rc)
+        return rc;
+    d->out->bytes += item->bytes;
+    return note_session(d, (struct slice){ item->session, strlen(item->session) }, e);
+}
+
+/* Only what was shown goes: a session that was deleted since stays. What is not there any more is passed over. */
+static enum err_code from_trash(struct doing *d, struct err *e)
+{
+    const struct name_list *names = d->q->names;
+    struct change_log *log = NULL;
+    struct trash_list list = { 0 };
+    enum err_code rc = open_log(d, &log, e);
+
+    if (!rc)
+        rc = trash_read(d->env, &list, e);
+    for (size_t i = 0; i < names->n && !rc; i++) {
+        const struct trash_item *item = item_named(&list, names->name[i]);
+
+        if (item)
+            rc = take_out(d, log, item, e);
+    }
+    if (!rc && d->out->sessions.n == 0)
+        rc = err_set(e, ERR_NOT_FOUND, "", "it does not lie in the trash any more");
+    trash_list_fini(&list);
+    change_log_close(log);
+    return rc;
+}
+
+/* ---- taking back ---- */
+
+/* "claude:5e55…": the id is what follows the system's name. */
+static struct slice id_of(const char *session)
+{
+    const char *colon = strchr(session, ':');
+    const char *id = colon ? colon + 1 : session;
+
+    return (struct slice){ id, strlen(id) };
+}
+
+static enum err_code take_back(struct doing *d, struct err *e)
+{
+    struct change_log *log = NULL;
+    struct change *c = NULL;
+    enum err_code rc = open_log(d, &log, e);
+
+    if (!rc)
+        rc = d->q->wish == WISH_UNDO ? change_undo(log, NULL, &c, e) : change_redo(log, &c, e);
+    change_log_close(log);
+    if (rc)
+        return rc;
+    if (buf_add(&d->out->text, (struct slice){ c->text, strlen(c->text) }))
+        rc = no_memory(e);
+    for (size_t i = 0; i < c->sessions_n && !rc; i++)
+        rc = note_session(d, id_of(c->sessions[i]), e);
+    change_free(c);
+    return rc;
+}
+
+/* ---- the way in ---- */
+
+enum err_code desk_change(const struct store_env *env, const struct scope *scope,
+                          const struct effect *q, struct changed *out, struct err *e)
+{
+    struct store_env then = *env;
+    struct doing d = { &then, scope, q, out };
+
+    then.now_ms = q->at_ms;
+    switch (q->wish) {
+    case WISH_TRASH: return to_trash(&d, e);
+    case WISH_RESTORE:
+    case WISH_EMPTY: return from_trash(&d, e);
+    case WISH_UNDO:
+    case WISH_REDO: return take_back(&d, e);
+    default: break;
+    }
+    if (buf_add(&out->text, buf_slice(&q->text)))
+        return no_memory(e);
+    return change_each(&d, e);
+}
+
+enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, struct weighed *out,
+                         struct err *e)
+{
+    struct arena a = { 0 };
+    struct weight weight = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < q->refs->n && !rc && !atomic_load(cancelled); i++) {
+        struct trash_request r = { 0 };
+
+        rc = trash_request_of(&q->refs->ref[i], (struct slice){ 0 }, true, &a, &r, e);
+        out->running += rc == ERR_LOCKED;
+        out->unwilling += rc == ERR_UNSUPPORTED;
+        out->n += rc == ERR_OK;
+        if (rc == ERR_LOCKED || rc == ERR_UNSUPPORTED)
+            rc = ERR_OK;
+        for (size_t k = 0; k < r.parts && !rc; k++)
+            rc = weight_add(r.part[k], &weight, e);
+        arena_reset(&a);
+    }
+    out->bytes = weight.bytes;
+    arena_fini(&a);
+    return rc;
+}

@@ -1,0 +1,16 @@
+#ifndef TUI_TERM_DESK_CHANGE_H
+#define TUI_TERM_DESK_CHANGE_H
+
+#include "tui/term/desk.h"
+
+/* The desk's answers to questions about changes: systems plan, the operation log does. A worker runs them, one
+ * at a time and to their end; nothing here looks at reply.cancelled but a weighing, which changes nothing. */
+
+/* EFFECT_CHANGE. scope: where archiving looks for a session's folders. */
+MUST_CHECK enum err_code desk_change(const struct store_env *env, const struct scope *scope,
+                                     const struct effect *q, struct changed *out, struct err *e);
+/* EFFECT_WEIGH */
+MUST_CHECK enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled,
+                                    struct weighed *out, struct err *e);
+
+#endif
