@@ -11,6 +11,7 @@
 #include "store/change/change.h"
 #include "store/checkpoint.h"
 #include "store/env.h"
+#include "store/finding.h"
 #include "store/live.h"
 #include "store/restore.h"
 #include "store/rewind/rewind.h"
@@ -135,6 +136,14 @@ struct store_ops {
     /* Optional. Is somebody writing to the session right now? Asked before anything that needs it quiet. */
     enum err_code (*live)(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);
+
+    /* Looking for damage: optional. Hands over what is wrong with a session, in no order, and changes nothing. An
+     * error: the session cannot be read at all. */
+    enum err_code (*check)(const struct store *st, const struct session_ref *ref,
+                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
+    /* The same for what lies in the scope's folders and belongs to no session. */
+    enum err_code (*check_store)(const struct store *st, const struct scope *scope, finding_fn *fn,
+                                 void *arg, struct err *e);
 
     /* Going back: optional. The points of the session, oldest first. */
     enum err_code (*checkpoints)(const struct store *st, const struct session_ref *ref,

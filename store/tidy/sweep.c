@@ -11,7 +11,7 @@
 #define HOUR_MS (INT64_C(60) * 60 * 1000)
 #define DAY_HOURS 24
 
-struct finding {
+struct finder {
     const struct sweep_rule *rule;
     const struct session_ref *const *order;
     struct sweep *sweep;
@@ -153,7 +153,7 @@ static enum err_code add(struct sweep *s, const struct sweep_item *item, struct 
     return ERR_OK;
 }
 
-static enum err_code take(struct finding *f, const struct session_row *row, bool copied,
+static enum err_code take(struct finder *f, const struct session_row *row, bool copied,
                           struct err *e)
 {
     struct sweep *s = f->sweep;
@@ -178,7 +178,7 @@ static enum err_code take(struct finding *f, const struct session_row *row, bool
 
 static enum err_code consider(size_t i, const struct session_row *row, void *arg, struct err *e)
 {
-    struct finding *f = arg;
+    struct finder *f = arg;
     bool meant = false;
 
     if (f->rule->cancel && atomic_load(f->rule->cancel))
@@ -195,7 +195,7 @@ enum err_code sweep_find(struct store *const stores[], size_t n, const struct sw
                                      .since_ms = TIME_NONE,
                                      .before_ms = TIME_NONE };
     struct sweep s = { 0 };
-    struct finding f = { .rule = rule, .sweep = &s };
+    struct finder f = { .rule = rule, .sweep = &s };
     struct listing *l;
     size_t refs;
     enum err_code rc = listing_open(stores, n, &q, &l, e);

@@ -64,6 +64,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e);
 enum err_code delete_run(struct invocation *in, struct err *e);
 enum err_code trash_run(struct invocation *in, struct err *e);
 enum err_code log_run(struct invocation *in, struct err *e);
+enum err_code doctor_run(struct invocation *in, struct err *e);
 enum err_code sweep_run(struct invocation *in, struct err *e);
 enum err_code demo_run(struct invocation *in, struct err *e);
 enum err_code help_run(struct invocation *in, struct err *e);

@@ -153,6 +153,21 @@ const struct command commands_table[] = {
         .run = sweep_run,
     },
     {
+        .name = "doctor",
+        .operands = "[ID]",
+        .summary = "look for damage, in one session or in all",
+        .help = "Torn, spliced and broken lines, rows that lead nowhere, titles where no list "
+                "looks, saved copies\n"
+                "that are gone, left-overs, sessions that the agent hides or will remove. With "
+                "--fix a torn last\n"
+                "line gets its newline, metadata is written again at the end, and what a crash cut "
+                "short is\n"
+                "finished; nothing else is touched.\n",
+        .options = BIT(FIX) | BIT(NO_WORKTREES),
+        .max_operands = 1,
+        .run = doctor_run,
+    },
+    {
         .name = "log",
         .operands = "",
         .summary = "what was changed, newest first",

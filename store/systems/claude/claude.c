@@ -215,6 +215,8 @@ const struct store_ops claude_ops = {
     .archive = claude_archive,
     .parts = claude_parts,
     .live = claude_live,
+    .check = claude_check,
+    .check_store = claude_check_store,
     .checkpoints = claude_checkpoints,
     .plan = claude_plan,
 };

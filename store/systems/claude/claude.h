@@ -91,6 +91,12 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
 enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);
 
+/* Looking for damage. */
+enum err_code claude_check(const struct store *st, const struct session_ref *ref,
+                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
+enum err_code claude_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
+                                 void *arg, struct err *e);
+
 /* Going back. */
 enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e);

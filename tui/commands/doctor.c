@@ -1,0 +1,113 @@
+#include "store/tidy/doctor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "tui/commands/command.h"
+#include "tui/commands/sessions.h"
+
+struct answer {
+    struct out *out;
+    bool json;
+    size_t n, fixable, fixed;
+};
+
+static struct slice slice_of(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static enum err_code write_json(const struct finding *f, struct answer *a, struct err *e)
+{
+    struct jsonout j;
+    enum err_code rc = out_add(a->out, a->n ? SLICE(",\n") : SLICE("["), e);
+
+    if (rc)
+        return rc;
+    jsonout_init(&j, &a->out->buf);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "sessionId", f->session);
+    jsonout_member(&j, "path", slice_of(f->path));
+    jsonout_member(&j, "kind", slice_of(finding_name(f->kind)));
+    if (f->line) {
+        jsonout_key(&j, "line");
+        jsonout_int(&j, f->line);
+        jsonout_key(&j, "offset");
+        jsonout_int(&j, f->offset);
+    }
+    jsonout_member(&j, "why", slice_of(f->why));
+    jsonout_key(&j, "fixable");
+    jsonout_bool(&j, f->fixable);
+    if (f->fixed) {
+        jsonout_key(&j, "fixed");
+        jsonout_bool(&j, true);
+    }
+    jsonout_close(&j, '}');
+    return j.rc ? err_set(e, j.rc, "", "write the answer: out of memory") : ERR_OK;
+}
+
+static enum err_code write_text(const struct finding *f, struct answer *a, struct err *e)
+{
+    enum err_code rc = out_text(a->out, slice_of(f->path), e);
+
+    if (!rc && f->line)
+        rc = out_addf(a->out, e, ":%" PRId64, f->line);
+    if (!rc)
+        rc = out_addf(a->out, e, ": %s: ", finding_name(f->kind));
+    if (!rc)
+        rc = out_text(a->out, slice_of(f->why), e);
+    return rc ? rc : out_add(a->out, f->fixed ? SLICE(" (repaired)\n") : SLICE("\n"), e);
+}
+
+static enum err_code write_finding(const struct finding *f, void *arg, struct err *e)
+{
+    struct answer *a = arg;
+    enum err_code rc = a->json ? write_json(f, a, e) : write_text(f, a, e);
+
+    a->n++;
+    a->fixable += f->fixable && !f->fixed;
+    a->fixed += f->fixed;
+    return rc ? rc : out_row(a->out, e);
+}
+
+static enum err_code write_end(const struct answer *a, bool fix, struct err *e)
+{
+    if (a->json)
+        return out_add(a->out, a->n ? SLICE("]\n") : SLICE("[]\n"), e);
+    if (a->n == 0)
+        return out_add(a->out, SLICE("nothing is wrong\n"), e);
+    enum err_code rc = out_addf(a->out, e, "%zu finding%s", a->n, a->n == 1 ? "" : "s");
+
+    if (!rc && fix)
+        rc = out_addf(a->out, e, ", %zu repaired", a->fixed);
+    if (!rc && !fix && a->fixable)
+        rc = out_addf(a->out, e, ", %zu can be repaired: reprise doctor --fix", a->fixable);
+    return rc ? rc : out_add(a->out, SLICE("\n"), e);
+}
+
+enum err_code doctor_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct session_ref ref;
+    struct answer a = { .out = &in->out, .json = option_given(&in->options, OPTION_JSON) };
+    enum err_code rc = sessions_open(in, true, &s, e);
+
+    if (rc)
+        return rc;
+    if (in->argc)
+        rc = sessions_find(&s, in->argv[0], &ref, e);
+    struct doctor d = { .env = &in->world->env,
+                        .store = s.store,
+                        .stores = s.n,
+                        .scope = s.scope,
+                        .only = in->argc ? &ref : NULL,
+                        .fix = option_given(&in->options, OPTION_FIX) };
+
+    if (!rc)
+        rc = doctor_look(&d, write_finding, &a, e);
+    if (!rc)
+        rc = write_end(&a, d.fix, e);
+    sessions_close(&s);
+    return rc;
+}
