@@ -87,19 +87,38 @@ static bool shadowed(struct slice window, size_t at, struct slice spelling)
 static bool raw_at(struct slice window, size_t at, const char *key, struct slice *quoted)
 {
     size_t n = strlen(key), value = at + n;
-    char spelling[FIELD_TEXT + 2];
     bool spaced = value < window.n && window.p[value] == ' ';
 
-    snprintf(spelling, sizeof spelling, spaced ? "%s \"" : "%s\"", key);
-    return raw_string(window, value + spaced, quoted) && !shadowed(window, at, text_of(spelling));
+    if (!raw_string(window, value + spaced, quoted))
+        return false;
+    /* The key, perhaps the blank, and the quote that stands there. */
+    struct slice spelling = { window.p + at, n + spaced + 1 };
+
+    return !shadowed(window, at, spelling);
 }
 
-static bool raw_first(struct slice window, const char *spelling, struct slice *quoted)
+static const char *find_slice(struct slice window, struct slice part)
 {
-    size_t n = strlen(spelling);
-    const char *p = find_bytes(window.p, window.n, spelling, n);
+    return find_bytes(window.p, window.n, part.p, part.n);
+}
 
-    return p && raw_string(window, (size_t)(p - window.p) + n - 1, quoted);
+static bool raw_first(struct slice window, struct slice spelling, struct slice *quoted)
+{
+    const char *p = find_slice(window, spelling);
+
+    return p && raw_string(window, (size_t)(p - window.p) + spelling.n - 1, quoted);
+}
+
+/* The key in quotes and what follows it. */
+static struct slice spell_key(char text[FIELD_TEXT], const char *key, const char *then)
+{
+    size_t n = strlen(key), more = strlen(then);
+
+    assert(1 + n + more <= FIELD_TEXT);
+    text[0] = '"';
+    memcpy(text + 1, key, n);
+    memcpy(text + 1 + n, then, more);
+    return (struct slice){ text, 1 + n + more };
 }
 
 bool field_first(struct slice window, bool whole, const char *key, struct arena *a,
@@ -107,19 +126,15 @@ bool field_first(struct slice window, bool whole, const char *key, struct arena 
 {
     char spelling[FIELD_TEXT];
     struct slice quoted;
+    const char *first = find_slice(window, spell_key(spelling, key, "\":"));
 
     *text = (struct slice){ NULL, 0 };
-    snprintf(spelling, sizeof spelling, "\"%s\":", key);
-    const char *first = window.n ? find_bytes(window.p, window.n, spelling, strlen(spelling)) : NULL;
-
     if (!first)
         return true;
     window = (struct slice){ first, (size_t)(window.p + window.n - first) };
-    snprintf(spelling, sizeof spelling, "\"%s\":\"", key);
-    if (raw_first(window, spelling, &quoted))
+    if (raw_first(window, spell_key(spelling, key, "\":\""), &quoted))
         return raw_decode(quoted, a, text);
-    snprintf(spelling, sizeof spelling, "\"%s\": \"", key);
-    if (whole && raw_first(window, spelling, &quoted))
+    if (whole && raw_first(window, spell_key(spelling, key, "\": \""), &quoted))
         return raw_decode(quoted, a, text);
     return true;
 }
@@ -280,6 +295,13 @@ static bool look(struct pass *pass, size_t at, size_t needle, struct arena *a,
     return json_text(quoted, a, &value->text);
 }
 
+static void drop(struct needle_walk *walk, const struct field_set *set, size_t field)
+{
+    for (size_t i = 0; i < set->needles.n; i++)
+        if (set->owner[i] == field)
+            needle_walk_drop(walk, i);
+}
+
 bool field_set_last(const struct field_set *set, struct slice window, struct arena *a,
                     struct field_value values[], field_seen_fn *seen, void *arg)
 {
@@ -293,14 +315,15 @@ bool field_set_last(const struct field_set *set, struct slice window, struct are
     while (open && needle_walk_next(&walk, &at, &needle)) {
         size_t i = set->owner[needle];
 
-        if (pass.done[i])
-            continue;
         if (set->field[i].way == FIELD_SEEN) {
             pass.done[i] = seen(i, window, at, arg);
         } else if (!look(&pass, at, needle, a, &values[i])) {
             return false;
         }
-        open -= pass.done[i];
+        if (pass.done[i]) {
+            drop(&walk, set, i);
+            open--;
+        }
     }
     return true;
 }

@@ -1,5 +1,6 @@
 #include "lite/jsonout.h"
 
+#include "lite/scan.h"
 #include "lite/utf8.h"
 
 static void add(struct jsonout *j, struct slice bytes)
@@ -34,16 +35,21 @@ void jsonout_close(struct jsonout *j, char bracket)
     j->comma = true;
 }
 
-void jsonout_key(struct jsonout *j, const char *key)
-{
-    jsonout_text(j, (struct slice){ key, strlen(key) });
-    add(j, SLICE(":"));
-    j->comma = false;
-}
-
 static bool stands_for_itself(unsigned char c)
 {
     return c >= 0x20 && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* How many bytes at the front do. */
+static size_t plain_front(struct slice text)
+{
+    size_t n = 0;
+
+    while (n + SCAN_BLOCK <= text.n && !(scan_block(text.p + n) | scan_beyond_ascii(text.p + n)))
+        n += SCAN_BLOCK;
+    while (n < text.n && stands_for_itself((unsigned char)text.p[n]))
+        n++;
+    return n;
 }
 
 static void add_escaped(struct jsonout *j, uint32_t unit)
@@ -76,15 +82,39 @@ static void add_char(struct jsonout *j, uint32_t cp)
         add(j, (struct slice){ one, utf8_put(one, cp) });
 }
 
+/* All of it in quotes, where nothing has to be changed and nothing has failed: most texts. */
+static bool add_plain(struct jsonout *j, struct slice text, const char *then)
+{
+    if (j->rc || plain_front(text) < text.n)
+        return false;
+    size_t more = strlen(then);
+
+    j->rc = text.n < SIZE_MAX - 8 ? buf_reserve(j->out, text.n + more + 3) : ERR_NOMEM;
+    if (j->rc)
+        return true;
+    char *p = j->out->p + j->out->n;
+
+    if (j->comma)
+        *p++ = ',';
+    *p++ = '"';
+    if (text.n)
+        memcpy(p, text.p, text.n);
+    p[text.n] = '"';
+    memcpy(p + text.n + 1, then, more);
+    j->out->n = (size_t)(p + text.n + 1 + more - j->out->p);
+    j->comma = true;
+    return true;
+}
+
 void jsonout_text(struct jsonout *j, struct slice text)
 {
+    if (add_plain(j, text, ""))
+        return;
     separate(j);
     add(j, SLICE("\""));
     while (text.n && !j->rc) {
-        size_t run = 0;
+        size_t run = plain_front(text);
 
-        while (run < text.n && stands_for_itself((unsigned char)text.p[run]))
-            run++;
         add(j, (struct slice){ text.p, run });
         text = (struct slice){ text.p + run, text.n - run };
         if (text.n)
@@ -93,11 +123,30 @@ void jsonout_text(struct jsonout *j, struct slice text)
     add(j, SLICE("\""));
 }
 
+void jsonout_key(struct jsonout *j, const char *key)
+{
+    struct slice text = { key, strlen(key) };
+
+    if (!add_plain(j, text, ":")) {
+        jsonout_text(j, text);
+        add(j, SLICE(":"));
+    }
+    j->comma = false;
+}
+
 void jsonout_int(struct jsonout *j, int64_t n)
 {
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
+
+    do {
+        *--p = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    if (n < 0)
+        *--p = '-';
     separate(j);
-    if (!j->rc)
-        j->rc = buf_addf(j->out, "%lld", (long long)n);
+    add(j, (struct slice){ p, (size_t)(digits + sizeof digits - p) });
 }
 
 void jsonout_bool(struct jsonout *j, bool b)

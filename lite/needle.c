@@ -45,18 +45,17 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
     }
 }
 
-/* Which needle has its pair here, if any. */
-static bool needle_at(const struct needle_set *set, struct slice text, size_t quote, size_t *which)
+/* Which of the needles with one hash has its pair here, if any. */
+static bool needle_at(const struct needle_walk *w, size_t i, size_t quote, size_t *which)
 {
-    if (quote + 1 < KEY_END)
-        return false;
-    for (size_t i = set->first[hash(text.p + quote + 1 - KEY_END)]; i != NONE; i = set->next[i]) {
-        struct slice needle = set->needle[i];
-        size_t begin = quote - set->quote[i], end = begin + needle.n;
+    const struct needle_set *set = w->set;
 
-        if (quote >= set->quote[i] && end <= text.n &&
-            eight(text.p + end - sizeof(uint64_t)) == set->back[i] &&
-            memcmp(text.p + begin, needle.p, needle.n) == 0) {
+    for (; i != NONE; i = set->next[i]) {
+        size_t begin = quote - set->quote[i], end = begin + set->needle[i].n;
+
+        if (quote >= set->quote[i] && end <= w->text.n && !(w->off >> i & 1) &&
+            eight(w->text.p + end - sizeof(uint64_t)) == set->back[i] &&
+            memcmp(w->text.p + begin, set->needle[i].p, set->needle[i].n) == 0) {
             *which = i;
             return true;
         }
@@ -120,17 +119,36 @@ void needle_walk_init(struct needle_walk *w, const struct needle_set *set, struc
     };
 }
 
+/* Too near to the front there is no room for a key. */
+static bool find(struct needle_walk *w)
+{
+    bool found = w->find(w);
+
+    if (w->base < KEY_END - 1)
+        w->quotes &= ~(uint64_t)0 << (KEY_END - 1 - w->base);
+    return found;
+}
+
 bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which)
 {
-    while (w->quotes || w->find(w)) {
-        unsigned bit = 63u - (unsigned)__builtin_clzll(w->quotes);
-        size_t quote = w->base + bit;
+    do {
+        const char *key_ends = w->text.p + w->base + 1 - KEY_END;
 
-        w->quotes ^= (uint64_t)1 << bit;
-        if (needle_at(w->set, w->text, quote, which)) {
-            *at = quote - w->set->quote[*which];
-            return true;
+        while (w->quotes) {
+            unsigned bit = 63u - (unsigned)__builtin_clzll(w->quotes);
+            size_t first = w->set->first[hash(key_ends + bit)];
+
+            w->quotes ^= (uint64_t)1 << bit;
+            if (first != NONE && needle_at(w, first, w->base + bit, which)) {
+                *at = w->base + bit - w->set->quote[*which];
+                return true;
+            }
         }
-    }
+    } while (find(w));
     return false;
+}
+
+void needle_walk_drop(struct needle_walk *w, size_t which)
+{
+    w->off |= UINT32_C(1) << which;
 }

@@ -10,10 +10,10 @@
 /* Looks for several keys of JSON rows at once ("tag":  "type":"tag"  {"parentUuid":), from the end of the
  * bytes to the front: a window is searched for all its metadata in one pass.
  *
- * All that is asked of most bytes is whether a quote and a colon stand side by side, 64 places at a time
- * where the machine has AVX2; the four bytes that end there then tell which needles it may be. So a needle has to hold
- * such a pair, with three bytes or more in front of it. No needle may be the front of another, and
- * those with the same pair must begin at the same distance from it. */
+ * All that is asked of most bytes is whether a quote and a colon stand side by side, 64 places at a
+ * time where the machine has AVX2; the four bytes that end there then tell which needles it may be. So a
+ * needle has to hold such a pair, with three bytes or more in front of it. No needle may be the front of
+ * another, and those with the same pair must begin at the same distance from it. */
 enum { NEEDLE_MAX = 24, NEEDLE_SHORTEST = 8, NEEDLE_TABLE = 256 };
 
 struct needle_set {
@@ -33,9 +33,9 @@ struct needle_walk {
     const struct needle_set *set;
     needle_find_fn *find; /* of pairs; as fast as the machine can */
     struct slice text;
-    size_t base; /* quotes from here on have been looked for */
-    uint64_t
-        quotes; /* bit i: one with a colon behind it stands at base + i, and was not tried yet */
+    size_t base;     /* pairs from here on have been looked for */
+    uint64_t quotes; /* bit i: a pair stands at base + i, and was not tried yet */
+    uint32_t off;    /* bit i: needle i is not looked for any more */
 };
 
 void needle_set_init(struct needle_set *set, const struct slice needles[], size_t n);
@@ -43,5 +43,7 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
 void needle_walk_init(struct needle_walk *w, const struct needle_set *set, struct slice text);
 /* The last needle before those that were found so far: its place and its number. */
 bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which);
+/* Enough of this one. */
+void needle_walk_drop(struct needle_walk *w, size_t which);
 
 #endif

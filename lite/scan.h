@@ -42,6 +42,20 @@ static inline uint32_t scan_block(const char *p)
 #endif
 }
 
+/* One bit for each of them that is no ASCII. */
+static inline uint32_t scan_beyond_ascii(const char *p)
+{
+#if defined(__SSE2__)
+    return (uint32_t)_mm_movemask_epi8(_mm_loadu_si128((const __m128i *)(const void *)p));
+#else
+    uint32_t beyond = 0;
+
+    for (int i = 0; i < SCAN_BLOCK; i++)
+        beyond |= (uint32_t)((unsigned char)p[i] >= 0x80) << i;
+    return beyond;
+#endif
+}
+
 /* Place of the lowest bit; stops is not 0. */
 static inline unsigned scan_first(uint32_t stops)
 {

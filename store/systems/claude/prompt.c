@@ -40,13 +40,13 @@ static const char *paste_close(struct slice block)
     struct slice rest = skip(block, PASTE_BODY - 1);
 
     memcpy(close + PASTE_CLOSE_ID, block.p + PASTE_ID, 4);
-    return memmem(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
+    return find_bytes(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
 }
 
 static bool next_paste(struct slice text, const char **open)
 {
     for (;;) {
-        *open = memmem(text.p, text.n, PASTE_OPEN, PASTE_ID);
+        *open = find_bytes(text.p, text.n, PASTE_OPEN, PASTE_ID);
         if (!*open)
             return false;
         text = skip(text, (size_t)(*open - text.p));
@@ -114,12 +114,12 @@ static bool one_line(struct slice text, struct arena *a, struct slice *line)
 /* What stands between an opening and the next closing tag. */
 static bool between(struct slice text, const char *open, const char *close, struct slice *inner)
 {
-    const char *p = memmem(text.p, text.n, open, strlen(open));
+    const char *p = find_bytes(text.p, text.n, open, strlen(open));
 
     if (!p)
         return false;
     struct slice rest = skip(text, (size_t)(p - text.p) + strlen(open));
-    const char *end = memmem(rest.p, rest.n, close, strlen(close));
+    const char *end = find_bytes(rest.p, rest.n, close, strlen(close));
 
     if (!end)
         return false;
