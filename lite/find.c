@@ -8,33 +8,52 @@
 
 #if defined(__x86_64__)
 
-/* Of the places p to p + 31: does the part begin there? A place is looked at when its first byte and the
- * one where the part would end fit. last: how far the part's last byte is from its first. */
-WITH_AVX2 static inline const char *among_32(const char *p, const char *part, size_t last)
+/* What is looked for, and its first and last byte 32 times. */
+struct part {
+    const char *p;
+    size_t last; /* how far the last byte is from the first */
+    __m256i begins, ends;
+};
+
+/* A byte of ones for each of the places p to p + 31 where the first and the last byte fit. */
+WITH_AVX2 static inline __m256i fits(const struct part *part, const char *p)
 {
     __m256i begin = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    __m256i end = _mm256_loadu_si256((const __m256i *)(const void *)(p + last));
-    __m256i both = _mm256_and_si256(_mm256_cmpeq_epi8(begin, _mm256_set1_epi8(part[0])),
-                                    _mm256_cmpeq_epi8(end, _mm256_set1_epi8(part[last])));
+    __m256i end = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->last));
 
-    for (uint32_t fit = (uint32_t)_mm256_movemask_epi8(both); fit; fit &= fit - 1) {
-        const char *at = p + __builtin_ctz(fit);
+    return _mm256_and_si256(_mm256_cmpeq_epi8(begin, part->begins),
+                            _mm256_cmpeq_epi8(end, part->ends));
+}
 
-        if (memcmp(at + 1, part + 1, last - 1) == 0)
+static inline const char *first_whole(const struct part *part, const char *p, uint64_t fit)
+{
+    for (; fit; fit &= fit - 1) {
+        const char *at = p + __builtin_ctzll(fit);
+
+        if (memcmp(at + 1, part->p + 1, part->last - 1) == 0)
             return at;
     }
     return NULL;
 }
 
-/* n is so large that the part could begin at 32 places; the last 32 are looked at together, some of them
- * for the second time. */
-WITH_AVX2 static const char *find_avx2(const char *p, size_t n, const char *part, size_t part_n)
+/* The part could begin at each of `places` places, 32 or more; the last 32 are looked at together, some
+ * of them for the second time. */
+WITH_AVX2 static const char *find_avx2(const char *p, size_t places, const char *bytes, size_t n)
 {
-    const char *end = p + (n - part_n + 1) - 32, *found = NULL;
+    struct part part = { bytes, n - 1, _mm256_set1_epi8(bytes[0]), _mm256_set1_epi8(bytes[n - 1]) };
+    const char *end = p + places, *found = NULL;
 
-    for (; !found && p < end; p += 32)
-        found = among_32(p, part, part_n - 1);
-    return found ? found : among_32(end, part, part_n - 1);
+    for (; !found && end - p >= BLOCK; p += BLOCK) {
+        __m256i low = fits(&part, p), high = fits(&part, p + 32);
+
+        if (!_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1)))
+            found = first_whole(&part, p, block_bits(low, high));
+    }
+    for (; !found && p < end; p += 32) {
+        p = end - p < 32 ? end - 32 : p;
+        found = first_whole(&part, p, block_bits(fits(&part, p), _mm256_setzero_si256()));
+    }
+    return found;
 }
 #endif
 
@@ -42,7 +61,7 @@ const char *find_bytes(const char *p, size_t n, const char *part, size_t part_n)
 {
 #if defined(__x86_64__)
     if (part_n >= 2 && n >= part_n + 31 && __builtin_cpu_supports("avx2"))
-        return find_avx2(p, n, part, part_n);
+        return find_avx2(p, n - part_n + 1, part, part_n);
 #endif
     return n ? memmem(p, n, part, part_n) : NULL;
 }

@@ -132,15 +132,14 @@ static bool find(struct needle_walk *w)
 bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which)
 {
     do {
-        const char *key_ends = w->text.p + w->base + 1 - KEY_END;
-
         while (w->quotes) {
             unsigned bit = 63u - (unsigned)__builtin_clzll(w->quotes);
-            size_t first = w->set->first[hash(key_ends + bit)];
+            size_t quote = w->base + bit;
+            size_t first = w->set->first[hash(w->text.p + (quote + 1 - KEY_END))];
 
             w->quotes ^= (uint64_t)1 << bit;
-            if (first != NONE && needle_at(w, first, w->base + bit, which)) {
-                *at = w->base + bit - w->set->quote[*which];
+            if (first != NONE && needle_at(w, first, quote, which)) {
+                *at = quote - w->set->quote[*which];
                 return true;
             }
         }

@@ -32,11 +32,14 @@ static struct slice or_else(struct slice first, struct slice second)
     return first.n ? first : second;
 }
 
+/* Both kinds of title rows have this in their type; most heads have neither. */
+#define TITLE_TYPES_END "-title\""
+
 /* A title set by a person, wherever it stands, goes before one that the agent made up. */
 static void read_titles(struct reading *r)
 {
     struct session_row *row = r->row;
-    struct field_value head[HEAD_FIELDS];
+    struct field_value head[HEAD_FIELDS] = { 0 };
     struct slice side = { NULL, 0 };
 
     if (!r->tail[TITLE].found && r->has_side)
@@ -46,8 +49,8 @@ static void read_titles(struct reading *r)
         return;
     if (reading_is_whole(r))
         memcpy(head, r->tail, sizeof head);
-    else
-        r->ok &= field_set_last(&r->c->tables.head, reading_whole_head(r), r->a, head, NULL, NULL);
+    else if (slice_has(reading_whole_head(r), TITLE_TYPES_END))
+        r->ok &= field_set_last(&r->c->tables.head, r->w->head, r->a, head, NULL, NULL);
     row->custom_title = head[TITLE].text;
     if (row->custom_title.n)
         return;
