@@ -94,7 +94,8 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->ref.folder = arena_copy(&row->arena, ref->folder);
     row->hidden = (enum session_hidden)f->hidden;
     row->flags = f->flags;
-    row->can = (CAN_RESUME | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE) & ~f->cannot;
+    row->can =
+        (CAN_RESUME | CAN_REWIND | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE) & ~f->cannot;
     row->summary = keep(row, f->title);
     if (f->named)
         row->custom_title = row->summary;
@@ -338,6 +339,8 @@ void screen_answer(struct screen *s)
             answer_weigh(s, &e);
         else if (e.kind == EFFECT_CHANGE)
             answer_change(s, &e);
+        else if (s->answer)
+            s->answer(s, &e);
         effect_fini(&e);
     }
 }

@@ -39,6 +39,8 @@ struct screen {
     char log[4096]; /* what was done outside: "resume ID in DIR\n", "quit 130\n", "copy TEXT\n",
                         "trash ID ID\n", "rename ID: TEXT\n" */
     size_t worktrees;
+    /* Answers what screen_answer cannot; may be NULL. */
+    void (*answer)(struct screen *s, const struct effect *e);
     bool dir_gone;                 /* the answer to EFFECT_PLACE */
     int64_t side_bytes;            /* what every session has beside its transcript, when weighed */
     struct err refusal;            /* the answer to the next change, unless its code is ERR_OK */

@@ -20,7 +20,7 @@ enum dialog_choice {
 struct model;
 typedef void dialog_answer_fn(struct model *m, enum dialog_choice choice);
 
-enum { DIALOG_LINES = 4, DIALOG_CHOICES = 4, DIALOG_TEXT = 300 };
+enum { DIALOG_LINES = 6, DIALOG_CHOICES = 4, DIALOG_TEXT = 300 };
 
 struct dialog {
     char title[DIALOG_TEXT];

@@ -72,32 +72,41 @@ static void draw_title(const struct rewind_view *v, struct frame *f, struct rect
 
 /* ---- turns ---- */
 
+/* "3 files", or "3f" where room is short; a turn that cannot be restored has none to offer. */
+static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *out, size_t cap)
+{
+    out[0] = '\0';
+    if (c->why)
+        snprintf(out, cap, "%s", ascii ? "x" : "✗");
+    else if (c->files > 0 && wide)
+        snprintf(out, cap, "%zu file%s", c->files, c->files == 1 ? " " : "s");
+    else if (c->files > 0)
+        snprintf(out, cap, "%zuf", c->files);
+}
+
 static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
 {
     const struct checkpoint *c = &v->turns->checkpoint[i];
     bool wide = r.w >= 48;
-    char age[WHEN_AGE], files[32] = "";
-    enum style plain = c->why ? STYLE_DIM : i == v->turn ? STYLE_STRONG : STYLE_TEXT;
+    char age[WHEN_AGE], files[32];
     int end = r.x + r.w - 1;
 
     when_age(v->now_ms, c->time_ms, age);
-    if (wide)
-        snprintf(files, sizeof files, "%3zu file%s", c->files, c->files == 1 ? " " : "s");
-    else
-        snprintf(files, sizeof files, "%2zuf", c->files);
-    if (c->files > 0)
-        put_right(f, r.y, end, c->why ? STYLE_DIM : STYLE_TEXT, files);
-    end -= wide ? 10 : 4;
+    if (!wide)
+        *strchrnul(age, ' ') = '\0'; /* "2h" */
+    files_text(c, wide, f->ascii, files, sizeof files);
+    put_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
+    end -= wide ? 9 : 4;
     if (c->shell)
         frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
     end -= 2;
     put_right(f, r.y, end, STYLE_AGE, age);
-    end -= WHEN_AGE_COLUMNS + 1;
-    struct slice prompt = c->prompt.n ? c->prompt : SLICE("(no prompt)");
-
-    frame_text_cut(f, r.y, r.x + 2, end - r.x - 2, plain, prompt);
-    if (c->why)
-        frame_puts(f, r.y, r.x + 1, 1, STYLE_WARN, f->ascii ? "x" : "✗");
+    end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
+    frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
+                   c->why         ? STYLE_DIM
+                   : i == v->turn ? STYLE_STRONG
+                                  : STYLE_TEXT,
+                   c->prompt.n ? c->prompt : SLICE("(no prompt)"));
     if (i == v->turn)
         select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
 }

@@ -13,7 +13,8 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
 
     rewind_tally_text(&t, what, sizeof what);
     dialog_begin(d, "Go back to before this turn?", answer);
-    dialog_line(d, "%s: +%u -%u lines; an undo record is kept", what, t.insertions, t.deletions);
+    dialog_line(d, "%s", what);
+    dialog_line(d, "+%u -%u lines; an undo record is kept", t.insertions, t.deletions);
     if (t.consented > 0)
         dialog_line(d, "%zu of them only by your consent: what lies there stays in the record",
                     t.consented);

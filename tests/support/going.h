@@ -1,0 +1,35 @@
+#ifndef TESTS_SUPPORT_GOING_H
+#define TESTS_SUPPORT_GOING_H
+
+#include "folder.h"
+#include "store/store.h"
+
+/* A store with one session that changed files, and the work tree that it changed: small, but with a file of every kind
+ * that a rewind can meet. The answers are made from store.path alone, so that any struct store may give them.
+ *
+ *     home/ws/src/pay.c       twenty lines, two of them changed: two hunks
+ *     home/ws/src/keys.c      new: going back removes it
+ *     home/ws/src/gone.c      removed: going back brings it back
+ *     home/ws/README.md       edited by hand since
+ *     home/ws/same.c          as it was
+ *     home/ws/.bashrc         sensitive
+ *     home/ws/.git/config     never touched
+ *     home/other/notes.txt    outside of the project
+ *
+ * Turns: "p0" cannot be restored; "p1" is all of the above; "p2", in which commands ran, is pay.c alone. */
+struct going {
+    struct folder folder;
+    char home[4096], root[4096], state[4096];
+    struct store_env env;
+};
+
+enum { GOING_NOW_S = 1772000000 };
+
+void going_begin(struct going *g);
+void going_end(struct going *g);
+/* Fills env and path of a store, and what the session's system can. */
+void going_store(struct going *g, struct store *st, struct store_ops *ops);
+/* Everything in the work tree and beside it, as folder_image. */
+char *going_image(const struct going *g);
+
+#endif
