@@ -500,7 +500,7 @@ static void a_session_named_on_the_command_line_is_left_for_good(void **state)
     screen_answer(&t->s);
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     screen_press(&t->s, "<Esc>");
-    assert_string_equal(t->s.log, "quit 130\n");
+    assert_string_equal(t->s.log, "quit 0\n");
 }
 
 int main(void)

@@ -21,7 +21,8 @@ void model_quit(struct model *m)
 {
     enum { CANCELLED = 130 };
 
-    effect_add(&m->fx, EFFECT_QUIT, ASKER_LIST)->code = CANCELLED;
+    /* In the picker leaving is choosing nothing; in a rewind it is the end of the work. */
+    effect_add(&m->fx, EFFECT_QUIT, ASKER_LIST)->code = m->rewind_only ? 0 : CANCELLED;
     m->leaving = true;
 }
 

@@ -51,7 +51,7 @@ enum err_code picker_run(struct invocation *in, struct err *e)
         else if (plain)
             rc = plain_run(in, &config, &s, e);
         else
-            rc = screen_run(in, &config, &s, e);
+            rc = screen_run(in, &config, &s, NULL, e);
         sessions_close(&s);
     }
     config_fini(&config);

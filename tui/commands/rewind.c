@@ -1,7 +1,10 @@
 #include <string.h>
+#include <unistd.h>
 
 #include "tui/commands/command.h"
+#include "tui/commands/configured.h"
 #include "tui/commands/rewind_answer.h"
+#include "tui/commands/screen.h"
 #include "tui/commands/sessions.h"
 
 /* Files are named as a person names them: relative to where they are. */
@@ -110,18 +113,47 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     return rc;
 }
 
+/* Without a point to go back to, a person at a terminal is shown all of them. */
+static bool wants_screen(const struct invocation *in)
+{
+    uint64_t own = in->command->options & ~OPTION_BIT(NO_WORKTREES);
+
+    return !(in->options.given & own) && !option_given(&in->options, OPTION_JSON) &&
+           isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+}
+
+static enum err_code show_session(struct invocation *in, struct sessions *s,
+                                  const struct session_ref *ref, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    struct config config;
+    enum err_code rc = row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e)
+                           : err_set(e, ERR_NOMEM, ref->path.p, "rewind: out of memory");
+
+    if (!rc)
+        rc = configured(in, &config, e);
+    if (!rc) {
+        rc = screen_run(in, &config, s, row, e);
+        config_fini(&config);
+    }
+    session_row_free(row);
+    return rc;
+}
+
 enum err_code rewind_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct session_ref ref;
     size_t recovered;
-    enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
+    bool screen = wants_screen(in);
+    /* The screen does that itself, and says so. */
+    enum err_code rc = screen ? ERR_OK : rewind_recover(&in->world->env, &recovered, e);
 
     if (!rc)
         rc = sessions_of_operand(in, &s, &ref, e);
     if (rc)
         return rc;
-    rc = rewind_session(in, &s, &ref, e);
+    rc = screen ? show_session(in, &s, &ref, e) : rewind_session(in, &s, &ref, e);
     sessions_close(&s);
     return rc;
 }

@@ -1,5 +1,6 @@
 #include "tui/commands/screen.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tui/commands/choice.h"
@@ -32,6 +33,8 @@ static enum err_code carry_out(struct invocation *in, const struct config *confi
         chosen->kind == EFFECT_RESUME && chosen->text.n ? buf_cstr(&chosen->text) : NULL;
     enum err_code rc = ERR_OK;
 
+    if (chosen->kind == EFFECT_QUIT && chosen->code == 0)
+        return ERR_OK;
     if (chosen->kind == EFFECT_QUIT) {
         in->exit_code = chosen->code;
         return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
@@ -43,8 +46,43 @@ static enum err_code carry_out(struct invocation *in, const struct config *confi
     return rc;
 }
 
+/* What an earlier run left half done is finished, and said. Another program that rewinds right now does that itself. */
+static void recover(const struct invocation *in, struct model *model)
+{
+    struct msg m = { .kind = MSG_SAY, .now_ms = in->world->env.now_ms };
+    struct err e = { 0 };
+    char text[400];
+    size_t n = 0;
+    enum err_code rc = rewind_recover(&in->world->env, &n, &e);
+
+    if (rc == ERR_LOCKED || (!rc && n == 0))
+        return;
+    if (rc)
+        err_format(&e, text, sizeof text);
+    else
+        snprintf(text, sizeof text, "finished %zu rewind%s that had been interrupted", n,
+                 n == 1 ? "" : "s");
+    m.u.say.error = rc != ERR_OK;
+    m.u.say.text = text_of(text);
+    update(model, &m);
+}
+
+static struct model *make_model(const struct invocation *in, const struct settings *settings,
+                                const struct session_row *rewind)
+{
+    struct model *model = model_new(settings, in->world->env.now_ms);
+
+    if (model && rewind && !model_rewind(model, &rewind->ref, rewind->summary)) {
+        model_free(model);
+        model = NULL;
+    }
+    if (model)
+        recover(in, model);
+    return model;
+}
+
 enum err_code screen_run(struct invocation *in, struct config *config, struct sessions *s,
-                         struct err *e)
+                         const struct session_row *rewind, struct err *e)
 {
     const struct world *world = in->world;
     struct outcome outcome = { 0 };
@@ -59,7 +97,7 @@ enum err_code screen_run(struct invocation *in, struct config *config, struct se
         .editor = world->editor,
     };
     fill_settings(in, s, &config->settings);
-    struct model *model = model_new(&config->settings, world->env.now_ms);
+    struct model *model = make_model(in, &config->settings, rewind);
 
     if (!model)
         return err_set(e, ERR_NOMEM, "", "open the picker: out of memory");

@@ -6,8 +6,10 @@
 #include "tui/config.h"
 
 /* The picker on the screen: runs it, and does with the choice what was asked. ERR_CANCELLED: nothing was chosen.
- * Completes the settings of the configuration. */
+ * Completes the settings of the configuration. rewind: the session whose rewind view is all there is to see; NULL: the
+ * list. */
 MUST_CHECK enum err_code screen_run(struct invocation *in, struct config *config,
-                                    struct sessions *s, struct err *e);
+                                    struct sessions *s, const struct session_row *rewind,
+                                    struct err *e);
 
 #endif

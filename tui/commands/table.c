@@ -189,9 +189,10 @@ const struct command commands_table[] = {
     },
     {
         .name = "rewind",
-        .operands = "ID --to MSG",
+        .operands = "ID [--to MSG]",
         .summary = "show what going back would do to the files, or do it",
-        .help = "Nothing is changed without --apply. Refused files (links, files edited by hand "
+        .help = "Without options, on a terminal: a screen with all turns to go back to.\n"
+                "Nothing is changed without --apply. Refused files (links, files edited by hand "
                 "since, files\n"
                 "outside the project, missing saved copies) stop an apply unless --skip-refused is "
                 "given.\n"

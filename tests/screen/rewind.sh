@@ -1,0 +1,51 @@
+#!/bin/sh
+# Going back on the screen: shown first, asked once, done, taken back; and what a crash left is finished at the start.
+. "$(dirname "$0")/lib.sh"
+demo
+keys=$project/src/keys.ts
+cp "$keys" "$top/keys.before"
+untouched() { cmp -s "$keys" "$top/keys.before"; }
+touched() { ! untouched; }
+rewinds=$top/home/.local/state/reprise/rewinds
+
+open 100 30
+see "Payments: idemp"
+enter_text idempot
+gone "Payment page copy"
+press C-x
+see "show what going back would change"
+press w
+see "dry run: nothing has been changed" "[x] M src/keys.ts" "1 shell command ran"
+press Enter
+press Enter
+press Enter
+press a
+see "restore 1 file" "an undo record is kept"
+press Enter
+gone "an undo record is kept"
+untouched || fail "Enter alone changed a file"
+[ ! -e "$rewinds" ] || fail "looking wrote something"
+press a
+see "an undo record is kept"
+press Down
+press Enter
+see "restored 1 file - u takes it back"
+touched || fail "nothing went back"
+press u
+see "put back 1 file - U does it again"
+until_true "the file as it was" untouched
+press Escape
+press Escape
+press Escape
+see "1/10"
+press C-c
+ended 130
+close
+
+# By name, and from a rewind that was cut short.
+mkdir -p "$rewinds/000000000000001-00000000/undo"
+open 80 24 rewind f3a97c58
+see "finished 1 rewind that had been interrupted" "[x] M src/keys.ts"
+press Escape
+ended 0
+untouched || fail "the file is not what it was"
