@@ -1,14 +1,17 @@
 #include "lite/jsonedit.h"
 
+#include <stdint.h>
+#include <string.h>
+
 #include "lite/json.h"
 
 /* An object is copied member by member. What stands before a member (the bracket or comma, the blanks) is
  * copied with it, so a dropped member takes its comma along; only the first member's bracket stays. */
 struct edit {
     struct buf *out;
-    struct slice object;
     const char *done; /* bytes before this are copied or dropped */
     bool any;         /* a member was copied */
+    uint64_t seen;    /* bit i: the member of edit i was there */
     enum err_code rc;
 };
 
@@ -25,11 +28,11 @@ static void copy_to(struct edit *ed, const char *end)
 }
 
 /* The blanks and the opening bracket. */
-static void begin(struct edit *ed)
+static void begin(struct edit *ed, struct slice object)
 {
-    const char *bracket = memchr(ed->object.p, '{', ed->object.n);
+    const char *bracket = memchr(object.p, '{', object.n);
 
-    copy_to(ed, bracket ? bracket + 1 : ed->object.p);
+    copy_to(ed, bracket ? bracket + 1 : object.p);
 }
 
 /* A member is kept with the comma before it, unless what came before it was dropped. */
@@ -43,43 +46,65 @@ static void keep_to(struct edit *ed, const char *key, const char *end)
     ed->any = true;
 }
 
-/* Copies the members; of those with the name only the last, with another value, or none without one. */
-static void edit_members(struct edit *ed, const char *name, struct slice value)
+/* A key without escapes is compared as it stands. */
+static bool is_named(struct slice key, const char *name)
 {
-    struct json_iter it;
-    struct slice key, old, last;
-    bool there = json_get(ed->object, name, &last);
+    size_t n = strlen(name);
 
-    begin(ed);
-    for (bool more = json_iter_open(&it, ed->object); more && json_iter_next(&it, &key, &old);) {
-        const char *end = old.p + old.n;
-        bool named = there && json_string_is(key, name);
-
-        if (named && (old.p != last.p || value.n == 0)) {
-            ed->done = end;
-        } else if (named) {
-            keep_to(ed, key.p, old.p);
-            add(ed, value);
-            ed->done = end;
-        } else {
-            keep_to(ed, key.p, end);
-        }
-    }
-    if (there || value.n == 0)
-        return;
-    add(ed, ed->any ? SLICE(",\"") : SLICE("\""));
-    add(ed, (struct slice){ name, strlen(name) });
-    add(ed, SLICE("\":"));
-    add(ed, value);
+    if (key.n == n + 2 && memcmp(key.p + 1, name, n) == 0)
+        return true;
+    return memchr(key.p, '\\', key.n) && json_string_is(key, name);
 }
 
-static enum err_code edit(struct buf *out, struct slice object, const char *name,
-                          struct slice value)
+static size_t edit_of(struct slice key, const struct json_edit edits[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (is_named(key, edits[i].name))
+            return i;
+    return n;
+}
+
+static void edit_member(struct edit *ed, struct slice key, struct slice old,
+                        const struct json_edit edits[], size_t n)
+{
+    const char *end = old.p + old.n;
+    size_t i = edit_of(key, edits, n);
+
+    if (i == n) {
+        keep_to(ed, key.p, end);
+        return;
+    }
+    if (edits[i].value.n && !(ed->seen >> i & 1)) {
+        keep_to(ed, key.p, old.p);
+        add(ed, edits[i].value);
+    }
+    ed->seen |= UINT64_C(1) << i;
+    ed->done = end;
+}
+
+static void add_member(struct edit *ed, const struct json_edit *edit)
+{
+    add(ed, ed->any ? SLICE(",\"") : SLICE("\""));
+    add(ed, (struct slice){ edit->name, strlen(edit->name) });
+    add(ed, SLICE("\":"));
+    add(ed, edit->value);
+    ed->any = true;
+}
+
+enum err_code json_edit(struct buf *out, struct slice object, const struct json_edit edits[],
+                        size_t n)
 {
     size_t before = out->n;
-    struct edit ed = { .out = out, .object = object, .done = object.p };
+    struct edit ed = { .out = out, .done = object.p };
+    struct json_iter it;
+    struct slice key, value;
 
-    edit_members(&ed, name, value);
+    begin(&ed, object);
+    for (bool more = json_iter_open(&it, object); more && json_iter_next(&it, &key, &value);)
+        edit_member(&ed, key, value, edits, n);
+    for (size_t i = 0; i < n; i++)
+        if (edits[i].value.n && !edits[i].if_there && !(ed.seen >> i & 1))
+            add_member(&ed, &edits[i]);
     copy_to(&ed, object.p + object.n);
     if (ed.rc)
         out->n = before;
@@ -88,10 +113,10 @@ static enum err_code edit(struct buf *out, struct slice object, const char *name
 
 enum err_code json_put(struct buf *out, struct slice object, const char *name, struct slice value)
 {
-    return edit(out, object, name, value);
+    return json_edit(out, object, &(struct json_edit){ .name = name, .value = value }, 1);
 }
 
 enum err_code json_drop(struct buf *out, struct slice object, const char *name)
 {
-    return edit(out, object, name, (struct slice){ NULL, 0 });
+    return json_edit(out, object, &(struct json_edit){ .name = name }, 1);
 }

@@ -1,15 +1,31 @@
 #ifndef LITE_JSONEDIT_H
 #define LITE_JSONEDIT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "lite/buf.h"
 #include "lite/err.h"
 #include "lite/slice.h"
 
-/* Changes one member of an object and copies every other byte as it stands: how a line of another program
- * is rewritten. The object is valid JSON (json_valid); the result is appended to out. ERR_NOMEM only. */
+/* Changes members of an object and copies every other byte as it stands: how a line of another program is
+ * rewritten. The object is valid JSON (json_valid); the result is appended to out. ERR_NOMEM only. */
 
-/* The member says `value` (one JSON value): in its place where it is there, and only once, else behind
- * the last member. name is plain ASCII and needs no escape. */
+/* What becomes of a member. It says `value` (one JSON value), in its place where it is there, and only once,
+ * else behind the last member, in the order of the edits. Names are plain ASCII, need no escape, and differ. */
+struct json_edit {
+    const char *name;
+    struct slice value; /* empty: the member goes */
+    bool if_there;      /* it is not added where it is not there */
+};
+
+enum { JSON_EDITS_MAX = 64 };
+
+/* All of them in one pass. */
+MUST_CHECK enum err_code json_edit(struct buf *out, struct slice object,
+                                   const struct json_edit edits[], size_t n);
+
+/* One of them. */
 MUST_CHECK enum err_code json_put(struct buf *out, struct slice object, const char *name,
                                   struct slice value);
 /* Without the member, however often it is there. */

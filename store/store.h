@@ -12,6 +12,7 @@
 #include "store/checkpoint.h"
 #include "store/env.h"
 #include "store/finding.h"
+#include "store/fork.h"
 #include "store/live.h"
 #include "store/restore.h"
 #include "store/rewind/rewind.h"
@@ -125,6 +126,17 @@ struct store_ops {
      * such message. */
     enum err_code (*resume_at)(const struct store *st, const struct session_ref *ref,
                                struct slice message, struct change *c, struct err *e);
+    /* A new session with ids of its own, a copy of this one or of its beginning. The copy is made here, apart; the
+     * change gives it its place, and taking the change back takes it away again. A plan that is not carried out is
+     * to be dropped (fork_drop). ERR_NOT_FOUND: no such message, or none at all. */
+    enum err_code (*fork)(const struct store *st, const struct session_ref *ref,
+                          const struct fork_request *req, struct change *c, struct fork_result *out,
+                          struct err *e);
+    /* The message no longer counts: its row is blanked where it lies, beside a live writer too. cut: taken out of
+     * the file as the system itself would, which only works while nobody has the session open. What followed it
+     * hangs on a missing row from then on, and readers bridge that. ERR_NOT_FOUND: no such message. */
+    enum err_code (*tombstone)(const struct store *st, const struct session_ref *ref,
+                               struct slice message, bool cut, struct change *c, struct err *e);
     /* Moves the metadata that listings live on back to where they look. *appended may be 0: nothing to do. */
     enum err_code (*reappend)(const struct store *st, const struct session_ref *ref,
                               struct change *c, size_t *appended, struct err *e);

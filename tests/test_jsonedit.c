@@ -70,7 +70,25 @@ static void every_member_of_the_name_counts(void **state)
     (void)state;
 
     drop_gives("{\"a\":1,\"b\":2,\"a\":3,\"\\u0061\":4}", "a", "{\"b\":2}");
-    put_gives("{\"a\":1,\"b\":2,\"a\":3}", "a", "4", "{\"b\":2,\"a\":4}");
+    put_gives("{\"a\":1,\"b\":2,\"a\":3}", "a", "4", "{\"a\":4,\"b\":2}");
+}
+
+static void many_edits_are_one_pass(void **state)
+{
+    struct buf out = { 0 };
+    const struct json_edit edits[] = {
+        { .name = "gone" },
+        { .name = "new", .value = SLICE("[1]") },
+        { .name = "here", .value = SLICE("true") },
+        { .name = "perhaps", .value = SLICE("1"), .if_there = true },
+        { .name = "newer", .value = SLICE("{}") },
+    };
+
+    (void)state;
+    assert_int_equal(
+        json_edit(&out, SLICE("{\"gone\":1,\"here\":0,\"x\":1.0,\"gone\":2}"), edits, 5), ERR_OK);
+    assert_string_equal(buf_cstr(&out), "{\"here\":true,\"x\":1.0,\"new\":[1],\"newer\":{}}");
+    buf_fini(&out);
 }
 
 static void every_other_byte_stays(void **state)
@@ -87,6 +105,7 @@ int main(void)
         cmocka_unit_test(a_value_is_replaced_where_it_stands),
         cmocka_unit_test(a_new_member_comes_last),
         cmocka_unit_test(a_member_goes_with_its_comma),
+        cmocka_unit_test(many_edits_are_one_pass),
         cmocka_unit_test(every_member_of_the_name_counts),
         cmocka_unit_test(every_other_byte_stays),
     };

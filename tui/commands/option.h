@@ -58,6 +58,10 @@ enum option_id {
     OPTION_LARGER_THAN,
     OPTION_EMPTY,
     OPTION_FIX,
+    OPTION_TITLE,
+    OPTION_WITH_FILES,
+    OPTION_CLEAR,
+    OPTION_CUT,
     OPTION_COUNT
 };
 
@@ -82,7 +86,7 @@ struct options {
     size_t stores;
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
-    const char *to, *plan, *older_than, *larger_than, *into;
+    const char *to, *plan, *older_than, *larger_than, *into, *title;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     int64_t limit, offset;

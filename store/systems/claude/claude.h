@@ -78,6 +78,13 @@ enum err_code claude_rename(const struct store *st, const struct session_ref *re
                             struct slice title, struct change *c, struct err *e);
 enum err_code claude_tag(const struct store *st, const struct session_ref *ref, struct slice tag,
                          bool clear, struct change *c, struct err *e);
+enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
+                          const struct fork_request *req, struct change *c, struct fork_result *out,
+                          struct err *e);
+enum err_code claude_resume_at(const struct store *st, const struct session_ref *ref,
+                               struct slice message, struct change *c, struct err *e);
+enum err_code claude_tombstone(const struct store *st, const struct session_ref *ref,
+                               struct slice message, bool cut, struct change *c, struct err *e);
 enum err_code claude_reappend(const struct store *st, const struct session_ref *ref,
                               struct change *c, size_t *appended, struct err *e);
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,

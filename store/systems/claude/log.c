@@ -20,6 +20,13 @@ static const char *const kinds[] = {
     "agent-setting",
     "mode",
     "relocated",
+    "history-suppression",
+    "hybrid-organization",
+    "atis-latch",
+    "tools-used",
+    "data-flow-records",
+    "data-flow-incomplete",
+    "derived-from",
     NULL,
 };
 
@@ -76,7 +83,7 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
         return rc;
     if (want->skip_precompact)
         rc = claude_seen_from(log, &first, e);
-    if (!rc)
+    if (!rc && !want->as_written)
         rc = claude_voice_rows(log, e);
     drop_empty_parents(&log->file.index);
     if (!rc)

@@ -27,6 +27,14 @@ enum claude_kind {
     CLAUDE_AGENT_SETTING,  /* agent-setting */
     CLAUDE_MODE,           /* mode */
     CLAUDE_RELOCATED,      /* relocated */
+    /* What else a fork takes along: */
+    CLAUDE_SUPPRESSION,  /* history-suppression */
+    CLAUDE_ORGANIZATION, /* hybrid-organization */
+    CLAUDE_ATIS_LATCH,   /* atis-latch */
+    CLAUDE_TOOLS_USED,   /* tools-used */
+    CLAUDE_DATA_FLOW,    /* data-flow-records */
+    CLAUDE_DATA_LOST,    /* data-flow-incomplete */
+    CLAUDE_DERIVED,      /* derived-from */
 };
 
 /* Keys of a row that are there and true as JavaScript sees it; the order is that of
@@ -74,6 +82,7 @@ struct claude_log {
 struct claude_log_want {
     uint64_t kinds;          /* CLAUDE_MAIN_KINDS or CLAUDE_AGENT_KINDS */
     bool skip_precompact;    /* leave out what a compaction made unreachable */
+    bool as_written;         /* voice rows stay what they are */
     size_t tail;             /* only the last so many bytes; 0: all */
     const atomic_bool *stop; /* may be NULL */
 };

@@ -1,0 +1,25 @@
+#ifndef STORE_FORK_H
+#define STORE_FORK_H
+
+#include <stdbool.h>
+
+#include "lite/slice.h"
+
+/* A new session that begins as a copy of another one. */
+struct fork_request {
+    struct slice at;    /* up to this message, itself included; empty: all of it */
+    struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
+    bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
+};
+
+/* Where the copy will be once the change is done. Texts live in the change. */
+struct fork_result {
+    struct slice id;
+    const char *path;
+    const char *staged; /* the copy until then; to be dropped when the change is not done */
+};
+
+/* Removes the copy of a fork that was planned and not done. */
+void fork_drop(const struct fork_result *fork);
+
+#endif

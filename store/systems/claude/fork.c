@@ -1,0 +1,211 @@
+#include "store/systems/claude/fork.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/json.h"
+#include "store/change/change.h"
+#include "store/disk.h"
+
+enum { PIECE = 256 * 1024 };
+
+void fork_draw_id(char id[UUID_STR_LEN])
+{
+    uuid_t random;
+
+    uuid_generate_random(random);
+    uuid_unparse_lower(random, id);
+}
+
+bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN])
+{
+    uint32_t node = id128_none(old) ? CHAIN_NONE : chain_find(&f->log.chain, old);
+
+    if (node == CHAIN_NONE || uuid_is_null(f->id_of[node]))
+        return false;
+    uuid_unparse_lower(f->id_of[node], id);
+    return true;
+}
+
+bool fork_new_quoted(struct fork *f, struct slice old, char quoted[FORK_QUOTED])
+{
+    struct arena a = { 0 };
+    struct slice text;
+    bool known = json_type(old) == JSON_STRING && json_text(old, &a, &text) &&
+                 fork_new_id(f, id128_of(text), quoted + 1);
+
+    arena_fini(&a);
+    if (!known)
+        return false;
+    quoted[0] = '"';
+    quoted[UUID_STR_LEN] = '"';
+    quoted[UUID_STR_LEN + 1] = '\0';
+    return true;
+}
+
+/* ---- what is copied ---- */
+
+/* Every row of the conversation, branches that were left too; what sub-agents did has files of its own. */
+static bool is_kept(const struct index_line *line)
+{
+    const unsigned kinds =
+        1U << CLAUDE_USER | 1U << CLAUDE_ASSISTANT | 1U << CLAUDE_SYSTEM | 1U << CLAUDE_ATTACHMENT;
+
+    return line->state == LINE_OK && line->kind < 32 && (kinds >> line->kind & 1) &&
+           !id128_none(line->id) && !claude_line_has(line, MARK_SIDECHAIN);
+}
+
+static enum err_code choose(struct fork *f, struct err *e)
+{
+    const struct index *ix = &f->log.file.index;
+
+    f->summarised = SIZE_MAX;
+    f->keep = calloc(ix->n + 1, 1);
+    if (!f->keep)
+        return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+    for (size_t i = 0; i < ix->n; i++)
+        f->keep[i] = is_kept(&ix->line[i]);
+    return ERR_OK;
+}
+
+static enum err_code name(struct fork *f, struct err *e)
+{
+    const struct index *ix = &f->log.file.index;
+    bool any = false;
+
+    f->id_of = calloc(f->log.chain.n + 1, sizeof *f->id_of);
+    if (!f->id_of)
+        return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+    for (size_t i = 0; i < ix->n; i++) {
+        if (!f->keep[i])
+            continue;
+        uint32_t node = chain_find(&f->log.chain, ix->line[i].id);
+
+        if (uuid_is_null(f->id_of[node]))
+            uuid_generate_random(f->id_of[node]);
+        f->last = i;
+        any = true;
+    }
+    return any ? ERR_OK
+               : err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
+}
+
+/* ---- the copy ---- */
+
+static enum err_code flush(struct buf *out, size_t most, struct disk_new *to, struct err *e)
+{
+    if (out->n <= most)
+        return ERR_OK;
+    enum err_code rc = disk_write(to->fd, buf_slice(out), NULL, to->path, e);
+
+    out->n = 0;
+    return rc;
+}
+
+static enum err_code write_messages(struct fork *f, struct buf *out, struct disk_new *to,
+                                    struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i <= f->last && !rc; i++) {
+        struct slice row;
+
+        if (!f->keep[i])
+            continue;
+        rc = claude_log_row(&f->log, i, &row, e);
+        if (!rc && fork_row(f, i, row, out))
+            rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        if (!rc)
+            rc = flush(out, PIECE, to, e);
+    }
+    return rc;
+}
+
+static enum err_code write_all(struct fork *f, const struct fork_request *req, struct disk_new *to,
+                               struct err *e)
+{
+    struct buf out = { 0 };
+    enum err_code rc = fork_before(f, &out, e);
+
+    if (!rc)
+        rc = write_messages(f, &out, to, e);
+    if (!rc)
+        rc = fork_behind(f, &out, e);
+    if (!rc)
+        rc = fork_title(f, req->title, &out, e);
+    if (!rc)
+        rc = flush(&out, 0, to, e);
+    buf_fini(&out);
+    return rc;
+}
+
+/* Written apart, whole and durable, before anything of it is to be seen among the sessions. */
+static enum err_code stage(struct fork *f, const struct fork_request *req, const char *dir,
+                           const char *file_name, struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_private_dir(dir, e);
+
+    if (!rc)
+        rc = disk_new_open(dir, 0600, &to, e);
+    if (rc)
+        return rc;
+    rc = write_all(f, req, &to, e);
+    if (!rc)
+        return disk_new_publish(&to, file_name, e);
+    disk_new_drop(&to);
+    return rc;
+}
+
+static enum err_code plan_move(struct fork *f, const struct fork_request *req, struct change *c,
+                               struct fork_result *out, struct err *e)
+{
+    const char *data = f->c->base.env->data_dir;
+    const char *source = f->ref->path.p, *slash = strrchr(source, '/');
+    const char *dir = arena_format(&c->arena, "%s/forks", data);
+    const char *file_name = arena_format(&c->arena, "%s" CLAUDE_SUFFIX, f->id);
+    struct fork_result r = { .id = arena_copy(&c->arena, (struct slice){ f->id, strlen(f->id) }) };
+
+    if (dir && file_name) {
+        r.staged = arena_format(&c->arena, "%s/%s", dir, file_name);
+        r.path = arena_format(&c->arena, "%.*s%s", slash ? (int)(slash + 1 - source) : 0, source,
+                              file_name);
+    }
+    if (!r.id.p || !r.staged || !r.path)
+        return err_set(e, ERR_NOMEM, source, "fork: out of memory");
+    enum err_code rc = stage(f, req, dir, file_name, e);
+
+    if (rc)
+        return rc;
+    rc = change_add(c, &(struct step){ .kind = STEP_MOVE, .path = r.staged, .to = r.path }, e);
+    if (rc)
+        fork_drop(&r);
+    else
+        *out = r;
+    return rc;
+}
+
+enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
+                          const struct fork_request *req, struct change *c, struct fork_result *out,
+                          struct err *e)
+{
+    struct fork f = { .c = claude_of(st), .ref = ref };
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .as_written = true };
+    enum err_code rc = claude_log_open(&f.log, ref->path.p, &want, e);
+
+    if (rc)
+        return rc;
+    fork_draw_id(f.id);
+    time_format(st->env->now_ms, f.now);
+    rc = choose(&f, e);
+    if (!rc && req->at.n)
+        rc = fork_cut(&f, req->at, e);
+    if (!rc)
+        rc = name(&f, e);
+    if (!rc)
+        rc = plan_move(&f, req, c, out, e);
+    claude_log_close(&f.log);
+    free(f.keep);
+    free(f.id_of);
+    return rc;
+}

@@ -1,0 +1,46 @@
+#ifndef STORE_SYSTEMS_CLAUDE_FORK_H
+#define STORE_SYSTEMS_CLAUDE_FORK_H
+
+#include <uuid/uuid.h>
+
+#include "lite/time.h"
+#include "store/fork.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/log.h"
+
+/* A fork under way (claude.md 4). The rows of the source are looked at through its line index; what is kept is
+ * decided first, then the rows are copied one after the other, with nothing changed but what has to be.
+ *
+ *   chosen -> cut (fork_cut.c) -> named -> written (fork_row.c, fork_carry.c, fork_title.c) */
+struct fork {
+    const struct claude *c;
+    const struct session_ref *ref;
+    struct claude_log log;
+    uint8_t *keep;         /* owned; by line: the row is copied */
+    uuid_t *id_of;         /* owned; by node: its new id; nil where none of its rows is copied */
+    size_t last;           /* the last line that is copied */
+    size_t summarised;     /* the line of a boundary whose kept rows are left out; SIZE_MAX: none */
+    char id[UUID_STR_LEN]; /* of the new session */
+    char now[TIME_TEXT];
+};
+
+/* Draws a new id. */
+void fork_draw_id(char id[UUID_STR_LEN]);
+/* The new id of an old one; false: no row with it is copied. */
+bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN]);
+/* The same for a JSON string, as a JSON string in the buffer: 38 bytes. Anything else: false. */
+enum { FORK_QUOTED = UUID_STR_LEN + 2 };
+bool fork_new_quoted(struct fork *f, struct slice old, char quoted[FORK_QUOTED]);
+
+/* fork_cut.c: leaves out what is not wanted of a fork up to a message. ERR_NOT_FOUND: no such message. */
+MUST_CHECK enum err_code fork_cut(struct fork *f, struct slice at, struct err *e);
+/* fork_row.c: the row of a line as it stands in the copy, with its newline. */
+MUST_CHECK enum err_code fork_row(struct fork *f, size_t line, struct slice row, struct buf *out);
+/* fork_carry.c: rows that are no messages and go before and behind them. */
+MUST_CHECK enum err_code fork_before(struct fork *f, struct buf *out, struct err *e);
+MUST_CHECK enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e);
+/* fork_title.c: the row that ends the file. */
+MUST_CHECK enum err_code fork_title(struct fork *f, struct slice title, struct buf *out,
+                                    struct err *e);
+
+#endif

@@ -1,0 +1,283 @@
+#include "store/systems/claude/fork.h"
+
+#include <string.h>
+
+#include "lite/json.h"
+#include "lite/jsonedit.h"
+#include "store/systems/claude/facts.h"
+
+/* One row of a fork: the bytes of the source's row, with new ids where the old ones were. */
+
+struct row_edit {
+    struct fork *f;
+    struct slice row;
+    struct json_edit edit[JSON_EDITS_MAX];
+    size_t n;
+    enum err_code rc;
+    struct buf built[3]; /* nested values that were edited */
+    char id[FORK_QUOTED], parent[FORK_QUOTED], logical[FORK_QUOTED];
+    char session[FORK_QUOTED], time[TIME_TEXT + 2];
+    struct buf origin;
+};
+
+static void put(struct row_edit *r, const char *name, struct slice value)
+{
+    r->edit[r->n++] = (struct json_edit){ .name = name, .value = value };
+}
+
+static void put_if_there(struct row_edit *r, const char *name, struct slice value)
+{
+    r->edit[r->n++] = (struct json_edit){ .name = name, .value = value, .if_there = true };
+}
+
+static void drop(struct row_edit *r, const char *name)
+{
+    r->edit[r->n++] = (struct json_edit){ .name = name };
+}
+
+static struct slice quote(const char *text, char *out)
+{
+    size_t n = strlen(text);
+
+    out[0] = '"';
+    memcpy(out + 1, text, n);
+    out[n + 1] = '"';
+    return (struct slice){ out, n + 2 };
+}
+
+/* ---- ids inside of values ---- */
+
+/* A list of ids with those that are known replaced; the others stay, or go. */
+static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, struct buf *out)
+{
+    struct json_iter it;
+    struct slice key, value;
+    char quoted[FORK_QUOTED];
+    enum err_code rc = buf_add_byte(out, '[');
+    bool any = false;
+
+    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value) && !rc;) {
+        bool known = fork_new_quoted(r->f, value, quoted);
+
+        if (!known && !keep_unknown)
+            continue;
+        if (any)
+            rc = buf_add_byte(out, ',');
+        if (!rc)
+            rc = buf_add(out, known ? (struct slice){ quoted, strlen(quoted) } : value);
+        any = true;
+    }
+    if (!rc)
+        rc = buf_add_byte(out, ']');
+    if (rc)
+        r->rc = rc;
+}
+
+/* What a compaction kept: members that hold an id, or a list of ids. */
+static void map_kept(struct row_edit *r, struct slice kept, const char *const names[], size_t n,
+                     struct buf *out)
+{
+    enum { MOST = 3 };
+    struct json_edit edit[MOST];
+    struct buf list[MOST] = { 0 };
+    char id[MOST][FORK_QUOTED];
+    size_t edits = 0;
+
+    for (size_t i = 0; i < n && i < MOST; i++) {
+        struct slice value;
+
+        if (!json_get(kept, names[i], &value))
+            continue;
+        if (json_type(value) == JSON_ARRAY) {
+            map_list(r, value, true, &list[i]);
+            value = buf_slice(&list[i]);
+        } else if (fork_new_quoted(r->f, value, id[i])) {
+            value = (struct slice){ id[i], strlen(id[i]) };
+        }
+        edit[edits++] = (struct json_edit){ .name = names[i], .value = value };
+    }
+    enum err_code rc = json_edit(out, kept, edit, edits);
+
+    if (rc)
+        r->rc = rc;
+    for (size_t i = 0; i < MOST; i++)
+        buf_fini(&list[i]);
+}
+
+static void edit_compaction(struct row_edit *r, size_t line)
+{
+    static const char *const messages[] = { "anchorUuid", "uuids", "allUuids" };
+    static const char *const segment[] = { "headUuid", "anchorUuid", "tailUuid" };
+    struct buf kept[2] = { 0 };
+    struct slice metadata, value;
+    struct json_edit edit[4] = { { .name = "runningTurnSends" } };
+    size_t n = 1;
+    bool strip = line == r->f->summarised;
+
+    if (!json_get(r->row, "compactMetadata", &metadata) || json_type(metadata) != JSON_OBJECT)
+        return;
+    if (strip || json_get(metadata, "preservedMessages", &value)) {
+        if (!strip && json_type(value) == JSON_OBJECT)
+            map_kept(r, value, messages, 3, &kept[0]);
+        if (strip || kept[0].n)
+            edit[n++] = (struct json_edit){ "preservedMessages", buf_slice(&kept[0]), true };
+    }
+    if (strip || json_get(metadata, "preservedSegment", &value)) {
+        if (!strip && json_type(value) == JSON_OBJECT)
+            map_kept(r, value, segment, 3, &kept[1]);
+        if (strip || kept[1].n)
+            edit[n++] = (struct json_edit){ "preservedSegment", buf_slice(&kept[1]), true };
+    }
+    if (strip)
+        edit[n++] = (struct json_edit){ .name = "postTokens" };
+    enum err_code rc = json_edit(&r->built[0], metadata, edit, n);
+
+    if (rc)
+        r->rc = rc;
+    buf_fini(&kept[0]);
+    buf_fini(&kept[1]);
+    put_if_there(r, "compactMetadata", buf_slice(&r->built[0]));
+}
+
+static void edit_attachment(struct row_edit *r)
+{
+    struct slice attachment, value;
+    struct json_edit edit;
+    char id[FORK_QUOTED];
+
+    if (!json_get(r->row, "attachment", &attachment) || json_type(attachment) != JSON_OBJECT)
+        return;
+    if (claude_says(attachment, "type", "queued_command") &&
+        json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, id)) {
+        edit = (struct json_edit){ .name = "source_uuid", .value = { id, strlen(id) } };
+    } else if (claude_says(attachment, "type", "deferred_tools_record") &&
+               json_get(attachment, "nameOnlyAnnouncements", &value) &&
+               json_type(value) == JSON_ARRAY) {
+        map_list(r, value, false, &r->built[1]);
+        edit =
+            (struct json_edit){ .name = "nameOnlyAnnouncements", .value = buf_slice(&r->built[1]) };
+    } else {
+        return;
+    }
+    enum err_code rc = json_edit(&r->built[2], attachment, &edit, 1);
+
+    if (rc)
+        r->rc = rc;
+    put_if_there(r, "attachment", buf_slice(&r->built[2]));
+}
+
+/* ---- the row's own members ---- */
+
+/* The nearest row above that is copied, past notes of progress; null where there is none. */
+static struct slice new_parent(struct row_edit *r, size_t line)
+{
+    const struct chain *c = &r->f->log.chain;
+    struct id128 id = claude_line(&r->f->log, line)->parent;
+    char text[UUID_STR_LEN];
+
+    for (size_t steps = 0; steps <= c->n; steps++) {
+        uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(c, id);
+        const struct index_line *up = node != CHAIN_NONE && chain_has_row(c, node)
+                                          ? claude_node_line(&r->f->log, node)
+                                          : NULL;
+
+        if (!up || !claude_line_is(up, CLAUDE_PROGRESS) || claude_line_has(up, MARK_SIDECHAIN))
+            return fork_new_id(r->f, id, text) ? quote(text, r->parent) : SLICE("null");
+        id = up->parent;
+    }
+    return SLICE("null");
+}
+
+/* Which session's requests the answer belongs to: that of the first fork. Dropped where nothing says so. */
+static struct slice request_session(struct row_edit *r)
+{
+    static const char *const paths[] = { "requestSessionId", "forkedFrom.sessionId", "sessionId" };
+    struct slice value;
+
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        if (json_at(r->row, paths[i], &value) && json_type(value) == JSON_STRING)
+            return value;
+    return (struct slice){ NULL, 0 };
+}
+
+static void edit_ids(struct row_edit *r, size_t line)
+{
+    struct slice value, null = SLICE("null");
+
+    put(r, "parentUuid", new_parent(r, line));
+    if (json_get(r->row, "logicalParentUuid", &value))
+        put_if_there(r, "logicalParentUuid",
+                     fork_new_quoted(r->f, value, r->logical)
+                         ? (struct slice){ r->logical, strlen(r->logical) }
+                         : null);
+    if (json_get(r->row, "uuid", &value) && fork_new_quoted(r->f, value, r->id))
+        put(r, "uuid", (struct slice){ r->id, strlen(r->id) });
+    put(r, "sessionId", quote(r->f->id, r->session));
+    if (line == r->f->last)
+        put(r, "timestamp", quote(r->f->now, r->time));
+    put(r, "isSidechain", SLICE("false"));
+}
+
+static void edit_origin(struct row_edit *r)
+{
+    struct slice uuid;
+    enum err_code rc;
+
+    if (!json_get(r->row, "uuid", &uuid))
+        return;
+    rc = buf_addf(&r->origin, "{\"sessionId\":\"%s\",\"messageUuid\":", r->f->ref->id.p);
+    if (!rc)
+        rc = buf_add(&r->origin, uuid);
+    if (!rc)
+        rc = buf_add_byte(&r->origin, '}');
+    if (rc)
+        r->rc = rc;
+    put(r, "forkedFrom", buf_slice(&r->origin));
+}
+
+/* What belongs to the session that was, and not to a copy of it. */
+static void drop_state(struct row_edit *r)
+{
+    static const char *const names[] = {
+        "teamName",
+        "agentName",
+        "sessionKind",
+        "slug",
+        "sourceToolAssistantUUID",
+        "summarizedTurnPromptUuids",
+        "droppedPromptUuids",
+        "sentAsUuid",
+        "rowsAheadOfPutBack",
+        "turnAttributionKey",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        drop(r, names[i]);
+}
+
+enum err_code fork_row(struct fork *f, size_t line, struct slice row, struct buf *out)
+{
+    struct row_edit r = { .f = f, .row = row };
+    const struct index_line *l = claude_line(&f->log, line);
+
+    edit_ids(&r, line);
+    drop_state(&r);
+    if (claude_line_is(l, CLAUDE_SYSTEM)) {
+        edit_compaction(&r, line);
+        if (claude_says(row, "subtype", "model_refusal_fallback"))
+            put(&r, "neutralizedByFork", SLICE("true"));
+    }
+    if (claude_line_is(l, CLAUDE_ATTACHMENT))
+        edit_attachment(&r);
+    put(&r, "requestSessionId",
+        claude_line_is(l, CLAUDE_ASSISTANT) ? request_session(&r) : (struct slice){ NULL, 0 });
+    edit_origin(&r);
+    if (!r.rc)
+        r.rc = json_edit(out, row, r.edit, r.n);
+    if (!r.rc)
+        r.rc = buf_add_byte(out, '\n');
+    for (size_t i = 0; i < sizeof r.built / sizeof *r.built; i++)
+        buf_fini(&r.built[i]);
+    buf_fini(&r.origin);
+    return r.rc;
+}

@@ -1,0 +1,118 @@
+#include <fcntl.h>
+
+#include "lite/json.h"
+#include "lite/jsonout.h"
+#include "store/place.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/leaf.h"
+#include "store/systems/claude/reappend.h"
+#include "store/systems/claude/revival.h"
+
+/* Resume at a message, in place: a last-prompt row that names it and says that this was meant. Clients of both
+ * generations go on from there, dead branches included, until another such row or a later answer says otherwise
+ * (claude-client.md 3). */
+
+/* The row's bytes; leaf empty: the conversation begins anew. */
+static enum err_code write_row(const struct session_ref *ref, struct slice leaf, struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("last-prompt"));
+    jsonout_key(&j, "leafUuid");
+    if (leaf.n)
+        jsonout_text(&j, leaf);
+    else
+        jsonout_null(&j);
+    jsonout_key(&j, "explicit");
+    jsonout_bool(&j, true);
+    jsonout_member(&j, "sessionId", ref->id);
+    jsonout_close(&j, '}');
+    return j.rc ? j.rc : buf_add_byte(out, '\n');
+}
+
+/* The uuid of a node as its row writes it; in the arena. */
+static enum err_code id_of(struct claude_log *log, uint32_t node, struct arena *a, struct slice *id,
+                           struct err *e)
+{
+    struct slice row, text;
+    enum err_code rc = claude_log_row(log, log->chain.node[node].line, &row, e);
+
+    if (rc)
+        return rc;
+    if (!json_get_text(row, "uuid", a, &text))
+        return err_set(e, ERR_NOMEM, log->file.path, "resume at: out of memory");
+    *id = arena_copy(a, text);
+    return id->p ? ERR_OK : err_set(e, ERR_NOMEM, log->file.path, "resume at: out of memory");
+}
+
+/* Where it is to go on, and where it would have gone on. */
+static enum err_code find_leaves(const struct session_ref *ref, struct slice message,
+                                 struct arena *a, struct slice *leaf, struct slice *before,
+                                 struct err *e)
+{
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
+    struct claude_log log;
+    uint32_t node;
+    bool cleared;
+    enum err_code rc = claude_log_open(&log, ref->path.p, &want, e);
+
+    if (rc)
+        return rc;
+    if (message.n) {
+        rc = claude_find_message(&log, message, &node, e);
+        if (!rc)
+            rc = id_of(&log, node, a, leaf, e);
+    }
+    if (!rc)
+        rc = claude_resume_leaf(&log, &node, &cleared, e);
+    if (!rc && node != CHAIN_NONE)
+        rc = id_of(&log, node, a, before, e);
+    claude_log_close(&log);
+    return rc;
+}
+
+static enum err_code near_end(const struct session_ref *ref, struct arena *a, struct metarows *m,
+                              struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &f, e);
+
+    if (rc)
+        return rc;
+    rc = metarows_near_end(&f, a, m, e);
+    file_close(&f);
+    return rc;
+}
+
+enum err_code claude_resume_at(const struct store *st, const struct session_ref *ref,
+                               struct slice message, struct change *c, struct err *e)
+{
+    struct arena a = { 0 };
+    struct metarows m;
+    struct buf row = { 0 }, opposite = { 0 };
+    struct slice leaf = { NULL, 0 }, before = { NULL, 0 };
+    size_t more;
+    enum err_code rc = find_leaves(ref, message, &a, &leaf, &before, e);
+
+    (void)st;
+    if (!rc)
+        rc = near_end(ref, &a, &m, e);
+    if (!rc && (write_row(ref, leaf, &row) || write_row(ref, before, &opposite) ||
+                reappend_rows(&m, row.n, METAROW_LAST_PROMPT, &row, &more)))
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "resume at: out of memory");
+    if (!rc)
+        rc = change_add(c,
+                        &(struct step){ .kind = STEP_APPEND,
+                                        .path = ref->path.p,
+                                        .bytes = buf_slice(&row),
+                                        .opposite = buf_slice(&opposite),
+                                        .follow = true,
+                                        .mtime_ns = MTIME_NOW },
+                        e);
+    buf_fini(&row);
+    buf_fini(&opposite);
+    arena_fini(&a);
+    return rc;
+}

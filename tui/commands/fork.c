@@ -1,0 +1,72 @@
+#include "store/fork.h"
+
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "tui/commands/change.h"
+
+static struct slice text_of(const char *text)
+{
+    return (struct slice){ text, text ? strlen(text) : 0 };
+}
+
+static enum err_code write_answer(struct invocation *in, const struct session_ref *ref,
+                                  const struct fork_result *fork, struct err *e)
+{
+    struct jsonout j;
+
+    if (!option_given(&in->options, OPTION_JSON))
+        return out_addf(&in->out, e, "%s\n", fork->id.p);
+    jsonout_init(&j, &in->out.buf);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "sessionId", fork->id);
+    jsonout_member(&j, "path", text_of(fork->path));
+    jsonout_member(&j, "parentId", ref->id);
+    jsonout_close(&j, '}');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
+
+static enum err_code make(struct invocation *in, const struct session_ref *ref, struct change *c,
+                          struct err *e)
+{
+    const struct fork_request request = { .at = text_of(in->options.at),
+                                          .title = text_of(in->options.title),
+                                          .with_files =
+                                              option_given(&in->options, OPTION_WITH_FILES) };
+    const struct store_ops *ops = ref->store->ops;
+    struct fork_result fork = { { NULL, 0 }, NULL, NULL };
+    enum err_code rc = change_session(c, ops->name, ref->id, e);
+
+    if (!rc)
+        rc = ops->fork(ref->store, ref, &request, c, &fork, e);
+    if (rc)
+        return rc;
+    c->text = arena_format(&c->arena, "forked as %s", fork.id.p);
+    rc = c->text ? change_name(c, arena_format(&c->arena, "%s:%s", ops->name, fork.id.p), e)
+                 : err_set(e, ERR_NOMEM, ref->path.p, "fork: out of memory");
+    if (!rc)
+        rc = change_do(&in->world->env, c, e);
+    if (rc)
+        fork_drop(&fork);
+    return rc ? rc : write_answer(in, ref, &fork, e);
+}
+
+enum err_code fork_run(struct invocation *in, struct err *e)
+{
+    struct sessions s;
+    struct session_ref ref;
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    if (rc)
+        return rc;
+    struct change *c = change_new("fork");
+
+    rc = c ? change_supported(&ref, ref.store->ops->fork != NULL, "fork", e)
+           : err_set(e, ERR_NOMEM, ref.path.p, "fork: out of memory");
+    if (!rc)
+        rc = make(in, &ref, c, e);
+    change_free(c);
+    sessions_close(&s);
+    return rc;
+}

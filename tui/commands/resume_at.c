@@ -1,0 +1,27 @@
+#include <string.h>
+
+#include "tui/commands/change.h"
+
+static enum err_code plan(struct invocation *in, struct sessions *s, const struct session_ref *ref,
+                          struct change *c, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    bool clear = option_given(&in->options, OPTION_CLEAR);
+    const char *message = in->argc > 1 ? in->argv[1] : "";
+    enum err_code rc = change_supported(ref, ops->resume_at != NULL, "resume-at", e);
+
+    if (!rc && (clear == (in->argc > 1) || (!clear && *message == '\0')))
+        rc = err_set(e, ERR_USAGE, "resume-at", "needs either a message or --clear");
+    c->text = clear ? "continues with an empty conversation"
+                    : arena_format(&c->arena, "continues after %s", message);
+    if (!rc && !c->text)
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "resume-at: out of memory");
+    (void)s;
+    return rc ? rc
+              : ops->resume_at(ref->store, ref, (struct slice){ message, strlen(message) }, c, e);
+}
+
+enum err_code resume_at_run(struct invocation *in, struct err *e)
+{
+    return change_sessions(in, "resume-at", 1, plan, e);
+}

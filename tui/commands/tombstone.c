@@ -1,0 +1,24 @@
+#include <string.h>
+
+#include "tui/commands/change.h"
+
+static enum err_code plan(struct invocation *in, struct sessions *s, const struct session_ref *ref,
+                          struct change *c, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *message = in->argv[1];
+    enum err_code rc = change_supported(ref, ops->tombstone != NULL, "tombstone", e);
+
+    c->text = arena_format(&c->arena, "message %s removed", message);
+    if (!rc && !c->text)
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "tombstone: out of memory");
+    (void)s;
+    return rc ? rc
+              : ops->tombstone(ref->store, ref, (struct slice){ message, strlen(message) },
+                               option_given(&in->options, OPTION_CUT), c, e);
+}
+
+enum err_code tombstone_run(struct invocation *in, struct err *e)
+{
+    return change_sessions(in, "tombstone", 1, plan, e);
+}
