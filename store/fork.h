@@ -16,7 +16,8 @@ struct fork_request {
 struct fork_result {
     struct slice id;
     const char *path;
-    const char *staged; /* the copy until then; to be dropped when the change is not done */
+    const char *staged;       /* the copy until then ... */
+    const char *staged_files; /* ... and the saved copies of its files; NULL: there are none */
 };
 
 /* Removes the copy of a fork that was planned and not done. */

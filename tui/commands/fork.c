@@ -35,7 +35,7 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
                                           .with_files =
                                               option_given(&in->options, OPTION_WITH_FILES) };
     const struct store_ops *ops = ref->store->ops;
-    struct fork_result fork = { { NULL, 0 }, NULL, NULL };
+    struct fork_result fork = { .path = NULL };
     enum err_code rc = change_session(c, ops->name, ref->id, e);
 
     if (!rc)

@@ -121,18 +121,28 @@ static enum err_code write_messages(struct fork *f, struct buf *out, struct disk
     return rc;
 }
 
-static enum err_code write_all(struct fork *f, const struct fork_request *req, struct disk_new *to,
-                               struct err *e)
+struct staging {
+    struct fork *f;
+    const struct fork_request *req;
+    const char *dir;         /* where the copy is made */
+    const char *name;        /* of its file */
+    struct fork_result made; /* staged_files: where saved copies would go */
+    bool files;              /* there are some */
+};
+
+static enum err_code write_all(struct staging *s, struct disk_new *to, struct err *e)
 {
     struct buf out = { 0 };
-    enum err_code rc = fork_before(f, &out, e);
+    enum err_code rc = fork_before(s->f, &out, e);
 
     if (!rc)
-        rc = write_messages(f, &out, to, e);
+        rc = write_messages(s->f, &out, to, e);
+    if (!rc && s->req->with_files)
+        rc = fork_files(s->f, s->made.staged_files, &out, &s->files, e);
     if (!rc)
-        rc = fork_behind(f, &out, e);
+        rc = fork_behind(s->f, &out, e);
     if (!rc)
-        rc = fork_title(f, req->title, &out, e);
+        rc = fork_title(s->f, s->req->title, &out, e);
     if (!rc)
         rc = flush(&out, 0, to, e);
     buf_fini(&out);
@@ -140,49 +150,76 @@ static enum err_code write_all(struct fork *f, const struct fork_request *req, s
 }
 
 /* Written apart, whole and durable, before anything of it is to be seen among the sessions. */
-static enum err_code stage(struct fork *f, const struct fork_request *req, const char *dir,
-                           const char *file_name, struct err *e)
+static enum err_code stage(struct staging *s, struct err *e)
 {
     struct disk_new to;
-    enum err_code rc = disk_private_dir(dir, e);
+    enum err_code rc = disk_private_dir(s->dir, e);
 
     if (!rc)
-        rc = disk_new_open(dir, 0600, &to, e);
+        rc = disk_new_open(s->dir, 0600, &to, e);
     if (rc)
         return rc;
-    rc = write_all(f, req, &to, e);
+    rc = write_all(s, &to, e);
     if (!rc)
-        return disk_new_publish(&to, file_name, e);
+        return disk_new_publish(&to, s->name, e);
     disk_new_drop(&to);
     return rc;
 }
 
-static enum err_code plan_move(struct fork *f, const struct fork_request *req, struct change *c,
-                               struct fork_result *out, struct err *e)
+static enum err_code name_places(struct staging *s, struct arena *a, struct err *e)
 {
-    const char *data = f->c->base.env->data_dir;
-    const char *source = f->ref->path.p, *slash = strrchr(source, '/');
-    const char *dir = arena_format(&c->arena, "%s/forks", data);
-    const char *file_name = arena_format(&c->arena, "%s" CLAUDE_SUFFIX, f->id);
-    struct fork_result r = { .id = arena_copy(&c->arena, (struct slice){ f->id, strlen(f->id) }) };
+    const char *data = s->f->c->base.env->data_dir, *id = s->f->id;
+    struct slice source = s->f->ref->path;
+    const char *slash = memrchr(source.p, '/', source.n);
+    size_t folder = slash ? (size_t)(slash + 1 - source.p) : 0;
 
-    if (dir && file_name) {
-        r.staged = arena_format(&c->arena, "%s/%s", dir, file_name);
-        r.path = arena_format(&c->arena, "%.*s%s", slash ? (int)(slash + 1 - source) : 0, source,
-                              file_name);
+    s->dir = arena_format(a, "%s/forks", data);
+    s->name = arena_format(a, "%s" CLAUDE_SUFFIX, id);
+    s->made.staged = arena_format(a, "%s/forks/%s" CLAUDE_SUFFIX, data, id);
+    s->made.staged_files = arena_format(a, "%s/forks/%s.files", data, id);
+    s->made.path = arena_format(a, "%.*s%s" CLAUDE_SUFFIX, (int)folder, source.p, id);
+    s->made.id = arena_copy(a, (struct slice){ id, strlen(id) });
+    if (!s->dir || !s->name || !s->made.staged || !s->made.staged_files || !s->made.path ||
+        !s->made.id.p)
+        return err_set(e, ERR_NOMEM, source.p, "fork: out of memory");
+    return ERR_OK;
+}
+
+/* The transcript comes last: a session that is to be seen has its files already. */
+static enum err_code plan_moves(struct staging *s, struct change *c, struct err *e)
+{
+    struct step move = { .kind = STEP_MOVE, .path = s->made.staged_files };
+    enum err_code rc = ERR_OK;
+
+    if (s->files) {
+        move.to = arena_format(&c->arena, "%s/file-history/%s", s->f->c->base.path, s->made.id.p);
+        rc = move.to ? change_add(c, &move, e)
+                     : err_set(e, ERR_NOMEM, s->made.path, "fork: out of memory");
     }
-    if (!r.id.p || !r.staged || !r.path)
-        return err_set(e, ERR_NOMEM, source, "fork: out of memory");
-    enum err_code rc = stage(f, req, dir, file_name, e);
+    move.path = s->made.staged;
+    move.to = s->made.path;
+    return rc ? rc : change_add(c, &move, e);
+}
+
+static enum err_code copy(struct fork *f, const struct fork_request *req, struct change *c,
+                          struct fork_result *out, struct err *e)
+{
+    struct staging s = { .f = f, .req = req };
+    enum err_code rc = name_places(&s, &c->arena, e);
 
     if (rc)
         return rc;
-    rc = change_add(c, &(struct step){ .kind = STEP_MOVE, .path = r.staged, .to = r.path }, e);
-    if (rc)
-        fork_drop(&r);
-    else
-        *out = r;
-    return rc;
+    rc = stage(&s, e);
+    if (!rc)
+        rc = plan_moves(&s, c, e);
+    if (rc) {
+        fork_drop(&s.made);
+        return rc;
+    }
+    if (!s.files)
+        s.made.staged_files = NULL;
+    *out = s.made;
+    return ERR_OK;
 }
 
 enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
@@ -203,7 +240,7 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
     if (!rc)
         rc = name(&f, e);
     if (!rc)
-        rc = plan_move(&f, req, c, out, e);
+        rc = copy(&f, req, c, out, e);
     claude_log_close(&f.log);
     free(f.keep);
     free(f.id_of);

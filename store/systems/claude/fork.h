@@ -39,6 +39,9 @@ MUST_CHECK enum err_code fork_row(struct fork *f, size_t line, struct slice row,
 /* fork_carry.c: rows that are no messages and go before and behind them. */
 MUST_CHECK enum err_code fork_before(struct fork *f, struct buf *out, struct err *e);
 MUST_CHECK enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e);
+/* fork_files.c: the snapshots of files, and their saved copies into a new directory; *any: there are some. */
+MUST_CHECK enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bool *any,
+                                    struct err *e);
 /* fork_title.c: the row that ends the file. */
 MUST_CHECK enum err_code fork_title(struct fork *f, struct slice title, struct buf *out,
                                     struct err *e);

@@ -82,8 +82,27 @@ static bool speaks(const struct cut *c, size_t line)
 struct boundary {
     bool is;             /* a compaction, or a person's going back, which is written the same way */
     bool going_back;     /* takes no time and hangs on itself */
+    bool void_list;      /* names kept rows that are not there, and so keeps nothing */
     struct id128 anchor; /* behind which row the kept ones come */
 };
+
+static bool all_known(const struct cut *c, struct slice uuids)
+{
+    struct json_iter it;
+    struct slice key, value;
+    bool known = true;
+
+    for (bool more = json_iter_open(&it, uuids);
+         known && more && json_iter_next(&it, &key, &value);) {
+        struct arena a = { 0 };
+        struct id128 id = claude_id(value, &a);
+        uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(&c->view.chain, id);
+
+        known = node != CHAIN_NONE && chain_has_row(&c->view.chain, node);
+        arena_fini(&a);
+    }
+    return known;
+}
 
 static enum err_code read_boundary(struct cut *c, size_t line, struct boundary *b, struct err *e)
 {
@@ -104,6 +123,7 @@ static enum err_code read_boundary(struct cut *c, size_t line, struct boundary *
     for (size_t i = 0; i < 2 && id128_none(b->anchor); i++)
         if (json_get(metadata, kept[i], &value) && claude_truthy(value))
             b->anchor = claude_id_at(value, "anchorUuid", &c->view.arena);
+    b->void_list = json_at(metadata, "preservedMessages.uuids", &value) && !all_known(c, value);
     b->going_back = json_get(metadata, "durationMs", &value) && json_int(value, &took) &&
                     took == 0 && !id128_none(b->anchor) &&
                     id128_eq(b->anchor, claude_line(&c->view, line)->id);
@@ -173,21 +193,24 @@ static enum err_code drop_last_compaction(struct cut *c, struct err *e)
     return ERR_OK;
 }
 
-/* Step 2. */
+/* Step 2. A compaction that had to stay may be the last row itself. */
 static enum err_code strip_summary(struct cut *c, struct err *e)
 {
     const struct index_line *l = claude_line(&c->view, c->end);
-    uint32_t node = id128_none(l->parent) ? CHAIN_NONE : chain_find(&c->view.chain, l->parent);
-    struct boundary b;
+    uint32_t up = id128_none(l->parent) ? CHAIN_NONE : chain_find(&c->view.chain, l->parent);
+    size_t lines[] = { c->end, c->end };
+    enum err_code rc = ERR_OK;
 
-    if (node == CHAIN_NONE || !chain_has_row(&c->view.chain, node))
-        return ERR_OK;
-    size_t line = c->view.chain.node[node].line;
-    enum err_code rc = read_boundary(c, line, &b, e);
+    if (up != CHAIN_NONE && chain_has_row(&c->view.chain, up))
+        lines[1] = c->view.chain.node[up].line;
+    for (size_t i = 0; i < 2 && !rc && c->f->summarised == SIZE_MAX; i++) {
+        struct boundary b;
 
-    if (!rc && b.is && !b.going_back && id128_eq(b.anchor, l->id)) {
-        c->f->summarised = line;
-        c->view.file.index.line[line].marks &= (uint16_t)~MARK_COMPACT;
+        rc = read_boundary(c, lines[i], &b, e);
+        if (rc || !b.is || b.going_back || !id128_eq(b.anchor, l->id))
+            continue;
+        c->f->summarised = lines[i];
+        c->view.file.index.line[lines[i]].marks &= (uint16_t)~MARK_COMPACT;
     }
     return rc;
 }
@@ -207,7 +230,7 @@ static enum err_code mark_passed_over(struct cut *c, uint8_t *gone, bool *any, s
         uint32_t node;
 
         rc = read_boundary(c, i, &b, e);
-        if (rc || !b.is)
+        if (rc || !b.is || b.void_list)
             continue;
         node = chain_find(chain, claude_line(&c->view, i)->id);
         if (!(chain->mark[node] & NODE_LISTED))
@@ -217,28 +240,24 @@ static enum err_code mark_passed_over(struct cut *c, uint8_t *gone, bool *any, s
     return rc;
 }
 
-/* Everything that follows a marked row is marked: down the tree without recursion, by way of the parents. */
-static void mark_below(const struct chain *chain, uint8_t *gone)
+/* Everything that follows a marked row is marked, by any row with its id. Rows mostly stand behind those they
+ * follow, so that a pass or two will do; a file that is turned round is not worth more than some. */
+static void mark_below(const struct cut *c, uint8_t *gone)
 {
-    for (uint32_t top = 0; top < chain->n; top++) {
-        uint32_t at = top;
+    enum { PASSES = 32 };
+    const struct chain *chain = &c->view.chain;
+    bool more = true;
 
-        if (gone[top] != 1)
-            continue;
-        for (;;) {
-            uint32_t next = chain->node[at].child;
+    for (int pass = 0; pass < PASSES && more; pass++) {
+        more = false;
+        for (size_t i = 0; i < c->end; i++) {
+            const struct index_line *l = claude_line(&c->view, i);
+            uint32_t up =
+                in_view(c, i) && !id128_none(l->parent) ? chain_find(chain, l->parent) : CHAIN_NONE;
+            uint32_t node = up != CHAIN_NONE && gone[up] ? chain_find(chain, l->id) : CHAIN_NONE;
 
-            gone[at] = 2;
-            while (next != CHAIN_NONE && gone[next] == 2)
-                next = chain->node[next].next;
-            if (next == CHAIN_NONE) {
-                while (at != top && chain->node[at].next == CHAIN_NONE)
-                    at = chain->node[at].parent;
-                next = at == top ? CHAIN_NONE : chain->node[at].next;
-            }
-            if (next == CHAIN_NONE || gone[next] == 2)
-                break;
-            at = next;
+            if (node != CHAIN_NONE && !gone[node])
+                gone[node] = more = true;
         }
     }
 }
@@ -252,9 +271,8 @@ static enum err_code drop_passed_over(struct cut *c, struct err *e)
                             : err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
 
     if (!rc && any)
-        rc = view_link(c, false, e); /* numbers the nodes as before */
+        mark_below(c, gone);
     if (!rc && any) {
-        mark_below(&c->view.chain, gone);
         for (size_t i = 0; i < c->end; i++)
             if (in_view(c, i) && gone[chain_find(&c->view.chain, claude_line(&c->view, i)->id)])
                 leave_out(c, i);
@@ -286,9 +304,14 @@ static void drop_node(struct cut *c, uint32_t node)
     c->view.chain.node[node].line = CHAIN_NONE;
 }
 
-/* Step 4. */
+/* Step 4. What hangs on a person's going back are the messages it kept: the copy is to end with them. */
 static enum err_code drop_followers(struct cut *c, struct err *e)
 {
+    struct boundary b;
+    enum err_code known = read_boundary(c, c->end, &b, e);
+
+    if (known || b.is)
+        return known;
     struct chain *chain = &c->view.chain;
     uint32_t end = chain_find(chain, claude_line(&c->view, c->end)->id);
 

@@ -22,8 +22,7 @@ struct reader {
 
 /* ---- small helpers ---- */
 
-/* 16 or 64 hex digits, "@v", digits: what clients write and accept. Anything else could be a path. */
-static bool is_backup_name(struct slice s)
+bool history_is_backup_name(struct slice s)
 {
     size_t hex = 0, i;
 
@@ -69,7 +68,7 @@ static bool read_entry(struct reader *r, struct slice path, struct slice value,
     if (!out->path)
         return false;
     if (json_get_text(value, "backupFileName", &r->scratch, &name)) {
-        out->valid = is_backup_name(name);
+        out->valid = history_is_backup_name(name);
         out->backup = arena_copy(a, name).p;
         if (!out->backup)
             return false;

@@ -48,6 +48,9 @@ MUST_CHECK enum err_code history_read(const struct session_ref *ref, const struc
                                       struct history *out, struct err *e);
 void history_fini(struct history *h);
 
+/* 16 or 64 hex digits, "@v", digits: what clients write and accept. Anything else could be a path. */
+bool history_is_backup_name(struct slice name);
+
 /* What the file was at a turn, by the client's rule: the turn's own entry; else, for a file first touched later, its
  * first version. NULL: nothing is known of it. */
 const struct history_entry *history_at(const struct history *h, size_t turn, const char *path);
