@@ -111,6 +111,38 @@ static void a_session_that_grew_is_read_again_and_its_preview_too(void **state)
     screen_close(&x.s);
 }
 
+/* So many that a letter takes the filter several frames. */
+static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state)
+{
+    (void)state;
+    enum { MANY = 24000, NEEDLE = 23990 };
+    struct fake *many = calloc(MANY, sizeof *many);
+    char(*id)[16] = calloc(MANY, sizeof *id);
+    struct screen s = { .settings.print = true };
+
+    assert_non_null(many);
+    assert_non_null(id);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08d", i);
+        many[i] = (struct fake){ .id = id[i],
+                                 .title = i == NEEDLE ? "needle" : "no idea, then",
+                                 .prompt = "words",
+                                 .ago_ms = i * (int64_t)MINUTE,
+                                 .size = 10 };
+    }
+    screen_ready(&s, many, MANY, 24, 80);
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'n' } });
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
+    assert_true(model_wake_ms(s.model) != TIME_NONE && model_wake_ms(s.model) <= s.now_ms);
+    assert_true(screen_has(&s, "no idea"));
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
+    screen_take(&s);
+    assert_non_null(strstr(s.log, "00023990"));
+    screen_close(&s);
+    free(many);
+    free(id);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +150,7 @@ int main(void)
         cmocka_unit_test(sessions_are_listed_by_name_before_they_are_read),
         cmocka_unit_test(those_on_the_screen_are_read_first),
         cmocka_unit_test(a_session_that_grew_is_read_again_and_its_preview_too),
+        cmocka_unit_test(what_is_done_while_the_filter_works_is_done_to_the_best),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

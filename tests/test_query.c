@@ -182,11 +182,28 @@ static void more_words_than_fit_are_left_out(void **state)
     assert_int_equal(q.n, QUERY_TERMS);
 }
 
+static void fields_alone_rank_nobody(void **state)
+{
+    (void)state;
+    static const char *const plain[] = { "", "tag:x is:fork", "before:2w !main" };
+
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        struct query q = parse(plain[i]);
+
+        assert_false(query_ranks(&q));
+    }
+    struct query words = parse("tag:x pay"), exact = parse("'pay");
+
+    assert_true(query_ranks(&words));
+    assert_true(query_ranks(&exact));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plain_words_are_fuzzy_and_all_must_fit),
         cmocka_unit_test(signs_around_a_word_are_those_of_fzf),
+        cmocka_unit_test(fields_alone_rank_nobody),
         cmocka_unit_test(quotes_and_backslashes_keep_blanks_in_a_word),
         cmocka_unit_test(fields_are_known_by_their_names),
         cmocka_unit_test(times_are_ages_or_days),

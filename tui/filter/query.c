@@ -230,3 +230,14 @@ bool query_parse(struct query *q, struct slice text, int64_t now_ms)
     }
     return true;
 }
+
+bool query_ranks(const struct query *q)
+{
+    for (size_t i = 0; i < q->n; i++) {
+        const struct term *t = &q->term[i];
+
+        if (!t->negate && (t->kind == TERM_FUZZY || t->kind == TERM_EXACT))
+            return true;
+    }
+    return false;
+}

@@ -68,5 +68,7 @@ struct query {
 
 /* now_ms: what "2w" counts from. False without memory. */
 bool query_parse(struct query *q, struct slice text, int64_t now_ms);
+/* Whether some sessions fit it better than others: it has words, not only fields. */
+bool query_ranks(const struct query *q);
 
 #endif

@@ -38,7 +38,7 @@ static void draw_scope(const struct list *l, struct frame *f, struct rect r)
 static int draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
     char text[96];
-    bool ranked = l->filter.query.n > 0 && l->sort == SORT_RECENT;
+    bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT;
 
     snprintf(text, sizeof text, "%zu/%zu  %s%s", list_shown(l), list_total(l),
              ranked ? "best, " : "", sort_name(l->sort));

@@ -5,7 +5,7 @@
 enum {
     FIRST_ROWS = 64,     /* described at once: what is on the screen, rounded up */
     MORE_ROWS = 256,     /* of the rest */
-    FIRST_ORDER_MS = 40, /* a folder that takes longer to list is shown as far as it was read */
+    FIRST_ORDER_MS = 20, /* a folder that takes longer to list is shown as far as it was read */
     REORDER_MS = 120,    /* rows that arrive are sorted in this often */
     REFRESH_MS = 250,    /* files that change are looked at this often */
     BUSY_MS = 150,       /* work that takes longer shows a spinner */

@@ -16,7 +16,7 @@
 
 enum {
     READ_BYTES = 4096,
-    ANSWERS_MS = 8, /* for messages of workers before a frame is due */
+    ANSWERS_MS = 6, /* for messages of workers before a frame is due */
     FRAME_MS = 25,  /* between frames that no key asked for */
     WAIT_MAX_MS = 3600000,
     DEFAULT_THREADS = 2,
@@ -31,9 +31,9 @@ struct loop {
     struct input input;
     struct watch watch;
     struct frame frame;
-    bool stale;   /* the screen shows an older state of the model */
-    bool pressed; /* and a person is waiting for it */
-    bool listed;  /* sessions have come */
+    bool stale;             /* the screen shows an older state of the model */
+    bool pressed;           /* and a person is waiting for it */
+    bool listed, described; /* sessions have come, and what they are called */
     int64_t painted_ms;
     int64_t
         esc_ms; /* when what is held back of the input becomes keys; TIME_NONE: nothing is held */
@@ -53,14 +53,23 @@ static int64_t now_ms(void)
 
 static void carry_out(struct loop *l);
 
+/* The first rows are waited for like the answer to a key, and so are their titles. */
+static void note_first(struct loop *l, const struct msg *m)
+{
+    bool sessions = m->kind == MSG_SESSIONS || m->kind == MSG_LISTED;
+
+    if (m->kind == MSG_SESSIONS)
+        watch_sessions(&l->watch, m->u.sessions->ref, m->u.sessions->n);
+    if ((sessions && !l->listed) || (m->kind == MSG_DESCRIBED && !l->described))
+        l->pressed = true;
+    l->listed |= m->kind == MSG_LISTED;
+    l->described |= m->kind == MSG_DESCRIBED;
+}
+
 static void deliver(struct loop *l, struct msg m)
 {
     m.now_ms = now_ms();
-    if (m.kind == MSG_SESSIONS) {
-        watch_sessions(&l->watch, m.u.sessions->ref, m.u.sessions->n);
-        l->pressed |= !l->listed; /* the first rows are waited for */
-        l->listed = true;
-    }
+    note_first(l, &m);
     update(l->model, &m);
     l->stale = true;
     carry_out(l);
@@ -230,6 +239,14 @@ static void take_keys(struct loop *l, bool quiet)
     l->esc_ms = input_waiting(&l->input) ? now_ms() + INPUT_ESC_MS : TIME_NONE;
 }
 
+/* Whether a key waits, which is answered before anything else. */
+static bool key_waits(const struct loop *l)
+{
+    struct pollfd fd = { .fd = term_input(l->term), .events = POLLIN };
+
+    return poll(&fd, 1, 0) > 0;
+}
+
 /* Everything that is there, so that a burst of keys becomes one frame. */
 static void read_input(struct loop *l)
 {
@@ -258,7 +275,7 @@ static void take_answers(struct loop *l)
 
     while (!l->done && workers_take(l->workers, &m)) {
         deliver(l, m);
-        if (now_ms() >= until)
+        if (now_ms() >= until || key_waits(l))
             break;
     }
 }
