@@ -192,8 +192,10 @@ void list_filter_finish(struct list *l, struct effects *fx)
 
 static void start_filter(struct list *l, bool quiet, struct effects *fx)
 {
+    /* What was typed and not answered whole yet stays a question of the person. */
+    quiet = quiet && (l->filter.quiet || !filter_pending(&l->filter));
     l->filter.quiet = quiet;
-    if (!quiet)
+    if (!quiet && l->sought == ENTRY_NONE)
         l->sought = l->moved ? l->selected : ENTRY_NONE;
     if (!filter_start(&l->filter, edit_text(&l->query), l->order.entry, l->order.n, l->now_ms,
                       by_score(l)))

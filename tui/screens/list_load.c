@@ -76,6 +76,7 @@ static void replace_roster(struct list *l)
     filter_fini(&l->filter);
     roster_fini(&l->roster);
     l->order.n = 0;
+    l->sought = ENTRY_NONE;
     l->widths = (struct list_widths){ 0 };
     l->replace = false;
 }
