@@ -1,6 +1,8 @@
 #include "store/log/lease.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <unistd.h>
 
 bool lease_take(int fd)
 {
@@ -10,4 +12,18 @@ bool lease_take(int fd)
 void lease_drop(int fd)
 {
     fcntl(fd, F_SETLEASE, F_UNLCK);
+}
+
+bool lease_refused(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return false;
+    bool taken = lease_take(fd), busy = !taken && errno == EAGAIN;
+
+    if (taken)
+        lease_drop(fd);
+    close(fd);
+    return busy;
 }

@@ -15,5 +15,7 @@
  * "treat as live". */
 bool lease_take(int fd);
 void lease_drop(int fd);
+/* Has anybody the file open right now? Takes a lease for a moment. False where that cannot be known. */
+bool lease_refused(const char *path);
 
 #endif

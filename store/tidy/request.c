@@ -8,6 +8,9 @@ static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
 
     if (rc || live.state == LIVE_QUIET)
         return rc;
+    if (live.pid == 0)
+        return err_set(e, ERR_LOCKED, ref->path.p, "delete: an agent may be writing to it (%s)",
+                       live.why ? live.why : "it is registered");
     return err_set(e, ERR_LOCKED, ref->path.p,
                    "delete: process %ld may be writing to it (%s); end it first", (long)live.pid,
                    live.why ? live.why : "it is registered");

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
 /* Everything that is named by a session's id. The first two are what the vendor's own delete removes; file history,
@@ -68,5 +69,8 @@ enum err_code claude_live(const struct store *st, const struct session_ref *ref,
         return rc;
     *out = live_of(&table, ref->id);
     live_fini(&table);
+    /* The strongest sign of all, and the only one of a program that is not in the registry. */
+    if (out->state == LIVE_QUIET && lease_refused(ref->path.p))
+        *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     return ERR_OK;
 }
