@@ -12,7 +12,7 @@
  * All counters are under the lock; the rows themselves belong to whoever claimed them until ready. */
 enum {
     RING = CREW_AHEAD,
-    BATCH = 8, /* rows claimed at once, so that the lock is seldom taken */
+    BATCH = 16, /* rows claimed at once, so that the lock is seldom taken */
     FEW = 2,
     MANY = 8,
     SLOW_US = 150, /* a row from memory takes a tenth of this */

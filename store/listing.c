@@ -104,28 +104,60 @@ static int by_place(const struct found *a, const struct found *b)
     return (a->place > b->place) - (a->place < b->place);
 }
 
+/* Sorting walks an array of keys, not the items all over memory. */
+struct keyed {
+    uint64_t key; /* decides nearly always */
+    const struct session_ref *ref;
+};
+
+static uint64_t recent_key(const struct found *f)
+{
+    return ~((uint64_t)f->modified_ms ^ (uint64_t)1 << 63); /* newest first */
+}
+
+/* The first bytes of the id, so that smaller is earlier. */
+static uint64_t id_key(const struct found *f)
+{
+    uint64_t key = 0;
+
+    for (size_t i = 0; i < sizeof key; i++)
+        key = key << 8 | (i < f->ref.id.n ? (unsigned char)f->ref.id.p[i] : 0);
+    return key;
+}
+
 static int by_recent(const void *x, const void *y)
 {
-    const struct found *a = found_of(*(const struct session_ref *const *)x);
-    const struct found *b = found_of(*(const struct session_ref *const *)y);
+    const struct keyed *a = x, *b = y;
     int ids;
 
-    if (a->modified_ms != b->modified_ms)
-        return a->modified_ms < b->modified_ms ? 1 : -1;
-    ids = compare_ids(b->ref.id, a->ref.id);
-    return ids ? ids : by_place(a, b);
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    ids = compare_ids(b->ref->id, a->ref->id);
+    return ids ? ids : by_place(found_of(a->ref), found_of(b->ref));
 }
 
 static int by_id(const void *x, const void *y)
 {
-    const struct found *a = found_of(*(const struct session_ref *const *)x);
-    const struct found *b = found_of(*(const struct session_ref *const *)y);
+    const struct keyed *a = x, *b = y;
     int ids;
 
-    if (a->ref.store != b->ref.store)
-        return (a->ref.store > b->ref.store) - (a->ref.store < b->ref.store);
-    ids = compare_ids(a->ref.id, b->ref.id);
-    return ids ? ids : by_place(a, b);
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    ids = compare_ids(a->ref->id, b->ref->id);
+    if (ids)
+        return ids;
+    if (a->ref->store != b->ref->store)
+        return a->ref->store < b->ref->store ? -1 : 1;
+    return by_place(found_of(a->ref), found_of(b->ref));
+}
+
+static void sort_by(struct listing *l, struct keyed *keyed, uint64_t key_of(const struct found *f),
+                    int compare(const void *x, const void *y))
+{
+    for (size_t i = 0; i < l->n; i++)
+        keyed[i] = (struct keyed){ key_of(&l->item[i]), &l->item[i].ref };
+    if (l->n)
+        qsort(keyed, l->n, sizeof *keyed, compare);
 }
 
 static bool same_session(const struct session_ref *a, const struct session_ref *b)
@@ -134,14 +166,13 @@ static bool same_session(const struct session_ref *a, const struct session_ref *
 }
 
 /* Numbers the ids that were found more than once. */
-static void number_groups(struct listing *l)
+static void number_groups(struct listing *l, const struct keyed *keyed)
 {
-    qsort(l->order, l->n, sizeof *l->order, by_id);
     for (size_t i = 1; i < l->n; i++) {
-        struct found *before = &l->item[found_of(l->order[i - 1])->place];
-        struct found *here = &l->item[found_of(l->order[i])->place];
+        struct found *before = &l->item[found_of(keyed[i - 1].ref)->place];
+        struct found *here = &l->item[found_of(keyed[i].ref)->place];
 
-        if (!same_session(&before->ref, &here->ref))
+        if (keyed[i - 1].key != keyed[i].key || !same_session(&before->ref, &here->ref))
             continue;
         if (before->group == NO_GROUP)
             before->group = ++l->groups;
@@ -151,14 +182,18 @@ static void number_groups(struct listing *l)
 
 static bool put_in_order(struct listing *l)
 {
+    struct keyed *keyed = calloc(l->n + 1, sizeof *keyed);
+
     l->order = calloc(l->n + 1, sizeof *l->order);
-    if (!l->order)
-        return false;
-    for (size_t i = 0; i < l->n; i++)
-        l->order[i] = &l->item[i].ref;
-    number_groups(l);
-    qsort(l->order, l->n, sizeof *l->order, by_recent);
-    l->listed = calloc(l->groups + 1, sizeof *l->listed);
+    if (keyed && l->order) {
+        sort_by(l, keyed, id_key, by_id);
+        number_groups(l, keyed);
+        sort_by(l, keyed, recent_key, by_recent);
+        for (size_t i = 0; i < l->n; i++)
+            l->order[i] = keyed[i].ref;
+        l->listed = calloc(l->groups + 1, sizeof *l->listed);
+    }
+    free(keyed);
     return l->listed != NULL;
 }
 
