@@ -100,12 +100,13 @@ static void every_end_is_where_a_plain_walk_finds_it(void **state)
     uint64_t seed = 1;
 
     for (int round = 0; round < 20000; round++) {
-        char text[70];
+        static const char bytes[] = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\\\\\\\n\"";
+        char text[260];
         size_t n = 0;
 
         for (; n < (size_t)round % sizeof text; n++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
-            text[n] = "xxxxxxx\\\\\n\"x"[(seed >> 33) % 12];
+            text[n] = bytes[(seed >> 33) % (sizeof bytes - 1)];
         }
         const char *want = text, *end = text + n;
 
