@@ -281,7 +281,7 @@ static void edits_of_the_last_turn_are_known_from_their_results(void **state)
     line(p, SNAPSHOT(P2, P2, FILE_AT("a", "\"" BACKUP "@v1\"", "1"), "false"));
     snprintf(text, sizeof text,
              "{\"parentUuid\":\"" A2 "\",\"type\":\"user\",\"message\":{\"role\":\"user\","
-                                     "\"content\":[{\"type\":\"tool_result\","
+             "\"content\":[{\"type\":\"tool_result\","
              "\"tool_use_id\":\"t\",\"content\":\"ok\"}]},\"uuid\":\"22220000-0000-4000-8000-"
              "000000000003\",\"cwd\":\"%s\","
              "\"toolUseResult\":{\"filePath\":\"%s/"
