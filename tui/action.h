@@ -23,6 +23,9 @@
     X(COPY, "copy", "yank", "copy the session's id, or the text shown")                            \
     X(EDIT, "edit", "open in editor", "open the transcript in the editor")                         \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to throw away")                                \
+    X(TRASHED, "trash", "trash", "see what was deleted, and take it back")                         \
+    X(RESTORE, "restore", "restore", "take the session out of the trash")                          \
+    X(EMPTY, "empty-trash", "empty", "remove all that is in the trash for good")                   \
     X(UNDO, "undo", "undo", "take the last change back")                                           \
     X(REDO, "redo", "redo", "make the last change again")                                          \
     /* moving */                                                                                   \

@@ -418,6 +418,7 @@ static void take_changed(struct model *m, const struct changed *c)
     leave_deleted(m, c);
     for (size_t i = 0; i < c->sessions.n; i++)
         roster_touch(&m->list.roster, c->sessions.name[i]);
+    trash_view_refresh(m);
     list_start(&m->list, &m->fx);
 }
 

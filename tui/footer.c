@@ -19,6 +19,8 @@ static const enum action in_rewind[] = {
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
                                          ACT_NONE };
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
+static const enum action in_trash[] = { ACT_RESTORE, ACT_EMPTY, ACT_UNDO,
+                                        ACT_REDO,    ACT_BACK,  ACT_NONE };
 static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };
 
 static const enum action *actions_of(enum place_id place)
@@ -29,6 +31,7 @@ static const enum action *actions_of(enum place_id place)
     case IN_TRANSCRIPT: return in_transcript;
     case IN_REWIND: return in_rewind;
     case IN_SEARCH: return in_search;
+    case IN_TRASH: return in_trash;
     case IN_HELP: return in_help;
     default: return in_choice;
     }

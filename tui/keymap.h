@@ -21,6 +21,7 @@
     X(SEARCH, "search")                                                                            \
     X(MENU, "menu")                                                                                \
     X(DIALOG, "dialog")                                                                            \
+    X(TRASH, "trash")                                                                              \
     X(PROMPT, "prompt")                                                                            \
     X(HELP, "help")                                                                                \
     X(ANY, "everywhere")

@@ -39,6 +39,7 @@ void model_free(struct model *m)
     if (!m)
         return;
     changing_forget(m);
+    trash_view_fini(&m->trash);
     list_fini(&m->list);
     transcript_view_free(m->viewer);
     rewind_view_free(m->rewind);

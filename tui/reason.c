@@ -69,6 +69,8 @@ const char *action_reason(const struct model *m, enum action a)
 
     if (view_base(m) == VIEW_REWIND)
         return rewind_view_unavailable(m->rewind, a);
+    if (a == ACT_RESTORE || a == ACT_EMPTY)
+        return trash_view_unavailable(&m->trash);
     if (is_missing(a))
         return "not available in this version";
     if (is_change(a))

@@ -15,6 +15,7 @@
 #include "tui/screens/prompt.h"
 #include "tui/screens/rewind_view.h"
 #include "tui/screens/transcript.h"
+#include "tui/screens/trash.h"
 #include "tui/toast.h"
 
 /* What the model is made of: for the files of tui/ that change and draw it, nobody else.
@@ -25,6 +26,7 @@ enum view_id {
     VIEW_LIST,
     VIEW_TRANSCRIPT,
     VIEW_REWIND,
+    VIEW_TRASH,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
@@ -57,6 +59,7 @@ struct model {
     uint32_t viewed;                /* the entry it shows */
     struct rewind_view *rewind;     /* owned */
     bool rewind_only;               /* to leave it is to leave the program */
+    struct trash_view trash;
     struct menu menu;
     struct dialog dialog;
     struct prompt prompt;
@@ -82,8 +85,8 @@ struct view_ops {
     void (*mouse)(struct model *m, struct mouse mouse); /* may be NULL: ignored */
 };
 
-extern const struct view_ops view_list, view_transcript, view_rewind, view_menu, view_dialog,
-    view_prompt, view_help;
+extern const struct view_ops view_list, view_transcript, view_rewind, view_trash, view_menu,
+    view_dialog, view_prompt, view_help;
 
 const struct view_ops *view_ops_of(enum view_id id);
 enum view_id view_top(const struct model *m);

@@ -258,6 +258,36 @@ static void answer_weigh(struct screen *s, const struct effect *e)
     screen_send(s, m);
 }
 
+/* What was deleted lies there, each under the first letters of its id. */
+static void answer_trash(struct screen *s, const struct effect *e)
+{
+    struct trash_list *list = calloc(1, sizeof *list);
+
+    assert_non_null(list);
+    list->item = arena_zalloc(&list->arena, (s->fakes + 1) * sizeof *list->item);
+    assert_non_null(list->item);
+    for (size_t i = 0; i < s->fakes; i++)
+        if (s->fake[i].gone)
+            list->item[list->n++] =
+                (struct trash_item){ .trash_id = arena_format(&list->arena, "%.8s", s->fake[i].id),
+                                     .session = s->fake[i].id,
+                                     .title = s->fake[i].title,
+                                     .path = "/home/u/.claude/projects/shop/x.jsonl",
+                                     .deleted_ms = s->now_ms - HOUR,
+                                     .bytes = s->fake[i].size };
+    screen_send(s, (struct msg){ .kind = MSG_TRASH, .generation = e->generation, .u.trash = list });
+}
+
+static void take_out_fake(struct screen *s, struct slice trash_id, struct changed *c)
+{
+    for (size_t i = 0; i < s->fakes; i++)
+        if (s->fake[i].gone && strncmp(s->fake[i].id, trash_id.p, trash_id.n) == 0) {
+            s->fake[i].gone = c->wish != WISH_RESTORE;
+            c->bytes += s->fake[i].size;
+            assert_true(name_list_add(&c->sessions, text_of(s->fake[i].id)));
+        }
+}
+
 static void change_fake(struct screen *s, const struct effect *e, struct fake *f)
 {
     switch (e->wish) {
@@ -308,8 +338,10 @@ static void answer_change(struct screen *s, const struct effect *e)
         c->bytes += ref->file.size + s->side_bytes;
         assert_true(name_list_add(&c->sessions, ref->id));
     }
-    for (size_t i = 0; !e->refs && e->names && i < e->names->n; i++)
+    for (size_t i = 0; !e->refs && e->names && i < e->names->n; i++) {
         note(s, " %.*s", SLICE_ARG(e->names->name[i]));
+        take_out_fake(s, e->names->name[i], c);
+    }
     if (e->text.n > 0)
         note(s, ": %.*s", SLICE_ARG(buf_slice(&e->text)));
     note(s, "\n");
@@ -337,6 +369,8 @@ void screen_answer(struct screen *s)
             answer_place(s, &e);
         else if (e.kind == EFFECT_WEIGH)
             answer_weigh(s, &e);
+        else if (e.kind == EFFECT_TRASH)
+            answer_trash(s, &e);
         else if (e.kind == EFFECT_CHANGE)
             answer_change(s, &e);
         else if (s->answer)

@@ -1,0 +1,27 @@
+#!/bin/sh
+# What was deleted lies in the trash; Enter takes it out again, every byte of it.
+. "$(dirname "$0")/lib.sh"
+demo
+id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
+transcript=$(find "$config/projects" -name "$id.jsonl")
+cp -p "$transcript" "$top/before.jsonl"
+open 80 24
+see "Payments: idempotency"
+press Down
+press DC
+see "Move 1 session"
+press Down
+press Enter
+see "moved to trash: 1 session"
+[ ! -e "$transcript" ] || fail "it is still there"
+press C-x
+see "D  trash"
+enter_text D
+see "trash  1 session" "Payments: idempotency keys"
+press Enter
+see "restored: 1 session" "The trash is empty"
+cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript is not what it was"
+press Escape
+see "10/10" "Payments: idempotency"
+press C-c
+ended 130

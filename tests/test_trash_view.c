@@ -1,0 +1,129 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "support/screen.h"
+
+/* The trash as a view: what lies there, restored one by one, emptied only by a word that is typed. */
+
+static void open_trash(struct shop *x, int rows, int cols)
+{
+    shop_begin(x);
+    x->fake[1].gone = x->fake[3].gone = true;
+    screen_ready(&x->s, x->fake, SHOP, rows, cols);
+    screen_press(&x->s, "<C-x>D");
+}
+
+static void it_shows_age_size_and_title_of_what_was_deleted(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    assert_non_null(strstr(screen_line(&x.s, 0), " trash  2 sessions, 1.2 MB"));
+    assert_string_equal(screen_line(&x.s, 2), "▌  1h ago   1.1 MB  Payments: idempotency keys");
+    assert_string_equal(screen_line(&x.s, 3), "   1h ago    20 KB  Payment page copy");
+    assert_string_equal(screen_line(&x.s, 23),
+                        " Enter restore  E empty  u undo  U redo  Esc back  ? help");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Esc>");
+    assert_true(screen_has(&x.s, "Fix the payment retry loop"));
+    screen_close(&x.s);
+}
+
+static void where_it_came_from_is_shown_when_there_is_room(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 30, 120);
+    assert_non_null(strstr(screen_line(&x.s, 2), "~/.claude/projects/shop"));
+    screen_close(&x.s);
+}
+
+static void restore_takes_the_selected_one_out(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "<Down>r");
+    assert_string_equal(x.s.log, "restore 44444444\n");
+    assert_true(screen_has(&x.s, "restored: 1 session, 20 KB — u undo"));
+    assert_true(screen_has(&x.s, "trash  1 session, 1.1 MB"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency keys"));
+    screen_press(&x.s, "<Esc>");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_close(&x.s);
+}
+
+static void emptying_names_number_and_size_and_needs_a_word(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "E");
+    assert_true(screen_has(&x.s, "Remove 2 sessions, 1.2 MB, for good?"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "Ey2");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Esc>Eyes");
+    assert_string_equal(x.s.log, "empty 22222222 44444444\n");
+    assert_true(screen_has(&x.s, "gone for good: 2 sessions, 1.2 MB"));
+    assert_false(screen_has(&x.s, "undo —"));
+    screen_close(&x.s);
+}
+
+static void an_empty_trash_says_so_and_offers_nothing(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>D");
+    assert_true(screen_has(&x.s, "The trash is empty"));
+    screen_press(&x.s, "E");
+    assert_true(screen_has(&x.s, "empty: nothing lies in the trash"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void trouble_with_reading_it_is_shown(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct msg failed = { .kind = MSG_FAILED };
+
+    shop_ready(&x, 24, 80);
+    screen_press_only(&x.s, "<C-x>D");
+    for (size_t i = 0; i < x.s.waiting.n; i++)
+        if (x.s.waiting.item[i].kind == EFFECT_TRASH)
+            failed.generation = x.s.waiting.item[i].generation;
+    err_set(&failed.u.error, ERR_IO, "/data/trash", "read the trash");
+    screen_send(&x.s, failed);
+    assert_true(screen_has(&x.s, "/data/trash: read the trash"));
+    screen_answer(&x.s); /* a late answer is dropped */
+    assert_true(screen_has(&x.s, "/data/trash: read the trash"));
+    screen_close(&x.s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_shows_age_size_and_title_of_what_was_deleted),
+        cmocka_unit_test(where_it_came_from_is_shown_when_there_is_room),
+        cmocka_unit_test(restore_takes_the_selected_one_out),
+        cmocka_unit_test(emptying_names_number_and_size_and_needs_a_word),
+        cmocka_unit_test(an_empty_trash_says_so_and_offers_nothing),
+        cmocka_unit_test(trouble_with_reading_it_is_shown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

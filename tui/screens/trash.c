@@ -1,0 +1,297 @@
+#include "tui/screens/trash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/path.h"
+#include "tui/size.h"
+#include "tui/state.h"
+#include "tui/when.h"
+
+enum { HEAD_H = 2, AGE_W = 8, SIZE_W = 9, PLACE_MAX = 40, PLACE_COLS = 90 };
+
+static size_t count(const struct trash_view *v)
+{
+    return v->list ? v->list->n : 0;
+}
+
+static int64_t weight(const struct trash_view *v)
+{
+    int64_t bytes = 0;
+
+    for (size_t i = 0; i < count(v); i++)
+        bytes += v->list->item[i].bytes;
+    return bytes;
+}
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static size_t fit(const struct model *m)
+{
+    return m->rows > HEAD_H + 2 ? (size_t)(m->rows - HEAD_H - 1) : 1;
+}
+
+void trash_view_fini(struct trash_view *v)
+{
+    if (v->list)
+        trash_list_fini(v->list);
+    free(v->list);
+    *v = (struct trash_view){ .at = v->at, .top = v->top };
+}
+
+const char *trash_view_unavailable(const struct trash_view *v)
+{
+    return count(v) > 0 ? NULL : "nothing lies in the trash";
+}
+
+/* ---- what lies there ---- */
+
+static void move_to(struct model *m, int64_t at)
+{
+    struct trash_view *v = &m->trash;
+    size_t n = count(v), items = fit(m);
+
+    v->at = at < 0 || n == 0 ? 0 : (size_t)at < n ? (size_t)at : n - 1;
+    if (v->at < v->top)
+        v->top = v->at;
+    else if (v->at >= v->top + items)
+        v->top = v->at - items + 1;
+    if (v->top + items > n)
+        v->top = n > items ? n - items : 0;
+}
+
+static void ask(struct model *m)
+{
+    m->trash.asked = effect_add(&m->fx, EFFECT_TRASH, ASKER_TRASH)->generation;
+}
+
+void trash_view_open(struct model *m)
+{
+    if (view_base(m) == VIEW_TRASH)
+        return;
+    m->trash.at = m->trash.top = 0;
+    view_push(m, VIEW_TRASH);
+    ask(m);
+}
+
+void trash_view_refresh(struct model *m)
+{
+    if (view_base(m) == VIEW_TRASH)
+        ask(m);
+}
+
+bool trash_view_msg(struct model *m, const struct msg *msg)
+{
+    struct trash_view *v = &m->trash;
+
+    if (v->asked == 0 || msg->generation != v->asked)
+        return false;
+    if (msg->kind != MSG_TRASH && msg->kind != MSG_FAILED)
+        return false;
+    trash_view_fini(v);
+    v->asked = 0;
+    if (msg->kind == MSG_TRASH)
+        v->list = msg->u.trash;
+    else
+        v->error = msg->u.error;
+    move_to(m, (int64_t)v->at);
+    return true;
+}
+
+/* ---- keys ---- */
+
+static enum place_id place(const struct model *m)
+{
+    (void)m;
+    return IN_TRASH;
+}
+
+static struct name_list *names_of(const struct trash_item *item, size_t n)
+{
+    struct name_list *names = name_list_new();
+
+    for (size_t i = 0; names && i < n; i++)
+        if (!name_list_add(names, text_slice(item[i].trash_id))) {
+            name_list_free(names);
+            names = NULL;
+        }
+    return names;
+}
+
+static void ask_change(struct model *m, enum wish wish, const struct trash_item *item, size_t n)
+{
+    struct name_list *names = names_of(item, n);
+
+    if (names)
+        changing_ask_names(m, wish, names);
+    else
+        toast_error_text(&m->toast, SLICE("out of memory"));
+}
+
+static void restore(struct model *m)
+{
+    ask_change(m, WISH_RESTORE, &m->trash.list->item[m->trash.at], 1);
+}
+
+/* What was shown is what goes: sessions that were deleted meanwhile stay. */
+static void empty_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO && count(&m->trash) > 0)
+        ask_change(m, WISH_EMPTY, m->trash.list->item, m->trash.list->n);
+}
+
+static void ask_empty(struct model *m)
+{
+    struct dialog *d = &m->dialog;
+    size_t n = count(&m->trash);
+    char size[SIZE_TEXT], title[DIALOG_TEXT];
+
+    size_text(weight(&m->trash), size);
+    snprintf(title, sizeof title, "Remove %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
+             size);
+    dialog_begin(d, title, empty_answer);
+    dialog_line(d, "All of it goes for good: undo cannot bring it back.");
+    dialog_offer(d, CHOICE_CANCEL, "leave it there");
+    dialog_want_yes(d);
+    view_push(m, VIEW_DIALOG);
+}
+
+static bool act(struct model *m, enum action a)
+{
+    int64_t at = (int64_t)m->trash.at, page = (int64_t)fit(m);
+
+    switch (a) {
+    case ACT_UP: move_to(m, at - 1); return true;
+    case ACT_DOWN: move_to(m, at + 1); return true;
+    case ACT_PAGE_UP: move_to(m, at - page); return true;
+    case ACT_PAGE_DOWN: move_to(m, at + page); return true;
+    case ACT_FIRST: move_to(m, 0); return true;
+    case ACT_LAST: move_to(m, (int64_t)count(&m->trash)); return true;
+    case ACT_RESTORE: restore(m); return true;
+    case ACT_EMPTY: ask_empty(m); return true;
+    case ACT_BACK:
+        view_pop(m);
+        trash_view_fini(&m->trash);
+        m->trash.asked = 0;
+        return true;
+    default: return false;
+    }
+}
+
+static void key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void mouse(struct model *m, struct mouse event)
+{
+    struct trash_view *v = &m->trash;
+
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: move_to(m, (int64_t)v->at - 3); return;
+    case MOUSE_WHEEL_DOWN: move_to(m, (int64_t)v->at + 3); return;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK: /* looks at it; only a key restores */
+        if (event.y >= HEAD_H && v->top + (size_t)(event.y - HEAD_H) < count(v))
+            move_to(m, (int64_t)v->top + event.y - HEAD_H);
+        return;
+    }
+}
+
+/* ---- how it looks ---- */
+
+static void draw_title(const struct trash_view *v, struct frame *f)
+{
+    char text[64], size[SIZE_TEXT];
+    int x = 1;
+
+    x += frame_puts(f, 0, x, f->cols, STYLE_TITLE, "trash") + 2;
+    if (count(v) == 0)
+        return;
+    size_text(weight(v), size);
+    snprintf(text, sizeof text, "%zu session%s, %s", count(v), count(v) == 1 ? "" : "s", size);
+    frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
+    if (f->cols >= 60)
+        frame_puts(f, 0, f->cols - 19, 19, STYLE_DIM, "last deleted first");
+}
+
+static void draw_nothing(const struct trash_view *v, struct frame *f)
+{
+    char text[400];
+
+    f->cursor_y = HEAD_H;
+    f->cursor_x = 0;
+    if (v->error.code) {
+        err_format(&v->error, text, sizeof text);
+        frame_text_cut(f, HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, text_slice(text));
+    } else if (v->list) {
+        frame_puts(f, HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG, "The trash is empty");
+        frame_puts(f, HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,
+                   "Sessions you delete wait here until you empty it.");
+    }
+}
+
+/* The directory the session was about is not kept; the folder its transcript came from is. */
+static struct slice folder_of(const struct model *m, const struct trash_item *item, char *out,
+                              size_t cap)
+{
+    const char *slash = strrchr(item->path, '/');
+    struct slice dir = { item->path, slash ? (size_t)(slash - item->path) : strlen(item->path) };
+
+    return path_short(dir, m->settings->home, out, cap);
+}
+
+static void draw_item(const struct model *m, struct frame *f, struct rect r,
+                      const struct trash_item *item)
+{
+    char age[WHEN_AGE], size[SIZE_TEXT], dir[512];
+    int place_w = r.w >= PLACE_COLS ? PLACE_MAX : 0, x = r.x + 1;
+
+    when_age(m->now_ms, item->deleted_ms, age);
+    size_text(item->bytes, size);
+    frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
+    x += AGE_W;
+    frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);
+    x += SIZE_W + 2;
+    struct slice title = item->title[0] ? text_slice(item->title) : text_slice(item->session);
+
+    frame_text_cut(f, r.y, x, r.x + r.w - x - place_w - 2, STYLE_TEXT, title);
+    if (place_w > 0)
+        frame_text_middle(f, r.y, r.x + r.w - place_w, place_w - 1, STYLE_DIM,
+                          folder_of(m, item, dir, sizeof dir));
+}
+
+static void draw(const struct model *m, struct frame *f)
+{
+    const struct trash_view *v = &m->trash;
+    size_t rows = f->rows > HEAD_H + 1 ? (size_t)(f->rows - HEAD_H - 1) : 0;
+
+    draw_title(v, f);
+    if (count(v) == 0)
+        draw_nothing(v, f);
+    for (size_t i = 0; i < rows && v->top + i < count(v); i++) {
+        struct rect r = { HEAD_H + (int)i, 0, 1, f->cols };
+
+        draw_item(m, f, r, &v->list->item[v->top + i]);
+        if (v->top + i != v->at)
+            continue;
+        frame_puts(f, r.y, 0, 1, STYLE_KEY, f->ascii ? ">" : "▌");
+        frame_select(f, r);
+        f->cursor_y = r.y;
+        f->cursor_x = 0;
+    }
+}
+
+const struct view_ops view_trash = {
+    .name = "trash",
+    .place = place,
+    .draw = draw,
+    .act = act,
+    .key = key,
+    .mouse = mouse,
+};
