@@ -1,0 +1,262 @@
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/talk.h"
+#include "tui/term/worker.h"
+
+/* Changes as workers make them: a real store in a temporary folder. */
+
+#define ID "5e550000-0000-4000-8000-000000000001"
+#define FILE_NAME "projects/-p/" ID ".jsonl"
+
+struct place_of_work {
+    struct talk talk;
+    struct session_ref ref;
+    char state[4096], data[4096];
+    struct store_env env;
+    struct store *store[1];
+    struct settings settings;
+    struct desk desk;
+    struct workers *workers;
+};
+
+static void begin(struct place_of_work *w)
+{
+    memset(w, 0, sizeof *w);
+    talk_begin(&w->talk);
+    talk_user(&w->talk, "one", "");
+    talk_assistant(&w->talk, "two", "one");
+    w->ref = talk_ref(&w->talk);
+    folder_path(&w->talk.folder, "state", w->state);
+    folder_path(&w->talk.folder, "data", w->data);
+    w->env = (struct store_env){ .home = w->talk.folder.path,
+                                 .cwd = "/p",
+                                 .state_dir = w->state,
+                                 .data_dir = w->data,
+                                 .now_ms = 1000 };
+    assert_int_equal(claude_ops.open(&w->env, w->talk.folder.path, &w->store[0], NULL), ERR_OK);
+    w->ref.store = w->store[0];
+    w->settings.project = SLICE("/p");
+    desk_init(&w->desk, w->store, 1, &w->settings, "/p");
+    w->desk.env = &w->env;
+    assert_int_equal(workers_new(&w->desk, 2, &w->workers, NULL), ERR_OK);
+}
+
+static void end(struct place_of_work *w)
+{
+    workers_free(w->workers);
+    desk_fini(&w->desk);
+    store_close(w->store[0]);
+    talk_end(&w->talk);
+}
+
+/* text: a title or tag, or the name that the wish needs. */
+static void ask(struct place_of_work *w, enum wish wish, const char *text)
+{
+    struct effect q = { .kind = EFFECT_CHANGE, .wish = wish, .scope = SCOPE_ALL, .at_ms = 2000 };
+    struct slice name = { text, strlen(text) };
+    bool about_session = wish < WISH_UNDO;
+
+    q.refs = about_session ? ref_list_one(&w->ref, SLICE("")) : NULL;
+    q.names = name_list_new();
+    assert_true(name_list_add(q.names, name));
+    assert_int_equal(buf_add(&q.text, name), ERR_OK);
+    assert_true(workers_ask(w->workers, &q));
+}
+
+static struct msg next(struct place_of_work *w)
+{
+    struct pollfd fd = { .fd = workers_fd(w->workers), .events = POLLIN };
+    struct msg m;
+
+    while (!workers_take(w->workers, &m))
+        assert_int_equal(poll(&fd, 1, 30000), 1);
+    return m;
+}
+
+/* The answer to a change; the caller frees. */
+static struct changed *change(struct place_of_work *w, enum wish wish, const char *text)
+{
+    ask(w, wish, text);
+    struct msg m = next(w);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    return m.u.changed;
+}
+
+static void done(struct place_of_work *w, enum wish wish, const char *text)
+{
+    struct changed *c = change(w, wish, text);
+
+    assert_string_equal(c->error.text, "");
+    assert_int_equal(c->error.code, ERR_OK);
+    changed_free(c);
+}
+
+static bool file_has(const struct place_of_work *w, const char *text)
+{
+    size_t n;
+    char *bytes = folder_get(&w->talk.folder, FILE_NAME, &n);
+    bool has = memmem(bytes, n, text, strlen(text)) != NULL;
+
+    free(bytes);
+    return has;
+}
+
+static void a_title_is_written_and_undo_leaves_not_a_byte_of_it(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+
+    begin(&w);
+    char *before = folder_image(&w.talk.folder, "projects");
+    struct changed *c = change(&w, WISH_RENAME, "A new title");
+
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_int_equal(c->sessions.n, 1);
+    assert_true(slice_eq(c->sessions.name[0], SLICE(ID)));
+    assert_true(slice_eq(buf_slice(&c->text), SLICE("A new title")));
+    changed_free(c);
+    assert_true(file_has(&w, "\"customTitle\":\"A new title\""));
+
+    c = change(&w, WISH_UNDO, "");
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_true(slice_eq(buf_slice(&c->text), SLICE("renamed to A new title")));
+    assert_true(slice_eq(c->sessions.name[0], SLICE(ID)));
+    changed_free(c);
+    char *after = folder_image(&w.talk.folder, "projects");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    done(&w, WISH_REDO, "");
+    assert_true(file_has(&w, "A new title"));
+    end(&w);
+}
+
+static void a_session_goes_to_the_trash_and_comes_back(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+
+    begin(&w);
+    folder_put(&w.talk.folder, "projects/-p/" ID "/subagents/a.jsonl", SLICE("12345\n"));
+    char *before = folder_image(&w.talk.folder, "projects/-p");
+    struct changed *c = change(&w, WISH_TRASH, "Its title");
+
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_int_equal(c->bytes, w.talk.text.n + 6);
+    changed_free(c);
+    assert_false(folder_has(&w.talk.folder, FILE_NAME));
+    assert_false(folder_has(&w.talk.folder, "projects/-p/" ID));
+
+    struct effect q = { .kind = EFFECT_TRASH };
+    char id[64];
+
+    assert_true(workers_ask(w.workers, &q));
+    struct msg m = next(&w);
+
+    assert_int_equal(m.kind, MSG_TRASH);
+    assert_int_equal(m.u.trash->n, 1);
+    assert_string_equal(m.u.trash->item[0].title, "Its title");
+    assert_int_equal(m.u.trash->item[0].deleted_ms, 2000); /* when it was asked for */
+    snprintf(id, sizeof id, "%s", m.u.trash->item[0].trash_id);
+    msg_fini(&m);
+    done(&w, WISH_RESTORE, id);
+    char *after = folder_image(&w.talk.folder, "projects/-p");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    c = change(&w, WISH_EMPTY, id);
+    assert_int_equal(c->error.code, ERR_NOT_FOUND); /* it is not there any more */
+    assert_true(folder_has(&w.talk.folder, FILE_NAME));
+    changed_free(c);
+    end(&w);
+}
+
+static void what_went_wrong_is_said_and_nothing_changes(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+
+    begin(&w);
+    char *before = folder_image(&w.talk.folder, "projects");
+    struct changed *c = change(&w, WISH_RENAME, "   ");
+
+    assert_int_equal(c->error.code, ERR_USAGE);
+    changed_free(c);
+    c = change(&w, WISH_UNDO, "");
+    assert_int_equal(c->error.code, ERR_NOT_FOUND);
+    changed_free(c);
+    w.env.state_dir = NULL;
+    c = change(&w, WISH_RENAME, "x");
+    assert_int_not_equal(c->error.code, ERR_OK);
+    changed_free(c);
+    char *after = folder_image(&w.talk.folder, "projects");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    end(&w);
+}
+
+static void changes_are_made_in_the_order_asked(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+
+    begin(&w);
+    ask(&w, WISH_RENAME, "first");
+    ask(&w, WISH_RENAME, "second");
+    ask(&w, WISH_UNDO, "");
+    ask(&w, WISH_UNDO, "");
+    for (enum wish want[] = { WISH_RENAME, WISH_RENAME, WISH_UNDO, WISH_UNDO }, *p = want;
+         p < want + 4; p++) {
+        struct msg m = next(&w);
+
+        assert_int_equal(m.kind, MSG_CHANGED);
+        assert_int_equal(m.u.changed->wish, *p);
+        assert_int_equal(m.u.changed->error.code, ERR_OK);
+        msg_fini(&m);
+    }
+    assert_false(file_has(&w, "first"));
+    assert_false(file_has(&w, "second"));
+    end(&w);
+}
+
+static void who_leaves_at_once_has_made_the_change_all_the_same(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+
+    begin(&w);
+    ask(&w, WISH_RENAME, "first");
+    ask(&w, WISH_TAG, "last");
+    workers_free(w.workers);
+    w.workers = NULL;
+    assert_true(file_has(&w, "first"));
+    assert_true(file_has(&w, "\"tag\":\"last\""));
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_title_is_written_and_undo_leaves_not_a_byte_of_it),
+        cmocka_unit_test(a_session_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(what_went_wrong_is_said_and_nothing_changes),
+        cmocka_unit_test(changes_are_made_in_the_order_asked),
+        cmocka_unit_test(who_leaves_at_once_has_made_the_change_all_the_same),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
