@@ -79,7 +79,8 @@ def silent(program, name, what, run, raw):
 
 
 def check_reading(program, name, sid, raw):
-    for command in ('list --all', 'info ' + sid, 'messages ' + sid, 'restore ' + sid, 'subagents ' + sid):
+    for command in ('list --all', 'info ' + sid, 'messages ' + sid, 'restore ' + sid, 'subagents ' + sid,
+                    'doctor ' + sid, 'sweep --all --older-than 1m'):
         run = program.run(*command.split())
         program.need(run.returncode in (0, 3), f'{name}: {command}: exit {run.returncode}: {run.stderr!r}')
         silent(program, name, command, run, raw)
@@ -87,7 +88,7 @@ def check_reading(program, name, sid, raw):
 
 def check_json(program, name, sid):
     """JSON is data: it holds what the file holds, but control bytes only escaped."""
-    for command in ('info', 'messages', 'restore'):
+    for command in ('info', 'messages', 'restore', 'doctor'):
         run = program.run(command, '--json', sid)
         program.need(not [b for b in run.stdout if b < 32 and b != 10], f'{name}: {command} --json: raw control bytes')
         json.loads(run.stdout)
@@ -97,7 +98,8 @@ def check_arguments(program, name, evil, raw):
     """What a person typed comes back in error messages."""
     for args in (['info', evil], ['messages', b'claude:' + evil], [b'--' + evil], [evil], ['list', '--since', evil],
                  ['list', '--store', b'claude:/nowhere/' + evil], ['list', '-C', b'/nowhere/' + evil],
-                 ['list', '--config', b'/nowhere/' + evil], ['list', '--system', evil]):
+                 ['list', '--config', b'/nowhere/' + evil], ['list', '--system', evil], ['sweep', '--older-than', evil],
+                 ['sweep', '--older-than', '1d', '--larger-than', evil], ['doctor', evil]):
         run = program.run(*args)
         silent(program, name, args, run, raw)
 

@@ -4,7 +4,8 @@
 usage: malformed.py PROGRAM
 
 Each case is a transcript of four messages with one thing done to it, and says how many messages must still be readable
-as a conversation (as the vendor's reader finds them, or more) and whether the damage must be named by `info`.
+as a conversation (as the vendor's reader finds them, or more) and whether the damage must be named by `info`. FOUND
+says what the doctor must find in it.
 """
 import json
 import os
@@ -86,6 +87,29 @@ CASES = {
     'hostile tracked paths': (A + snapshot_row() + B, 2, False),
 }
 
+FOUND = {
+    'last row cut': {'torn-tail'},
+    'last newline missing': {'torn-tail'},
+    'row cut, next one glued to it': {'spliced-line', 'dangling-parent'},
+    'newline between two rows missing': {'spliced-line', 'dangling-parent'},
+    'a line of NULs': {'nul-bytes'},
+    'NULs before a row': {'nul-bytes'},
+    'NULs at the end': {'torn-tail'},
+    'a row blanked': {'dangling-parent'},
+    'byte order mark': {'broken-line', 'dangling-parent'},
+    'raw control bytes': {'broken-line', 'dangling-parent'},
+    'parents in a circle': {'cycle'},
+    'its own parent': {'cycle'},
+    'a uuid twice': {'duplicate-id'},
+    'parent not in the file': {'dangling-parent'},
+    'hostile tracked paths': {'wrong-backup'},
+}
+
+
+def check_doctor(program, name, sid):
+    found = {f['kind'] for f in program.json('doctor', sid, missing=[])} - {'hidden', 'expires'}
+    program.same(f'{name}: doctor', found, FOUND.get(name, set()))
+
 
 def check(program, top, name, case, sid):
     data, messages, damaged = case
@@ -93,7 +117,7 @@ def check(program, top, name, case, sid):
     with open(path, 'wb') as f:
         f.write(data)
     before = snapshot(top)
-    for command in ('info', 'messages', 'restore'):
+    for command in ('info', 'messages', 'restore', 'doctor'):
         run = program.run(command, sid)
         program.need(run.returncode in (0, 3, 5), f'{name}: {command}: exit {run.returncode}: {run.stderr!r}')
         raw = {b for b in run.stdout + run.stderr if b < 32 and b != 10 or b == 127}
@@ -104,6 +128,7 @@ def check(program, top, name, case, sid):
         info = program.json('info', sid)
         program.need(bool(info.get('damaged')) == damaged, f'{name}: damaged is {info.get("damaged")}')
         program.need('FAKE' not in json.dumps([info.get('customTitle'), info['summary']]), f'{name}: fake title')
+    check_doctor(program, name, sid)
     program.need(snapshot(top) == before, f'{name}: reading changed the disk')
 
 
@@ -118,6 +143,10 @@ def main():
         unlistable = sum(1 for data, _, _ in CASES.values() if not data.strip())
         program.same('all of them listed', len(rows), len(CASES) - unlistable)
         program.text('list', '--all')
+        program.text('sweep', '--all', '--older-than', '1m')
+        swept = program.json('sweep', '--all', '--older-than', '1m', '--empty')['sessions']
+        program.need(all(s['why'] and s['sessionId'] for s in swept), f'sweep: {swept}')
+        program.text('doctor')
         program.finish(len(CASES) * 5)
 
 

@@ -132,6 +132,14 @@ static void each_kind_of_broken_line_is_told_with_its_place(void **state)
     assert_non_null(strstr(w->why, "a whole row begins at byte 20 of this line"));
 }
 
+static void a_byte_order_mark_is_no_splice(void **state)
+{
+    struct world *w = *state;
+
+    assert_string_equal(look_at(w, "\xef\xbb\xbf" USER("a", "null") "\n"), "hidden broken-line@1 ");
+    assert_non_null(strstr(w->why, "byte order mark"));
+}
+
 static void a_row_inside_a_row_is_no_splice(void **state)
 {
     assert_string_equal(look_at(*state, USER("a", "null") "\n{\"x\":{\"type\":\"user\"},\n"),
@@ -366,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         T(a_sound_session_has_no_findings),
         T(each_kind_of_broken_line_is_told_with_its_place),
+        T(a_byte_order_mark_is_no_splice),
         T(a_row_inside_a_row_is_no_splice),
         T(a_torn_tail_is_repaired_and_the_repair_undone),
         T(a_session_that_may_be_in_use_is_left_alone),

@@ -182,6 +182,50 @@ static void a_session_is_restored_whole_or_not_at_all(void **state)
     talk_end(&t);
 }
 
+static enum err_code count_finding(const struct finding *f, void *arg, struct err *e)
+{
+    size_t *n = arg;
+
+    (void)e;
+    assert_non_null(f->why);
+    ++*n;
+    return ERR_OK;
+}
+
+static bool check_session(void *arg)
+{
+    static const struct store_env env = { .home = "/nowhere" };
+    static const struct store somewhere = { .ops = &claude_ops, .env = &env };
+    size_t found = 0;
+    struct err e = { 0 };
+    enum err_code rc = claude_check(&somewhere, arg, NULL, count_finding, &found, &e);
+
+    if (rc) {
+        assert_int_equal(rc, ERR_NOMEM);
+        assert_int_equal(e.code, ERR_NOMEM);
+        return false;
+    }
+    assert_int_equal(found, 5);
+    return true;
+}
+
+static void no_damage_is_passed_over(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    talk_begin(&t);
+    talk_user(&t, "u1", "");
+    talk_user(&t, "u2", "gone");
+    talk_user(&t, "u1", "");
+    talk_user(&t, "c", "c");
+    talk_raw(&t, "{\"a\":1{\"type\":\"x\"}\n{\"type\":\"us");
+    struct session_ref ref = talk_ref(&t);
+
+    fails_until_there_is_memory(check_session, &ref);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -191,6 +235,7 @@ int main(void)
         cmocka_unit_test(the_first_failure_of_a_writer_sticks),
         cmocka_unit_test(an_edit_leaves_nothing_half_written),
         cmocka_unit_test(a_session_is_restored_whole_or_not_at_all),
+        cmocka_unit_test(no_damage_is_passed_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
     # Sessions that two versions of the real client made.
     foreach(version 197 330)
         script(corpus_${version} corpus corpus.py $<TARGET_FILE:reprise> ${version})
+        script(tidy_${version} corpus tidy.py $<TARGET_FILE:reprise> ${version})
         script(undo_${version} corpus undo.py $<TARGET_FILE:reprise> ${version})
         script(rewind_${version} corpus rewind.py $<TARGET_FILE:reprise> ${version})
     endforeach()

@@ -31,6 +31,9 @@ static enum err_code tell_broken(struct check *k, size_t i, struct slice row, st
 {
     const char *second = second_row(row);
 
+    if (row.n > 3 && memcmp(row.p, "\xef\xbb\xbf", 3) == 0)
+        return check_tell(k, FINDING_BROKEN_LINE, i,
+                          "the line begins with a byte order mark, and readers lose it", e);
     if (second && json_valid((struct slice){ second, (size_t)(row.p + row.n - second) }))
         return check_tell(k, FINDING_SPLICED_LINE, i,
                           arena_format(&k->arena, "a whole row begins at byte %zu of this line",

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Looks after real sessions: the doctor changes nothing, a sweep moves what it showed, and undo gives all of it back.
+
+usage: tidy.py PROGRAM VERSION
+"""
+import json
+import os
+import sys
+import tarfile
+import tempfile
+
+from support.program import Program, snapshot
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+KEYS = {'sessionId', 'path', 'kind', 'line', 'offset', 'why', 'fixable', 'fixed'}
+
+
+def files_of(store):
+    """Files only: directories change their times when something in them comes and goes."""
+    return {path: what for path, what in snapshot(store).items() if what[2] is not None}
+
+
+def check_doctor(program, top, rows):
+    before = snapshot(top)
+    findings = program.json('doctor')
+    for f in findings:
+        program.need(set(f) <= KEYS and {'path', 'kind', 'why', 'fixable'} <= set(f), f'finding: {f}')
+    hidden = {f['sessionId'] for f in findings if f['kind'] == 'hidden'}
+    shown = {r['sessionId'] for r in program.json('list', '--all', '--no-programmatic')}
+    program.same('hidden', hidden, {r['sessionId'] for r in rows} - shown)
+    for row in rows:
+        own = program.json('doctor', row['sessionId'])
+        program.same('of one session', {f.get('sessionId') for f in own}, {row['sessionId']})  # when it expires, at least
+        program.need(any(f['kind'] == 'expires' for f in own), f'{row["sessionId"]}: expires?')
+    program.text('doctor')
+    program.need(snapshot(top) == before, 'the doctor changed the disk')
+
+
+def check_sweep(program, store):
+    rule = ('--all', '--older-than', '1m')
+    before = files_of(store)
+    tree = snapshot(store)
+    shown = program.json('sweep', *rule)
+    program.need(snapshot(store) == tree, 'a dry run changed the disk')
+    program.same('applied', shown['applied'], False)
+    program.same('bytes', shown['bytes'], sum(s['bytes'] for s in shown['sessions']))
+    program.same('all', len(shown['sessions']), len(program.json('list', '--all')))
+    moved = program.json('sweep', '--apply', *rule)
+    same = ('sessionId', 'path', 'bytes', 'files', 'lastActivity', 'why')
+    program.same('moved', [[s[k] for k in same] for s in moved['sessions']], [[s[k] for k in same] for s in shown['sessions']])
+    program.same('in the trash', {t['trashId'] for t in program.json('trash', 'list')}, {s['trashId'] for s in moved['sessions']})
+    program.same('listed', program.json('list', '--all'), [])
+    program.json('undo')
+    program.same('back', files_of(store), before)
+
+
+def check_repair(program, store, row):
+    """A torn last line and a title in the middle, repaired; each repair is undone."""
+    path = row['path']
+    with open(path, 'rb') as f:
+        whole = f.read()
+    title = {'type': 'custom-title', 'customTitle': 'in the middle', 'sessionId': row['sessionId']}
+    filler = b'{"type":"x"}\n' * 12000
+    with open(path, 'ab') as f:
+        f.write(filler + json.dumps(title).encode() + b'\n' + filler + b'{"type":"mo')
+    before = files_of(store)
+    kinds = {f['kind'] for f in program.json('doctor', row['sessionId']) if f['fixable']}
+    program.need({'torn-tail', 'metadata-outside-window'} <= kinds, f'to be repaired: {kinds}')
+    fixed = {f['kind'] for f in program.json('doctor', '--fix', row['sessionId']) if f.get('fixed')}
+    program.same('repaired', fixed, kinds)
+    program.same('title', program.json('info', row['sessionId'])['customTitle'], 'in the middle')
+    with open(path, 'rb') as f:
+        program.need(f.read().startswith(whole + filler), 'a repair only adds')
+    for _ in kinds:
+        program.json('undo')
+    program.same('undone', files_of(store), before)
+
+
+def main():
+    path, version = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as top:
+        with tarfile.open(os.path.join(HERE, 'corpus', f'corpus-{version}.tar.gz')) as tar:
+            tar.extractall(top)
+        store = os.path.join(top, 'cfg')
+        # Entries of processes that ended long ago, on another machine: whether they run cannot be known there.
+        for name in os.listdir(os.path.join(store, 'sessions')):
+            os.remove(os.path.join(store, 'sessions', name))
+        program = Program(path, top, {'CLAUDE_CONFIG_DIR': store, 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
+        rows = program.json('list', '--all')
+        check_doctor(program, top, rows)
+        check_sweep(program, store)
+        check_repair(program, store, rows[0])
+        program.finish(len(rows) + 20)
+
+
+main()
