@@ -65,12 +65,15 @@ static enum err_code tell_hidden(const struct session_row *row, struct finding_l
 static enum err_code tell_expiry(const struct doctor *d, const struct session_row *row,
                                  struct finding_list *list, struct err *e)
 {
-    int64_t left = row->expires_ms - d->env->now_ms;
     struct finding f = { .kind = FINDING_EXPIRES, .session = row->ref.id, .path = row->ref.path.p };
+
+    if (row->expires_ms == TIME_NONE)
+        return ERR_OK;
+    int64_t left = row->expires_ms - d->env->now_ms;
     int days = (int)((left < 0 ? -left : left) / DAY_MS);
     const char *unit = days == 1 ? "day" : "days";
 
-    if (row->expires_ms == TIME_NONE || (!d->only && left > SOON_DAYS * DAY_MS))
+    if (!d->only && left > SOON_DAYS * DAY_MS)
         return ERR_OK;
     f.why = left > 0
                 ? arena_format(&list->arena,
