@@ -109,20 +109,21 @@ enum err_code move_done(const char *from, const char *to, bool *done, struct err
     *done = exists(to);
     if (!*done || !exists(from))
         return ERR_OK;
-    /* Both: a copy across file systems was named, and its source is not gone yet. The copy is whole, the
-     * source perhaps not any more, so the only way is forward. On one file system this cannot be ours, and neither
-     * is a copy that lacks something of the source. */
+    /* Both: a copy across file systems was named, and its source is not gone yet. On one file system this cannot
+     * be ours. Which way it went is told by what is whole: nothing goes that does not lie in the other place. */
     *done = false;
     if (!other_device(from, to))
         return ERR_OK;
     enum err_code rc = copy_compare(from, to, e);
 
-    if (rc == ERR_STALE)
-        return ERR_OK;
-    if (!rc)
+    if (!rc) {
         rc = copy_settle(from, to, e);
-    *done = rc == ERR_OK;
-    return rc;
+        *done = rc == ERR_OK;
+    } else if (rc == ERR_STALE) { /* perhaps it was being moved back */
+        rc = copy_compare(to, from, e);
+        rc = rc ? rc : copy_settle(to, from, e);
+    }
+    return rc == ERR_STALE ? ERR_OK : rc;
 }
 
 enum err_code move_sync(const char *from, const char *to, struct err *e)

@@ -12,7 +12,8 @@
  * places. Names are durable only after move_sync. */
 MUST_CHECK enum err_code move_path(const char *from, const char *to, struct err *e);
 /* Does `to` exist, and `from` not? Where a crash left both (a copy across file systems that was named before its
- * source was gone) the rest of the source is removed if it equals the copy; where it does not, the move was not done. */
+ * source was gone) what lies in both places goes from the one that is not whole: the move was done, or was being
+ * taken back. Where they differ both stay, and it was not done. */
 MUST_CHECK enum err_code move_done(const char *from, const char *to, bool *done, struct err *e);
 /* Removes the unfinished copy that a crash left beside `to`. */
 MUST_CHECK enum err_code move_mend(const char *from, const char *to, struct err *e);

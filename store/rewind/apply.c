@@ -220,7 +220,7 @@ static enum err_code run(struct tx *tx, const struct rewind_preview *p, struct e
         rc = tx_mark(tx, TX_INTENT, e);
     if (rc) {
         if (tx_drop(tx, &ignored))
-            err_wrap(e, rc, "and what was prepared could not be removed yet");
+            err_wrap(e, rc, "unfinished, and what was prepared could not be removed yet");
         return rc;
     }
     rc = tx_finish(tx, e);

@@ -255,26 +255,32 @@ static enum err_code keep_old(const struct tx *tx, const struct spot *at, size_t
     return rc;
 }
 
-static enum err_code clean_one(struct tx *tx, size_t i, struct err *e)
+static enum err_code clean_temp(struct tx *tx, size_t i, struct err *e)
 {
     struct spot at;
     enum lies there;
     enum err_code rc = spot_open(tx, i, &at, e);
 
-    if (rc == ERR_NOT_FOUND || rc == ERR_UNSAFE)
-        return ERR_OK;
-    if (!rc)
-        rc = what_lies(&at, at.temp, &there, e);
-    else
-        return rc;
+    if (rc)
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    rc = what_lies(&at, at.temp, &there, e);
     if (!rc && there == LIES_WANTED && unlinkat(at.dir, at.temp, 0))
         rc = err_sys(e, at.x->path, "remove a temporary file");
     else if (!rc && there != LIES_WANTED && there != LIES_NOTHING)
         rc = keep_old(tx, &at, i, there, e);
     close(at.dir);
-    if (!rc && at.x->action == REWIND_DELETE && at.x->outcome == REWIND_DONE)
-        tx_prune(at.x, at.x->dirs);
     return rc;
+}
+
+/* The directories go even where the file's own is gone already: a crash may have come between two of them. */
+static enum err_code clean_one(struct tx *tx, size_t i, struct err *e)
+{
+    const struct tx_entry *x = &tx->entry[i];
+    enum err_code rc = clean_temp(tx, i, e);
+
+    if (rc || x->action != REWIND_DELETE || x->outcome != REWIND_DONE)
+        return rc;
+    return tx_prune(x, x->dirs, e);
 }
 
 enum err_code tx_clean(struct tx *tx, struct err *e)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "store/change/copy.h"
+#include "store/disk.h"
 #include "store/rewind/tx.h"
 
 /* ---- the records on disk ---- */
@@ -44,6 +45,16 @@ static bool path_of(const char *dir, const char *name, char out[PATH_MAX])
 
 /* ---- recovery ---- */
 
+/* The record's own temporary files. */
+static void sweep_record(const char *dir)
+{
+    char undo[PATH_MAX];
+
+    disk_new_sweep(dir);
+    if (path_of(dir, "undo", undo))
+        disk_new_sweep(undo);
+}
+
 static enum err_code recover_one(const char *dir, const char *name, size_t *recovered,
                                  struct err *e)
 {
@@ -62,6 +73,7 @@ static enum err_code recover_one(const char *dir, const char *name, size_t *reco
         return rc == ERR_FORMAT ? ERR_OK : rc; /* what cannot be understood is not acted on */
     if (tx.phase < TX_DONE) {
         *recovered += 1;
+        sweep_record(path);
         rc = tx.phase < TX_INTENT ? tx_drop(&tx, e) : tx_finish(&tx, e);
     }
     tx_fini(&tx);

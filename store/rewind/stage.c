@@ -259,33 +259,51 @@ enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err
 
 /* ---- taking it away again ---- */
 
+/* *more: is it gone, so that the one above may be empty now? */
+static enum err_code prune_one(int root, const char *root_path, const char *path, bool *more,
+                               struct err *e)
+{
+    const char *name;
+    int dir;
+    enum err_code rc = beneath_parent(root, root_path, path, &dir, &name, NULL);
+
+    *more = rc == ERR_OK || rc == ERR_NOT_FOUND; /* never made, or gone already */
+    if (rc)
+        return ERR_OK;
+    rc = ERR_OK;
+    if (unlinkat(dir, name, AT_REMOVEDIR) && errno != ENOENT) {
+        *more = false;
+        if (errno == EIO || errno == ENOSPC || errno == EDQUOT)
+            rc = err_sys(e, path, "remove an empty directory");
+    }
+    close(dir);
+    return rc;
+}
+
 /* Reached like everything else: a directory that was swapped for a link is not followed, one with anything in it
  * stays. */
-void tx_prune(const struct tx_entry *x, unsigned levels)
+enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e)
 {
     char path[4096];
     int root;
+    enum err_code rc = ERR_OK;
+    bool more = true;
 
     if ((size_t)snprintf(path, sizeof path, "%s", x->path) >= sizeof path ||
         beneath_root(x->root, &root, NULL))
-        return;
-    for (; levels > 0; levels--) {
+        return ERR_OK;
+    for (; levels > 0 && more && !rc; levels--) {
         char *slash = strrchr(path, '/');
-        const char *name;
-        int dir;
 
         if (!slash || slash == path)
             break;
         *slash = '\0';
-        if (strcmp(path, x->root) == 0 || beneath_parent(root, x->root, path, &dir, &name, NULL))
+        if (strcmp(path, x->root) == 0)
             break;
-        bool gone = unlinkat(dir, name, AT_REMOVEDIR) == 0;
-
-        close(dir);
-        if (!gone)
-            break;
+        rc = prune_one(root, x->root, path, &more, e);
     }
     close(root);
+    return rc;
 }
 
 static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
@@ -312,14 +330,25 @@ static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
     return rc;
 }
 
+/* A mark that could not be synced may lie there all the same: it goes before anything that it speaks of. */
+static enum err_code drop_intent(const struct tx *tx, struct err *e)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%.4000s/intent", tx->dir);
+    if (unlink(path))
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "take the decision back");
+    return disk_sync_dir(tx->dir, e);
+}
+
 enum err_code tx_drop(struct tx *tx, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    enum err_code rc = drop_intent(tx, e);
 
     for (size_t i = 0; i < tx->n && !rc; i++) {
         rc = drop_temp(tx, i, e);
         if (!rc && tx->entry[i].action == REWIND_CREATE)
-            tx_prune(&tx->entry[i], tx->entry[i].dirs);
+            rc = tx_prune(&tx->entry[i], tx->entry[i].dirs, e);
     }
     if (!rc)
         rc = tx_sync_dirs(tx, e);

@@ -81,8 +81,9 @@ MUST_CHECK enum err_code tx_apply(struct tx *tx, struct err *e);
 /* Removes what lies under temporary names. A file that was written to after it was exchanged out is kept in the
  * record. */
 MUST_CHECK enum err_code tx_clean(struct tx *tx, struct err *e);
-/* Removes up to `levels` directories above the path, innermost first, while they are empty. */
-void tx_prune(const struct tx_entry *x, unsigned levels);
+/* Removes up to `levels` directories above the path, innermost first, while they are empty. One that may not be
+ * removed stays; a disk that fails is an error. */
+MUST_CHECK enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e);
 /* Before INTENT: temps, made directories and the record go. */
 MUST_CHECK enum err_code tx_drop(struct tx *tx, struct err *e);
 /* From INTENT on to DONE. */
