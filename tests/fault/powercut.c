@@ -245,8 +245,13 @@ static void bring_dir_back(int number)
     const struct name *n = &names[number];
     struct stat st;
 
-    if (syscall(SYS_mkdirat, n->dir[0], n->name[0], 0700) || fstat(n->gone, &st))
+    if (syscall(SYS_mkdirat, n->dir[0], n->name[0], 0700)) {
+        if (errno == ENOENT) /* what it lay in went after it, and that is durable */
+            return;
         give_up("powercut: a directory could not be brought back\n");
+    }
+    if (fstat(n->gone, &st))
+        give_up("powercut: a directory was not kept open\n");
     int fresh = open_dir(n->dir[0], n->name[0]);
 
     for (int i = 0; i < number; i++)

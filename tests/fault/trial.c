@@ -92,8 +92,10 @@ void yard_make(struct yard *y, const struct trial *s)
     age(y);
 }
 
-void yard_remove(struct yard *y)
+void yard_remove(struct yard *y, const struct trial *s)
 {
+    if (s->drop)
+        s->drop(y);
     folder_remove(&y->folder);
 }
 
@@ -224,7 +226,7 @@ static struct images images_of(const struct trial *s, long *calls)
     im.new = yard_image(&y, false);
     if (strcmp(im.old, im.new) == 0)
         fail_msg("%s: nothing happens, so nothing is tested", s->name);
-    yard_remove(&y);
+    yard_remove(&y, s);
     return im;
 }
 
@@ -341,7 +343,7 @@ static bool run_at(const struct trial *s, const struct images *im, const struct 
         recover(s, &y, w->name, point, t);
         check(s, &y, im, end, w->name, point, t);
     }
-    yard_remove(&y);
+    yard_remove(&y, s);
     return count < k;
 }
 
@@ -392,7 +394,7 @@ static bool run_twice_at(const struct trial *s, const struct images *im, long fi
         check(s, &y, im, -1, "a crash in the recovery", point, t);
         end = END_FAILED;
     }
-    yard_remove(&y);
+    yard_remove(&y, s);
     return end != END_FAILED;
 }
 
@@ -400,8 +402,8 @@ struct tally trial_run_twice(const struct trial *s)
 {
     struct tally t = { 0 };
     struct images im = images_of(s, &t.calls);
-    /* About 20 first crashes, and all second ones there are. */
-    long stride = trial_is_long() ? 1 : 1 + t.calls / 20;
+    /* Some first crashes, and all second ones there are. */
+    long stride = trial_is_long() ? 1 : 1 + t.calls / (s->stride > 1 ? 5 : 15);
 
     for (long k = 1; k <= t.calls; k += stride)
         for (long j = 1; !run_twice_at(s, &im, k, j, &t); j++)

@@ -30,6 +30,7 @@ struct trial {
     enum trial_end (*act)(struct yard *y);
     enum trial_end (*recover)(struct yard *y); /* what the next command begins with */
     enum trial_end (*undo)(struct yard *y);    /* NULL: cannot be undone */
+    void (*drop)(struct yard *y);              /* NULL: removing the folder is all */
     /* Is the half-way image all right all the same? NULL: only old and new are. */
     bool (*tolerates)(const struct yard *y, bool done);
     const void *arg;
@@ -52,7 +53,7 @@ struct tally {
 
 /* Makes a yard where the system is fast and forgets: the tests simulate what is durable. */
 void yard_make(struct yard *y, const struct trial *s);
-void yard_remove(struct yard *y);
+void yard_remove(struct yard *y, const struct trial *s);
 /* Names, modes and bytes of everything below "user"; with the times of files. malloc'ed. */
 char *yard_image(const struct yard *y, bool times);
 

@@ -1,0 +1,216 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "store/rewind/rewind.h"
+#include "tests/fault/trial.h"
+
+/* Plans of six files and of sixty: a third each is restored, created and deleted, in directories that come and go; one
+ * of six changes its mode only. */
+static size_t files_of(const struct yard *y)
+{
+    return *(const size_t *)y->arg;
+}
+
+static const char *name_of(size_t i, char out[64])
+{
+    snprintf(out, 64, i % 3 == 1 ? "user/made%zu/deep/f%zu" : "user/sub%zu/f%zu", i % 2, i);
+    return out;
+}
+
+static const char *text_of(const char *word, size_t i, char out[64])
+{
+    snprintf(out, 64, "%s %zu\n", word, i);
+    return out;
+}
+
+static void make_tree(struct yard *y)
+{
+    char name[64], text[64], path[4096];
+
+    for (size_t i = 0; i < files_of(y); i++) {
+        if (i % 3 == 1)
+            continue;
+        text_of("present", i, text);
+        folder_put(&y->folder, name_of(i, name), (struct slice){ text, strlen(text) });
+        if (i % 6 == 3)
+            assert_int_equal(chmod(folder_path(&y->folder, name, path), 0755), 0);
+    }
+    folder_put(&y->folder, "user/not-in-the-plan", SLICE("mine\n"));
+}
+
+static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+{
+    char name[64], path[4096], text[64];
+    enum err_code rc = ERR_OK;
+
+    *plan =
+        (struct rewind_plan){ .system = "claude", .session = "s", .point = "m", .root = y->user };
+    for (size_t i = 0; i < files_of(y) && !rc; i++) {
+        const char *word = i % 6 == 3 ? "present" : "wanted";
+        struct rewind_target t = { .want = i % 3 == 2 ? REWIND_ABSENT : REWIND_BYTES,
+                                   .prune = i % 3 == 2,
+                                   .has_mode = true,
+                                   .mode = 0640 };
+
+        t.path = folder_path(&y->folder, name_of(i, name), path);
+        text_of(word, i, text);
+        t.source.bytes = (struct slice){ text, strlen(text) };
+        rc = rewind_plan_add(plan, &t, e);
+    }
+    return rc;
+}
+
+static const struct rewind_options all = { .allow_outside = true,
+                                           .allow_edited = true,
+                                           .allow_sensitive = true };
+
+static enum trial_end carry_out(struct yard *y, struct rewind_plan *plan, struct err *e)
+{
+    struct rewind_preview preview;
+    struct rewind_result result = { 0 };
+    enum err_code rc = rewind_preview(plan, &all, &preview, e);
+
+    if (!rc) {
+        rc = preview.refused ? err_set(e, ERR_STALE, NULL, "refused") : ERR_OK;
+        if (!rc)
+            rc = rewind_apply(&y->env, &preview, &result, e);
+        if (!rc && result.conflicts)
+            rc = err_set(e, ERR_STALE, NULL, "%zu conflicts", result.conflicts);
+        rewind_result_fini(&result);
+        rewind_preview_fini(&preview);
+    }
+    if (rc && getenv("REPRISE_SWEEP_TELL"))
+        fprintf(stderr, "%s: %s\n", e->path, e->text);
+    if (rc)
+        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
+    return END_DONE;
+}
+
+static enum trial_end apply(struct yard *y)
+{
+    struct rewind_plan plan;
+    struct err e = { 0 };
+    size_t recovered;
+    enum trial_end end = END_FAILED;
+
+    if (rewind_recover(&y->env, &recovered, &e))
+        return END_FAILED;
+    if (plan_of(y, &plan, &e) == ERR_OK)
+        end = carry_out(y, &plan, &e);
+    rewind_plan_fini(&plan);
+    return end;
+}
+
+static enum trial_end recover(struct yard *y)
+{
+    size_t recovered;
+    struct err e;
+
+    if (rewind_recover(&y->env, &recovered, &e) == ERR_OK)
+        return END_DONE;
+    if (getenv("REPRISE_SWEEP_TELL"))
+        fprintf(stderr, "recover: %s: %s\n", e.path, e.text);
+    return END_FAILED;
+}
+
+static enum trial_end undo(struct yard *y)
+{
+    struct rewind_plan plan;
+    struct err e = { 0 };
+    size_t recovered;
+
+    y->env.now_ms += 1000;
+    if (rewind_recover(&y->env, &recovered, &e) || rewind_undo_plan(&y->env, NULL, &plan, &e))
+        return END_FAILED;
+    enum trial_end end = carry_out(y, &plan, &e);
+
+    rewind_plan_fini(&plan);
+    return end;
+}
+
+/* The undo of an undo: by its name, since it is what stands. */
+static enum trial_end redo(struct yard *y)
+{
+    struct rewind_records records;
+    struct rewind_plan plan;
+    struct err e = { 0 };
+
+    y->env.now_ms += 2000;
+    if (rewind_records_read(&y->env, &records, &e))
+        return END_FAILED;
+    bool planned =
+        records.n && rewind_undo_plan(&y->env, records.record[0].id, &plan, &e) == ERR_OK;
+
+    rewind_records_fini(&records);
+    if (!planned)
+        return END_FAILED;
+    enum trial_end end = carry_out(y, &plan, &e);
+
+    rewind_plan_fini(&plan);
+    return end;
+}
+
+static void make_rewound(struct yard *y)
+{
+    make_tree(y);
+    assert_int_equal(apply(y), END_DONE);
+}
+
+static void six_files_go_back_or_none(void **state)
+{
+    static const size_t six = 6;
+    struct trial s = { .name = "rewind of 6 files",
+                       .make = make_tree,
+                       .act = apply,
+                       .recover = recover,
+                       .undo = undo,
+                       .arg = &six,
+                       .stride = 7 };
+
+    (void)state;
+    trial_must_hold(&s);
+}
+
+static void taking_a_rewind_back_is_done_or_not(void **state)
+{
+    static const size_t six = 6;
+    struct trial s = { .name = "undo of a rewind of 6 files",
+                       .make = make_rewound,
+                       .act = undo,
+                       .recover = recover,
+                       .undo = redo,
+                       .arg = &six,
+                       .stride = 7 };
+
+    (void)state;
+    trial_must_hold(&s);
+}
+
+/* Thousands of calls: every one of them in the long form, a few otherwise. */
+static void sixty_files_go_back_or_none(void **state)
+{
+    static const size_t sixty = 60;
+    struct trial s = { .name = "rewind of 60 files",
+                       .make = make_tree,
+                       .act = apply,
+                       .recover = recover,
+                       .undo = undo,
+                       .arg = &sixty,
+                       .stride = 173 };
+
+    (void)state;
+    trial_must_hold_once(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(six_files_go_back_or_none),
+        cmocka_unit_test(taking_a_rewind_back_is_done_or_not),
+        cmocka_unit_test(sixty_files_go_back_or_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,189 @@
+#include "tests/test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/tidy/trash.h"
+#include "tests/fault/trial.h"
+
+/* A session with a side directory, a link in it, and backups. Across file systems the data directory is a tmpfs of its
+ * own. */
+static void make_session(struct yard *y)
+{
+    char path[4096];
+
+    folder_put(&y->folder, "user/p/s.jsonl", SLICE("{\"a\":1}\n{\"a\":2}\n"));
+    folder_put(&y->folder, "user/p/other.jsonl", SLICE("{}\n"));
+    folder_put(&y->folder, "user/p/s/agent.jsonl", SLICE("{\"b\":1}\n"));
+    folder_put(&y->folder, "user/p/s/deep/two.jsonl", SLICE("{\"b\":2}\n"));
+    folder_put(&y->folder, "user/history/s/b@v1", SLICE("backup\n"));
+    assert_int_equal(symlink("two.jsonl", folder_path(&y->folder, "user/p/s/deep/link", path)), 0);
+    if (y->arg)
+        assert_int_equal(mount("tmpfs", y->data, "tmpfs", 0, "size=1m"), 0);
+}
+
+static enum trial_end end_of(enum err_code rc, const struct err *e)
+{
+    if (rc && getenv("REPRISE_SWEEP_TELL"))
+        fprintf(stderr, "%s: %s\n", e->path, e->text);
+    if (rc)
+        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
+    return END_DONE;
+}
+
+static enum trial_end put(struct yard *y)
+{
+    char part[3][4096];
+    const char *parts[3] = { folder_path(&y->folder, "user/p/s.jsonl", part[0]),
+                             folder_path(&y->folder, "user/p/s", part[1]),
+                             folder_path(&y->folder, "user/history/s", part[2]) };
+    struct trash_request r = { .system = "claude",
+                               .store = y->user,
+                               .id = SLICE("s"),
+                               .title = SLICE("t"),
+                               .part = parts,
+                               .parts = 3 };
+    struct trash_list list;
+    struct change_log *log;
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc) {
+        rc = trash_put(log, &y->env, "delete", &r, 1, &list, &e);
+        if (!rc)
+            trash_list_fini(&list);
+        change_log_close(log);
+    }
+    return end_of(rc, &e);
+}
+
+static enum trial_end open_log(struct yard *y)
+{
+    struct change_log *log;
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc)
+        change_log_close(log);
+    return end_of(rc, &e);
+}
+
+static enum trial_end undo(struct yard *y)
+{
+    struct change_log *log;
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (!rc) {
+        rc = change_undo(log, NULL, NULL, &e);
+        change_log_close(log);
+    }
+    return end_of(rc, &e);
+}
+
+static enum trial_end restore(struct yard *y)
+{
+    struct change_log *log;
+    struct trash_list list = { 0 };
+    struct err e = { 0 };
+    enum err_code rc = change_log_open(&y->env, &log, &e);
+
+    if (rc)
+        return end_of(rc, &e);
+    rc = trash_read(&y->env, &list, &e);
+    if (!rc && list.n != 1)
+        rc = err_set(&e, ERR_NOT_FOUND, NULL, "%zu items in the trash", list.n);
+    if (!rc)
+        rc = trash_restore(log, &y->env, &list.item[0], &e);
+    trash_list_fini(&list);
+    change_log_close(log);
+    return end_of(rc, &e);
+}
+
+static void make_deleted(struct yard *y)
+{
+    make_session(y);
+    assert_int_equal(put(y), END_DONE);
+}
+
+static void unmount(struct yard *y)
+{
+    if (y->arg)
+        assert_int_equal(umount2(y->data, MNT_DETACH), 0);
+}
+
+static void hold(const char *name, void (*make)(struct yard *),
+                 enum trial_end (*act)(struct yard *), bool across)
+{
+    struct trial s = { .name = name,
+                       .make = make,
+                       .act = act,
+                       .recover = open_log,
+                       .undo = undo,
+                       .drop = unmount,
+                       .arg = across ? "across" : NULL,
+                       .stride = across ? 5 : 2 };
+
+    trial_must_hold(&s);
+}
+
+static void session_is_here_or_in_the_trash(void **state)
+{
+    (void)state;
+    hold("trash", make_session, put, false);
+}
+
+static void session_is_in_the_trash_or_back(void **state)
+{
+    (void)state;
+    hold("restore from the trash", make_deleted, restore, false);
+}
+
+static bool can_mount(void)
+{
+    char dir[] = "/tmp/reprise-mount-XXXXXX";
+
+    if (geteuid() != 0 || !mkdtemp(dir))
+        return false;
+    bool works = mount("tmpfs", dir, "tmpfs", 0, "size=1m") == 0;
+
+    if (works)
+        umount2(dir, MNT_DETACH);
+    rmdir(dir);
+    return works;
+}
+
+static void session_is_here_or_in_a_trash_elsewhere(void **state)
+{
+    (void)state;
+    if (!can_mount()) {
+        print_message("skipped: a second file system can only be mounted by root\n");
+        skip();
+    }
+    hold("trash across file systems", make_session, put, true);
+}
+
+static void session_is_in_a_trash_elsewhere_or_back(void **state)
+{
+    (void)state;
+    if (!can_mount()) {
+        print_message("skipped: a second file system can only be mounted by root\n");
+        skip();
+    }
+    hold("restore across file systems", make_deleted, restore, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(session_is_here_or_in_the_trash),
+        cmocka_unit_test(session_is_in_the_trash_or_back),
+        cmocka_unit_test(session_is_here_or_in_a_trash_elsewhere),
+        cmocka_unit_test(session_is_in_a_trash_elsewhere_or_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
