@@ -5,24 +5,31 @@ usage: recorded.py PROGRAM GROUP
 
 recorded/GROUP.jsonl has one case a line: `files` is a CLAUDE_CONFIG_DIR tree (a text, or bytes as hex; a name that ends
 in a slash is an empty folder), `stage` what else the disk and the environment are like, `fn` and `args` the SDK call,
-`want` its recorded answer. {{CFG}} and {{W}} stand for the configuration directory and a working directory. All the
-calls here read only: after each one the tree must be what it was, mtimes included.
+`want` its recorded answer. {{CFG}} and {{W}} stand for the configuration directory and a working directory. A call that
+only reads must leave the tree as it was, mtimes included; of one that writes `want.disk` says what it changed: rows and
+ids are compared as values, with new ids numbered ($U1) and the present time called $NOW.
 
 Some answers name the place where they were recorded (folder names are made from paths): those cases are laid out there
 again, one program at a time.
 """
+import datetime
 import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RECORDED_AT = '/tmp/ccvec'
 ROW_KEYS = ('sessionId', 'summary', 'lastModified', 'fileSize', 'customTitle', 'firstPrompt', 'gitBranch', 'cwd', 'tag',
             'createdAt', 'archived')
+UUID = re.compile('[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}', re.I)
+ISO = re.compile(r'\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z')
+WRITES = ('forkSession',)
 GIT = ['git', '-c', 'init.defaultBranch=main', '-c', 'user.name=t', '-c', 'user.email=t@example.invalid']
 
 
@@ -119,12 +126,18 @@ def command(fn, args):
         return ['subagents', '--json', *where, '--', *ids]
     if fn == 'getSubagentMessages':
         return ['messages', '--json', *where, *page, '--agent', ids[1], '--', ids[0]]
+    if fn == 'forkSession':
+        at = ['--at', options['upToMessageId']] if 'upToMessageId' in options else []
+        title = ['--title', options['title']] if 'title' in options else []
+        return ['fork', '--json', *where, *at, *title, '--', *ids]
     raise ValueError(f'unknown call {fn}')
 
 
 def as_recorded(fn, answer):
     if fn == 'listSessions':
         return [{k: row[k] for k in ROW_KEYS if k in row} for row in answer]
+    if fn == 'forkSession':
+        return {'sessionId': answer['sessionId']}
     if fn == 'getSessionInfo':
         return {k: answer[k] for k in ROW_KEYS if k in answer}
     return answer
@@ -162,7 +175,67 @@ def difference(case, run):
     return f'\n  want {json.dumps(want["result"])[:900]}\n  got  {json.dumps(got)[:900]}'
 
 
+def ms_of(iso):
+    return datetime.datetime.fromisoformat(iso.replace('Z', '+00:00')).timestamp() * 1000
+
+
+def named(value, known, ids, since, until):
+    """value with new ids numbered in the order in which they come, and times of this run called $NOW."""
+    def name(text):
+        text = UUID.sub(lambda m: m[0] if m[0].lower() in known else ids.setdefault(m[0], f'$U{len(ids) + 1}'), text)
+        return ISO.sub(lambda m: '$NOW' if since - 5 <= ms_of(m[0]) <= until + 5 else m[0], text)
+    if isinstance(value, str):
+        return name(value)
+    if isinstance(value, list):
+        return [named(x, known, ids, since, until) for x in value]
+    if isinstance(value, dict):
+        return {name(k): named(x, known, ids, since, until) for k, x in value.items()}
+    return value
+
+
+def rows_of(text):
+    return [json.loads(line) for line in text.split('\n') if line]
+
+
+def added_below(config, before, after):
+    """What is new, in the form of want.disk; anything else that differs is told too."""
+    changes = []
+    for path, (mode, _, body) in after.items():
+        name = os.path.relpath(path, config)
+        if path not in before:
+            rows = [] if body is None else rows_of(body.decode('utf-8', 'replace'))
+            changes.append({'added': name, 'mode': f'{mode & 0o777:o}', 'rows': rows})
+        elif before[path][2] != body:
+            changes.append({'changed': name})
+    return changes + [{'removed': path} for path in before if path not in after]
+
+
+def try_writing(program, case, place):
+    lay_out(case, place)
+    config = place + '/cfg'
+    before, since = snapshot(config), time.time() * 1000
+    run = subprocess.run([program, *command(case['fn'], placed(case['args'], place))], env=environment(case, place),
+                         cwd=placed(case['stage'].get('cwd', place + '/w'), place), capture_output=True, timeout=60)
+    until, after = time.time() * 1000, snapshot(config)
+    if 'error' in case['want']:
+        return 'refused, but the disk changed' if before != after else difference(case, run)
+    if run.returncode:
+        return difference(case, run)
+    known = {x.lower() for x in UUID.findall(json.dumps(case['args']) + json.dumps(case['files']))}
+    ids = {}
+    answer = named(as_recorded(case['fn'], json.loads(run.stdout)), known, ids, since, until)
+    disk = named(added_below(config, before, after), known, ids, since, until)
+    want = [{**d, 'rows': rows_of(d['text'])} for d in case['want']['disk']]
+    for d in want:
+        del d['text']
+    if answer == case['want']['result'] and disk == want:
+        return None
+    return f'\n  want {json.dumps(want)[:1500]}\n  got  {json.dumps(disk)[:1500]}'
+
+
 def try_case(program, case, place):
+    if case['fn'] in WRITES:
+        return try_writing(program, case, place)
     lay_out(case, place)
     before = snapshot(place)
     run = subprocess.run([program, *command(case['fn'], placed(case['args'], place))], env=environment(case, place),

@@ -1,7 +1,7 @@
 # Tests of the whole program, and of the source as a whole.
 
 # Answers recorded from the vendor's SDK.
-foreach(group dir json list lite msg sub)
+foreach(group dir fork json list lite msg sub)
     script(recorded_${group} recorded recorded.py $<TARGET_FILE:reprise> ${group})
 endforeach()
 

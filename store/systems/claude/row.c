@@ -248,8 +248,9 @@ static unsigned can_do(const struct claude *c, const struct session_row *row)
     if (row->hidden == HIDDEN_UNREADABLE)
         return 0;
     return CAN_RESUME | (ops->rename ? CAN_RENAME : 0) | (ops->tag ? CAN_TAG : 0) |
-           (ops->archive ? CAN_ARCHIVE : 0) | (ops->parts ? CAN_DELETE : 0) |
-           (ops->resume_at ? CAN_RESUME_AT : 0) | (ops->plan ? CAN_REWIND : 0);
+           (ops->fork ? CAN_FORK : 0) | (ops->archive ? CAN_ARCHIVE : 0) |
+           (ops->parts ? CAN_DELETE : 0) | (ops->resume_at ? CAN_RESUME_AT : 0) |
+           (ops->plan ? CAN_REWIND : 0);
 }
 
 static void mark_live(const struct claude *c, struct session_row *row)
