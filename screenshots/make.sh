@@ -18,6 +18,16 @@ enter_text idempot
 gone "Payment page copy"
 see "149 tests"
 picture filter 120
+press C-x
+see "show what going back would change"
+press w
+see "dry run" "[x] M src/keys.ts"
+press Tab
+see "Space file" "createHash"
+picture rewind 120
+press Escape
+press Escape
+see "149 tests"
 press Right
 gone "Enter resume"
 see "149 tests"

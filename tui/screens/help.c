@@ -25,9 +25,11 @@ static const struct {
     { "is:running", "also archived fork damaged interrupted empty marked" },
 };
 
-static const struct {
-    const char *sign, *ascii, *text;
-} signs[] = {
+struct sign {
+    const char *sign, *ascii, *text; /* ascii NULL: the same */
+};
+
+static const struct sign signs[] = {
     { "NOW ●", "NOW *", "an agent has the session open" },
     { "3f", NULL, "files that a rewind could bring back" },
     { "⑂", "Y", "a fork of another session" },
@@ -35,6 +37,14 @@ static const struct {
     { "zz", NULL, "archived" },
     { "⚠", "X", "a line of it is damaged; the rest is shown" },
     { "◆", "+", "marked" },
+};
+
+static const struct sign rewind_signs[] = {
+    { "[x] [~] [ ]", NULL, "taken along, some hunks of it, left as it is" },
+    { "M A D", NULL, "the file changes, comes back, goes" },
+    { "R", NULL, "refused; below the files stands why, and Space asks where you may allow it" },
+    { "$", NULL, "commands ran in the turn: what they changed is not covered" },
+    { "✗", "x", "the turn cannot be restored" },
 };
 
 void help_open(struct help *h, enum place_id place)
@@ -138,16 +148,16 @@ static void walk_typed(struct walk *w)
         give(w, typed[i].sign, typed[i].text, "");
 }
 
-static void walk_signs(struct walk *w)
+static void walk_signs(struct walk *w, const char *section, const struct sign *sign, size_t n)
 {
-    w->section = "Signs in the list";
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        give(w, w->ascii && signs[i].ascii ? signs[i].ascii : signs[i].sign, signs[i].text, "");
+    w->section = section;
+    for (size_t i = 0; i < n; i++)
+        give(w, w->ascii && sign[i].ascii ? sign[i].ascii : sign[i].sign, sign[i].text, "");
 }
 
 static void walk_all(struct walk *w)
 {
-    static const enum place_id rest[] = { IN_LIST, IN_FILTER, IN_TRANSCRIPT, IN_MENU };
+    static const enum place_id rest[] = { IN_LIST, IN_FILTER, IN_TRANSCRIPT, IN_REWIND, IN_MENU };
 
     if (!needle_init(&w->needle, edit_text(&w->help->query)))
         return;
@@ -155,8 +165,11 @@ static void walk_all(struct walk *w)
     walk_section(w, IN_ANY);
     if (w->help->place == IN_LIST || w->help->place == IN_FILTER) {
         walk_typed(w);
-        walk_signs(w);
+        walk_signs(w, "Signs in the list", signs, sizeof signs / sizeof *signs);
     }
+    if (w->help->place == IN_REWIND)
+        walk_signs(w, "Signs while going back", rewind_signs,
+                   sizeof rewind_signs / sizeof *rewind_signs);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         if (rest[i] != w->help->place)
             walk_section(w, rest[i]);

@@ -23,11 +23,11 @@ static int put_right(struct frame *f, int y, int end, enum style style, const ch
     return x;
 }
 
-/* Words in a rectangle, wrapped; answers the lines taken. */
+/* Words in a rectangle, wrapped, with a sign where some are left out; answers the lines taken. */
 static int put_words(struct frame *f, struct rect r, enum style style, struct slice text)
 {
     struct sheet s = { 0 };
-    struct flow flow = { .sheet = &s, .width = r.w, .mode = FLOW_WORDS };
+    struct flow flow = { .sheet = &s, .width = r.w - 1, .mode = FLOW_WORDS };
     int lines;
 
     if (r.w < 4 || r.h < 1)
@@ -38,6 +38,8 @@ static int put_words(struct frame *f, struct rect r, enum style style, struct sl
     lines = (int)s.n < r.h ? (int)s.n : r.h;
     for (int i = 0; i < lines; i++)
         sheet_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
+    if (s.n > (size_t)lines)
+        frame_puts(f, r.y + lines - 1, r.x + r.w - 1, 1, style, f->ascii ? "~" : "…");
     sheet_fini(&s);
     return lines;
 }
@@ -130,9 +132,27 @@ static void draw_turns(const struct rewind_view *v, struct frame *f, struct rect
         draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
 }
 
-/* What one has to know about the selected turn, below all turns. */
+/* What one has to know about a turn before going back to it. */
+static enum style about(const struct rewind_view *v, const struct checkpoint *c, char *out,
+                        size_t cap)
+{
+    if (c->why)
+        snprintf(out, cap, "cannot be restored: %s", c->why);
+    else if (rewind_is_current(v) && v->prospect->plan.notes > 0)
+        snprintf(out, cap, "%s", v->prospect->plan.note[0]);
+    else if (c->shell)
+        snprintf(out, cap,
+                 "commands ran in this turn: what they changed in other files is not covered");
+    else
+        snprintf(out, cap, "going back to before this was answered");
+    return c->why || c->shell || (rewind_is_current(v) && v->prospect->plan.notes > 0) ? STYLE_WARN
+                                                                                       : STYLE_DIM;
+}
+
+/* Below all turns: the selected one in full, as far as there is room, and what one has to know about it. */
 static void draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
 {
+    enum { ABOUT_H = 3 };
     const struct checkpoint *c = rewind_turn(v);
     struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 3 };
     char text[300];
@@ -141,18 +161,16 @@ static void draw_note(const struct rewind_view *v, struct frame *f, struct rect 
         return;
     for (int x = r.x + 1; x < r.x + r.w; x++)
         frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
-    if (c->why) {
-        snprintf(text, sizeof text, "cannot be restored: %s", c->why);
-        put_words(f, in, STYLE_WARN, text_slice(text));
-    } else if (rewind_is_current(v) && v->prospect->plan.notes > 0) {
-        put_words(f, in, STYLE_WARN, text_slice(v->prospect->plan.note[0]));
-    } else if (c->shell) {
-        put_words(f, in, STYLE_WARN,
-                  SLICE("commands ran in this turn: what they changed in other files is not "
-                        "covered"));
-    } else {
-        put_words(f, in, STYLE_DIM, SLICE("going back to before this prompt was answered"));
+    if (in.h > ABOUT_H) {
+        int used = put_words(f, (struct rect){ in.y, in.x, in.h - ABOUT_H, in.w }, STYLE_PROMPT,
+                             c->prompt);
+
+        in.y += used;
+        in.h -= used;
     }
+    enum style style = about(v, c, text, sizeof text);
+
+    put_words(f, in, style, text_slice(text));
 }
 
 /* ---- files ---- */

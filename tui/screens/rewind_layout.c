@@ -1,6 +1,6 @@
 #include "tui/screens/rewind_state.h"
 
-enum { SPLIT_W = 72, LEFT_MIN = 34, LEFT_MAX = 64, NOTE_H = 4, NOTE_FROM_H = 14 };
+enum { SPLIT_W = 72, LEFT_MIN = 34, LEFT_MAX = 64, NOTE_FROM_H = 14 };
 
 static int clamp(int n, int low, int high)
 {
@@ -12,8 +12,10 @@ static void split_left(struct rewind_layout *l, struct rect r)
     l->turns = r;
     if (r.h < NOTE_FROM_H)
         return;
-    l->turns.h = r.h - NOTE_H;
-    l->note = (struct rect){ r.y + l->turns.h, r.x, NOTE_H, r.w };
+    int h = clamp(r.h / 4 + 1, 4, 10);
+
+    l->turns.h = r.h - h;
+    l->note = (struct rect){ r.y + l->turns.h, r.x, h, r.w };
 }
 
 /* The files take what they need, up to two fifths; their changes get the rest. */

@@ -1,0 +1,158 @@
+#include "rewind_trip.h"
+
+/* What the rewind view looks like, how one comes to it and leaves it, and what it says when there is nothing. */
+
+static void from_a_message_its_turn_is_selected(void **state)
+{
+    struct trip *t = *state;
+
+    screen_press(&t->s, "<Right>w");
+    assert_non_null(strstr(screen_cursor_line(&t->s), "Add idempotency keys"));
+    screen_press(&t->s, "<Esc>");
+    assert_true(screen_has(&t->s, "conversation of"));
+}
+
+static enum err_code no_checkpoints(const struct store *st, const struct session_ref *ref,
+                                    struct checkpoint_list *out, struct err *e)
+{
+    (void)st;
+    (void)ref;
+    (void)e;
+    *out = (struct checkpoint_list){ .n = 0 };
+    return ERR_OK;
+}
+
+static void a_session_without_points_says_what_that_means(void **state)
+{
+    struct trip *t = *state;
+
+    t->s.ops.checkpoints = no_checkpoints;
+    screen_press(&t->s, "<C-x>w");
+    assert_true(screen_has(&t->s, "This session has no points to go back to."));
+    screen_press(&t->s, "a<Tab> hu<Esc>");
+    assert_true(screen_has(&t->s, "type to filter"));
+}
+
+static void a_failure_is_said_where_the_files_would_be(void **state)
+{
+    struct trip *t = *state;
+
+    t->s.ops.plan = NULL;
+    screen_press(&t->s, "<C-x>w");
+    assert_true(screen_has(&t->s, "keep no copies of files"));
+    screen_press(&t->s, "a");
+    assert_true(screen_has(&t->s, "apply: what it would do is not known"));
+}
+
+static void modes_that_are_not_there_say_so(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    screen_press(&t->s, "m");
+    assert_true(screen_has(&t->s, "mode: only files can go back yet, not the conversation"));
+}
+
+/* ---- what it looks like ---- */
+
+static void it_fits_eighty_columns(void **state)
+{
+    struct trip *t = *state;
+    /* clang-format off */
+    static const char want[] =
+        " rewind  Fix the payment retry loop           dry run: nothing has been changed\n"
+        "  Begin with the shop    3h     ✗ │▌[x] M src/pay.c                       +2 -2\n"
+        "▌ Add idempotency keys   2h    7f │ [x] D src/keys.c                      +0 -2\n"
+        "  Split the handler      1h $  1f │ [x] A src/gone.c                      +1 -0\n"
+        "                                  │ [ ] R README.md          edited since +0 -1\n"
+        "                                  │ [ ] R .bashrc               sensitive +0 -1\n"
+        "                                  │  -  R .git/config              not allowed\n"
+        "                                  │ [ ] R ~/other/notes.txt       outside +1 -1\n"
+        "                                  │     1 unchanged\n"
+        "                                  ├─ src/pay.c ───────────────────── hunk 1/2 ──\n"
+        "                                  │ @@ -1,5 +1,5 @@                         [x]\n"
+        "                                  │    1   /* 1 */\n"
+        "                                  │    2 - bool seen(struct slice key);\n"
+        "                                  │    2 + int seen(const char *key);\n"
+        "                                  │    3   /* 3 */\n"
+        "                                  │    4   /* 4 */\n"
+        "                                  │    5   /* 5 */\n"
+        " ─────────────────────────────────┤ @@ -15,6 +15,6 @@                       [x]\n"
+        "  Add idempotency keys            │   15   /* 15 */\n"
+        "  going back to before this was   │   16   /* 16 */\n"
+        "  answered                        │   17   /* 17 */\n"
+        "                                  │   18 -     return charge(key, cents, 0);\n"
+        "                                  │   18 +     return charge(key, cents);\n"
+        " h hunk  Tab pane  a apply  Esc back  ? help\n";
+    /* clang-format on */
+
+    trip_go(t);
+    assert_string_equal(screen_text(&t->s), want);
+}
+
+/* The line between left and right stands in one column, whatever is written beside it. */
+static void it_is_straight_at_every_size(void **state)
+{
+    struct trip *t = *state;
+    static const struct {
+        int rows, cols, edge;
+    } sizes[] = { { 24, 80, 34 }, { 30, 100, 40 }, { 60, 200, 64 }, { 24, 72, 34 } };
+
+    trip_go(t);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        screen_resize(&t->s, sizes[i].rows, sizes[i].cols);
+        screen_text(&t->s);
+        for (int y = 1; y < sizes[i].rows - 1; y++) {
+            const struct cell *c = &t->s.frame.cell[y * sizes[i].cols + sizes[i].edge];
+
+            assert_true(c->style == STYLE_BORDER && c->len == 3);
+        }
+        assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+        assert_true(screen_has(&t->s, "@@ -1,5 +1,5 @@"));
+    }
+}
+
+static void a_narrow_screen_shows_one_side_at_a_time(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    screen_resize(&t->s, 12, 50);
+    assert_true(screen_has(&t->s, "Add idempotency keys"));
+    assert_false(screen_has(&t->s, "pay.c"));
+    screen_press(&t->s, "<Tab>");
+    assert_false(screen_has(&t->s, "Add idempotency keys"));
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+}
+
+static void a_session_named_on_the_command_line_is_left_for_good(void **state)
+{
+    struct trip *t = *state;
+    const struct session_ref ref = {
+        .store = &t->s.store, .id = SLICE("s"), .path = SLICE("/s"), .folder = SLICE("")
+    };
+
+    assert_true(model_rewind(t->s.model, &ref, SLICE("Payments")));
+    screen_answer(&t->s);
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    screen_press(&t->s, "<Esc>");
+    assert_string_equal(t->s.log, "quit 0\n");
+}
+
+int main(void)
+{
+#define T(name) cmocka_unit_test_setup_teardown(name, trip_set_up, trip_tear_down)
+    const struct CMUnitTest tests[] = {
+        T(from_a_message_its_turn_is_selected),
+        T(a_session_without_points_says_what_that_means),
+        T(a_failure_is_said_where_the_files_would_be),
+        T(modes_that_are_not_there_say_so),
+        T(it_fits_eighty_columns),
+        T(it_is_straight_at_every_size),
+        T(a_narrow_screen_shows_one_side_at_a_time),
+        T(a_session_named_on_the_command_line_is_left_for_good),
+    };
+#undef T
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
