@@ -118,6 +118,9 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
 
 /* ---- preflight ---- */
 
+/* An entry of the plan, with a path of some length. */
+enum { PLAN_BYTES_EACH = 1024 };
+
 /* Bytes that are going to be written, against what is free: said before the first of them is written. */
 static enum err_code check_space(const char *dir, int64_t need, const char *what, struct err *e)
 {
@@ -133,26 +136,43 @@ static enum err_code check_space(const char *dir, int64_t need, const char *what
                    (long long)free_bytes);
 }
 
+/* What a file takes on the disk: whole blocks, one more for its name and inode. */
+static int64_t on_disk(int64_t size)
+{
+    return (size + 4095) / 4096 * 4096 + 4096;
+}
+
+static int64_t wanted_size(const struct rewind_target *t)
+{
+    struct stat st;
+
+    if (t->want != REWIND_BYTES)
+        return 0;
+    return t->source.file && stat(t->source.file, &st) == 0 ? st.st_size
+                                                            : (int64_t)t->source.bytes.n;
+}
+
+/* The record holds the old files, its plan and four marks: the marks come when there is no way back, so there must be
+ * room for them now. */
 static enum err_code preflight(const struct tx *tx, const struct rewind_preview *p, struct err *e)
 {
-    int64_t undo = 0, fresh = 0;
+    const char *root = p->plan->root ? p->plan->root : "/";
+    int64_t undo = 5 * on_disk(0), fresh = 0;
+    struct stat a, b;
 
     for (size_t i = 0; i < p->n; i++) {
         const struct rewind_entry *x = &p->entry[i];
-        struct stat st;
 
         if (!takes_part(x))
             continue;
-        undo += x->seen.exists ? x->seen.size : 0;
-        if (x->target->want == REWIND_BYTES && x->target->source.file &&
-            stat(x->target->source.file, &st) == 0)
-            fresh += st.st_size;
-        else
-            fresh += (int64_t)x->target->source.bytes.n;
+        undo += PLAN_BYTES_EACH + (x->seen.exists ? on_disk(x->seen.size) : 0);
+        fresh += x->action == REWIND_DELETE ? 0 : on_disk(wanted_size(x->target));
     }
+    if (stat(tx->dir, &a) == 0 && stat(root, &b) == 0 && a.st_dev == b.st_dev)
+        return check_space(tx->dir, undo + fresh, "the rewind and its undo record", e);
     enum err_code rc = check_space(tx->dir, undo, "the undo record", e);
 
-    return rc || !p->plan->root ? rc : check_space(p->plan->root, fresh, "the rewind", e);
+    return rc ? rc : check_space(root, fresh, "the rewind", e);
 }
 
 /* ---- apply ---- */
