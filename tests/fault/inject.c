@@ -32,6 +32,7 @@ static bool cutting(void)
 void inject_arm(const struct inject *how)
 {
     armed = *how;
+    own_counter = 0;
     if (!armed.counter)
         armed.counter = &own_counter;
 }
