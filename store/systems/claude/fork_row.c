@@ -8,9 +8,23 @@
 
 /* One row of a fork: the bytes of the source's row, with new ids where the old ones were. */
 
+/* The members that are looked at, all found in one pass. */
+enum member { UUID, LOGICAL, REQUEST, FORKED, SESSION, SUBTYPE, COMPACT, ATTACHMENT, MEMBERS };
+
+static const char *const member_names[MEMBERS] = {
+    [UUID] = "uuid",
+    [LOGICAL] = "logicalParentUuid",
+    [REQUEST] = "requestSessionId",
+    [FORKED] = "forkedFrom",
+    [SESSION] = "sessionId",
+    [SUBTYPE] = "subtype",
+    [COMPACT] = "compactMetadata",
+    [ATTACHMENT] = "attachment",
+};
+
 struct row_edit {
     struct fork *f;
-    struct slice row;
+    struct slice member[MEMBERS]; /* empty: not there */
     struct json_edit edit[JSON_EDITS_MAX];
     size_t n;
     enum err_code rc;
@@ -109,12 +123,12 @@ static void edit_compaction(struct row_edit *r, size_t line)
     static const char *const messages[] = { "anchorUuid", "uuids", "allUuids" };
     static const char *const segment[] = { "headUuid", "anchorUuid", "tailUuid" };
     struct buf kept[2] = { 0 };
-    struct slice metadata, value;
+    struct slice metadata = r->member[COMPACT], value;
     struct json_edit edit[4] = { { .name = "runningTurnSends" } };
     size_t n = 1;
     bool strip = line == r->f->summarised;
 
-    if (!json_get(r->row, "compactMetadata", &metadata) || json_type(metadata) != JSON_OBJECT)
+    if (json_type(metadata) != JSON_OBJECT)
         return;
     if (strip || json_get(metadata, "preservedMessages", &value)) {
         if (!strip && json_type(value) == JSON_OBJECT)
@@ -141,11 +155,11 @@ static void edit_compaction(struct row_edit *r, size_t line)
 
 static void edit_attachment(struct row_edit *r)
 {
-    struct slice attachment, value;
+    struct slice attachment = r->member[ATTACHMENT], value;
     struct json_edit edit;
     char id[FORK_QUOTED];
 
-    if (!json_get(r->row, "attachment", &attachment) || json_type(attachment) != JSON_OBJECT)
+    if (json_type(attachment) != JSON_OBJECT)
         return;
     if (claude_says(attachment, "type", "queued_command") &&
         json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, id)) {
@@ -191,26 +205,26 @@ static struct slice new_parent(struct row_edit *r, size_t line)
 /* Which session's requests the answer belongs to: that of the first fork. Dropped where nothing says so. */
 static struct slice request_session(struct row_edit *r)
 {
-    static const char *const paths[] = { "requestSessionId", "forkedFrom.sessionId", "sessionId" };
-    struct slice value;
+    struct slice forked = { NULL, 0 };
 
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (json_at(r->row, paths[i], &value) && json_type(value) == JSON_STRING)
-            return value;
+    json_get(r->member[FORKED], "sessionId", &forked);
+    const struct slice values[] = { r->member[REQUEST], forked, r->member[SESSION] };
+
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (json_type(values[i]) == JSON_STRING)
+            return values[i];
     return (struct slice){ NULL, 0 };
 }
 
 static void edit_ids(struct row_edit *r, size_t line)
 {
-    struct slice value, null = SLICE("null");
-
     put(r, "parentUuid", new_parent(r, line));
-    if (json_get(r->row, "logicalParentUuid", &value))
+    if (r->member[LOGICAL].n)
         put_if_there(r, "logicalParentUuid",
-                     fork_new_quoted(r->f, value, r->logical)
+                     fork_new_quoted(r->f, r->member[LOGICAL], r->logical)
                          ? (struct slice){ r->logical, strlen(r->logical) }
-                         : null);
-    if (json_get(r->row, "uuid", &value) && fork_new_quoted(r->f, value, r->id))
+                         : SLICE("null"));
+    if (fork_new_quoted(r->f, r->member[UUID], r->id))
         put(r, "uuid", (struct slice){ r->id, strlen(r->id) });
     put(r, "sessionId", quote(r->f->id, r->session));
     if (line == r->f->last)
@@ -220,14 +234,11 @@ static void edit_ids(struct row_edit *r, size_t line)
 
 static void edit_origin(struct row_edit *r)
 {
-    struct slice uuid;
     enum err_code rc;
 
-    if (!json_get(r->row, "uuid", &uuid))
-        return;
     rc = buf_addf(&r->origin, "{\"sessionId\":\"%s\",\"messageUuid\":", r->f->ref->id.p);
     if (!rc)
-        rc = buf_add(&r->origin, uuid);
+        rc = buf_add(&r->origin, r->member[UUID]);
     if (!rc)
         rc = buf_add_byte(&r->origin, '}');
     if (rc)
@@ -257,14 +268,16 @@ static void drop_state(struct row_edit *r)
 
 enum err_code fork_row(struct fork *f, size_t line, struct slice row, struct buf *out)
 {
-    struct row_edit r = { .f = f, .row = row };
+    struct row_edit r = { .f = f };
     const struct index_line *l = claude_line(&f->log, line);
 
+    json_get_each(row, member_names, MEMBERS, r.member);
     edit_ids(&r, line);
     drop_state(&r);
     if (claude_line_is(l, CLAUDE_SYSTEM)) {
         edit_compaction(&r, line);
-        if (claude_says(row, "subtype", "model_refusal_fallback"))
+        if (json_type(r.member[SUBTYPE]) == JSON_STRING &&
+            json_string_is(r.member[SUBTYPE], "model_refusal_fallback"))
             put(&r, "neutralizedByFork", SLICE("true"));
     }
     if (claude_line_is(l, CLAUDE_ATTACHMENT))
