@@ -132,7 +132,9 @@ static void a_session_named_on_the_command_line_is_left_for_good(void **state)
         .store = &t->s.store, .id = SLICE("s"), .path = SLICE("/s"), .folder = SLICE("")
     };
 
-    assert_true(model_rewind(t->s.model, &ref, SLICE("Payments")));
+    const struct session_row row = { .ref = ref, .summary = SLICE("Payments") };
+
+    assert_true(model_rewind(t->s.model, &row));
     screen_answer(&t->s);
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     screen_press(&t->s, "<Esc>");

@@ -181,6 +181,18 @@ static void hunks_are_taken_one_by_one(void **state)
     assert_true(trip_is_untouched(t));
 }
 
+/* The first session of the shop is running, the second is not. */
+static void a_running_agent_is_named_before_files_change(void **state)
+{
+    struct trip *t = *state;
+
+    screen_press(&t->s, "<C-x>wa");
+    assert_true(screen_has(&t->s, "An agent has this session open"));
+    screen_press(&t->s, "<Esc><Esc><Down><C-x>wa");
+    assert_true(screen_has(&t->s, "an undo record is kept"));
+    assert_false(screen_has(&t->s, "An agent has this session open"));
+}
+
 static void nothing_ticked_is_nothing_to_apply(void **state)
 {
     struct trip *t = *state;
@@ -289,6 +301,7 @@ int main(void)
         T(what_nobody_may_allow_says_why),
         T(an_unticked_file_stays),
         T(hunks_are_taken_one_by_one),
+        T(a_running_agent_is_named_before_files_change),
         T(nothing_ticked_is_nothing_to_apply),
         T(a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about),
         T(turns_passed_over_are_not_looked_at),

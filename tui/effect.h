@@ -32,7 +32,8 @@ enum effect_kind {
     EFFECT_CHECKPOINTS, /* points of the session to go back to -> MSG_CHECKPOINTS */
     EFFECT_PROSPECT,    /* what going back to the point in `text` would do -> MSG_PROSPECT */
     EFFECT_COMPARE,     /* entry `first` of a prospect, line by line -> MSG_COMPARISON */
-    EFFECT_REWIND,      /* carries out what was picked of a prospect -> MSG_REWOUND */
+    EFFECT_REWIND, /* carries out what was picked of a prospect, also when the person left meanwhile ->
+                      MSG_REWOUND */
     EFFECT_UNDO_REWIND, /* takes the record in `text` back -> MSG_REWOUND */
 
     EFFECT_WEIGH, /* what would go if the refs were deleted? -> MSG_WEIGHED */

@@ -23,11 +23,11 @@ struct model *model_new(const struct settings *settings, int64_t now_ms)
     return NULL;
 }
 
-bool model_rewind(struct model *m, const struct session_ref *ref, struct slice title)
+bool model_rewind(struct model *m, const struct session_row *row)
 {
-    const struct rewind_place newest = { .time_ms = TIME_NONE };
+    const struct rewind_start newest = { .time_ms = TIME_NONE, .live = row->flags & SESSION_LIVE };
 
-    if (!rewind_view_open(m->rewind, ref, title, newest, m->now_ms, &m->fx))
+    if (!rewind_view_open(m->rewind, &row->ref, row->summary, newest, m->now_ms, &m->fx))
         return false;
     m->rewind_only = true;
     view_push(m, VIEW_REWIND);

@@ -22,7 +22,7 @@ struct model;
 struct model *model_new(const struct settings *settings, int64_t now_ms);
 /* Begins with the rewind view of a session instead of the list; leaving it leaves the program. False without
  * memory. */
-bool model_rewind(struct model *m, const struct session_ref *ref, struct slice title);
+bool model_rewind(struct model *m, const struct session_row *row);
 void model_free(struct model *m);
 
 /* Changes the model and queues effects; touches nothing else. Takes over what msg carries (tui/msg.h). */

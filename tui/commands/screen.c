@@ -72,7 +72,7 @@ static struct model *make_model(const struct invocation *in, const struct settin
 {
     struct model *model = model_new(settings, in->world->env.now_ms);
 
-    if (model && rewind && !model_rewind(model, &rewind->ref, rewind->summary)) {
+    if (model && rewind && !model_rewind(model, rewind)) {
         model_free(model);
         model = NULL;
     }

@@ -163,7 +163,7 @@ static void take_prospect(struct rewind_view *v, struct prospect *p, struct effe
 /* ---- the turns ---- */
 
 /* The turn of the message the person came from: the one it begins, else the last that began before it. */
-static size_t turn_of(const struct checkpoint_list *list, struct rewind_place at)
+static size_t turn_of(const struct checkpoint_list *list, struct rewind_start at)
 {
     size_t turn = list->n - 1;
 

@@ -24,6 +24,8 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
         dialog_line(d, "%zu file%s not ticked and stay%s as %s", listed,
                     listed == 1 ? " is" : "s are", listed == 1 ? "s" : "",
                     listed == 1 ? "it is" : "they are");
+    if (v->at.live)
+        dialog_line(d, "An agent has this session open, and may be writing files right now.");
     dialog_offer(d, CHOICE_CANCEL, "leave everything as it is");
     dialog_offer(d, CHOICE_DO, "%s", what);
 }

@@ -35,7 +35,7 @@ struct rewind_view {
     struct arena texts;
     struct ref_list *session; /* owned; NULL: nothing is shown */
     struct slice title;
-    struct rewind_place at;
+    struct rewind_start at;
     int64_t now_ms;
     int h, w;
     enum rewind_pane pane;

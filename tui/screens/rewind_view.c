@@ -50,7 +50,7 @@ void rewind_view_free(struct rewind_view *v)
 }
 
 bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, struct slice title,
-                      struct rewind_place at, int64_t now_ms, struct effects *fx)
+                      struct rewind_start at, int64_t now_ms, struct effects *fx)
 {
     rewind_view_close(v, fx);
     v->now_ms = now_ms;

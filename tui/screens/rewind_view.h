@@ -25,15 +25,16 @@ struct rewind_view;
 struct rewind_view *rewind_view_new(const struct settings *settings);
 void rewind_view_free(struct rewind_view *v); /* NULL is fine */
 
-/* Where the selection begins: at the turn of this message; zeroed: at the newest turn. */
-struct rewind_place {
+/* What the view begins with. The selected turn is that of the message; without one it is the newest. */
+struct rewind_start {
     struct id128 message;
-    int64_t time_ms;
+    int64_t time_ms; /* of the message; TIME_NONE */
+    bool live;       /* an agent has the session open */
 };
 
 /* Shows a session; what was shown before is forgotten. Texts are copied. False without memory. */
 bool rewind_view_open(struct rewind_view *v, const struct session_ref *ref, struct slice title,
-                      struct rewind_place at, int64_t now_ms, struct effects *fx);
+                      struct rewind_start at, int64_t now_ms, struct effects *fx);
 void rewind_view_close(struct rewind_view *v, struct effects *fx);
 
 /* The size of the rectangle it will be drawn into. */

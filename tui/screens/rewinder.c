@@ -61,7 +61,8 @@ static void mouse(struct model *m, struct mouse e)
 void rewind_begin(struct model *m, enum action a)
 {
     const struct entry *e = model_subject(m);
-    struct rewind_place at = { .time_ms = TIME_NONE };
+    struct rewind_start at = { .time_ms = TIME_NONE,
+                               .live = e->row && e->row->flags & SESSION_LIVE };
 
     if (view_top(m) == VIEW_REWIND)
         return;

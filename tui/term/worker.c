@@ -64,7 +64,8 @@ static bool may_take_long(const struct job *j)
 
 static bool is_change(const struct job *j)
 {
-    return j->question.kind == EFFECT_CHANGE;
+    return j->question.kind == EFFECT_CHANGE || j->question.kind == EFFECT_REWIND ||
+           j->question.kind == EFFECT_UNDO_REWIND;
 }
 
 /* ---- answers, with the lock held ---- */
