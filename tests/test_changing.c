@@ -320,6 +320,65 @@ static void in_a_conversation_u_undoes(void **state)
     screen_close(&x.s);
 }
 
+/* --- copies, and going on from a message */
+static void a_fork_asks_for_a_title_and_is_then_selected(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><C-f>");
+    assert_non_null(
+        strstr(screen_line(&x.s, 23), " a copy, called › Payments: idempotency keys (fork)"));
+    screen_press(&x.s, "<Esc>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<C-f><C-u>Again<Enter>");
+    assert_string_equal(x.s.log, "fork 22222222: Again\n");
+    assert_true(screen_has(&x.s, "forked: the copy is selected — ^X u undo"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Paket")); /* the last one stands for it */
+    screen_close(&x.s);
+}
+
+static void only_one_session_is_forked_at_a_time(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Tab><Tab><C-f>");
+    assert_true(screen_has(&x.s, "one session can be forked at a time, 2 are marked"));
+    screen_press(&x.s, "<Enter>");
+    assert_null(strstr(x.s.log, "fork"));
+    screen_close(&x.s);
+}
+
+static void a_running_session_is_not_resumed_at_a_message(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Right>r");
+    assert_true(screen_has(&x.s, "resume here: an agent has this session open"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
+static void resuming_at_a_message_asks_and_leaves_all_by_default(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<Down><Right>r");
+    assert_true(screen_has(&x.s, "Resume here, in place?"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "r<Down><Enter>");
+    assert_string_equal(x.s.log, "resume at 22222222\nresume 22222222 in /home/u/src/shop\n");
+    screen_close(&x.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +402,10 @@ int main(void)
         cmocka_unit_test(nothing_to_undo_is_no_error),
         cmocka_unit_test(a_deleted_conversation_is_left),
         cmocka_unit_test(in_a_conversation_u_undoes),
+        cmocka_unit_test(a_fork_asks_for_a_title_and_is_then_selected),
+        cmocka_unit_test(only_one_session_is_forked_at_a_time),
+        cmocka_unit_test(a_running_session_is_not_resumed_at_a_message),
+        cmocka_unit_test(resuming_at_a_message_asks_and_leaves_all_by_default),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -183,6 +183,28 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     end(&w);
 }
 
+static void a_copy_is_made_and_undo_takes_it_away(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+    char name[128];
+
+    begin(&w);
+    ask(&w, WISH_FORK, "");
+    struct msg m = next(&w);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    assert_string_equal(m.u.changed->error.text, "");
+    snprintf(name, sizeof name, "projects/-p/%s.jsonl", m.u.changed->copy);
+    msg_fini(&m);
+    assert_true(folder_has(&w.talk.folder, name));
+    assert_true(folder_has(&w.talk.folder, FILE_NAME));
+    done(&w, WISH_UNDO, "");
+    assert_false(folder_has(&w.talk.folder, name));
+    assert_true(folder_has(&w.talk.folder, FILE_NAME));
+    end(&w);
+}
+
 static void what_went_wrong_is_said_and_nothing_changes(void **state)
 {
     (void)state;
@@ -253,6 +275,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_title_is_written_and_undo_leaves_not_a_byte_of_it),
         cmocka_unit_test(a_session_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_copy_is_made_and_undo_takes_it_away),
         cmocka_unit_test(what_went_wrong_is_said_and_nothing_changes),
         cmocka_unit_test(changes_are_made_in_the_order_asked),
         cmocka_unit_test(who_leaves_at_once_has_made_the_change_all_the_same),

@@ -34,8 +34,8 @@ static void on_80x24_it_shows_what_a_row_has(void **state)
 
     shop_ready(&x, 24, 80);
     assert_screen(&x.s, lines);
-    assert_string_equal(screen_line(&x.s, 23), " Enter resume  → view  Tab mark  ^A scope  ^R "
-                                               "rename  ^S sort  ^X more  ? help");
+    assert_string_equal(screen_line(&x.s, 23), " Enter resume  → view  Tab mark  ^A scope  ^F "
+                                               "fork  ^R rename  ^X more  ? help");
     assert_int_equal(x.s.frame.cursor_y, 2);
     assert_int_equal(x.s.frame.cursor_x, 0);
     screen_close(&x.s);

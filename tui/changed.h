@@ -16,6 +16,7 @@ enum wish {
     WISH_TAG,    /* text: the tag; empty: none any more */
     WISH_ARCHIVE,
     WISH_UNARCHIVE,
+    WISH_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */
     WISH_TRASH,     /* names: the titles, as the trash will show them */
     WISH_RESUME_AT, /* names: one message */
     WISH_UNDO,      /* the newest change that stands, whoever made it */
@@ -31,6 +32,7 @@ struct changed {
         text; /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
     struct name_list sessions; /* ids of those that are not what they were */
     int64_t bytes;             /* TRASH, EMPTY */
+    char copy[64];             /* FORK: the id of the new session */
 };
 
 struct changed *changed_new(enum wish wish);

@@ -104,6 +104,7 @@ static bool collect(struct model *m, enum action a)
     c->running = c->unwilling = 0;
     c->bytes = 0;
     c->all_archived = true;
+    c->message[0] = '\0';
     c->refs = ref_list_new();
     c->titles = name_list_new();
     bool ok = c->refs && c->titles;
@@ -303,6 +304,96 @@ static void take_weight(struct model *m, const struct weighed *w)
     }
 }
 
+/* ---- at a message ---- */
+
+/* The id of the message under the cursor, as text. (An id that is no UUID has no text here, and the system will say
+ * that it knows no such message.) */
+static bool message_meant(const struct model *m, char out[40])
+{
+    struct id128 id;
+    int64_t time_ms;
+
+    if (!transcript_view_message(m->viewer, &id, &time_ms))
+        return false;
+    snprintf(out, 40, "%08x-%04x-%04x-%04x-%012llx", (unsigned)(id.hi >> 32),
+             (unsigned)(id.hi >> 16 & 0xffff), (unsigned)(id.hi & 0xffff), (unsigned)(id.lo >> 48),
+             (unsigned long long)(id.lo & 0xffffffffffffu));
+    return true;
+}
+
+/* What the effect names is the message, not the titles. */
+static bool name_message(struct model *m)
+{
+    struct changing *c = &m->changing;
+    const char *text = c->message;
+
+    name_list_free(c->titles);
+    c->titles = name_list_new();
+    if (c->titles && name_list_add(c->titles, (struct slice){ text, strlen(text) }))
+        return true;
+    no_memory(m);
+    return false;
+}
+
+static const char *fork_as(struct model *m, struct slice title)
+{
+    if (name_message(m))
+        ask(m, WISH_FORK, is_blank(title) ? (struct slice){ 0 } : title);
+    return NULL;
+}
+
+static void begin_fork(struct model *m, bool here)
+{
+    const struct changing *c = &m->changing;
+    char title[EDIT_MAX];
+
+    if (c->refs->n > 1) {
+        toast_say(&m->toast, m->now_ms, "one session can be forked at a time, %zu are marked",
+                  c->refs->n);
+        changing_forget(m);
+        return;
+    }
+    int n = snprintf(title, sizeof title, "%.*s (fork)", SLICE_ARG(c->titles->name[0]));
+
+    if (n < 0 || n >= (int)sizeof title)
+        n = 0;
+    prompt_open(m, here ? "a copy up to here, called " : "a copy, called ",
+                (struct slice){ title, (size_t)n }, fork_as);
+}
+
+static void resume_at_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice != CHOICE_DO)
+        changing_forget(m);
+    else if (name_message(m))
+        ask(m, WISH_RESUME_AT, (struct slice){ 0 });
+}
+
+static void begin_resume_at(struct model *m)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, "Resume here, in place?", resume_at_answer);
+    dialog_line(d, "The session itself goes on after this message.");
+    dialog_line(d, "What follows it now stays in the file as another branch.");
+    dialog_offer(d, CHOICE_CANCEL, "leave the session as it is");
+    dialog_offer(d, CHOICE_DO, "resume here");
+    view_push(m, VIEW_DIALOG);
+}
+
+static void begin_at_message(struct model *m, enum action a)
+{
+    if (!message_meant(m, m->changing.message)) {
+        toast_say(&m->toast, m->now_ms, "%s: there is no message here", action_title(a));
+        changing_forget(m);
+        return;
+    }
+    if (a == ACT_FORK_AT)
+        begin_fork(m, true);
+    else
+        begin_resume_at(m);
+}
+
 /* ---- the ways in ---- */
 
 void changing_begin(struct model *m, enum action a)
@@ -323,6 +414,9 @@ void changing_begin(struct model *m, enum action a)
     case ACT_RENAME: begin_rename(m); break;
     case ACT_TAG: begin_tag(m); break;
     case ACT_TRASH: begin_trash(m); break;
+    case ACT_FORK: begin_fork(m, false); break;
+    case ACT_FORK_AT:
+    case ACT_RESUME_AT: begin_at_message(m, a); break;
     case ACT_ARCHIVE:
         ask(m, m->changing.all_archived ? WISH_UNARCHIVE : WISH_ARCHIVE, (struct slice){ 0 });
         break;
@@ -363,7 +457,8 @@ static struct words words_done(const struct model *m, const struct changed *c)
     case WISH_REDO:
         snprintf(w.text, sizeof w.text, "done again: %.*s (%s)", SLICE_ARG(text), n.text);
         break;
-    case WISH_RESUME_AT: break;
+    case WISH_FORK: snprintf(w.text, sizeof w.text, "forked: the copy is selected"); break;
+    case WISH_RESUME_AT: snprintf(w.text, sizeof w.text, "it goes on at that message"); break;
     }
     return w;
 }
@@ -406,6 +501,18 @@ static void leave_deleted(struct model *m, const struct changed *c)
     m->depth = 1;
 }
 
+/* Back in the list, on the copy: Enter goes on in it. */
+static void show_copy(struct model *m, const struct changed *c)
+{
+    if (m->viewed != ENTRY_NONE) {
+        transcript_view_close(m->viewer, &m->fx);
+        m->viewed = ENTRY_NONE;
+    }
+    m->depth = 1;
+    list_unmark_all(&m->list);
+    snprintf(m->list.seek, sizeof m->list.seek, "%s", c->copy);
+}
+
 static void take_changed(struct model *m, const struct changed *c)
 {
     m->changing.under_way -= m->changing.under_way > 0;
@@ -416,6 +523,10 @@ static void take_changed(struct model *m, const struct changed *c)
     if (!c->error.code && c->wish == WISH_TRASH)
         list_unmark_all(&m->list);
     leave_deleted(m, c);
+    if (!c->error.code && c->wish == WISH_FORK)
+        show_copy(m, c);
+    if (!c->error.code && c->wish == WISH_RESUME_AT)
+        choose_begin(m, ACT_RESUME);
     for (size_t i = 0; i < c->sessions.n; i++)
         roster_touch(&m->list.roster, c->sessions.name[i]);
     trash_view_refresh(m);

@@ -18,6 +18,7 @@ struct changing {
     size_t running, unwilling; /* sessions that were meant too, and stay */
     int64_t bytes;
     bool all_archived;
+    char message[40];  /* the one that is meant; "": none */
     unsigned weighing; /* generation of EFFECT_WEIGH; 0: none */
 
     /* what is being done */

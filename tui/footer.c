@@ -5,8 +5,8 @@
 /* The keys that are worth knowing here, most useful first; those that do not fit or cannot be done now are
  * left out, help never is. */
 static const enum action in_list[] = {
-    ACT_RESUME, ACT_VIEW, ACT_MARK,    ACT_SCOPE, ACT_FORK,
-    ACT_RENAME, ACT_SORT, ACT_PREVIEW, ACT_MENU,  ACT_NONE,
+    ACT_RESUME, ACT_VIEW, ACT_MARK, ACT_SCOPE,   ACT_FORK,
+    ACT_RENAME, ACT_MENU, ACT_SORT, ACT_PREVIEW, ACT_NONE,
 };
 static const enum action in_filter[] = { ACT_ACCEPT, ACT_BACK, ACT_UP, ACT_DOWN, ACT_NONE };
 static const enum action in_transcript[] = {

@@ -21,9 +21,6 @@ unsigned action_ability(enum action a)
 static bool is_missing(enum action a)
 {
     switch (a) {
-    case ACT_FORK:
-    case ACT_FORK_AT:
-    case ACT_RESUME_AT:
     case ACT_EXPORT:
     case ACT_CLEANUP: return true;
     default: return false;
@@ -49,7 +46,7 @@ static const char *change_reason(const struct model *m, enum action a)
 
         if (row && !(row->can & ability))
             why = "this session's system cannot do that";
-        else if (row && a == ACT_TRASH && row->flags & SESSION_LIVE)
+        else if (row && (a == ACT_TRASH || a == ACT_RESUME_AT) && row->flags & SESSION_LIVE)
             why = "an agent has this session open";
         else
             return NULL;
@@ -59,7 +56,8 @@ static const char *change_reason(const struct model *m, enum action a)
 
 static bool is_change(enum action a)
 {
-    return a == ACT_RENAME || a == ACT_TAG || a == ACT_ARCHIVE || a == ACT_TRASH;
+    return a == ACT_RENAME || a == ACT_TAG || a == ACT_ARCHIVE || a == ACT_TRASH || a == ACT_FORK ||
+           a == ACT_FORK_AT || a == ACT_RESUME_AT;
 }
 
 const char *action_reason(const struct model *m, enum action a)

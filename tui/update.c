@@ -71,6 +71,9 @@ static void act_anywhere(struct model *m, enum action a)
     case ACT_REWIND:
     case ACT_REWIND_AT: rewind_begin(m, a); break;
     case ACT_TRASHED: trash_view_open(m); break;
+    case ACT_FORK:
+    case ACT_FORK_AT:
+    case ACT_RESUME_AT:
     case ACT_RENAME:
     case ACT_TAG:
     case ACT_ARCHIVE:

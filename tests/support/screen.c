@@ -49,8 +49,9 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->ref.folder = arena_copy(&row->arena, ref->folder);
     row->hidden = (enum session_hidden)f->hidden;
     row->flags = f->flags;
-    row->can =
-        (CAN_RESUME | CAN_REWIND | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE) & ~f->cannot;
+    row->can = (CAN_RESUME | CAN_REWIND | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE |
+                CAN_FORK | CAN_RESUME_AT) &
+               ~f->cannot;
     row->summary = keep(row, f->title);
     if (f->named)
         row->custom_title = row->summary;
@@ -276,9 +277,9 @@ static void answer_change(struct screen *s, const struct effect *e)
 {
     static const char *const names[] = {
         [WISH_RENAME] = "rename",       [WISH_TAG] = "tag",     [WISH_ARCHIVE] = "archive",
-        [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_RESUME_AT] = "resume at",
-        [WISH_UNDO] = "undo",           [WISH_REDO] = "redo",   [WISH_RESTORE] = "restore",
-        [WISH_EMPTY] = "empty",
+        [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_FORK] = "fork",
+        [WISH_RESUME_AT] = "resume at", [WISH_UNDO] = "undo",   [WISH_REDO] = "redo",
+        [WISH_RESTORE] = "restore",     [WISH_EMPTY] = "empty",
     };
     struct changed *c = changed_new(e->wish);
 
@@ -300,6 +301,8 @@ static void answer_change(struct screen *s, const struct effect *e)
     if (e->text.n > 0)
         note(s, ": %.*s", SLICE_ARG(buf_slice(&e->text)));
     note(s, "\n");
+    if (e->wish == WISH_FORK)
+        snprintf(c->copy, sizeof c->copy, "%s", s->fake[s->fakes - 1].id);
     if (e->wish == WISH_UNDO)
         undo_fakes(s, c);
     else

@@ -100,6 +100,7 @@ static void put_cursor(struct list *l, size_t at, struct effects *fx)
 void list_move_to(struct list *l, size_t at, struct effects *fx)
 {
     l->moved = true;
+    l->seek[0] = '\0';
     put_cursor(l, at, fx);
 }
 
@@ -134,8 +135,22 @@ static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
     return false;
 }
 
+/* A session that was just made is gone to when it is there, unless the person went elsewhere meanwhile. */
+static void find_sought(struct list *l)
+{
+    for (size_t i = 0; l->seek[0] && i < l->filter.hits; i++) {
+        struct slice id = l->roster.entry[l->filter.hit[i]].ref.id;
+
+        if (!slice_eq(id, (struct slice){ l->seek, strlen(l->seek) }))
+            continue;
+        l->selected = l->filter.hit[i];
+        l->moved = true;
+        l->seek[0] = '\0';
+    }
+}
+
 /* After sorting or filtering: the same session where it is still shown, else the top. */
-static void find_selection(struct list *l, struct effects *fx)
+static void keep_selection(struct list *l, struct effects *fx)
 {
     uint32_t wanted = l->sought != ENTRY_NONE ? l->sought : l->selected;
     bool pending = filter_pending(&l->filter), wants = l->moved && wanted != ENTRY_NONE;
@@ -150,6 +165,12 @@ static void find_selection(struct list *l, struct effects *fx)
     else if (!found && !pending)
         l->moved = false;
     put_cursor(l, at, fx);
+}
+
+static void find_selection(struct list *l, struct effects *fx)
+{
+    find_sought(l);
+    keep_selection(l, fx);
 }
 
 static bool by_score(const struct list *l)

@@ -68,7 +68,8 @@ struct list {
     uint32_t sought; /* to be selected when the filter comes to it; ENTRY_NONE: nothing else */
     size_t at, top;
     bool moved;
-    bool *marked; /* owned, by entry */
+    char seek[64]; /* the id of a session to select as soon as it is listed; "": none */
+    bool *marked;  /* owned, by entry */
     size_t marked_cap, marks;
 
     /* the conversation beside it */

@@ -28,13 +28,17 @@ static int draw_note(const struct prompt *p, struct frame *f, int y)
     enum style style = p->note[0] ? STYLE_WARN : STYLE_DIM;
     int w = frame_width((struct slice){ text, strlen(text) });
 
-    if (w > f->cols / 2)
+    int typed = frame_width((struct slice){ p->label, strlen(p->label) }) +
+                frame_width(edit_text(&p->edit)) + 6;
+
+    /* A hint gives way to what is typed; a reason does not. */
+    if (w > f->cols / 2 || (!p->note[0] && typed + w > f->cols))
         return f->cols;
     frame_puts(f, y, f->cols - w - 1, w, style, text);
     return f->cols - w - 2;
 }
 
-/* The line that is typed takes the place of the footer; a note that has no room beside it stands above. */
+/* The line that is typed takes the place of the footer. */
 static void draw(const struct model *m, struct frame *f)
 {
     const struct prompt *p = &m->prompt;

@@ -358,10 +358,7 @@ const char *transcript_view_unavailable(const struct transcript_view *v, enum ac
     switch (a) {
     case ACT_BRANCHES: return "other branches are not read yet";
     case ACT_EXPORT: return "export comes with a later version";
-    case ACT_FORK_AT: return "forking at a message comes with a later version";
     case ACT_REWIND_AT: return ops && ops->plan ? NULL : "this system keeps no copies of files";
-    case ACT_RESUME_AT:
-        return "resuming at a message comes with a later version: Enter in the list";
     case ACT_SUBAGENTS: return !ops || ops->subagents ? NULL : "this system keeps no sub-agents";
     case ACT_SEARCH_NEXT:
     case ACT_SEARCH_PREV: return v->search.needle.n ? NULL : "nothing is looked for: / searches";

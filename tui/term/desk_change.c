@@ -1,5 +1,6 @@
 #include "tui/term/desk_change.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "store/tidy/request.h"
@@ -145,6 +146,50 @@ static enum err_code change_each(struct doing *d, struct err *e)
     return rc;
 }
 
+/* ---- a copy ---- */
+
+static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_result *fork,
+                               struct err *e)
+{
+    const struct session_ref *ref = &d->q->refs->ref[0];
+    const struct store_ops *ops = ref->store->ops;
+    const struct fork_request request = { .at = d->q->names->name[0],
+                                          .title = buf_slice(&d->q->text),
+                                          .with_files = true };
+    enum err_code rc =
+        ops->fork ? change_session(c, ops->name, ref->id, e) : cannot(ref, "fork", e);
+
+    if (!rc)
+        rc = ops->fork(ref->store, ref, &request, c, fork, e);
+    if (rc)
+        return rc;
+    c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(fork->id));
+    rc = c->text ? change_session(c, ops->name, fork->id, e) : no_memory(e);
+    if (!rc)
+        rc = note_session(d, fork->id, e);
+    snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork->id));
+    return rc;
+}
+
+/* The copy is made before the log is locked: that may take a while, and it is out of everybody's way. */
+static enum err_code make_fork(struct doing *d, struct err *e)
+{
+    struct change *c = change_new("fork");
+    struct change_log *log = NULL;
+    struct fork_result fork = { .path = NULL };
+    enum err_code rc = c ? plan_fork(d, c, &fork, e) : no_memory(e);
+
+    if (!rc)
+        rc = open_log(d, &log, e);
+    if (!rc)
+        rc = change_run(log, c, e);
+    if (rc && fork.path)
+        fork_drop(&fork);
+    change_log_close(log);
+    change_free(c);
+    return rc;
+}
+
 /* ---- the trash ---- */
 
 static enum err_code requests_make(struct doing *d, struct arena *a, struct trash_request **out,
@@ -276,7 +321,7 @@ enum err_code desk_change(const struct store_env *env, const struct scope *scope
     }
     if (buf_add(&out->text, buf_slice(&q->text)))
         return no_memory(e);
-    return change_each(&d, e);
+    return q->wish == WISH_FORK ? make_fork(&d, e) : change_each(&d, e);
 }
 
 enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, struct weighed *out,
