@@ -36,7 +36,7 @@ struct change {
     size_t sessions_n;
     struct step *step;
     size_t n;
-    int64_t at_ms;
+    int64_t at_ms; /* when it was asked for; 0 until it is run: when the program began */
 };
 
 struct change *change_new(const char *kind);

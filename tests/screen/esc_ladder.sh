@@ -7,9 +7,9 @@ see "Payment page copy"
 enter_text payment
 gone "Move the cart"
 press C-x
-see "rename"
+see "give the session a title"
 press Escape
-gone "rename"
+gone "give the session a title"
 see "payment"
 press Escape
 see "Move the cart"

@@ -92,7 +92,8 @@ const struct command commands_table[] = {
         .name = "tombstone",
         .operands = "ID MSG",
         .summary = "let one message no longer count",
-        .help = "Its row is blanked in place, also while an agent is writing. What followed it stays; an\n"
+        .help = "Its row is blanked in place, also while an agent is writing. What followed it "
+                "stays; an\n"
                 "answer goes on with the row before it, a prompt begins the conversation anew.\n",
         .options = BIT(CUT) | BIT(NO_WORKTREES),
         .min_operands = 2,

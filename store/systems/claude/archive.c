@@ -69,7 +69,7 @@ enum err_code claude_archive(const struct store *st, const struct scope *scope,
     struct stat sb;
     enum err_code rc = claude_folders(claude, scope, DISCOVER_ONE, &a, &list, e);
 
-    if (!rc && print_mark(archived, st->env->now_ms, &mark))
+    if (!rc && print_mark(archived, c->at_ms ? c->at_ms : st->env->now_ms, &mark))
         rc = err_set(e, ERR_NOMEM, ref->path.p, "archive: out of memory");
     for (size_t i = 0; !rc && i < list.n; i++) {
         char *path = arena_format(&a, "%s/%s/%.*s" CLAUDE_SUFFIX, claude->projects,

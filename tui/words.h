@@ -1,0 +1,25 @@
+#ifndef TUI_WORDS_H
+#define TUI_WORDS_H
+
+#include <stddef.h>
+
+#include "lite/slice.h"
+#include "tui/action.h"
+#include "tui/changed.h"
+
+/* Pieces of the lines that tell what is being changed and what was. */
+struct model;
+
+struct words {
+    char text[200];
+};
+
+/* A title in quotation marks, cut where it is long. Data: the line is cleaned when it is drawn. */
+struct words words_title(const struct model *m, struct slice title);
+struct words words_count(size_t n);
+/* How to take it back: the key of `a` here, or that of the menu where letters are text; "" where there is none. */
+struct words words_back(const struct model *m, enum action a);
+/* What was done, for the toast. */
+struct words words_done(const struct model *m, const struct changed *c);
+
+#endif
