@@ -100,6 +100,8 @@ static uint64_t largest_first(int64_t n)
 
 static void sort_by_time(const struct sorting *s, size_t from, size_t n)
 {
+    if (n == 0)
+        return; /* an empty list has no arrays to point into */
     struct radix_item *item = s->item + from;
     struct sorting ids = *s;
 

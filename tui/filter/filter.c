@@ -238,7 +238,8 @@ static void leave_to_ask(struct filter *f, bool survivors, const uint32_t *order
     if (survivors) {
         size_t rest = f->left_end - f->left_at;
 
-        copy_entries(f->left + f->fit_count, f->left + f->left_at, rest);
+        if (rest > 0)
+            copy_entries(f->left + f->fit_count, f->left + f->left_at, rest);
         copy_entries(f->left, f->fits, f->fit_count);
         f->left_end = f->fit_count + rest;
     } else {
