@@ -23,6 +23,8 @@ static struct lead lead_of(unsigned char c, bool wtf)
 
 static struct slice drop(struct slice s, size_t n)
 {
+    if (n == 0)
+        return s; /* which may point nowhere */
     return (struct slice){ s.p + n, s.n - n };
 }
 
