@@ -138,7 +138,8 @@ static enum err_code change_each(struct doing *d, struct err *e)
     enum err_code rc = c ? open_log(d, &log, e) : no_memory(e);
 
     if (c)
-        c->at_ms = d->env->now_ms; /* not when the screen was opened: an archive mark counts from now */
+        c->at_ms =
+            d->env->now_ms; /* not when the screen was opened: an archive mark counts from now */
     if (!rc)
         rc = plan_all(d, c, e);
     if (!rc && c->n > 0)
