@@ -1,11 +1,13 @@
 #include "tests/test.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "store/systems/claude/claude.h"
 #include "tests/folder.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"
+#define TITLED(t) "{\"type\":\"custom-title\",\"customTitle\":\"" t "\",\"sessionId\":\"" ID "\"}\n"
 #define ROW "{\"type\":\"user\",\"uuid\":\"1\"}\n"
 
 struct place {
@@ -126,6 +128,20 @@ static void beside_a_writer_undo_says_the_old_title_again(void **state)
     free(text);
 }
 
+static void through_a_link_undo_says_the_old_title_again(void **state)
+{
+    struct place *p = *state;
+    char link_path[4096];
+
+    rename_it(p, SLICE("one"));
+    assert_int_equal(symlink(p->path, folder_path(&p->folder, "link.jsonl", link_path)), 0);
+    p->ref.path = (struct slice){ link_path, strlen(link_path) };
+    rename_it(p, SLICE("two"));
+    assert_int_equal(change_undo(p->log, NULL, NULL, NULL), ERR_OK);
+
+    assert_true(folder_is(&p->folder, ID ".jsonl", ROW TITLED("one") TITLED("two") TITLED("one")));
+}
+
 static void a_session_that_somebody_has_open_is_live(void **state)
 {
     struct place *p = *state;
@@ -148,6 +164,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(clearing_a_tag_is_an_empty_row, set_up, tear_down),
         cmocka_unit_test_setup_teardown(blank_titles_and_tags_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(undoing_renames_gives_the_file_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(through_a_link_undo_says_the_old_title_again, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_session_that_somebody_has_open_is_live, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(beside_a_writer_undo_says_the_old_title_again, set_up,

@@ -79,7 +79,10 @@ enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
 {
     enum err_code rc = tail_do(s, e);
 
-    if (s->opposite.n == 0 || (rc != ERR_LOCKED && rc != ERR_STALE))
+    /* What was appended through a link is never cut through it, and contradicted all the same. */
+    bool linked = rc == ERR_UNSAFE && s->follow;
+
+    if (s->opposite.n == 0 || (rc != ERR_LOCKED && rc != ERR_STALE && !linked))
         return rc;
     struct step append = { .kind = STEP_APPEND,
                            .path = s->path,
