@@ -1,0 +1,179 @@
+#include "tests/contract/contract.h"
+
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What changes a conversation, or copies one: forks, going on elsewhere, messages that are taken out. */
+
+/* ---- forks ---- */
+
+static void forks(struct contract *c, struct slice at, size_t rows)
+{
+    char *before = contract_image(c);
+    size_t n = contract_count(c);
+    struct change *change = contract_begin("fork");
+    struct fork_result made = contract_fork(c, at, change);
+    char *id = strndup(made.id.p, made.id.n);
+    const struct contract_session copy = { .id = id };
+
+    contract_is(c, before);
+    contract_do(c, change);
+    assert_int_equal(contract_count(c), n + 1);
+    struct session_ref ref = contract_find(c, &copy);
+    struct session_row *row = contract_describe(c, &copy);
+    struct transcript *t = contract_load(c, &ref);
+
+    assert_int_equal(t->n, rows);
+    assert_true(slice_eq(row->summary, SLICE("A copy")));
+    assert_true(slice_eq(row->parent_id, contract_text(contract_first(c)->id)));
+    contract_back_and_forth(c, before);
+    assert_int_equal(contract_count(c), n);
+    transcript_free(t);
+    session_row_free(row);
+    free(before);
+    free(id);
+}
+
+static void a_fork_is_a_session_with_the_same_conversation(struct contract *c)
+{
+    if (!c->ops->fork)
+        skip();
+    forks(c, (struct slice){ NULL, 0 }, contract_first(c)->rows);
+}
+
+static void a_fork_up_to_a_message_ends_with_it(struct contract *c)
+{
+    if (!c->ops->fork || !contract_first(c)->at)
+        skip();
+    forks(c, contract_text(contract_first(c)->at), contract_first(c)->rows_to_at);
+}
+
+static void a_fork_that_is_dropped_was_never_there(struct contract *c)
+{
+    if (!c->ops->fork)
+        skip();
+    char *before = contract_image(c);
+    struct change *change = contract_begin("fork");
+    struct fork_result made = contract_fork(c, (struct slice){ NULL, 0 }, change);
+    char *id = strndup(made.id.p, made.id.n);
+
+    fork_drop(&made);
+    contract_is(c, before);
+    char *left = folder_image(&c->folder, "data");
+
+    assert_null(strstr(left, id));
+    change_free(change);
+    free(before);
+    free(left);
+    free(id);
+}
+
+static void a_fork_at_no_message_is_refused(struct contract *c)
+{
+    if (!c->ops->fork)
+        skip();
+    struct session_ref ref = contract_find(c, contract_first(c));
+    struct fork_request q = { .at = contract_text(c->system->unknown) };
+    struct fork_result made;
+    struct change *change = contract_begin("fork");
+    char *before = contract_image(c);
+
+    assert_int_equal(c->ops->fork(c->store, &ref, &q, change, &made, NULL), ERR_NOT_FOUND);
+    assert_int_equal(change->n, 0);
+    contract_is(c, before);
+    change_free(change);
+    free(before);
+}
+
+/* ---- messages ---- */
+
+static bool holds(const struct transcript *t, const char *id)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (id128_eq(t->message[i].id, id128_of(contract_text(id))))
+            return true;
+    return false;
+}
+
+static void a_session_goes_on_after_the_message_it_is_told(struct contract *c)
+{
+    if (!c->ops->resume_at || !contract_first(c)->at)
+        skip();
+    char *before = contract_image(c);
+    struct session_ref ref = contract_find(c, contract_first(c));
+    struct change *change = contract_begin("resume-at");
+
+    assert_int_equal(
+        c->ops->resume_at(c->store, &ref, contract_text(contract_first(c)->at), change, NULL),
+        ERR_OK);
+    contract_is(c, before);
+    contract_do(c, change);
+    ref = contract_find(c, contract_first(c));
+    struct transcript *t = contract_load(c, &ref);
+
+    assert_int_equal(t->n, contract_first(c)->rows_to_at);
+    contract_back_and_forth(c, before);
+    transcript_free(t);
+    free(before);
+}
+
+static void take_out(struct contract *c, bool cut)
+{
+    char *before = contract_image(c);
+    struct session_ref ref = contract_find(c, contract_first(c));
+    struct change *change = contract_begin("tombstone");
+
+    assert_int_equal(
+        c->ops->tombstone(c->store, &ref, contract_text(contract_first(c)->at), cut, change, NULL),
+        ERR_OK);
+    contract_is(c, before);
+    contract_do(c, change);
+    ref = contract_find(c, contract_first(c));
+    struct transcript *t = contract_load(c, &ref);
+
+    assert_false(holds(t, contract_first(c)->at));
+    assert_true(t->n > 0);
+    contract_back_and_forth(c, before);
+    transcript_free(t);
+    free(before);
+}
+
+static void a_message_that_was_taken_out_is_not_shown(struct contract *c)
+{
+    if (!c->ops->tombstone || !contract_first(c)->at)
+        skip();
+    take_out(c, false);
+    take_out(c, true);
+}
+
+static void what_is_no_message_cannot_be_taken_out(struct contract *c)
+{
+    if (!c->ops->tombstone)
+        skip();
+    struct session_ref ref = contract_find(c, contract_first(c));
+    struct change *change = contract_begin("tombstone");
+
+    assert_int_equal(
+        c->ops->tombstone(c->store, &ref, contract_text(c->system->unknown), false, change, NULL),
+        ERR_NOT_FOUND);
+    assert_int_equal(change->n, 0);
+    change_free(change);
+}
+
+#define CASE(x)                                                                                    \
+    {                                                                                              \
+#x, x                                                                                      \
+    }
+
+const struct contract_case contract_messages[] = {
+    CASE(a_fork_is_a_session_with_the_same_conversation),
+    CASE(a_fork_up_to_a_message_ends_with_it),
+    CASE(a_fork_that_is_dropped_was_never_there),
+    CASE(a_fork_at_no_message_is_refused),
+    CASE(a_session_goes_on_after_the_message_it_is_told),
+    CASE(a_message_that_was_taken_out_is_not_shown),
+    CASE(what_is_no_message_cannot_be_taken_out),
+    { NULL, NULL },
+};

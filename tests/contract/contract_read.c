@@ -1,0 +1,364 @@
+#include "tests/contract/contract.h"
+
+#include "tests/test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/json.h"
+
+/* What reads: it answers what the adapter wrote, refuses what is none, and leaves everything as it was. */
+
+static void a_place_without_a_store_is_not_found(struct contract *c)
+{
+    struct store *st = NULL;
+    char path[4096];
+
+    folder_path(&c->folder, "nowhere", path);
+    assert_int_equal(c->ops->open(&c->env, path, &st, NULL), ERR_NOT_FOUND);
+    assert_null(st);
+    assert_false(folder_has(&c->folder, "nowhere"));
+}
+
+static void every_session_is_enumerated_once(struct contract *c)
+{
+    assert_int_equal(contract_count(c), c->system->n);
+    for (size_t i = 0; i < c->system->n; i++)
+        assert_true(contract_lists(c, contract_text(c->system->session[i].id)));
+}
+
+static bool stop_at_once(const struct session_ref *ref, void *arg)
+{
+    (void)ref;
+    ++*(size_t *)arg;
+    return false;
+}
+
+static void enumerating_stops_when_it_is_told(struct contract *c)
+{
+    size_t seen = 0;
+
+    assert_int_equal(c->ops->enumerate(c->store, &c->scope, stop_at_once, &seen, NULL), ERR_OK);
+    assert_int_equal(seen, 1);
+}
+
+static void a_session_is_found_by_its_id(struct contract *c)
+{
+    for (size_t i = 0; i < c->system->n; i++) {
+        struct session_ref ref = contract_find(c, &c->system->session[i]);
+
+        assert_true(slice_eq(ref.id, contract_text(c->system->session[i].id)));
+        assert_int_equal(ref.path.p[0], '/');
+        assert_int_equal(strlen(ref.path.p), ref.path.n);
+        assert_ptr_equal(ref.store, c->store);
+    }
+}
+
+static void an_id_of_no_session_is_not_found(struct contract *c)
+{
+    struct session_ref ref;
+
+    assert_int_equal(
+        c->ops->find(c->store, &c->scope, contract_text(c->system->unknown), &c->arena, &ref, NULL),
+        ERR_NOT_FOUND);
+}
+
+/* SAFETY 21: an id becomes part of file names. */
+static void what_is_no_plain_name_is_no_id(struct contract *c)
+{
+    static char lengthy[5001];
+    const char *known = c->system->session[0].id;
+    char below[512], above[512], absolute[8192];
+    struct session_ref ref;
+
+    memset(lengthy, 'a', sizeof lengthy - 1);
+    snprintf(below, sizeof below, "%s/x", known);
+    snprintf(above, sizeof above, "../%s", known);
+    snprintf(absolute, sizeof absolute, "%s/%s", c->root, known);
+    const struct slice bad[] = {
+        SLICE(""),
+        SLICE("."),
+        SLICE(".."),
+        SLICE("../x"),
+        SLICE("a/b"),
+        SLICE("/etc/passwd"),
+        SLICE("a\0b"),
+        SLICE("a\nb"),
+        SLICE("-rf"),
+        SLICE("*"),
+        { lengthy, 5000 },
+        contract_text(below),
+        contract_text(above),
+        contract_text(absolute),
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        enum err_code rc = c->ops->find(c->store, &c->scope, bad[i], &c->arena, &ref, NULL);
+
+        if (rc != ERR_USAGE && rc != ERR_NOT_FOUND)
+            fail_msg("id %zu was answered with %d", i, rc);
+    }
+}
+
+static void a_session_is_found_by_its_path(struct contract *c)
+{
+    struct session_ref ref = contract_find(c, &c->system->session[1]), same;
+
+    if (!c->ops->at_path)
+        skip();
+    assert_int_equal(c->ops->at_path(c->store, ref.path, &c->arena, &same, NULL), ERR_OK);
+    assert_true(slice_eq(same.id, ref.id));
+    assert_int_equal(c->ops->at_path(c->store, SLICE("/nowhere/at/all"), &c->arena, &same, NULL),
+                     ERR_NOT_FOUND);
+}
+
+static void a_described_session_can_be_called_something(struct contract *c)
+{
+    for (size_t i = 0; i < c->system->n; i++) {
+        const struct contract_session *s = &c->system->session[i];
+        struct session_row *row = contract_describe(c, s);
+
+        assert_int_equal(row->hidden, HIDDEN_NOT);
+        assert_true(row->summary.n > 0);
+        if (s->title)
+            assert_true(slice_eq(row->summary, contract_text(s->title)));
+        assert_true(slice_eq(row->ref.id, contract_text(s->id)));
+        session_row_free(row);
+    }
+}
+
+static void a_row_can_what_its_system_can(struct contract *c)
+{
+    struct session_row *row = contract_describe(c, &c->system->session[0]);
+    const struct {
+        unsigned can;
+        bool there;
+    } pairs[] = {
+        { CAN_FORK, c->ops->fork != NULL },     { CAN_RESUME_AT, c->ops->resume_at != NULL },
+        { CAN_RENAME, c->ops->rename != NULL }, { CAN_TAG, c->ops->tag != NULL },
+        { CAN_DELETE, c->ops->parts != NULL },  { CAN_ARCHIVE, c->ops->archive != NULL },
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if ((row->can & pairs[i].can) && !pairs[i].there)
+            fail_msg("the row promises %#x", pairs[i].can);
+    session_row_free(row);
+}
+
+static void a_conversation_is_loaded_whole_and_readable(struct contract *c)
+{
+    for (size_t i = 0; i < c->system->n; i++) {
+        struct session_ref ref = contract_find(c, &c->system->session[i]);
+        struct transcript *t = contract_load(c, &ref);
+        struct buf row = { 0 };
+
+        assert_int_equal(t->n, c->system->session[i].rows);
+        for (size_t k = 0; k < t->n; k++) {
+            struct block_list blocks = { 0 };
+
+            assert_int_equal(transcript_read(t, k, &row, NULL), ERR_OK);
+            assert_int_equal(c->ops->blocks(c->store, buf_slice(&row), &blocks, NULL), ERR_OK);
+            block_list_fini(&blocks);
+        }
+        buf_fini(&row);
+        transcript_free(t);
+    }
+}
+
+static void a_tail_is_how_the_conversation_ends(struct contract *c)
+{
+    for (size_t i = 0; i < c->system->n; i++) {
+        struct session_ref ref = contract_find(c, &c->system->session[i]);
+        struct transcript *all = contract_load(c, &ref), *end;
+
+        assert_int_equal(c->ops->tail(c->store, &ref, 1 << 20, &end, NULL), ERR_OK);
+        assert_true(end->n > 0 && end->n <= all->n);
+        for (size_t k = 1; k <= end->n; k++)
+            assert_true(id128_eq(end->message[end->n - k].id, all->message[all->n - k].id));
+        transcript_free(all);
+        transcript_free(end);
+    }
+}
+
+struct heard {
+    struct buf text; /* one object a line */
+    size_t n, stop;  /* 0: hears them all */
+};
+
+static enum err_code hear(struct slice json, void *arg, struct err *e)
+{
+    struct heard *h = arg;
+
+    assert_int_equal(json_type(json), JSON_OBJECT);
+    assert_int_equal(buf_add(&h->text, json), ERR_OK);
+    assert_int_equal(buf_add_byte(&h->text, '\n'), ERR_OK);
+    return ++h->n == h->stop ? err_set(e, ERR_CANCELLED, "", "enough") : ERR_OK;
+}
+
+static void ask(struct contract *c, const struct session_ref *ref, struct message_query q,
+                struct heard *h)
+{
+    q.session = ref->id;
+    assert_int_equal(c->ops->messages(c->store, ref, &q, hear, h, NULL), ERR_OK);
+}
+
+static void messages_are_objects_and_complete(struct contract *c)
+{
+    for (size_t i = 0; i < c->system->n; i++) {
+        struct session_ref ref = contract_find(c, &c->system->session[i]);
+        struct heard h = { 0 };
+
+        ask(c, &ref, (struct message_query){ .cancel = NULL }, &h);
+        assert_int_equal(h.n, c->system->session[i].messages);
+        buf_fini(&h.text);
+    }
+}
+
+static void a_page_of_messages_is_a_part_of_them_all(struct contract *c)
+{
+    struct session_ref ref = contract_find(c, &c->system->session[0]);
+    struct heard all = { 0 }, pages = { 0 };
+
+    ask(c, &ref, (struct message_query){ .cancel = NULL }, &all);
+    for (size_t i = 0; i < all.n; i++)
+        ask(c, &ref, (struct message_query){ .has_limit = true, .limit = 1, .offset = (int64_t)i },
+            &pages);
+    assert_int_equal(pages.n, all.n);
+    assert_true(slice_eq(buf_slice(&pages.text), buf_slice(&all.text)));
+    buf_fini(&all.text);
+    buf_fini(&pages.text);
+}
+
+static void a_walk_through_messages_ends_when_it_is_told(struct contract *c)
+{
+    struct session_ref ref = contract_find(c, &c->system->session[0]);
+    struct message_query q = { .session = ref.id };
+    struct heard h = { .stop = 1 };
+
+    assert_int_equal(c->ops->messages(c->store, &ref, &q, hear, &h, NULL), ERR_CANCELLED);
+    assert_int_equal(h.n, 1);
+    buf_fini(&h.text);
+}
+
+static void what_can_be_gone_back_to_can_be_planned(struct contract *c)
+{
+    struct checkpoint_list list = { 0 };
+    struct rewind_plan plan = { 0 };
+    struct session_ref ref = contract_find(c, &c->system->session[0]);
+
+    if (!c->ops->checkpoints || !c->ops->plan)
+        skip();
+    assert_int_equal(c->ops->checkpoints(c->store, &ref, &list, NULL), ERR_OK);
+    for (size_t i = 0; i < list.n; i++) {
+        if (list.checkpoint[i].why)
+            continue;
+        assert_int_equal(c->ops->plan(c->store, &ref, list.checkpoint[i].id, &plan, NULL), ERR_OK);
+        rewind_plan_fini(&plan);
+    }
+    checkpoint_list_fini(&list);
+    assert_int_equal(c->ops->plan(c->store, &ref, contract_text(c->system->unknown), &plan, NULL),
+                     ERR_NOT_FOUND);
+}
+
+/* Nothing of the test's has the session open: "unknown" may be said, "running" may not. */
+static void a_session_that_nobody_has_open_does_not_run(struct contract *c)
+{
+    struct session_ref ref = contract_find(c, &c->system->session[0]);
+    struct live live;
+
+    if (!c->ops->live)
+        skip();
+    assert_int_equal(c->ops->live(c->store, &ref, &live, NULL), ERR_OK);
+    assert_int_not_equal(live.state, LIVE_RUNNING);
+}
+
+/* SAFETY 27. */
+static void a_session_that_is_gone_is_not_described(struct contract *c)
+{
+    struct session_ref ref;
+    struct session_row *row;
+    char away[4200];
+
+    if (c->system->shared)
+        skip();
+    row = session_row_new();
+    ref = contract_find(c, &c->system->session[0]);
+    snprintf(away, sizeof away, "%s/away", c->folder.path);
+    assert_int_equal(rename(ref.path.p, away), 0);
+    assert_int_equal(c->ops->describe(c->store, &c->scope, &ref, row, NULL), ERR_NOT_FOUND);
+    session_row_free(row);
+}
+
+static enum err_code count_finding(const struct finding *f, void *arg, struct err *e)
+{
+    (void)f, (void)e;
+    ++*(size_t *)arg;
+    return ERR_OK;
+}
+
+static void read_everything(struct contract *c, const struct contract_session *s)
+{
+    struct session_ref ref = contract_find(c, s);
+    struct session_row *row = contract_describe(c, s);
+    struct heard h = { 0 };
+    struct slice *agents;
+    size_t n = 0;
+
+    transcript_free(contract_load(c, &ref));
+    ask(c, &ref, (struct message_query){ .system_messages = true }, &h);
+    buf_fini(&h.text);
+    if (c->ops->subagents)
+        assert_int_equal(c->ops->subagents(c->store, &ref, &c->arena, &agents, &n, NULL), ERR_OK);
+    if (c->ops->check)
+        assert_int_equal(c->ops->check(c->store, &ref, NULL, count_finding, &n, NULL), ERR_OK);
+    if (c->ops->check_store)
+        assert_int_equal(c->ops->check_store(c->store, &c->scope, count_finding, &n, NULL), ERR_OK);
+    if (c->ops->restore) {
+        struct restore r = { 0 };
+
+        assert_int_equal(c->ops->restore(c->store, &ref, SLICE(""), &r, NULL), ERR_OK);
+        restore_fini(&r);
+    }
+    session_row_free(row);
+}
+
+/* SAFETY 40. */
+static void reading_changes_nothing(struct contract *c)
+{
+    char *before = contract_image(c);
+
+    for (size_t i = 0; i < c->system->n; i++)
+        read_everything(c, &c->system->session[i]);
+    char *after = contract_image(c);
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+#define CASE(x)                                                                                    \
+    {                                                                                              \
+#x, x                                                                                      \
+    }
+
+const struct contract_case contract_reads[] = {
+    CASE(a_place_without_a_store_is_not_found),
+    CASE(every_session_is_enumerated_once),
+    CASE(enumerating_stops_when_it_is_told),
+    CASE(a_session_is_found_by_its_id),
+    CASE(an_id_of_no_session_is_not_found),
+    CASE(what_is_no_plain_name_is_no_id),
+    CASE(a_session_is_found_by_its_path),
+    CASE(a_described_session_can_be_called_something),
+    CASE(a_row_can_what_its_system_can),
+    CASE(a_conversation_is_loaded_whole_and_readable),
+    CASE(a_tail_is_how_the_conversation_ends),
+    CASE(messages_are_objects_and_complete),
+    CASE(a_page_of_messages_is_a_part_of_them_all),
+    CASE(a_walk_through_messages_ends_when_it_is_told),
+    CASE(what_can_be_gone_back_to_can_be_planned),
+    CASE(a_session_that_nobody_has_open_does_not_run),
+    CASE(a_session_that_is_gone_is_not_described),
+    CASE(reading_changes_nothing),
+    { NULL, NULL },
+};
