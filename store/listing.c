@@ -13,7 +13,7 @@ enum { NO_GROUP = 0 };
 struct found {
     struct session_ref
         ref; /* first, so that a pointer to it is one to the item; texts in the arena */
-    int64_t modified_ms;
+    int64_t recent_ms;
     size_t place; /* in the order of enumeration */
     size_t group; /* copies of one id share a number; NO_GROUP: it lies in one folder only */
 };
@@ -76,7 +76,7 @@ static bool gather(const struct session_ref *ref, void *arg)
     struct found *f = &l->item[l->n];
 
     *f = (struct found){ .ref = *ref, .place = l->n };
-    f->modified_ms = session_modified_ms(&ref->file);
+    f->recent_ms = session_recent_ms(ref);
     f->ref.path = arena_copy(&l->arena, ref->path);
     f->ref.id = copy_id(l, f->ref.path, ref->id);
     f->ref.folder = copy_folder(l, ref->folder);
@@ -112,7 +112,7 @@ struct keyed {
 
 static uint64_t recent_key(const struct found *f)
 {
-    return ~((uint64_t)f->modified_ms ^ (uint64_t)1 << 63); /* newest first */
+    return ~((uint64_t)f->recent_ms ^ (uint64_t)1 << 63); /* newest first */
 }
 
 /* The first bytes of the id, so that smaller is earlier. */
@@ -252,8 +252,8 @@ static bool fits(const struct listing_query *q, const struct session_row *row)
 {
     return text_fits(q->tag, row->tag) && text_fits(q->branch, row->git_branch) &&
            (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
-           (q->before_ms == TIME_NONE || row->modified_ms < q->before_ms) &&
-           (q->since_ms == TIME_NONE || row->modified_ms >= q->since_ms);
+           (q->before_ms == TIME_NONE || session_recent_ms(&row->ref) < q->before_ms) &&
+           (q->since_ms == TIME_NONE || session_recent_ms(&row->ref) >= q->since_ms);
 }
 
 /* Walked newest first, the first copy that can be listed stands for all. */
@@ -281,8 +281,8 @@ static size_t leave_out_times(const struct listing *l, const struct session_ref 
 
     for (size_t i = 0; i < l->n; i++) {
         const struct found *f = found_of(l->order[i]);
-        bool young = q->before_ms != TIME_NONE && f->modified_ms >= q->before_ms;
-        bool old = q->since_ms != TIME_NONE && f->modified_ms < q->since_ms;
+        bool young = q->before_ms != TIME_NONE && f->recent_ms >= q->before_ms;
+        bool old = q->since_ms != TIME_NONE && f->recent_ms < q->since_ms;
 
         if (!old && (!young || f->group != NO_GROUP))
             order[n++] = l->order[i];

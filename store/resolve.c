@@ -107,7 +107,8 @@ static bool holds(const struct store *st, struct slice path)
     return slice_starts(path, st->path) && path.n > n && path.p[n] == '/';
 }
 
-/* A store that holds the path knows best; a transcript may also lie anywhere else. */
+/* A store that holds the path knows best; a transcript may also lie anywhere else. The last system is asked first: the
+ * first one takes any file of its kind, wherever it lies, and would take those of the others too. */
 static enum err_code find_path(struct search *s, struct err *e)
 {
     struct slice path;
@@ -117,7 +118,7 @@ static enum err_code find_path(struct search *s, struct err *e)
     if (absolute_path(s, &path))
         return no_memory(e);
     for (int inside = 1; inside >= 0; inside--) {
-        for (size_t i = 0; i < s->stores; i++) {
+        for (size_t i = s->stores; i-- > 0;) {
             const struct store *st = s->store[i];
 
             if (!st->ops->at_path || holds(st, path) != (inside == 1))

@@ -16,6 +16,11 @@ int64_t session_modified_ms(const struct file_id *file)
     return (int64_t)((double)second * 1e3 + (double)ns / 1e6 + 0.5);
 }
 
+int64_t session_recent_ms(const struct session_ref *ref)
+{
+    return ref->recent_ms ? ref->recent_ms : session_modified_ms(&ref->file);
+}
+
 bool session_wants_title(const struct session_row *row)
 {
     return row->ref.file.size > 2 * (int64_t)WINDOW_BYTES && row->hidden != HIDDEN_SIDECHAIN &&

@@ -20,6 +20,8 @@ struct session_ref {
     struct slice path; /* absolute path of the transcript (or session directory); NUL-terminated */
     struct slice folder; /* the system's own name of the project; "" where it has none */
     struct file_id file; /* size and mtime of the transcript */
+    int64_t
+        recent_ms; /* what a list sorts by, where the system says when it changed; 0: the file's mtime */
 };
 
 /* Why a session is not listed. A listing counts them; doctor names them. */
@@ -81,9 +83,11 @@ struct session_row {
     struct slice model;
     struct slice agent_name;
     struct slice parent_id; /* the session this one was forked from */
-    int64_t created_ms;     /* TIME_NONE where unknown */
-    int64_t modified_ms;    /* mtime, rounded half up to ms (claude.md 2.1) */
-    int64_t activity_ms;    /* newest timestamp inside the tail, else modified_ms */
+    const char
+        *dialect; /* of systems whose sessions are written in several; a literal, NULL: none */
+    int64_t created_ms;  /* TIME_NONE where unknown */
+    int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */
+    int64_t activity_ms; /* newest timestamp inside the tail, else modified_ms */
     unsigned
         restorable; /* files that the newest snapshot seen in the windows tracks; 0: none seen */
     int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
@@ -92,6 +96,9 @@ struct session_row {
 
 /* mtime in milliseconds, rounded half up (claude.md 2.1). */
 int64_t session_modified_ms(const struct file_id *file);
+
+/* When the session was changed last, as a list sorts and cuts it. */
+int64_t session_recent_ms(const struct session_ref *ref);
 
 /* The windows may not have shown what the session is called: store_ops.deep can tell. */
 bool session_wants_title(const struct session_row *row);

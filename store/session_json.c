@@ -35,6 +35,8 @@ void session_json_members(struct jsonout *j, const struct session_row *row)
     const char *system = row->ref.store->ops->name;
 
     jsonout_member(j, "system", (struct slice){ system, strlen(system) });
+    if (row->dialect)
+        jsonout_member(j, "dialect", (struct slice){ row->dialect, strlen(row->dialect) });
     jsonout_member(j, "sessionId", row->ref.id);
     jsonout_member(j, "summary", row->summary);
     jsonout_member(j, "customTitle", row->custom_title);

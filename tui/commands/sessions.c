@@ -98,6 +98,22 @@ static enum err_code open_default(const struct invocation *in, const struct stor
     return looked(s, ops->name, trouble.path, e);
 }
 
+/* One that was asked for. Beside others it is only said what is wrong with it, and they go on. */
+static enum err_code open_asked(const struct invocation *in, const char *named, struct sessions *s,
+                                struct err *e)
+{
+    struct err trouble = { 0 };
+    enum err_code rc = open_named(in, named, s, &trouble);
+
+    if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
+        report_line(in->err_fd, &trouble);
+        return looked(s, "", named, e);
+    }
+    if (rc && e)
+        *e = trouble;
+    return rc;
+}
+
 static enum err_code open_stores(const struct invocation *in, struct sessions *s, struct err *e)
 {
     const char *system = in->options.system;
@@ -106,7 +122,10 @@ static enum err_code open_stores(const struct invocation *in, struct sessions *s
     if (system && !store_system(text_of(system)))
         return err_set(e, ERR_USAGE, system, "choose the system: there is none of this name");
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
-        rc = open_named(in, in->options.store[i], s, e);
+        rc = open_asked(in, in->options.store[i], s, e);
+    if (!rc && in->options.stores > 1 && s->n == 0 && !system)
+        rc = err_set(e, ERR_NOT_FOUND, in->options.store[0],
+                     "open stores: none of those named can be read");
     if (in->options.stores)
         return rc;
     for (size_t i = 0; rc == ERR_OK && store_systems[i]; i++)

@@ -16,8 +16,8 @@ struct sessions {
     size_t looked_in_count;
 };
 
-/* Opens them. A store that was named and cannot be opened is an error; one that was looked for by itself and
- * is not there is not, and one that cannot be read is a warning on stderr. `everywhere`: without --project
+/* Opens them. The only store that was named and cannot be opened is an error; one of several, or one that was looked for
+ * by itself and cannot be read, is a warning on stderr; one that was looked for and is not there is normal. `everywhere`: without --project
  * the scope is every project. */
 MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
                                        struct err *e);

@@ -7,8 +7,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "lite/utf8.h"
 #include "store/systems/claude/reading.h"
+#include "store/systems/configdir.h"
 
 const struct claude *claude_of(const struct store *st)
 {
@@ -47,53 +47,6 @@ struct slice claude_side_path(const struct session_ref *ref, const char *rest, s
     return (struct slice){ p, stem + 1 + n };
 }
 
-static char *join(const char *dir, const char *name)
-{
-    size_t n = strlen(dir), m = strlen(name);
-    char *path = malloc(n + m + 2);
-
-    if (!path)
-        return NULL;
-    while (n > 1 && dir[n - 1] == '/')
-        n--;
-    memcpy(path, dir, n);
-    if (n && path[n - 1] != '/' && m)
-        path[n++] = '/';
-    memcpy(path + n, name, m + 1);
-    return path;
-}
-
-/* A relative path counts from the directory of the process; "" is that directory itself (dir-15). */
-static char *absolute(const struct store_env *env, const char *path)
-{
-    return path[0] == '/' ? join(path, "") : join(env->cwd, path);
-}
-
-/* CONFIG of claude.md 1: the variable (in NFC, as the agent compares it) or ~/.claude. */
-static enum err_code config_path(const struct store_env *env, char **out, struct err *e)
-{
-    struct arena a = { 0 };
-    struct slice nfc = { 0 };
-    char *path = NULL;
-    enum err_code rc = ERR_OK;
-
-    if (env->claude_config_dir) {
-        const char *dir = env->claude_config_dir;
-        if (utf8_nfc((struct slice){ dir, strlen(dir) }, &a, &nfc))
-            nfc = arena_copy(&a, nfc);
-        path = nfc.p ? absolute(env, nfc.p) : NULL;
-    } else if (env->home) {
-        path = join(env->home, ".claude");
-    } else {
-        rc = err_set(e, ERR_NOT_FOUND, "", "find the configuration: HOME is not set");
-    }
-    if (!rc && !path)
-        rc = err_set(e, ERR_NOMEM, "", "find the configuration");
-    arena_fini(&a);
-    *out = path;
-    return rc;
-}
-
 /* Names that Windows keeps for devices; the agent refuses them on every system. */
 static bool device_name(const char *name)
 {
@@ -125,7 +78,7 @@ static enum err_code take_forced_folder(struct claude *c, struct err *e)
 
     if (!name || !env->claude_config_dir || !folder_name_accepted(name))
         return ERR_OK;
-    enum err_code rc = config_path(env, &config, e);
+    enum err_code rc = configdir_default(env, &config, e);
     if (rc)
         return rc;
     if (strcmp(config, c->base.path) == 0) {
@@ -149,19 +102,6 @@ static void claude_close(struct store *st)
     free(c);
 }
 
-static enum err_code require_directory(const char *path, struct err *e)
-{
-    struct stat sb;
-
-    if (stat(path, &sb) != 0)
-        return errno == ENOENT || errno == ENOTDIR
-                   ? err_set(e, ERR_NOT_FOUND, path, "open store: no such directory")
-                   : err_sys(e, path, "open store");
-    if (!S_ISDIR(sb.st_mode))
-        return err_set(e, ERR_NOT_FOUND, path, "open store: not a directory");
-    return ERR_OK;
-}
-
 static enum err_code claude_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {
@@ -172,12 +112,12 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
         return err_set(e, ERR_NOMEM, path, "open store");
     c->base = (struct store){ .ops = &claude_ops, .env = env };
     if (!path)
-        rc = config_path(env, &c->base.path, e);
-    else if (!(c->base.path = absolute(env, path)))
+        rc = configdir_default(env, &c->base.path, e);
+    else if (!(c->base.path = configdir_absolute(env, path)))
         rc = err_set(e, ERR_NOMEM, path, "open store");
     if (!rc)
-        rc = require_directory(c->base.path, e);
-    if (!rc && (!(c->projects = join(c->base.path, "projects")) ||
+        rc = configdir_require(c->base.path, e);
+    if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
                 !(c->scratch = scratch_pool_new()) || !(c->live = live_watch_new(c->base.path))))
         rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
     reading_tables_init(&c->tables);
