@@ -69,17 +69,16 @@ static enum err_code sync_parent(char *path, struct err *e)
     return rc;
 }
 
-static enum err_code dir_make(char *path, struct err *e)
+static enum err_code dir_make(char *path, mode_t mode, struct err *e)
 {
-    if (mkdir(path, 0700) == 0)
+    if (mkdir(path, mode) == 0)
         return sync_parent(path, e);
     return errno == EEXIST ? ERR_OK : err_sys(e, path, "make directory");
 }
 
-enum err_code disk_private_dir(const char *dir, struct err *e)
+enum err_code disk_make_dir(const char *dir, mode_t mode, struct err *e)
 {
     char path[4096];
-    struct stat st;
     int n = snprintf(path, sizeof path, "%s", dir);
 
     if (n <= 0 || (size_t)n >= sizeof path)
@@ -88,20 +87,26 @@ enum err_code disk_private_dir(const char *dir, struct err *e)
         if (*p != '/')
             continue;
         *p = '\0';
-        enum err_code rc = dir_make(path, e);
+        enum err_code rc = dir_make(path, mode, e);
 
         *p = '/';
         if (rc)
             return rc;
     }
-    enum err_code rc = dir_make(path, e);
+    return dir_make(path, mode, e);
+}
+
+enum err_code disk_private_dir(const char *dir, struct err *e)
+{
+    struct stat st;
+    enum err_code rc = disk_make_dir(dir, 0700, e);
 
     if (rc)
         return rc;
-    if (lstat(path, &st))
-        return err_sys(e, path, "look at directory");
+    if (lstat(dir, &st))
+        return err_sys(e, dir, "look at directory");
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
-        return err_set(e, ERR_UNSAFE, path,
+        return err_set(e, ERR_UNSAFE, dir,
                        "a directory of our own is a link or belongs to another user");
     return ERR_OK;
 }

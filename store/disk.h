@@ -25,6 +25,8 @@ MUST_CHECK enum err_code disk_sync(int fd, const char *path, struct err *e);
 /* Makes what happened to the names in a directory durable. */
 MUST_CHECK enum err_code disk_sync_dir(const char *dir, struct err *e);
 
+/* mkdir -p with a mode, each new directory made durable. Links on the way are followed, as for every other program. */
+MUST_CHECK enum err_code disk_make_dir(const char *dir, mode_t mode, struct err *e);
 /* mkdir -p with mode 0700, each new directory made durable. An existing last directory must be ours and no
  * link (ERR_UNSAFE): state and trash must not be steered elsewhere. */
 MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);

@@ -13,6 +13,7 @@
 #include "store/env.h"
 #include "store/finding.h"
 #include "store/fork.h"
+#include "store/host/host.h"
 #include "store/live.h"
 #include "store/restore.h"
 #include "store/rewind/rewind.h"
@@ -47,7 +48,12 @@ struct message_query {
 typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
 
 /* One per on-disk system. A member marked optional may be NULL, and NULL is the only way to say "cannot":
- * there is no second list of capabilities to fall out of step. */
+ * there is no second list of capabilities to fall out of step.
+ *
+ * A host adds a store of its own by filling in one of these: name, open, close, enumerate, describe, find, tail,
+ * load, blocks and messages are needed, the rest is as much as it can. Where nothing lies on a disk a ref's path is
+ * whatever the store itself understands. The calls in store/host/, store/listing.h and store/resolve.h work over any
+ * struct store; a list of systems that also opens it by name is the host's own. */
 struct store_ops {
     const char *name; /* "claude" */
     const char
@@ -164,6 +170,20 @@ struct store_ops {
      * this is no point one can go back to. */
     enum err_code (*plan)(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
+
+    /* Writing, for hosts: all optional. Called through store/host/host.h, which says what they do and has checked
+     * what does not depend on the system; each does its work at once. */
+    enum err_code (*make)(const struct store_env *env, const char *path, struct err *e);
+    enum err_code (*create)(const struct store *st, const struct host_create *req, struct arena *a,
+                            struct host_created *out, struct err *e);
+    enum err_code (*append)(const struct store *st, const struct session_ref *ref,
+                            const struct host_append *req, struct arena *a,
+                            struct host_appended *out, struct err *e);
+    enum err_code (*checkpoint)(const struct store *st, const struct session_ref *ref,
+                                const struct host_checkpoint *req, struct arena *a,
+                                struct host_checkpointed *out, struct err *e);
+    enum err_code (*set)(const struct store *st, const struct session_ref *ref,
+                         const struct host_setting *setting, size_t n, struct err *e);
 };
 
 /* Systems embed this as their first member named base. */

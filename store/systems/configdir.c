@@ -53,6 +53,15 @@ enum err_code configdir_default(const struct store_env *env, char **out, struct 
     return rc;
 }
 
+enum err_code configdir_named(const struct store_env *env, const char *path, char **out,
+                              struct err *e)
+{
+    if (!path)
+        return configdir_default(env, out, e);
+    *out = configdir_absolute(env, path);
+    return *out ? ERR_OK : err_set(e, ERR_NOMEM, path, "find the configuration");
+}
+
 enum err_code configdir_require(const char *path, struct err *e)
 {
     struct stat sb;

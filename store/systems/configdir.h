@@ -10,6 +10,9 @@
 /* CONFIG of claude.md 1: the variable (in NFC, as the agent compares it) or ~/.claude. ERR_NOT_FOUND: neither is
  * set. */
 MUST_CHECK enum err_code configdir_default(const struct store_env *env, char **out, struct err *e);
+/* The same of a path that was named, absolute; NULL: the default. */
+MUST_CHECK enum err_code configdir_named(const struct store_env *env, const char *path, char **out,
+                                         struct err *e);
 /* A relative path counts from the directory of the process; "" is that directory itself (dir-15). NULL without memory. */
 char *configdir_absolute(const struct store_env *env, const char *path);
 /* "dir/name" with one slash between; NULL without memory. */

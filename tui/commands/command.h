@@ -69,6 +69,10 @@ enum err_code trash_run(struct invocation *in, struct err *e);
 enum err_code log_run(struct invocation *in, struct err *e);
 enum err_code doctor_run(struct invocation *in, struct err *e);
 enum err_code sweep_run(struct invocation *in, struct err *e);
+enum err_code create_run(struct invocation *in, struct err *e);
+enum err_code append_run(struct invocation *in, struct err *e);
+enum err_code checkpoint_run(struct invocation *in, struct err *e);
+enum err_code set_run(struct invocation *in, struct err *e);
 enum err_code demo_run(struct invocation *in, struct err *e);
 enum err_code help_run(struct invocation *in, struct err *e);
 

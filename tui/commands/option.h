@@ -62,6 +62,12 @@ enum option_id {
     OPTION_WITH_FILES,
     OPTION_CLEAR,
     OPTION_CUT,
+    OPTION_ID,
+    OPTION_CWD,
+    OPTION_MODEL,
+    OPTION_PARENT,
+    OPTION_TRANSCRIPT,
+    OPTION_NO_PERSIST,
     OPTION_COUNT
 };
 
@@ -87,6 +93,7 @@ struct options {
     const char *resume; /* NULL with OPTION_RESUME given: open the picker */
     const char *query, *system, *tag, *branch, *since, *before, *agent, *at;
     const char *to, *plan, *older_than, *larger_than, *into, *title;
+    const char *id, *cwd, *model, *parent;
     const char *file[OPTION_FILES_MAX];
     size_t files;
     int64_t limit, offset;

@@ -56,25 +56,36 @@ static bool wanted(const struct invocation *in, const struct store_ops *ops)
     return !in->options.system || strcmp(in->options.system, ops->name) == 0;
 }
 
+/* "SYSTEM:PATH", or "SYSTEM" alone: *path NULL, where the system keeps its sessions by default. */
+static enum err_code read_name(const struct invocation *in, const char *named, struct sessions *s,
+                               const struct store_ops **ops, const char **path, struct err *e)
+{
+    size_t word = strcspn(named, ":");
+
+    *ops = store_system((struct slice){ named, word });
+    *path = NULL;
+    if (word == 0 || strcmp(named + word, ":") == 0)
+        return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
+    if (!*ops)
+        return err_set(e, ERR_USAGE, named, "open store: there is no such system");
+    if (!named[word])
+        return ERR_OK;
+    *path = absolute(&in->world->env, named + word + 1, &s->arena);
+    return *path ? ERR_OK : no_memory(e);
+}
+
 static enum err_code open_named(const struct invocation *in, const char *named, struct sessions *s,
                                 struct err *e)
 {
-    const char *colon = strchr(named, ':');
-    const struct store_ops *ops =
-        colon ? store_system((struct slice){ named, (size_t)(colon - named) }) : NULL;
+    const struct store_ops *ops;
+    const char *path;
+    enum err_code rc = read_name(in, named, s, &ops, &path, e);
 
-    if (!colon || !colon[1])
-        return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
-    if (!ops)
-        return err_set(e, ERR_USAGE, named, "open store: there is no such system");
-    if (!wanted(in, ops))
-        return ERR_OK;
-    const char *path = absolute(&in->world->env, colon + 1, &s->arena);
-
-    if (!path)
-        return no_memory(e);
-    enum err_code rc = ops->open(&in->world->env, path, &s->store[s->n], e);
-
+    if (!rc && !path)
+        rc = err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
+    if (rc || !wanted(in, ops))
+        return rc;
+    rc = ops->open(&in->world->env, path, &s->store[s->n], e);
     s->n += rc == ERR_OK;
     return rc ? rc : looked(s, ops->name, path, e);
 }
@@ -158,6 +169,27 @@ enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessi
     if (rc == ERR_OK)
         rc = open_stores(in, out, e);
     if (rc)
+        sessions_close(out);
+    return rc;
+}
+
+enum err_code sessions_make(struct invocation *in, const char *named, struct sessions *out,
+                            struct err *e)
+{
+    const struct store_env *env = &in->world->env;
+    const struct store_ops *ops;
+    const char *path;
+
+    *out = (struct sessions){ 0 };
+    enum err_code rc = read_name(in, named, out, &ops, &path, e);
+
+    if (!rc && ops->make)
+        rc = host_make(ops, env, path, e);
+    if (!rc)
+        rc = ops->open(env, path, &out->store[0], e);
+    if (!rc)
+        out->n = 1;
+    else
         sessions_close(out);
     return rc;
 }

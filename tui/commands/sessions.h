@@ -21,6 +21,9 @@ struct sessions {
  * the scope is every project. */
 MUST_CHECK enum err_code sessions_open(struct invocation *in, bool everywhere, struct sessions *out,
                                        struct err *e);
+/* Opens one store, "SYSTEM:PATH" or "SYSTEM", for new sessions: it is made where there is none. */
+MUST_CHECK enum err_code sessions_make(struct invocation *in, const char *named,
+                                       struct sessions *out, struct err *e);
 void sessions_close(struct sessions *s);
 
 /* The session that an operand names; *ref lives until sessions_close. */

@@ -253,6 +253,51 @@ const struct command commands_table[] = {
         .run = rewinds_run,
     },
     {
+        .name = "create",
+        .operands = "SYSTEM[:PATH]",
+        .summary = "for hosts: begin a session",
+        .help = "Makes the store where there is none. What the format has no place for is named on "
+                "the standard\n"
+                "error.\n",
+        .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(NO_PERSIST),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = create_run,
+    },
+    {
+        .name = "append",
+        .operands = "ID",
+        .summary = "for hosts: add rows, JSONL on the standard input",
+        .help = "All rows or none, in one write. An id, a time and the row before are filled in "
+                "where a row of the\n"
+                "system needs them and this one has none.\n",
+        .options = BIT(TRANSCRIPT) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = append_run,
+    },
+    {
+        .name = "checkpoint",
+        .operands = "ID --id MSG FILE...",
+        .summary = "for hosts: save files before they are changed",
+        .help =
+            "MSG is the message that the changes answer; a rewind to it brings the files back.\n",
+        .options = BIT(ID) | BIT(TITLE) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 10000,
+        .run = checkpoint_run,
+    },
+    {
+        .name = "set",
+        .operands = "ID KEY=VALUE...",
+        .summary = "for hosts: update metadata",
+        .help = "An empty value takes a setting away. Which keys there are is the system's own.\n",
+        .options = BIT(NO_PERSIST) | BIT(NO_WORKTREES),
+        .min_operands = 2,
+        .max_operands = 10000,
+        .run = set_run,
+    },
+    {
         .name = "demo",
         .operands = "",
         .summary = "build a small sample store and open the picker on it",

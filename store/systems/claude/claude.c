@@ -105,16 +105,13 @@ static void claude_close(struct store *st)
 static enum err_code claude_open(const struct store_env *env, const char *path, struct store **out,
                                  struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    enum err_code rc;
     struct claude *c = calloc(1, sizeof *c);
 
     if (!c)
         return err_set(e, ERR_NOMEM, path, "open store");
     c->base = (struct store){ .ops = &claude_ops, .env = env };
-    if (!path)
-        rc = configdir_default(env, &c->base.path, e);
-    else if (!(c->base.path = configdir_absolute(env, path)))
-        rc = err_set(e, ERR_NOMEM, path, "open store");
+    rc = configdir_named(env, path, &c->base.path, e);
     if (!rc)
         rc = configdir_require(c->base.path, e);
     if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
@@ -162,4 +159,8 @@ const struct store_ops claude_ops = {
     .check_store = claude_check_store,
     .checkpoints = claude_checkpoints,
     .plan = claude_plan,
+    .make = claude_make,
+    .create = claude_create,
+    .append = claude_append,
+    .set = claude_set,
 };

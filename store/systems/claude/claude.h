@@ -110,4 +110,14 @@ enum err_code claude_checkpoints(const struct store *st, const struct session_re
 enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
 
+/* Writing, for hosts. */
+enum err_code claude_make(const struct store_env *env, const char *path, struct err *e);
+enum err_code claude_create(const struct store *st, const struct host_create *req, struct arena *a,
+                            struct host_created *out, struct err *e);
+enum err_code claude_append(const struct store *st, const struct session_ref *ref,
+                            const struct host_append *req, struct arena *a,
+                            struct host_appended *out, struct err *e);
+enum err_code claude_set(const struct store *st, const struct session_ref *ref,
+                         const struct host_setting *setting, size_t n, struct err *e);
+
 #endif

@@ -111,8 +111,7 @@ static bool add_new(struct project_folders *list, struct slice name, struct slic
     return has(list, name) || add(list, name, project, a);
 }
 
-/* The name a path's folder has now: the forced one where that counts. */
-static struct slice name_now(const struct claude *c, struct slice path, struct arena *a)
+struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a)
 {
     if (c->forced_folder)
         return (struct slice){ c->forced_folder, strlen(c->forced_folder) };
@@ -136,7 +135,7 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
 static bool add_path(const struct claude *c, struct slice path, struct arena *a,
                      struct project_folders *out)
 {
-    struct slice name = name_now(c, path, a), plain = folder_name(path, a);
+    struct slice name = claude_folder_now(c, path, a), plain = folder_name(path, a);
     struct slice flat = folder_flatten(path, a);
     struct names names;
 
@@ -165,7 +164,7 @@ static struct slice tree_of(const struct claude *c, const struct scope *scope, s
     struct slice best = { NULL, 0 }, best_flat = { NULL, 0 };
 
     for (size_t i = 0; i < scope->trees; i++) {
-        struct slice tree = scope->tree[i], name = name_now(c, tree, a);
+        struct slice tree = scope->tree[i], name = claude_folder_now(c, tree, a);
         struct slice flat = folder_flatten(tree, a);
 
         if (!name.p || !flat.p || (best.p && name.n <= best_flat.n))
@@ -249,7 +248,8 @@ struct slice claude_project_of(const struct claude *c, const struct scope *scope
 
     if (scope->all)
         return none;
-    struct slice name = name_now(c, scope->project, a), plain = folder_name(scope->project, a);
+    struct slice name = claude_folder_now(c, scope->project, a),
+                 plain = folder_name(scope->project, a);
 
     if (!name.p || !plain.p || slice_eq(folder, name) || slice_eq(folder, plain))
         return scope->project;

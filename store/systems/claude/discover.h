@@ -35,6 +35,9 @@ MUST_CHECK enum err_code claude_folders(const struct claude *c, const struct sco
                                         enum discover_for what, struct arena *a,
                                         struct project_folders *out, struct err *e);
 
+/* The name that the folder of a path has now: the forced one where that counts. .p is NULL without memory. */
+struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a);
+
 /* The path that claude_folders would give for a folder of the scope; empty when there is none. */
 struct slice claude_project_of(const struct claude *c, const struct scope *scope,
                                struct slice folder, struct arena *a);

@@ -1,5 +1,7 @@
 #include "store/systems/claude/metarow.h"
 
+#include <fcntl.h>
+
 #include "lite/index.h"
 #include "lite/json.h"
 #include "lite/line.h"
@@ -81,6 +83,18 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
         return err_set(e, ERR_NOMEM, NULL, "read metadata: out of memory");
     *out = found;
     return ERR_OK;
+}
+
+enum err_code metarows_of(const char *path, struct arena *a, struct metarows *out, struct err *e)
+{
+    struct file f;
+    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
+
+    if (rc)
+        return rc;
+    rc = metarows_near_end(&f, a, out, e);
+    file_close(&f);
+    return rc;
 }
 
 static enum err_code read_row(const struct file *f, const struct index_line *line, struct arena *a,

@@ -48,6 +48,9 @@ struct metarows {
 /* Looks into the last WINDOW_BYTES of the file: constant time. Texts live in the arena. */
 MUST_CHECK enum err_code metarows_near_end(const struct file *f, struct arena *a,
                                            struct metarows *out, struct err *e);
+/* The same of a file that is not open. */
+MUST_CHECK enum err_code metarows_of(const char *path, struct arena *a, struct metarows *out,
+                                     struct err *e);
 /* Looks through the whole file. *stop, when given and set by another thread, ends it with ERR_CANCELLED. */
 MUST_CHECK enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop,
                                            struct arena *a, struct metarows *out, struct err *e);

@@ -1,5 +1,3 @@
-#include <fcntl.h>
-
 #include "lite/jsonout.h"
 #include "lite/utf8.h"
 #include "store/place.h"
@@ -56,19 +54,6 @@ static enum err_code plan_row(const struct session_ref *ref, const struct metaro
     return change_add(c, &s, e);
 }
 
-static enum err_code near_end(const struct session_ref *ref, struct arena *a, struct metarows *m,
-                              struct err *e)
-{
-    struct file f;
-    enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &f, e);
-
-    if (rc)
-        return rc;
-    rc = metarows_near_end(&f, a, m, e);
-    file_close(&f);
-    return rc;
-}
-
 /* A row {type, key: text, sessionId}. Its opposite is the same row with the text that counted before. */
 static enum err_code plan_text(const struct session_ref *ref, enum metarow_type type,
                                const char *key, struct slice text, struct change *c, struct err *e)
@@ -76,7 +61,7 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
     struct arena a = { 0 };
     struct metarows m;
     struct row now = { 0 }, before = { 0 };
-    enum err_code rc = near_end(ref, &a, &m, e);
+    enum err_code rc = metarows_of(ref->path.p, &a, &m, e);
 
     if (rc)
         return rc;

@@ -1,5 +1,3 @@
-#include <fcntl.h>
-
 #include "lite/json.h"
 #include "lite/jsonout.h"
 #include "store/place.h"
@@ -73,19 +71,6 @@ static enum err_code find_leaves(const struct session_ref *ref, struct slice mes
     return rc;
 }
 
-static enum err_code near_end(const struct session_ref *ref, struct arena *a, struct metarows *m,
-                              struct err *e)
-{
-    struct file f;
-    enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &f, e);
-
-    if (rc)
-        return rc;
-    rc = metarows_near_end(&f, a, m, e);
-    file_close(&f);
-    return rc;
-}
-
 enum err_code claude_resume_at(const struct store *st, const struct session_ref *ref,
                                struct slice message, struct change *c, struct err *e)
 {
@@ -98,7 +83,7 @@ enum err_code claude_resume_at(const struct store *st, const struct session_ref 
 
     (void)st;
     if (!rc)
-        rc = near_end(ref, &a, &m, e);
+        rc = metarows_of(ref->path.p, &a, &m, e);
     if (!rc && (write_row(ref, leaf, &row) || write_row(ref, before, &opposite) ||
                 reappend_rows(&m, row.n, METAROW_LAST_PROMPT, &row, &more)))
         rc = err_set(e, ERR_NOMEM, ref->path.p, "resume at: out of memory");

@@ -1,0 +1,130 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "store/disk.h"
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/discover.h"
+#include "store/systems/claude/fork.h"
+#include "store/systems/configdir.h"
+
+/* A session as a host begins it. The client itself makes the file with the first message; a host whose commands are
+ * processes of their own needs it to be there before, so it begins with the row that the client writes first
+ * (`mode`), and is not listed until something is said in it, as the client's own lists have it. */
+
+enum { FILE_MODE = 0600, FOLDER_MODE = 0700 };
+
+enum err_code claude_make(const struct store_env *env, const char *path, struct err *e)
+{
+    char *config = NULL;
+    enum err_code rc = configdir_named(env, path, &config, e);
+
+    if (!rc)
+        rc = disk_make_dir(config, FOLDER_MODE, e);
+    free(config);
+    return rc;
+}
+
+/* Where the sessions of a directory lie, made if need be. */
+static enum err_code make_folder(const struct claude *c, struct slice cwd, struct arena *a,
+                                 const char **folder, struct err *e)
+{
+    const char *dir = arena_copy(a, cwd).p;
+    char *real = dir ? realpath(dir, NULL) : NULL;
+    const char *project = real ? real : dir;
+    struct slice name = { 0 };
+
+    if (project)
+        name = claude_folder_now(c, (struct slice){ project, strlen(project) }, a);
+    free(real);
+    *folder = name.p ? arena_format(a, "%s/%s", c->projects, name.p) : NULL;
+    if (!*folder)
+        return err_set(e, ERR_NOMEM, c->projects, "create: out of memory");
+    return disk_make_dir(*folder, FOLDER_MODE, e);
+}
+
+static enum err_code first_rows(struct slice id, struct slice title, struct buf *out)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("mode"));
+    jsonout_member(&j, "mode", SLICE("normal"));
+    jsonout_member(&j, "sessionId", id);
+    jsonout_close(&j, '}');
+    if (j.rc || buf_add_byte(out, '\n'))
+        return ERR_NOMEM;
+    if (!title.n)
+        return ERR_OK;
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "type", SLICE("custom-title"));
+    jsonout_member(&j, "customTitle", title);
+    jsonout_member(&j, "sessionId", id);
+    jsonout_close(&j, '}');
+    return j.rc ? j.rc : buf_add_byte(out, '\n');
+}
+
+static enum err_code write_new(const char *folder, const char *name, struct slice bytes,
+                               struct err *e)
+{
+    struct disk_new to;
+    enum err_code rc = disk_new_open(folder, FILE_MODE, &to, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(to.fd, bytes, NULL, to.path, e);
+    if (!rc)
+        return disk_new_publish(&to, name, e);
+    disk_new_drop(&to);
+    return rc;
+}
+
+/* The id names a session wherever it lies, so it must be new in every project. */
+static enum err_code check_new(const struct store *st, struct slice id, struct arena *a,
+                               struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct session_ref ref;
+    enum err_code rc = claude_find(st, &everywhere, id, a, &ref, e);
+
+    if (rc == ERR_NOT_FOUND)
+        return ERR_OK;
+    return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: there is a session with this id");
+}
+
+enum err_code claude_create(const struct store *st, const struct host_create *req, struct arena *a,
+                            struct host_created *out, struct err *e)
+{
+    const struct claude *c = claude_of(st);
+    char drawn[UUID_STR_LEN];
+    struct buf rows = { 0 };
+    const char *folder;
+    struct host_created made = { .id = req->id };
+
+    fork_draw_id(drawn);
+    if (!made.id.n)
+        made.id = (struct slice){ drawn, CLAUDE_ID };
+    made.id = arena_copy(a, made.id);
+    enum err_code rc = made.id.p ? check_new(st, made.id, a, e)
+                                 : err_set(e, ERR_NOMEM, st->path, "create: out of memory");
+
+    if (!rc)
+        rc = make_folder(c, req->cwd, a, &folder, e);
+    const char *name = arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
+
+    if (!rc && (!name || first_rows(made.id, req->title, &rows)))
+        rc = err_set(e, ERR_NOMEM, folder, "create: out of memory");
+    if (!rc)
+        rc = write_new(folder, name, buf_slice(&rows), e);
+    if (!rc && !(made.path.p = arena_format(a, "%s/%s", folder, name)))
+        rc = err_set(e, ERR_NOMEM, folder, "create: out of memory");
+    buf_fini(&rows);
+    if (rc)
+        return rc;
+    made.path.n = strlen(made.path.p);
+    made.unsaved = (req->model.n ? HOST_MODEL : 0U) | (req->parent.n ? HOST_PARENT : 0U);
+    *out = made;
+    return ERR_OK;
+}
