@@ -9,9 +9,10 @@
  * copied with it, so a dropped member takes its comma along; only the first member's bracket stays. */
 struct edit {
     struct buf *out;
-    const char *done; /* bytes before this are copied or dropped */
-    bool any;         /* a member was copied */
-    uint64_t seen;    /* bit i: the member of edit i was there */
+    const char *done;              /* bytes before this are copied or dropped */
+    bool any;                      /* a member was copied */
+    uint64_t seen;                 /* bit i: the member of edit i was there */
+    size_t length[JSON_EDITS_MAX]; /* of the names */
     enum err_code rc;
 };
 
@@ -38,29 +39,28 @@ static void begin(struct edit *ed, struct slice object)
 /* A member is kept with the comma before it, unless what came before it was dropped. */
 static void keep_to(struct edit *ed, const char *key, const char *end)
 {
-    const char *comma = memchr(ed->done, ',', (size_t)(key - ed->done));
+    const char *comma = ed->any ? NULL : memchr(ed->done, ',', (size_t)(key - ed->done));
 
-    if (comma && !ed->any)
+    if (comma)
         ed->done = comma + 1;
     copy_to(ed, end);
     ed->any = true;
 }
 
 /* A key without escapes is compared as it stands. */
-static bool is_named(struct slice key, const char *name)
+static size_t edit_of(const struct edit *ed, struct slice key, const struct json_edit edits[],
+                      size_t n)
 {
-    size_t n = strlen(name);
+    bool escaped = memchr(key.p, '\\', key.n) != NULL;
 
-    if (key.n == n + 2 && memcmp(key.p + 1, name, n) == 0)
-        return true;
-    return memchr(key.p, '\\', key.n) && json_string_is(key, name);
-}
+    for (size_t i = 0; i < n; i++) {
+        size_t length = ed->length[i];
 
-static size_t edit_of(struct slice key, const struct json_edit edits[], size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (is_named(key, edits[i].name))
+        if (key.n == length + 2 && memcmp(key.p + 1, edits[i].name, length) == 0)
             return i;
+        if (escaped && json_string_is(key, edits[i].name))
+            return i;
+    }
     return n;
 }
 
@@ -68,7 +68,7 @@ static void edit_member(struct edit *ed, struct slice key, struct slice old,
                         const struct json_edit edits[], size_t n)
 {
     const char *end = old.p + old.n;
-    size_t i = edit_of(key, edits, n);
+    size_t i = edit_of(ed, key, edits, n);
 
     if (i == n) {
         keep_to(ed, key.p, end);
@@ -95,10 +95,17 @@ enum err_code json_edit(struct buf *out, struct slice object, const struct json_
                         size_t n)
 {
     size_t before = out->n;
-    struct edit ed = { .out = out, .done = object.p };
+    struct edit ed; /* not zeroed as a whole: it is made for every row of a log */
     struct json_iter it;
     struct slice key, value;
 
+    ed.out = out;
+    ed.done = object.p;
+    ed.any = false;
+    ed.seen = 0;
+    ed.rc = ERR_OK;
+    for (size_t i = 0; i < n; i++)
+        ed.length[i] = strlen(edits[i].name);
     begin(&ed, object);
     for (bool more = json_iter_open(&it, object); more && json_iter_next(&it, &key, &value);)
         edit_member(&ed, key, value, edits, n);

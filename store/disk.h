@@ -22,6 +22,8 @@
 MUST_CHECK enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path,
                                     struct err *e);
 MUST_CHECK enum err_code disk_sync(int fd, const char *path, struct err *e);
+/* Lets the disk begin with bytes that were written: a large file is then synced while it is still being made. */
+void disk_begin_sync(int fd, int64_t at, int64_t n);
 /* Makes what happened to the names in a directory durable. */
 MUST_CHECK enum err_code disk_sync_dir(const char *dir, struct err *e);
 

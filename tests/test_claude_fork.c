@@ -212,6 +212,75 @@ static void taking_a_fork_back_and_doing_it_again(void **state)
     free(redone);
 }
 
+/* ---- a session that several threads copy ---- */
+
+enum { LARGE_ROWS = 3000, LARGE_TEXT = 4000 };
+
+/* Each row follows the one before; every seventh is a note of progress, and one is longer than any stretch. */
+static void write_large_session(struct place *p)
+{
+    struct buf rows = { 0 };
+    char text[LARGE_TEXT + 1], id[40], before[40] = "";
+
+    memset(text, 'x', LARGE_TEXT);
+    text[LARGE_TEXT] = '\0';
+    for (int i = 0; i < LARGE_ROWS; i++) {
+        snprintf(id, sizeof id, "33330000-0000-4000-8000-%012d", i);
+        assert_int_equal(buf_addf(&rows,
+                                  "{\"type\":\"%s\",\"uuid\":\"%s\",\"parentUuid\":%s%s%s,\"n\":%d,"
+                                  "\"sessionId\":\"" ID "\",\"message\":{\"content\":\"",
+                                  i % 7 == 3 ? "progress" : "user", id, i ? "\"" : "",
+                                  i ? before : "null", i ? "\"" : "", i),
+                         ERR_OK);
+        for (int k = i == 1000 ? 1500 : 1; k > 0; k--)
+            assert_int_equal(buf_add(&rows, (struct slice){ text, LARGE_TEXT - (size_t)i }),
+                             ERR_OK);
+        assert_int_equal(buf_add(&rows, SLICE("\"}}\n")), ERR_OK);
+        memcpy(before, id, sizeof before);
+    }
+    write_session(p, buf_slice(&rows));
+    buf_fini(&rows);
+}
+
+/* The text behind a key, up to the quote. */
+static void member(const char *line, const char *key, char out[40])
+{
+    const char *at = strstr(line, key);
+
+    assert_non_null(at);
+    at += strlen(key);
+    snprintf(out, 40, "%.*s", (int)strcspn(at, "\",}"), at);
+}
+
+static void a_large_session_is_copied_row_by_row_in_order(void **state)
+{
+    struct place *p = *state;
+    struct buf text = { 0 };
+    char id[40] = "ull", parent[40], n[40], want[40];
+    struct slice rest, line;
+    bool torn;
+
+    write_large_session(p);
+    fork_it(p, (struct fork_request){ .at = { NULL, 0 } });
+    assert_int_equal(file_read_all(AT_FDCWD, p->fork.path, 0, 1 << 28, &text, NULL), ERR_OK);
+    rest = buf_slice(&text);
+    for (int i = 0; i < LARGE_ROWS; i++) {
+        if (i % 7 == 3)
+            continue;
+        assert_true(slice_line(&rest, &line, &torn));
+        ((char *)line.p)[line.n] = '\0';
+        member(line.p, "\"n\":", n);
+        snprintf(want, sizeof want, "%d", i);
+        assert_string_equal(n, want);
+        member(line.p, i ? "\"parentUuid\":\"" : "\"parentUuid\":n", parent);
+        assert_string_equal(parent, id);
+        member(line.p, "\"uuid\":\"", id);
+    }
+    assert_true(slice_line(&rest, &line, &torn)); /* the title */
+    assert_false(slice_line(&rest, &line, &torn));
+    buf_fini(&text);
+}
+
 /* ---- files ---- */
 
 #define ENTRY(name) "{\"backupFileName\":" name ",\"version\":1,\"backupTime\":\"2026\"}"
@@ -322,6 +391,7 @@ int main(void)
         TEST(a_session_without_messages_cannot_be_forked),
         TEST(a_plan_that_is_dropped_leaves_nothing),
         TEST(taking_a_fork_back_and_doing_it_again),
+        TEST(a_large_session_is_copied_row_by_row_in_order),
         TEST(checkpoints_go_along_and_saved_copies_are_linked),
         TEST(a_fork_with_files_has_the_points_of_its_source),
         TEST(a_snapshot_without_its_copies_or_its_row_stays_behind),

@@ -14,6 +14,9 @@ static void become(const struct run *r, int out)
     if (r->config) {
         setenv("CLAUDE_CONFIG_DIR", r->config, 1);
         setenv("HOME", r->config, 1);
+        unsetenv("XDG_STATE_HOME");
+        unsetenv("XDG_DATA_HOME");
+        unsetenv("XDG_CONFIG_HOME");
     }
     if (r->files) {
         struct rlimit limit = { (rlim_t)r->files, (rlim_t)r->files };

@@ -2,12 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "lite/json.h"
 #include "store/change/change.h"
-#include "store/disk.h"
-
-enum { PIECE = 256 * 1024 };
 
 void fork_draw_id(char id[UUID_STR_LEN])
 {
@@ -27,7 +25,7 @@ bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN])
     return true;
 }
 
-bool fork_new_quoted(struct fork *f, struct slice old, char quoted[FORK_QUOTED])
+bool fork_new_quoted(const struct fork *f, struct slice old, char quoted[FORK_QUOTED])
 {
     struct arena a = { 0 };
     struct slice text;
@@ -68,9 +66,30 @@ static enum err_code choose(struct fork *f, struct err *e)
     return ERR_OK;
 }
 
+/* Ids are drawn many at a time: a large session has hundreds of thousands. */
+struct ids {
+    uuid_t id[64];
+    size_t left;
+};
+
+static void draw(struct ids *ids, uuid_t out)
+{
+    if (ids->left == 0) {
+        if (getrandom(ids->id, sizeof ids->id, 0) != (ssize_t)sizeof ids->id) {
+            uuid_generate_random(out);
+            return;
+        }
+        ids->left = sizeof ids->id / sizeof *ids->id;
+    }
+    uuid_copy(out, ids->id[--ids->left]);
+    out[6] = (unsigned char)((out[6] & 0x0f) | 0x40); /* version 4 ... */
+    out[8] = (unsigned char)((out[8] & 0x3f) | 0x80); /* ... of RFC 4122 */
+}
+
 static enum err_code name(struct fork *f, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
+    struct ids ids = { .left = 0 };
     bool any = false;
 
     f->id_of = calloc(f->log.chain.n + 1, sizeof *f->id_of);
@@ -82,7 +101,7 @@ static enum err_code name(struct fork *f, struct err *e)
         uint32_t node = chain_find(&f->log.chain, ix->line[i].id);
 
         if (uuid_is_null(f->id_of[node]))
-            uuid_generate_random(f->id_of[node]);
+            draw(&ids, f->id_of[node]);
         f->last = i;
         any = true;
     }
@@ -92,32 +111,11 @@ static enum err_code name(struct fork *f, struct err *e)
 
 /* ---- the copy ---- */
 
-static enum err_code flush(struct buf *out, size_t most, struct disk_new *to, struct err *e)
+static enum err_code flush(struct buf *out, struct disk_new *to, struct err *e)
 {
-    if (out->n <= most)
-        return ERR_OK;
     enum err_code rc = disk_write(to->fd, buf_slice(out), NULL, to->path, e);
 
     out->n = 0;
-    return rc;
-}
-
-static enum err_code write_messages(struct fork *f, struct buf *out, struct disk_new *to,
-                                    struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i <= f->last && !rc; i++) {
-        struct slice row;
-
-        if (!f->keep[i])
-            continue;
-        rc = claude_log_row(&f->log, i, &row, e);
-        if (!rc && fork_row(f, i, row, out))
-            rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
-        if (!rc)
-            rc = flush(out, PIECE, to, e);
-    }
     return rc;
 }
 
@@ -136,7 +134,9 @@ static enum err_code write_all(struct staging *s, struct disk_new *to, struct er
     enum err_code rc = fork_before(s->f, &out, e);
 
     if (!rc)
-        rc = write_messages(s->f, &out, to, e);
+        rc = flush(&out, to, e);
+    if (!rc)
+        rc = fork_copy(s->f, to, e);
     if (!rc && s->req->with_files)
         rc = fork_files(s->f, s->made.staged_files, &out, &s->files, e);
     if (!rc)
@@ -144,7 +144,7 @@ static enum err_code write_all(struct staging *s, struct disk_new *to, struct er
     if (!rc)
         rc = fork_title(s->f, s->req->title, &out, e);
     if (!rc)
-        rc = flush(&out, 0, to, e);
+        rc = flush(&out, to, e);
     buf_fini(&out);
     return rc;
 }

@@ -4,6 +4,7 @@
 #include <uuid/uuid.h>
 
 #include "lite/time.h"
+#include "store/disk.h"
 #include "store/fork.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/log.h"
@@ -11,7 +12,7 @@
 /* A fork under way (claude.md 4). The rows of the source are looked at through its line index; what is kept is
  * decided first, then the rows are copied one after the other, with nothing changed but what has to be.
  *
- *   chosen -> cut (fork_cut.c) -> named -> written (fork_row.c, fork_carry.c, fork_title.c) */
+ *   chosen -> cut (fork_cut.c) -> named -> written (fork_copy.c, fork_row.c, fork_carry.c, fork_title.c) */
 struct fork {
     const struct claude *c;
     const struct session_ref *ref;
@@ -30,12 +31,21 @@ void fork_draw_id(char id[UUID_STR_LEN]);
 bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN]);
 /* The same for a JSON string, as a JSON string in the buffer: 38 bytes. Anything else: false. */
 enum { FORK_QUOTED = UUID_STR_LEN + 2 };
-bool fork_new_quoted(struct fork *f, struct slice old, char quoted[FORK_QUOTED]);
+bool fork_new_quoted(const struct fork *f, struct slice old, char quoted[FORK_QUOTED]);
 
 /* fork_cut.c: leaves out what is not wanted of a fork up to a message. ERR_NOT_FOUND: no such message. */
 MUST_CHECK enum err_code fork_cut(struct fork *f, struct slice at, struct err *e);
-/* fork_row.c: the row of a line as it stands in the copy, with its newline. */
-MUST_CHECK enum err_code fork_row(struct fork *f, size_t line, struct slice row, struct buf *out);
+/* fork_copy.c: the rows of the messages, at the present end of the new file. */
+MUST_CHECK enum err_code fork_copy(struct fork *f, struct disk_new *to, struct err *e);
+/* fork_row.c: the row of a line as it stands in the copy, with its newline. The fork is only looked at: threads may
+ * share it, each with a space of its own. */
+struct fork_row_space {
+    struct buf nested[3]; /* values inside that were edited */
+    struct buf origin;
+};
+MUST_CHECK enum err_code fork_row(const struct fork *f, size_t line, struct slice row,
+                                  struct fork_row_space *space, struct buf *out);
+void fork_row_space_fini(struct fork_row_space *space);
 /* fork_carry.c: rows that are no messages and go before and behind them. */
 MUST_CHECK enum err_code fork_before(struct fork *f, struct buf *out, struct err *e);
 MUST_CHECK enum err_code fork_behind(struct fork *f, struct buf *out, struct err *e);

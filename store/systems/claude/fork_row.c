@@ -23,15 +23,14 @@ static const char *const member_names[MEMBERS] = {
 };
 
 struct row_edit {
-    struct fork *f;
+    const struct fork *f;
+    struct fork_row_space *space;
     struct slice member[MEMBERS]; /* empty: not there */
     struct json_edit edit[JSON_EDITS_MAX];
     size_t n;
     enum err_code rc;
-    struct buf built[3]; /* nested values that were edited */
     char id[FORK_QUOTED], parent[FORK_QUOTED], logical[FORK_QUOTED];
     char session[FORK_QUOTED], time[TIME_TEXT + 2];
-    struct buf origin;
 };
 
 static void put(struct row_edit *r, const char *name, struct slice value)
@@ -144,13 +143,13 @@ static void edit_compaction(struct row_edit *r, size_t line)
     }
     if (strip)
         edit[n++] = (struct json_edit){ .name = "postTokens" };
-    enum err_code rc = json_edit(&r->built[0], metadata, edit, n);
+    enum err_code rc = json_edit(&r->space->nested[0], metadata, edit, n);
 
     if (rc)
         r->rc = rc;
     buf_fini(&kept[0]);
     buf_fini(&kept[1]);
-    put_if_there(r, "compactMetadata", buf_slice(&r->built[0]));
+    put_if_there(r, "compactMetadata", buf_slice(&r->space->nested[0]));
 }
 
 static void edit_attachment(struct row_edit *r)
@@ -167,17 +166,17 @@ static void edit_attachment(struct row_edit *r)
     } else if (claude_says(attachment, "type", "deferred_tools_record") &&
                json_get(attachment, "nameOnlyAnnouncements", &value) &&
                json_type(value) == JSON_ARRAY) {
-        map_list(r, value, false, &r->built[1]);
-        edit =
-            (struct json_edit){ .name = "nameOnlyAnnouncements", .value = buf_slice(&r->built[1]) };
+        map_list(r, value, false, &r->space->nested[1]);
+        edit = (struct json_edit){ .name = "nameOnlyAnnouncements",
+                                   .value = buf_slice(&r->space->nested[1]) };
     } else {
         return;
     }
-    enum err_code rc = json_edit(&r->built[2], attachment, &edit, 1);
+    enum err_code rc = json_edit(&r->space->nested[2], attachment, &edit, 1);
 
     if (rc)
         r->rc = rc;
-    put_if_there(r, "attachment", buf_slice(&r->built[2]));
+    put_if_there(r, "attachment", buf_slice(&r->space->nested[2]));
 }
 
 /* ---- the row's own members ---- */
@@ -236,14 +235,18 @@ static void edit_origin(struct row_edit *r)
 {
     enum err_code rc;
 
-    rc = buf_addf(&r->origin, "{\"sessionId\":\"%s\",\"messageUuid\":", r->f->ref->id.p);
+    rc = buf_add(&r->space->origin, SLICE("{\"sessionId\":\""));
     if (!rc)
-        rc = buf_add(&r->origin, r->member[UUID]);
+        rc = buf_add(&r->space->origin, r->f->ref->id);
     if (!rc)
-        rc = buf_add_byte(&r->origin, '}');
+        rc = buf_add(&r->space->origin, SLICE("\",\"messageUuid\":"));
+    if (!rc)
+        rc = buf_add(&r->space->origin, r->member[UUID]);
+    if (!rc)
+        rc = buf_add_byte(&r->space->origin, '}');
     if (rc)
         r->rc = rc;
-    put(r, "forkedFrom", buf_slice(&r->origin));
+    put(r, "forkedFrom", buf_slice(&r->space->origin));
 }
 
 /* What belongs to the session that was, and not to a copy of it. */
@@ -266,11 +269,13 @@ static void drop_state(struct row_edit *r)
         drop(r, names[i]);
 }
 
-enum err_code fork_row(struct fork *f, size_t line, struct slice row, struct buf *out)
+enum err_code fork_row(const struct fork *f, size_t line, struct slice row,
+                       struct fork_row_space *space, struct buf *out)
 {
-    struct row_edit r = { .f = f };
+    struct row_edit r = { .f = f, .space = space };
     const struct index_line *l = claude_line(&f->log, line);
 
+    space->nested[0].n = space->nested[1].n = space->nested[2].n = space->origin.n = 0;
     json_get_each(row, member_names, MEMBERS, r.member);
     edit_ids(&r, line);
     drop_state(&r);
@@ -289,8 +294,12 @@ enum err_code fork_row(struct fork *f, size_t line, struct slice row, struct buf
         r.rc = json_edit(out, row, r.edit, r.n);
     if (!r.rc)
         r.rc = buf_add_byte(out, '\n');
-    for (size_t i = 0; i < sizeof r.built / sizeof *r.built; i++)
-        buf_fini(&r.built[i]);
-    buf_fini(&r.origin);
     return r.rc;
+}
+
+void fork_row_space_fini(struct fork_row_space *space)
+{
+    for (size_t i = 0; i < sizeof space->nested / sizeof *space->nested; i++)
+        buf_fini(&space->nested[i]);
+    buf_fini(&space->origin);
 }

@@ -117,6 +117,15 @@ static const struct claude_stand_in *stand_in_of(const struct claude_log *log, s
     return lo < log->stand_ins && log->stand_in[lo].line == line ? &log->stand_in[lo] : NULL;
 }
 
+struct slice claude_row(struct slice line)
+{
+    while (line.n && (unsigned char)line.p[0] <= ' ') {
+        line.p++;
+        line.n--;
+    }
+    return line;
+}
+
 enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row, struct err *e)
 {
     const struct claude_stand_in *other = stand_in_of(log, line);
@@ -127,10 +136,8 @@ enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *
     }
     enum err_code rc = logfile_row(&log->file, line, row, e);
 
-    while (!rc && row->n && (unsigned char)row->p[0] <= ' ') {
-        row->p++;
-        row->n--;
-    }
+    if (!rc)
+        *row = claude_row(*row);
     return rc;
 }
 

@@ -94,6 +94,8 @@ void claude_log_close(struct claude_log *log);
  * Valid until the next call. */
 MUST_CHECK enum err_code claude_log_row(struct claude_log *log, size_t line, struct slice *row,
                                         struct err *e);
+/* The row in the bytes of a line that nothing stands for. */
+struct slice claude_row(struct slice line);
 /* The facts of a line, or of the last row of a node. */
 const struct index_line *claude_line(const struct claude_log *log, size_t line);
 const struct index_line *claude_node_line(const struct claude_log *log, uint32_t node);
