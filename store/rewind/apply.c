@@ -50,33 +50,18 @@ static const char *keep(struct tx *tx, const char *text)
     return text ? arena_copy(&tx->arena, (struct slice){ text, strlen(text) }).p : NULL;
 }
 
-static enum err_code wanted_hash(const struct rewind_entry *from, uint8_t out[SHA256_BYTES],
-                                 struct err *e)
-{
-    struct content c = { 0 };
-    enum err_code rc = ERR_OK;
-
-    if (from->target->want == REWIND_BYTES) {
-        rc = source_read(&from->target->source, &c, e);
-        if (!rc)
-            memcpy(out, c.sha256, SHA256_BYTES);
-    }
-    content_fini(&c);
-    return rc;
-}
-
-static enum err_code add_entry(struct tx *tx, const struct rewind_preview *p,
-                               const struct rewind_entry *from, struct err *e)
+/* root: the project, or NULL where that is gone. */
+static enum err_code add_entry(struct tx *tx, const char *root, const struct rewind_entry *from,
+                               struct err *e)
 {
     struct tx_entry *x = &tx->entry[tx->n++];
-    const char *project = p->plan->root, *path = from->target->path;
-    struct stat st;
-    bool inside = project && pathrule_under((struct slice){ path, strlen(path) },
-                                            (struct slice){ project, strlen(project) });
+    const char *path = from->target->path;
+    bool inside = root && pathrule_under((struct slice){ path, strlen(path) },
+                                         (struct slice){ root, strlen(root) });
 
     *x =
         (struct tx_entry){ .path = keep(tx, path),
-                           .root = inside && stat(project, &st) == 0 ? keep(tx, project) : "/",
+                           .root = inside ? root : "/",
                            .action = from->action,
                            .mode_only = from->mode_only,
                            .mode = mode_of(from),
@@ -84,9 +69,8 @@ static enum err_code add_entry(struct tx *tx, const struct rewind_preview *p,
                            .dirs = from->action == REWIND_CREATE ? missing_dirs(path)
                                                                  : from->target->prune,
                            .seen = from->seen };
-    if (!x->path || !x->root)
-        return err_set(e, ERR_NOMEM, path, "plan a rewind: out of memory");
-    return wanted_hash(from, x->wanted, e);
+    memcpy(x->wanted, from->wanted, SHA256_BYTES);
+    return x->path ? ERR_OK : err_set(e, ERR_NOMEM, path, "plan a rewind: out of memory");
 }
 
 static bool takes_part(const struct rewind_entry *x)
@@ -109,10 +93,14 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     if (!tx->id || !tx->dir || !tx->system || !tx->session || !tx->point || !tx->entry)
         return err_set(e, ERR_NOMEM, dir, "plan a rewind: out of memory");
     enum err_code rc = ERR_OK;
+    struct stat st;
+    const char *root = tx->project && stat(tx->project, &st) == 0 ? tx->project : NULL;
 
     for (size_t i = 0; i < p->n && !rc; i++)
         if (takes_part(&p->entry[i]))
-            rc = add_entry(tx, p, &p->entry[i], e);
+            rc = add_entry(tx, root, &p->entry[i], e);
+    if (!rc && !tx_lay_out(tx))
+        rc = err_set(e, ERR_STALE, dir, "plan a rewind: sizes that cannot be");
     return rc;
 }
 
@@ -142,16 +130,6 @@ static int64_t on_disk(int64_t size)
     return (size + 4095) / 4096 * 4096 + 4096;
 }
 
-static int64_t wanted_size(const struct rewind_target *t)
-{
-    struct stat st;
-
-    if (t->want != REWIND_BYTES)
-        return 0;
-    return t->source.file && stat(t->source.file, &st) == 0 ? st.st_size
-                                                            : (int64_t)t->source.bytes.n;
-}
-
 /* The record holds the old files, its plan and four marks: the marks come when there is no way back, so there must be
  * room for them now. */
 static enum err_code preflight(const struct tx *tx, const struct rewind_preview *p, struct err *e)
@@ -166,7 +144,7 @@ static enum err_code preflight(const struct tx *tx, const struct rewind_preview 
         if (!takes_part(x))
             continue;
         undo += PLAN_BYTES_EACH + (x->seen.exists ? on_disk(x->seen.size) : 0);
-        fresh += x->action == REWIND_DELETE ? 0 : on_disk(wanted_size(x->target));
+        fresh += x->action == REWIND_DELETE ? 0 : on_disk(x->wanted_size);
     }
     if (stat(tx->dir, &a) == 0 && stat(root, &b) == 0 && a.st_dev == b.st_dev)
         return check_space(tx->dir, undo + fresh, "the rewind and its undo record", e);
@@ -217,14 +195,14 @@ static enum err_code make_record(const char *rewinds, int64_t now_ms, char id[40
                                  char dir[PATH_MAX], struct err *e)
 {
     unsigned char r[4];
-    char undo[PATH_MAX];
+    char old[PATH_MAX];
 
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
         return err_sys(e, rewinds, "draw a random name");
     snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)now_ms, r[0], r[1], r[2], r[3]);
     snprintf(dir, PATH_MAX, "%.3900s/%s", rewinds, id);
-    snprintf(undo, sizeof undo, "%.4000s/undo", dir);
-    return disk_private_dir(undo, e);
+    snprintf(old, sizeof old, "%.4000s/old", dir);
+    return disk_private_dir(old, e);
 }
 
 static enum err_code run(struct tx *tx, const struct rewind_preview *p, struct err *e)

@@ -43,13 +43,15 @@ static const char *path_in(const struct rewind_plan *plan, const char *dir, cons
 }
 
 static enum err_code write_file(int dir, const char *name, const char *path,
-                                const struct rewind_target *t, struct slice bytes, struct err *e)
+                                const struct rewind_target *t, const struct span *bytes,
+                                struct hasher *hasher, struct err *e)
 {
+    uint8_t sha256[SHA256_BYTES];
     int fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return err_sys(e, path, "create");
-    enum err_code rc = disk_write(fd, bytes, NULL, path, e);
+    enum err_code rc = hasher_span(hasher, bytes, fd, path, sha256, e);
 
     if (!rc && fchmod(fd, t->has_mode ? t->mode & 0777 : 0644))
         rc = err_sys(e, path, "set the mode");
@@ -58,61 +60,87 @@ static enum err_code write_file(int dir, const char *name, const char *path,
     return rc;
 }
 
-static enum err_code put_one(const struct rewind_plan *plan, const struct rewind_target *t,
-                             int root, const char *dir, struct rewind_into_result *out,
-                             struct err *e)
+/* The saved copy, open and found to be what its checksum says; ERR_FORMAT where it is not to be had. */
+static enum err_code open_wanted(const struct rewind_target *t, struct hasher *hasher,
+                                 struct span *out)
 {
-    struct content wanted = { 0 };
-    const char *path = path_in(plan, dir, t->path, &out->arena), *name, *why = t->why;
+    const char *why = t->why;
     struct slice named = { t->path, strlen(t->path) };
+    enum pathrule rule = pathrule_check(named, &why);
+    uint8_t sha256[SHA256_BYTES];
+
+    if (rule == PATHRULE_BAD || rule == PATHRULE_GIT || t->want == REWIND_UNKNOWN)
+        return ERR_FORMAT;
+    enum err_code rc = source_open(&t->source, out, NULL);
+
+    if (rc || !t->source.sha256)
+        return rc;
+    rc = hasher_span(hasher, out, -1, NULL, sha256, NULL);
+    if (!rc)
+        rc = source_check(&t->source, sha256, NULL);
+    if (rc)
+        span_close(out);
+    return rc;
+}
+
+/* A scratch copy under way. */
+struct into {
+    const struct rewind_plan *plan;
+    const char *dir;
+    int root;
+    struct hasher hasher;
+    struct rewind_into_result result;
+};
+
+static enum err_code put_one(struct into *in, const struct rewind_target *t, struct err *e)
+{
+    const char *path = path_in(in->plan, in->dir, t->path, &in->result.arena), *name;
+    struct span wanted;
     int parent;
 
     if (!path)
         return err_set(e, ERR_NOMEM, t->path, "restore into: out of memory");
-    enum pathrule rule = pathrule_check(named, &why);
-    enum err_code rc = rule == PATHRULE_BAD || rule == PATHRULE_GIT || t->want == REWIND_UNKNOWN
-                           ? ERR_FORMAT
-                           : source_read(&t->source, &wanted, NULL);
+    enum err_code rc = open_wanted(t, &in->hasher, &wanted);
 
-    if (!rc)
-        rc = beneath_make_parent(root, dir, path, &parent, &name, NULL, e);
-    else if (rc == ERR_FORMAT) {
-        out->left_out++;
-        content_fini(&wanted);
+    if (rc == ERR_FORMAT) {
+        in->result.left_out++;
         return ERR_OK;
     }
+    if (rc)
+        return err_set(e, rc, t->path, "read the saved copy");
+    rc = beneath_make_parent(in->root, in->dir, path, &parent, &name, NULL, e);
     if (!rc) {
-        rc = write_file(parent, name, path, t, buf_slice(&wanted.bytes), e);
+        rc = write_file(parent, name, path, t, &wanted, &in->hasher, e);
         close(parent);
     }
-    out->written += rc == ERR_OK;
-    content_fini(&wanted);
+    span_close(&wanted);
+    in->result.written += rc == ERR_OK;
     return rc;
 }
 
 enum err_code rewind_into(const struct rewind_plan *plan, const struct rewind_options *options,
                           const char *dir, struct rewind_into_result *out, struct err *e)
 {
-    struct rewind_into_result r = { 0 };
-    int root = -1;
+    struct into in = { .plan = plan, .dir = dir, .root = -1 };
     enum err_code rc = check_empty(dir, e);
 
     if (!rc)
         rc = disk_private_dir(dir, e);
     if (!rc)
-        rc = beneath_root(dir, &root, e);
+        rc = beneath_root(dir, &in.root, e);
     for (size_t i = 0; i < plan->n && !rc; i++) {
         const struct rewind_target *t = &plan->target[i];
 
         if (t->want != REWIND_ABSENT && rewind_is_chosen(options, t->path))
-            rc = put_one(plan, t, root, dir, &r, e);
+            rc = put_one(&in, t, e);
     }
-    if (root >= 0)
-        close(root);
+    hasher_fini(&in.hasher);
+    if (in.root >= 0)
+        close(in.root);
     if (rc)
-        rewind_into_fini(&r);
+        rewind_into_fini(&in.result);
     else
-        *out = r;
+        *out = in.result;
     return rc;
 }
 

@@ -10,8 +10,16 @@
 
 #include "store/rewind/beneath.h"
 
+static void let_go(struct look *l)
+{
+    if (l->is_open)
+        span_close(&l->file);
+    l->is_open = false;
+}
+
 void look_fini(struct look *l)
 {
+    let_go(l);
     content_fini(&l->present);
 }
 
@@ -73,12 +81,16 @@ static enum err_code read_present(int dir, const char *name, const char *path, s
         refuse(l, REWIND_RULE_ACCESS, "it cannot be read");
         return ERR_OK;
     }
-    enum err_code rc = content_read(fd, path, &l->present, e);
+    enum err_code rc = span_of_file(fd, path, &l->file, e);
 
+    if (!rc)
+        rc = content_read(&l->file, NULL, &l->present, e);
     /* Of the descriptor, after the bytes: what is compared at apply is what was read. */
     if (!rc && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         take_stat(l, &st);
-    close(fd);
+    l->is_open = !rc && !l->present.held;
+    if (!l->is_open)
+        close(fd);
     if (rc == ERR_NOMEM)
         return rc;
     if (rc)
@@ -110,9 +122,10 @@ enum err_code look_at(int root_fd, const char *root, const char *path, const cha
     int dir;
     const char *name;
     struct err why;
-    struct buf keep = out->present.bytes;
+    struct content keep = out->present;
 
-    *out = (struct look){ .present.bytes = keep };
+    let_go(out);
+    *out = (struct look){ .present = { .bytes = keep.bytes, .hasher = keep.hasher } };
     out->present.bytes.n = 0;
     enum err_code rc = beneath_parent(root_fd, root, path, &dir, &name, &why);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "store/rewind/hasher.h"
 #include "store/rewind/linediff.h"
 #include "store/rewind/sides.h"
 
@@ -44,6 +45,7 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
                                 const struct rewind_pick *pick, struct err *e)
 {
     struct rewind_target *t = arena_alloc(&p->arena, sizeof *t);
+    struct hasher hasher = { 0 };
     struct rewind_sides sides;
     enum err_code rc = t ? rewind_sides_read(p->plan, x, &sides, e)
                          : err_set(e, ERR_NOMEM, x->target->path, "pick hunks: out of memory");
@@ -54,7 +56,11 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
     t->source = (struct rewind_source){ 0 };
     t->has_mode = t->has_mtime = false;
     rc = merge(&sides, x, pick, &p->arena, &t->source.bytes, e);
+    if (!rc)
+        rc = hasher_bytes(&hasher, t->source.bytes, x->wanted, e);
+    x->wanted_size = (int64_t)t->source.bytes.n;
     x->target = t;
+    hasher_fini(&hasher);
     rewind_sides_fini(&sides);
     return rc;
 }

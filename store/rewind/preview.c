@@ -8,6 +8,8 @@
 #include "store/rewind/look.h"
 #include "store/rewind/pathrule.h"
 #include "store/rewind/rewind.h"
+#include "store/rewind/source.h"
+#include "store/rewind/spandiff.h"
 
 /* Buffers that go from file to file, and the two roots that a plan may reach into. */
 struct worker {
@@ -73,17 +75,37 @@ static void ask_consent(const struct worker *w, struct rewind_entry *x)
 
 /* ---- what would happen ---- */
 
+/* The wanted bytes went by while they were hashed; they are looked at once more. */
+static enum err_code count_large(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    struct span nothing = span_of_bytes(SLICE("")), after = nothing;
+    enum err_code rc = ERR_OK;
+
+    if (x->target->want == REWIND_BYTES)
+        rc = source_open(&x->target->source, &after, e);
+    if (rc)
+        return rc;
+    struct span before = w->look.is_open  ? w->look.file
+                         : x->seen.exists ? span_of_bytes(buf_slice(&w->look.present.bytes))
+                                          : nothing;
+
+    rc = spandiff_count(&before, &after, &x->insertions, &x->deletions, &x->binary, e);
+    span_close(&after);
+    if (rc && rc != ERR_NOMEM) {
+        refuse(x, REWIND_RULE_ACCESS, "it is being written right now");
+        return ERR_OK;
+    }
+    return rc;
+}
+
 static enum err_code count(struct worker *w, struct rewind_entry *x, struct err *e)
 {
+    if (w->look.is_open || (x->target->want == REWIND_BYTES && !w->wanted.held))
+        return count_large(w, x, e);
     struct slice before = x->seen.exists ? buf_slice(&w->look.present.bytes) : SLICE("");
     struct slice after = x->target->want == REWIND_BYTES ? buf_slice(&w->wanted.bytes) : SLICE("");
 
     return linediff_count(before, after, &x->insertions, &x->deletions, &x->binary, e);
-}
-
-static bool same(const struct content *a, const struct content *b)
-{
-    return a->bytes.n == b->bytes.n && memcmp(a->sha256, b->sha256, SHA256_BYTES) == 0;
 }
 
 static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
@@ -92,7 +114,7 @@ static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
 
     if (!x->seen.exists) {
         x->action = REWIND_CREATE;
-    } else if (!same(&w->look.present, &w->wanted)) {
+    } else if (!content_same(&w->look.present, &w->wanted)) {
         x->action = REWIND_RESTORE;
     } else if (t->has_mode && (t->mode & 07777) != x->seen.mode) {
         x->action = REWIND_RESTORE;
@@ -120,18 +142,18 @@ static enum err_code compare_with_last(struct worker *w, struct rewind_entry *x,
         x->edited = strcmp(hex, t->last.sha256) != 0;
         return ERR_OK;
     }
-    enum err_code rc = source_read(&t->last, &w->last, e);
+    enum err_code rc = source_read(&t->last, &w->look.present, &w->last, e);
 
     if (rc == ERR_NOMEM)
         return rc;
-    x->edited = !rc && !same(&w->look.present, &w->last);
+    x->edited = !rc && !content_same(&w->look.present, &w->last);
     return ERR_OK;
 }
 
 static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     struct err why;
-    enum err_code rc = source_read(&x->target->source, &w->wanted, &why);
+    enum err_code rc = source_read(&x->target->source, &w->look.present, &w->wanted, &why);
 
     if (rc == ERR_NOMEM)
         return err_set(e, rc, x->target->path, "read the saved copy: out of memory");
@@ -141,6 +163,10 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
                                 : "the saved copy cannot be read");
     else
         compare_with_wanted(w, x);
+    if (!rc) {
+        memcpy(x->wanted, w->wanted.sha256, SHA256_BYTES);
+        x->wanted_size = w->wanted.size;
+    }
     return ERR_OK;
 }
 
@@ -190,8 +216,7 @@ static void add_text(EVP_MD_CTX *c, const char *text)
     EVP_DigestUpdate(c, text, strlen(text) + 1);
 }
 
-static void add_entry(EVP_MD_CTX *c, const struct rewind_entry *x,
-                      const uint8_t wanted[SHA256_BYTES])
+static void add_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
 {
     char facts[128];
 
@@ -201,7 +226,7 @@ static void add_entry(EVP_MD_CTX *c, const struct rewind_entry *x,
              x->target->has_mode ? (unsigned)x->target->mode : 0);
     add_text(c, facts);
     EVP_DigestUpdate(c, x->seen.sha256, SHA256_BYTES);
-    EVP_DigestUpdate(c, wanted, SHA256_BYTES);
+    EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
 }
 
 static enum err_code sum_up(struct rewind_preview *p, EVP_MD_CTX *c, struct err *e)
@@ -236,7 +261,6 @@ bool rewind_is_chosen(const struct rewind_options *o, const char *path)
 static enum err_code preview_all(struct worker *w, struct rewind_preview *p, EVP_MD_CTX *c,
                                  struct err *e)
 {
-    static const uint8_t nothing[SHA256_BYTES];
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < w->plan->n && !rc; i++) {
@@ -245,9 +269,8 @@ static enum err_code preview_all(struct worker *w, struct rewind_preview *p, EVP
         if (!rewind_is_chosen(w->options, w->plan->target[i].path))
             continue;
         *x = (struct rewind_entry){ .target = &w->plan->target[i] };
-        memset(w->wanted.sha256, 0, SHA256_BYTES);
         rc = preview_one(w, x, e);
-        add_entry(c, x, x->target->want == REWIND_BYTES ? w->wanted.sha256 : nothing);
+        add_entry(c, x);
         p->n++;
     }
     return rc;

@@ -48,11 +48,11 @@ static bool path_of(const char *dir, const char *name, char out[PATH_MAX])
 /* The record's own temporary files. */
 static void sweep_record(const char *dir)
 {
-    char undo[PATH_MAX];
+    char old[PATH_MAX];
 
     disk_new_sweep(dir);
-    if (path_of(dir, "undo", undo))
-        disk_new_sweep(undo);
+    if (path_of(dir, "old", old))
+        disk_new_sweep(old);
 }
 
 static enum err_code recover_one(const char *dir, const char *name, size_t *recovered,
@@ -234,7 +234,11 @@ static enum err_code add_target(struct rewind_plan *plan, struct tx *tx, size_t 
                                .last = { .sha256 = wanted } };
 
     if (t.want == REWIND_BYTES)
-        t.source = (struct rewind_source){ .file = tx_undo_path(tx, i), .sha256 = seen };
+        t.source = (struct rewind_source){ .file = tx_kept_path(tx),
+                                           .sha256 = seen,
+                                           .is_part = true,
+                                           .part_at = x->kept_at,
+                                           .part_n = x->seen.size };
     if (t.want == REWIND_BYTES && !t.source.file)
         return err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
     return rewind_plan_add(plan, &t, e);

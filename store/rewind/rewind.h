@@ -32,7 +32,9 @@
 /* Where wanted bytes lie: a file (never through a link; its SHA-256 is checked when it is known), or bytes in
  * memory (a git blob, a merge, a selection of hunks). */
 struct rewind_source {
-    const char *file;   /* absolute; NULL: bytes */
+    const char *file; /* absolute; NULL: bytes */
+    bool is_part;     /* of the file: part_n bytes from part_at, not all of it */
+    int64_t part_at, part_n;
     struct slice bytes; /* with file NULL; in the plan's arena */
     const char *
         sha256; /* 64 hex digits, or NULL: not known. With neither file nor bytes (only in `last`): what is
@@ -133,6 +135,8 @@ struct rewind_entry {
     unsigned insertions,
         deletions; /* lines that going back adds and removes; equal to GNU diff's */
     struct rewind_seen seen;
+    uint8_t wanted[32]; /* SHA-256 of the wanted bytes, and how many; zero where there are none */
+    int64_t wanted_size;
 };
 
 struct rewind_options {

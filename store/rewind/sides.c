@@ -27,6 +27,11 @@ static enum err_code open_root(const struct rewind_plan *plan, const char *path,
     return beneath_root(*root, fd, e);
 }
 
+static enum err_code too_large(const char *path, struct err *e)
+{
+    return err_set(e, ERR_UNSUPPORTED, path, "too large to be compared line by line");
+}
+
 static enum err_code read_present(const struct rewind_plan *plan, const struct rewind_entry *entry,
                                   struct buf *out, struct err *e)
 {
@@ -45,6 +50,8 @@ static enum err_code read_present(const struct rewind_plan *plan, const struct r
     if (!rc && (look.seen.exists != entry->seen.exists ||
                 memcmp(look.seen.sha256, entry->seen.sha256, SHA256_BYTES) != 0))
         rc = err_set(e, ERR_STALE, t->path, "it changed since it was looked at");
+    if (!rc && look.seen.exists && !look.present.held)
+        rc = too_large(t->path, e);
     if (!rc && look.seen.exists) {
         *out = look.present.bytes;
         look.present.bytes = (struct buf){ 0 };
@@ -56,12 +63,15 @@ static enum err_code read_present(const struct rewind_plan *plan, const struct r
 static enum err_code read_wanted(const struct rewind_target *t, struct buf *out, struct err *e)
 {
     struct content wanted = { 0 };
-    enum err_code rc = t->want == REWIND_BYTES ? source_read(&t->source, &wanted, e) : ERR_OK;
+    enum err_code rc = t->want == REWIND_BYTES ? source_read(&t->source, NULL, &wanted, e) : ERR_OK;
 
-    if (!rc)
+    if (!rc && t->want == REWIND_BYTES && !wanted.held)
+        rc = too_large(t->path, e);
+    if (!rc) {
         *out = wanted.bytes;
-    else
-        content_fini(&wanted);
+        wanted.bytes = (struct buf){ 0 };
+    }
+    content_fini(&wanted);
     return rc;
 }
 

@@ -11,7 +11,7 @@ struct rewind_sides {
 };
 
 /* Reads what the preview read, in the way it did. ERR_STALE: another content lies there by now. ERR_FORMAT: the
- * saved copy is not to be had, or something else is in the way. */
+ * saved copy is not to be had, or something else is in the way. ERR_UNSUPPORTED: too large to be looked at line by line. */
 MUST_CHECK enum err_code rewind_sides_read(const struct rewind_plan *plan,
                                            const struct rewind_entry *entry,
                                            struct rewind_sides *out, struct err *e);

@@ -1,96 +1,111 @@
 #include "store/rewind/source.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <openssl/evp.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "lite/file.h"
 
 void content_fini(struct content *c)
 {
     buf_fini(&c->bytes);
+    hasher_fini(&c->hasher);
 }
 
-static enum err_code hash(struct content *c, const char *path, struct err *e)
+static bool same_bytes(const struct content *a, const struct content *b)
 {
-    unsigned n = SHA256_BYTES;
-
-    return EVP_Digest(c->bytes.p ? c->bytes.p : "", c->bytes.n, c->sha256, &n, EVP_sha256(), NULL)
-               ? ERR_OK
-               : err_set(e, ERR_NOMEM, path, "hash: out of memory");
+    return a->held && a->bytes.n == b->bytes.n && memcmp(a->bytes.p, b->bytes.p, b->bytes.n) == 0;
 }
 
-enum err_code content_read(int fd, const char *path, struct content *out, struct err *e)
+static enum err_code hold(const struct span *s, const struct content *like, struct content *out,
+                          struct err *e)
 {
-    struct stat st;
+    size_t n = (size_t)s->n;
 
-    out->bytes.n = 0;
-    if (fstat(fd, &st))
-        return err_sys(e, path, "look at the file");
-    if (buf_reserve(&out->bytes, (size_t)st.st_size + 1))
-        return err_set(e, ERR_NOMEM, path, "read: %lld bytes are too many", (long long)st.st_size);
-    /* One byte more than there should be tells a file that grew. */
-    while (out->bytes.n <= (size_t)st.st_size) {
-        ssize_t k = pread(fd, out->bytes.p + out->bytes.n, (size_t)st.st_size + 1 - out->bytes.n,
-                          (off_t)out->bytes.n);
+    if (buf_reserve(&out->bytes, n + 1))
+        return err_set(e, ERR_NOMEM, s->path, "read: out of memory");
+    enum err_code rc = span_read(s, 0, out->bytes.p, n, e);
 
-        if (k < 0 && errno == EINTR)
-            continue;
-        if (k < 0)
-            return err_sys(e, path, "read");
-        if (k == 0)
-            break;
-        out->bytes.n += (size_t)k;
+    if (!rc)
+        rc = span_ended(s, e);
+    if (rc)
+        return rc;
+    out->bytes.n = n;
+    if (like && same_bytes(like, out)) {
+        memcpy(out->sha256, like->sha256, SHA256_BYTES);
+        return ERR_OK;
     }
-    if (out->bytes.n != (size_t)st.st_size)
-        return err_set(e, ERR_STALE, path, "it changed while it was read");
-    return hash(out, path, e);
+    return hasher_bytes(&out->hasher, buf_slice(&out->bytes), out->sha256, e);
 }
 
-enum err_code content_of(struct slice bytes, struct content *out, struct err *e)
+enum err_code content_read(const struct span *s, const struct content *like, struct content *out,
+                           struct err *e)
 {
     out->bytes.n = 0;
-    if (buf_add(&out->bytes, bytes))
-        return err_set(e, ERR_NOMEM, NULL, "read: out of memory");
-    return hash(out, NULL, e);
+    out->size = s->n;
+    out->held = s->n <= CONTENT_HELD;
+    return out->held ? hold(s, like, out, e)
+                     : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
 }
 
-void sha256_hex(const uint8_t hash_bytes[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1])
+bool content_same(const struct content *a, const struct content *b)
 {
-    for (size_t i = 0; i < SHA256_BYTES; i++)
-        snprintf(out + i * 2, 3, "%02x", hash_bytes[i]);
+    return a->size == b->size && memcmp(a->sha256, b->sha256, SHA256_BYTES) == 0;
 }
 
-static enum err_code read_backup(const char *path, struct content *out, struct err *e)
+static enum err_code open_backup(const struct rewind_source *s, struct span *out, struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+    enum err_code rc = file_open(AT_FDCWD, s->file, 0, &f, e);
 
     if (rc == ERR_NOT_FOUND)
-        return err_set(e, ERR_FORMAT, path, "the saved copy is missing");
+        return err_set(e, ERR_FORMAT, s->file, "the saved copy is missing");
     if (rc == ERR_UNSAFE)
-        return err_set(e, ERR_FORMAT, path, "the saved copy is a link or no regular file");
+        return err_set(e, ERR_FORMAT, s->file, "the saved copy is a link or no regular file");
     if (rc)
-        return err_set(e, ERR_FORMAT, path, "the saved copy cannot be read");
-    rc = content_read(f.fd, path, out, e);
-    file_close(&f);
-    return rc;
+        return err_set(e, ERR_FORMAT, s->file, "the saved copy cannot be read");
+    if (s->is_part && f.id.size - s->part_n < s->part_at) {
+        file_close(&f);
+        return err_set(e, ERR_FORMAT, s->file, "the saved copy is cut short");
+    }
+    *out = (struct span){ .path = s->file,
+                          .fd = f.fd,
+                          .at = s->is_part ? s->part_at : 0,
+                          .n = s->is_part ? s->part_n : f.id.size,
+                          .whole = !s->is_part };
+    return ERR_OK;
 }
 
-enum err_code source_read(const struct rewind_source *s, struct content *out, struct err *e)
+enum err_code source_open(const struct rewind_source *s, struct span *out, struct err *e)
+{
+    if (s->file)
+        return open_backup(s, out, e);
+    *out = span_of_bytes(s->bytes);
+    return ERR_OK;
+}
+
+enum err_code source_check(const struct rewind_source *s, const uint8_t sha256[SHA256_BYTES],
+                           struct err *e)
 {
     char hex[SHA256_BYTES * 2 + 1];
-    enum err_code rc = s->file ? read_backup(s->file, out, e) : content_of(s->bytes, out, e);
 
-    if (rc || !s->sha256)
-        return rc;
-    sha256_hex(out->sha256, hex);
+    if (!s->sha256)
+        return ERR_OK;
+    sha256_hex(sha256, hex);
     return strcasecmp(hex, s->sha256) == 0
                ? ERR_OK
                : err_set(e, ERR_FORMAT, s->file, "the saved copy is not what its checksum says");
+}
+
+enum err_code source_read(const struct rewind_source *s, const struct content *like,
+                          struct content *out, struct err *e)
+{
+    struct span span;
+    enum err_code rc = source_open(s, &span, e);
+
+    if (rc)
+        return rc;
+    rc = content_read(&span, like, out, e);
+    span_close(&span);
+    return rc ? rc : source_check(s, out->sha256, e);
 }

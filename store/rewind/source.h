@@ -6,29 +6,39 @@
 
 #include "lite/buf.h"
 #include "lite/err.h"
+#include "store/rewind/hasher.h"
 #include "store/rewind/rewind.h"
 
 /* The bytes of both sides of a rewind: those that are wanted, and those that lie in the work tree. */
 
-enum { SHA256_BYTES = 32 };
+/* Up to here they are held in memory; what is larger only passes through. */
+enum { CONTENT_HELD = 16 << 20 };
 
 struct content {
-    struct buf bytes;
+    struct buf bytes; /* when it is held */
+    bool held;
+    int64_t size;
     uint8_t sha256[SHA256_BYTES];
+    struct hasher hasher; /* kept, like the buffer, from file to file */
 };
 
 void content_fini(struct content *c);
 
-/* All bytes of a descriptor, and their hash. Replaces what was in out. ERR_STALE: the file changed its size
- * while it was read. */
-MUST_CHECK enum err_code content_read(int fd, const char *path, struct content *out, struct err *e);
-MUST_CHECK enum err_code content_of(struct slice bytes, struct content *out, struct err *e);
+/* Reads a span and hashes it; replaces what was in out. like (may be NULL): where the bytes are the same as its bytes,
+ * so is the hash, and is not made again. ERR_STALE: the file changed its size while it was read. */
+MUST_CHECK enum err_code content_read(const struct span *s, const struct content *like,
+                                      struct content *out, struct err *e);
+bool content_same(const struct content *a, const struct content *b);
 
-/* The wanted bytes. ERR_FORMAT with a text for a person when they are missing, no regular file, a link, or not what
- * their checksum says: a rewind then refuses the file. */
-MUST_CHECK enum err_code source_read(const struct rewind_source *s, struct content *out,
+/* Opens the wanted bytes; span_close them. ERR_FORMAT with a text for a person when they are missing, short, a link or
+ * no regular file. */
+MUST_CHECK enum err_code source_open(const struct rewind_source *s, struct span *out,
                                      struct err *e);
-
-void sha256_hex(const uint8_t hash[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1]);
+/* ERR_FORMAT when the hash is not what the source's checksum says. */
+MUST_CHECK enum err_code source_check(const struct rewind_source *s,
+                                      const uint8_t sha256[SHA256_BYTES], struct err *e);
+/* Opens, reads and checks: a rewind refuses a file whose saved copy answers ERR_FORMAT. */
+MUST_CHECK enum err_code source_read(const struct rewind_source *s, const struct content *like,
+                                     struct content *out, struct err *e);
 
 #endif

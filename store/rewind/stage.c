@@ -10,64 +10,71 @@
 #include "store/disk.h"
 #include "store/place.h"
 #include "store/rewind/beneath.h"
+#include "store/rewind/reach.h"
 #include "store/rewind/tx.h"
 
-/* ---- undo copies ---- */
+/* Files are staged some at a time: all are written and given to the disk, and then all are waited for. One sync at a
+ * time would have the disk wait for us as well. */
+enum { BATCH = 64 };
 
-/* What lies there now, read once more: it must still be what the preview saw. */
-static enum err_code read_present(const struct tx_entry *x, int dir, const char *name,
-                                  struct content *out, struct stat *st, struct err *e)
+struct stager {
+    struct tx *tx;
+    struct reach reach;
+    struct hasher hasher;
+    int kept;        /* where the present bytes go */
+    uint64_t probed; /* device on which an exchange is known to work */
+    struct {
+        int fd;
+        size_t entry;
+    } staged[BATCH];
+    size_t n;
+};
+
+/* An entry in hand. */
+struct work {
+    struct tx_entry *x;
+    size_t i;
+    int dir;
+    const char *name;
+    int present; /* the file as it lies there; -1: none */
+};
+
+/* ---- the present bytes ---- */
+
+static enum err_code open_present(struct work *w, struct span *out, struct err *e)
 {
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    const struct rewind_seen *s = &w->x->seen;
+    struct stat st;
 
-    if (fd < 0)
-        return err_set(e, ERR_STALE, x->path, "it changed since the preview");
-    enum err_code rc = ERR_OK;
+    w->present = openat(w->dir, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    if (w->present < 0 || fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
+        st.st_ino != s->ino || st.st_dev != s->dev || st.st_size != s->size)
+        return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
+    *out = (struct span){ .path = w->x->path, .fd = w->present, .n = st.st_size, .whole = true };
+    return ERR_OK;
+}
 
-    if (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_nlink > 1 || st->st_ino != x->seen.ino ||
-        st->st_dev != x->seen.dev)
-        rc = err_set(e, ERR_STALE, x->path, "it changed since the preview");
+/* Into the record, in one pass with the check that they are still what the preview saw. */
+static enum err_code keep_present(struct stager *s, struct work *w, struct err *e)
+{
+    uint8_t sha256[SHA256_BYTES];
+    struct span present;
+    enum err_code rc = open_present(w, &present, e);
+
     if (!rc)
-        rc = content_read(fd, x->path, out, e);
-    if (!rc && memcmp(out->sha256, x->seen.sha256, SHA256_BYTES) != 0)
-        rc = err_set(e, ERR_STALE, x->path, "it changed since the preview");
-    close(fd);
+        rc = hasher_span(&s->hasher, &present, s->kept, s->tx->dir, sha256, e);
+    if (!rc && memcmp(sha256, w->x->seen.sha256, SHA256_BYTES) != 0)
+        rc = err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
     return rc;
 }
 
-static const char *undo_dir(const struct tx *tx, char out[4096])
+static enum err_code check_absent(const struct work *w, struct err *e)
 {
-    return (size_t)snprintf(out, 4096, "%s/undo", tx->dir) < 4096 ? out : NULL;
-}
+    struct stat st;
 
-enum err_code tx_undo_put(const struct tx *tx, size_t i, const char *suffix, struct slice bytes,
-                          struct err *e)
-{
-    char dir[4096], name[48];
-    struct disk_new f;
-
-    snprintf(name, sizeof name, "%zu%s", i, suffix);
-    if (!undo_dir(tx, dir))
-        return err_set(e, ERR_UNSAFE, tx->dir, "the state directory's name is too long");
-    enum err_code rc = disk_new_open(dir, 0600, &f, e);
-
-    if (rc)
-        return rc;
-    f.lazy_dir = true;
-    rc = disk_write(f.fd, bytes, NULL, dir, e);
-    if (!rc)
-        return disk_new_replace(&f, name, e);
-    disk_new_drop(&f);
-    return rc;
-}
-
-enum err_code tx_sync_undo(const struct tx *tx, struct err *e)
-{
-    char dir[4096];
-
-    return undo_dir(tx, dir)
-               ? disk_sync_dir(dir, e)
-               : err_set(e, ERR_UNSAFE, tx->dir, "the state directory's name is too long");
+    if (fstatat(w->dir, w->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+        return err_set(e, ERR_STALE, w->x->path, "it appeared since the preview");
+    return errno == ENOENT ? ERR_OK : err_sys(e, w->x->path, "look at");
 }
 
 /* ---- staged files ---- */
@@ -89,171 +96,174 @@ static enum err_code copy_xattrs(int from, int to, const char *path, struct err 
     return ERR_OK;
 }
 
-static enum err_code copy_owner(int dir, const char *name, int to, const char *path, struct err *e)
+static enum err_code copy_owner(int from, int to, const char *path, struct err *e)
 {
-    int from = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     struct stat st, now;
-    enum err_code rc = ERR_OK;
 
-    if (from < 0)
-        return err_sys(e, path, "open");
     if (fstat(from, &st) || fstat(to, &now))
-        rc = err_sys(e, path, "look at the file");
-    else if ((st.st_uid != now.st_uid || st.st_gid != now.st_gid) &&
-             fchown(to, st.st_uid, st.st_gid))
-        rc = err_sys(e, path, "keep the owner");
-    if (!rc)
-        rc = copy_xattrs(from, to, path, e);
-    close(from);
-    return rc;
+        return err_sys(e, path, "look at the file");
+    if ((st.st_uid != now.st_uid || st.st_gid != now.st_gid) && fchown(to, st.st_uid, st.st_gid))
+        return err_sys(e, path, "keep the owner");
+    return copy_xattrs(from, to, path, e);
 }
 
-static enum err_code fill_temp(const struct tx_entry *x, int dir, const char *name, int fd,
-                               struct slice bytes, struct err *e)
+static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
+                               const struct span *wanted, struct err *e)
 {
-    enum err_code rc = disk_write(fd, bytes, NULL, x->path, e);
+    const struct tx_entry *x = w->x;
+    uint8_t sha256[SHA256_BYTES];
+    enum err_code rc = hasher_span(&s->hasher, wanted, fd, x->path, sha256, e);
 
+    if (!rc && memcmp(sha256, x->wanted, SHA256_BYTES) != 0)
+        rc = err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
     if (!rc && x->action == REWIND_RESTORE)
-        rc = copy_owner(dir, name, fd, x->path, e);
+        rc = copy_owner(w->present, fd, x->path, e);
     /* After the owner: a change of owner clears set-id bits. */
     if (!rc && fchmod(fd, x->mode))
         rc = err_sys(e, x->path, "set the mode");
-    if (!rc) {
+    if (!rc)
         place_mtime_put(fd, x->mtime_ns);
-        rc = disk_sync(fd, x->path, e);
-    }
     return rc;
 }
 
-static enum err_code stage_temp(const struct tx *tx, size_t i, int dir, const char *name,
-                                struct slice bytes, struct err *e)
+/* All that were written are durable, and known by sight from here on. */
+static enum err_code settle(struct stager *s, struct err *e)
 {
-    const struct tx_entry *x = &tx->entry[i];
+    enum err_code rc = ERR_OK;
+
+    for (size_t k = 0; k < s->n; k++) {
+        struct tx_entry *x = &s->tx->entry[s->staged[k].entry];
+        int fd = s->staged[k].fd;
+        struct stat st;
+
+        if (!rc)
+            rc = disk_sync(fd, x->path, e);
+        if (!rc && fstat(fd, &st))
+            rc = err_sys(e, x->path, "look at the file");
+        if (!rc)
+            x->staged = tx_id_of(&st);
+        if (close(fd) && !rc)
+            rc = err_sys(e, x->path, "write");
+    }
+    s->n = 0;
+    return rc;
+}
+
+static enum err_code stage_temp(struct stager *s, const struct work *w, const struct span *wanted,
+                                struct err *e)
+{
     char temp[64];
 
-    tx_temp_name(tx, i, temp);
-    int fd = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    tx_temp_name(s->tx, w->i, temp);
+    int fd = openat(w->dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return err_sys(e, x->path, "create a file beside it");
-    enum err_code rc = fill_temp(x, dir, name, fd, bytes, e);
+        return err_sys(e, w->x->path, "create a file beside it");
+    enum err_code rc = fill_temp(s, w, fd, wanted, e);
 
-    if (close(fd) && !rc)
-        rc = err_sys(e, x->path, "write");
-    return rc;
+    if (rc) {
+        close(fd);
+        return rc;
+    }
+    /* The disk may begin; whether that can be asked for does not matter. */
+    (void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+    s->staged[s->n].fd = fd;
+    s->staged[s->n++].entry = w->i;
+    return s->n < BATCH ? ERR_OK : settle(s, e);
 }
 
 /* Does this file system exchange names? Found out before anything is decided: two files of our own change places. */
-static enum err_code probe_exchange(const struct tx *tx, size_t i, int dir, struct err *e)
+static enum err_code probe_exchange(struct stager *s, const struct work *w, struct err *e)
 {
     char a[64], b[80];
 
-    tx_temp_name(tx, i, a);
+    if (s->probed == w->x->seen.dev)
+        return ERR_OK;
+    s->probed = w->x->seen.dev;
+    tx_temp_name(s->tx, w->i, a);
     snprintf(b, sizeof b, "%s.probe", a);
-    int fd = openat(dir, b, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int fd = openat(w->dir, b, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return err_sys(e, tx->entry[i].path, "create a file beside it");
+        return err_sys(e, w->x->path, "create a file beside it");
     close(fd);
-    bool works = renameat2(dir, a, dir, b, RENAME_EXCHANGE) == 0;
+    bool works = renameat2(w->dir, a, w->dir, b, RENAME_EXCHANGE) == 0;
 
-    if (works && renameat2(dir, a, dir, b, RENAME_EXCHANGE))
-        return err_sys(e, tx->entry[i].path, "exchange names");
-    if (unlinkat(dir, b, 0))
-        return err_sys(e, tx->entry[i].path, "remove a file of ours");
+    if (works && renameat2(w->dir, a, w->dir, b, RENAME_EXCHANGE))
+        return err_sys(e, w->x->path, "exchange names");
+    if (unlinkat(w->dir, b, 0))
+        return err_sys(e, w->x->path, "remove a file of ours");
     return works ? ERR_OK
-                 : err_set(e, ERR_UNSUPPORTED, tx->entry[i].path,
+                 : err_set(e, ERR_UNSUPPORTED, w->x->path,
                            "this file system cannot exchange two names in one step; try --into");
 }
 
-/* ---- one entry ---- */
-
-struct stager {
-    struct tx *tx;
-    const struct rewind_preview *preview;
-    struct content present, wanted;
-    uint64_t probed; /* device on which an exchange is known to work */
-};
-
-static enum err_code check_absent(const struct tx_entry *x, int dir, const char *name,
-                                  struct err *e)
+static enum err_code stage_wanted(struct stager *s, const struct work *w,
+                                  const struct rewind_source *source, struct err *e)
 {
-    struct stat st;
-
-    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        return err_set(e, ERR_STALE, x->path, "it appeared since the preview");
-    return errno == ENOENT ? ERR_OK : err_sys(e, x->path, "look at");
-}
-
-static enum err_code keep_present(struct stager *s, size_t i, int dir, const char *name,
-                                  struct err *e)
-{
-    struct tx_entry *x = &s->tx->entry[i];
-    struct stat st;
-    enum err_code rc = read_present(x, dir, name, &s->present, &st, e);
-
-    return rc ? rc : tx_undo_put(s->tx, i, "", buf_slice(&s->present.bytes), e);
-}
-
-static enum err_code stage_wanted(struct stager *s, size_t i, const struct rewind_entry *from,
-                                  int dir, const char *name, struct err *e)
-{
-    struct tx_entry *x = &s->tx->entry[i];
-    enum err_code rc = source_read(&from->target->source, &s->wanted, e);
-
-    if (!rc && memcmp(s->wanted.sha256, x->wanted, SHA256_BYTES) != 0)
-        rc = err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
-    if (!rc)
-        rc = stage_temp(s->tx, i, dir, name, buf_slice(&s->wanted.bytes), e);
-    if (!rc && x->action == REWIND_RESTORE && s->probed != x->seen.dev) {
-        rc = probe_exchange(s->tx, i, dir, e);
-        s->probed = x->seen.dev;
-    }
-    return rc;
-}
-
-static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_entry *from,
-                               int root, struct err *e)
-{
-    struct tx_entry *x = &s->tx->entry[i];
-    const char *name;
-    int dir;
-    enum err_code rc = x->action == REWIND_CREATE
-                           ? beneath_make_parent(root, x->root, x->path, &dir, &name, NULL, e)
-                           : beneath_parent(root, x->root, x->path, &dir, &name, e);
+    struct span wanted;
+    enum err_code rc = source_open(source, &wanted, e);
 
     if (rc)
         return rc;
-    rc = x->action == REWIND_CREATE ? check_absent(x, dir, name, e)
-                                    : keep_present(s, i, dir, name, e);
-    if (!rc && x->action != REWIND_DELETE && !x->mode_only)
-        rc = stage_wanted(s, i, from, dir, name, e);
-    close(dir);
+    rc = stage_temp(s, w, &wanted, e);
+    span_close(&wanted);
+    return rc || w->x->action != REWIND_RESTORE ? rc : probe_exchange(s, w, e);
+}
+
+/* ---- all entries ---- */
+
+static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_source *source,
+                               struct err *e)
+{
+    struct work w = { .x = &s->tx->entry[i], .i = i, .present = -1 };
+    bool create = w.x->action == REWIND_CREATE;
+    enum err_code rc = create ? reach_made_dir(&s->reach, w.x, &w.dir, &w.name, e)
+                              : reach_dir(&s->reach, w.x, &w.dir, &w.name, e);
+
+    if (rc)
+        return rc;
+    rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
+    if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
+        rc = stage_wanted(s, &w, source, e);
+    if (w.present >= 0)
+        close(w.present);
+    close(w.dir);
     return rc;
 }
 
-enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err *e)
+static enum err_code stage_all(struct stager *s, const struct rewind_preview *p, struct err *e)
 {
-    struct stager s = { .tx = tx, .preview = p, .probed = UINT64_MAX };
     enum err_code rc = ERR_OK;
     size_t i = 0;
 
     for (size_t k = 0; k < p->n && !rc; k++) {
         const struct rewind_entry *from = &p->entry[k];
-        int root;
 
-        if (!from->chosen || from->action == REWIND_UNCHANGED || from->action == REWIND_REFUSED)
-            continue;
-        rc = beneath_root(tx->entry[i].root, &root, e);
-        if (rc)
-            break;
-        rc = stage_one(&s, i++, from, root, e);
-        close(root);
+        if (from->chosen && from->action != REWIND_UNCHANGED && from->action != REWIND_REFUSED)
+            rc = stage_one(s, i++, &from->target->source, e);
     }
-    content_fini(&s.present);
-    content_fini(&s.wanted);
+    struct err ignored;
+    enum err_code settled = settle(s, rc ? &ignored : e);
+
+    return rc ? rc : settled;
+}
+
+enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err *e)
+{
+    struct stager s = { .tx = tx, .probed = UINT64_MAX };
+    struct err ignored;
+    enum err_code rc = tx_kept_open(tx, &s.kept, e);
+
+    if (rc)
+        return rc;
+    rc = stage_all(&s, p, e);
+    reach_end(&s.reach);
+    hasher_fini(&s.hasher);
+    enum err_code kept = tx_kept_close(tx, s.kept, rc ? &ignored : e);
+
     if (!rc)
-        rc = tx_sync_undo(tx, e);
+        rc = kept;
     return rc ? rc : tx_sync_dirs(tx, e);
 }
 

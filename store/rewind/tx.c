@@ -12,7 +12,7 @@
 #include "store/change/percent.h"
 #include "store/disk.h"
 
-enum { PLAN_VERSION = 1, PLAN_MAX = 256 << 20 };
+enum { PLAN_VERSION = 2, PLAN_MAX = 256 << 20 };
 
 /* clang-format off */
 static const char *const action_names[] = {
@@ -28,9 +28,23 @@ void tx_temp_name(const struct tx *tx, size_t i, char out[64])
     snprintf(out, 64, ".reprise-%.32s-%zu.tmp", tx->id, i);
 }
 
-const char *tx_undo_path(struct tx *tx, size_t i)
+const char *tx_kept_path(struct tx *tx)
 {
-    return arena_format(&tx->arena, "%s/undo/%zu", tx->dir, i);
+    return arena_format(&tx->arena, "%s/kept", tx->dir);
+}
+
+static int64_t ns_of(struct timespec t)
+{
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct file_id tx_id_of(const struct stat *st)
+{
+    return (struct file_id){ .dev = st->st_dev,
+                             .ino = st->st_ino,
+                             .size = st->st_size,
+                             .mtime_ns = ns_of(st->st_mtim),
+                             .ctime_ns = ns_of(st->st_ctim) };
 }
 
 void tx_fini(struct tx *tx)
@@ -244,7 +258,7 @@ static bool get_plan(const cJSON *root, struct tx *tx)
     if (!tx->system || !tx->session || !tx->point || !tx->entry)
         return false;
     cJSON_ArrayForEach(o, list) if (!get_entry(o, a, &tx->entry[tx->n++])) return false;
-    return true;
+    return tx_lay_out(tx);
 }
 
 static bool exists(const char *dir, const char *name)

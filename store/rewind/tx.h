@@ -3,7 +3,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
+#include "lite/file.h"
 #include "store/rewind/rewind.h"
 #include "store/rewind/source.h"
 
@@ -11,8 +13,8 @@
  *
  *   <state>/rewinds/<id>/plan        what is to be done, one JSON document; written before anything else, so
  *                                    that recovery can find every temporary file
- *   <state>/rewinds/<id>/undo/<n>    what lay at entry n before: a copy of its bytes
- *   <state>/rewinds/<id>/undo/<n>.old  the replaced file itself, where it could be moved here: an editor may still
+ *   <state>/rewinds/<id>/kept        what lay there before: a copy of the bytes of every entry, one behind the other
+ *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, where it could be moved here: an editor may still
  *                                    be writing into it
  *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
  *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c)
@@ -37,7 +39,11 @@ struct tx_entry {
         dirs; /* CREATE: directories on the way that did not exist; DELETE: how many go if empty */
     uint8_t wanted[SHA256_BYTES];
     struct rewind_seen seen;
+    int64_t kept_at; /* where its bytes lie in the record */
     enum rewind_outcome outcome;
+    /* What the files of ours looked like when this process last had them in hand: the one that was staged, and the one
+     * that was taken away. Zeroes in a recovery, where their bytes are read instead. */
+    struct file_id staged, taken;
 };
 
 struct tx {
@@ -53,12 +59,22 @@ struct tx {
 
 /* The temporary name of entry i, in the directory of its path. */
 void tx_temp_name(const struct tx *tx, size_t i, char out[64]);
-/* "<dir>/undo/<i>", in the arena; NULL without memory. */
-const char *tx_undo_path(struct tx *tx, size_t i);
+struct file_id tx_id_of(const struct stat *st);
 
-/* Writes bytes into the record as undo/<i><suffix>, durably. */
-MUST_CHECK enum err_code tx_undo_put(const struct tx *tx, size_t i, const char *suffix,
-                                     struct slice bytes, struct err *e);
+/* ---- what a record keeps ---- */
+
+/* Says of each entry where its bytes lie. False: the sizes cannot be. */
+bool tx_lay_out(struct tx *tx);
+/* "<dir>/kept", in the arena; NULL without memory. */
+const char *tx_kept_path(struct tx *tx);
+/* The new file that holds the bytes: appended to by who stages, then closed durably with its name. */
+MUST_CHECK enum err_code tx_kept_open(const struct tx *tx, int *fd, struct err *e);
+MUST_CHECK enum err_code tx_kept_close(const struct tx *tx, int fd, struct err *e);
+/* The directory of replaced files. */
+MUST_CHECK enum err_code tx_old_open(const struct tx *tx, int *fd, struct err *e);
+/* Writes bytes as old/<i>, durably but for the name: the caller syncs the directory. */
+MUST_CHECK enum err_code tx_old_put(const struct tx *tx, size_t i, const struct span *from,
+                                    struct err *e);
 
 MUST_CHECK enum err_code tx_write_plan(const struct tx *tx, struct err *e);
 /* Writes the mark of a phase, durably. */
@@ -67,9 +83,8 @@ MUST_CHECK enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err 
 MUST_CHECK enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct err *e);
 void tx_fini(struct tx *tx);
 
-/* Names are made durable once for a whole step: the record's undo directory, and every directory that holds an entry.
+/* Names are made durable once for a whole step: in every directory that holds an entry.
  * One that is gone, or is no real directory any more, has nothing of ours to sync. */
-MUST_CHECK enum err_code tx_sync_undo(const struct tx *tx, struct err *e);
 MUST_CHECK enum err_code tx_sync_dirs(const struct tx *tx, struct err *e);
 
 /* ---- the steps; each can be done again after a crash ---- */

@@ -1,0 +1,41 @@
+#include "store/rewind/reach.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "store/rewind/beneath.h"
+
+static enum err_code open_root(struct reach *r, const char *root, struct err *e)
+{
+    if (r->root && strcmp(r->root, root) == 0)
+        return ERR_OK;
+    reach_end(r);
+    enum err_code rc = beneath_root(root, &r->fd, e);
+
+    if (!rc)
+        r->root = root;
+    return rc;
+}
+
+enum err_code reach_dir(struct reach *r, const struct tx_entry *x, int *dir, const char **name,
+                        struct err *e)
+{
+    enum err_code rc = open_root(r, x->root, e);
+
+    return rc ? rc : beneath_parent(r->fd, x->root, x->path, dir, name, e);
+}
+
+enum err_code reach_made_dir(struct reach *r, const struct tx_entry *x, int *dir, const char **name,
+                             struct err *e)
+{
+    enum err_code rc = open_root(r, x->root, e);
+
+    return rc ? rc : beneath_make_parent(r->fd, x->root, x->path, dir, name, NULL, e);
+}
+
+void reach_end(struct reach *r)
+{
+    if (r->root)
+        close(r->fd);
+    r->root = NULL;
+}
