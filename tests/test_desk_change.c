@@ -183,6 +183,77 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     end(&w);
 }
 
+/* What a rule without limits means. */
+static struct sweep *swept(struct place_of_work *w)
+{
+    struct effect q = { .kind = EFFECT_SWEEP,
+                        .scope = SCOPE_ALL,
+                        .rule.before_ms = TIME_NONE,
+                        .asker = ASKER_CLEANUP };
+
+    assert_true(workers_ask(w->workers, &q));
+    struct msg m = next(w);
+
+    assert_int_equal(m.kind, MSG_SWEEP);
+    return m.u.sweep;
+}
+
+static struct changed *move_swept(struct place_of_work *w, struct sweep *sweep)
+{
+    struct effect q = {
+        .kind = EFFECT_CHANGE, .wish = WISH_SWEEP, .scope = SCOPE_ALL, .sweep = sweep
+    };
+
+    assert_true(workers_ask(w->workers, &q));
+    struct msg m = next(w);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    return m.u.changed;
+}
+
+static void a_sweep_goes_to_the_trash_and_comes_back(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+
+    begin(&w);
+    char *before = folder_image(&w.talk.folder, "projects/-p");
+    struct changed *c = move_swept(&w, swept(&w));
+
+    assert_string_equal(c->error.text, "");
+    assert_int_equal(c->sessions.n, 1);
+    assert_int_equal(c->bytes, w.talk.text.n);
+    assert_int_equal(c->stayed, 0);
+    changed_free(c);
+    assert_false(folder_has(&w.talk.folder, FILE_NAME));
+    done(&w, WISH_UNDO, "");
+    char *after = folder_image(&w.talk.folder, "projects/-p");
+
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    end(&w);
+}
+
+static void a_swept_session_that_was_used_meanwhile_stays(void **state)
+{
+    (void)state;
+    struct place_of_work w;
+
+    begin(&w);
+    struct sweep *sweep = swept(&w);
+
+    talk_user(&w.talk, "three", "two");
+    folder_put(&w.talk.folder, FILE_NAME, buf_slice(&w.talk.text));
+    struct changed *c = move_swept(&w, sweep);
+
+    assert_int_equal(c->error.code, ERR_STALE);
+    assert_int_equal(c->stayed, 1);
+    changed_free(c);
+    assert_true(folder_has(&w.talk.folder, FILE_NAME));
+    end(&w);
+}
+
 static void a_copy_is_made_and_undo_takes_it_away(void **state)
 {
     (void)state;
@@ -275,6 +346,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_title_is_written_and_undo_leaves_not_a_byte_of_it),
         cmocka_unit_test(a_session_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_sweep_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_swept_session_that_was_used_meanwhile_stays),
         cmocka_unit_test(a_copy_is_made_and_undo_takes_it_away),
         cmocka_unit_test(what_went_wrong_is_said_and_nothing_changes),
         cmocka_unit_test(changes_are_made_in_the_order_asked),

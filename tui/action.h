@@ -76,6 +76,8 @@
     X(HELP, "help", "help", "all keys")                                                            \
     X(SUSPEND, "suspend", "suspend", "put reprise to sleep (fg wakes it)")                         \
     X(REDRAW, "redraw", "redraw", "paint the screen again")                                        \
+    X(VALUE_NEXT, "next-value", "more", "the next value of the rule")                              \
+    X(VALUE_PREV, "previous-value", "less", "the value before it")                                 \
     X(QUIT, "quit", "quit", "leave without choosing")
 
 enum action {

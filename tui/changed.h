@@ -23,6 +23,7 @@ enum wish {
     WISH_REDO,
     WISH_RESTORE, /* names: what to take out of the trash, by trash id */
     WISH_EMPTY,   /* names: what to remove for good */
+    WISH_SWEEP,   /* sweep: what is chosen of it goes to the trash */
 };
 
 struct changed {
@@ -31,7 +32,8 @@ struct changed {
     struct buf
         text; /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
     struct name_list sessions; /* ids of those that are not what they were */
-    int64_t bytes;             /* TRASH, EMPTY */
+    int64_t bytes;             /* TRASH, EMPTY, SWEEP */
+    size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
     char copy[64];             /* FORK: the id of the new session */
 };
 

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tui/size.h"
@@ -115,6 +116,7 @@ static struct effect *ask(struct model *m, enum wish wish, struct slice text)
     if (c->under_way++ == 0)
         c->since_ms = m->now_ms;
     c->newest = e->generation;
+    c->wish = wish;
     m->list.moved = true; /* from now on the cursor stays with its session */
     changing_forget(m);
     return e;
@@ -125,6 +127,19 @@ void changing_ask_names(struct model *m, enum wish wish, struct name_list *names
     changing_forget(m);
     m->changing.titles = names;
     ask(m, wish, (struct slice){ 0 });
+}
+
+void changing_ask_sweep(struct model *m, struct sweep *sweep)
+{
+    changing_forget(m);
+    struct effect *e = ask(m, WISH_SWEEP, (struct slice){ 0 });
+
+    if (e) {
+        e->sweep = sweep;
+        return;
+    }
+    sweep_fini(sweep);
+    free(sweep);
 }
 
 static bool is_blank(struct slice text)
@@ -382,76 +397,6 @@ void changing_begin(struct model *m, enum action a)
 
 /* ---- what came of it ---- */
 
-static void say_done(struct model *m, const struct changed *c)
-{
-    struct words done = words_done(m, c), back = { "" };
-
-    if (c->wish != WISH_EMPTY)
-        back = words_back(m, c->wish == WISH_UNDO ? ACT_REDO : ACT_UNDO);
-    toast_say(&m->toast, m->now_ms, "%s%s", done.text, back.text);
-}
-
-static void say_failed(struct model *m, const struct changed *c)
-{
-    bool nothing = c->error.code == ERR_NOT_FOUND && (c->wish == WISH_UNDO || c->wish == WISH_REDO);
-
-    if (nothing) /* no trouble, just nothing there */
-        toast_say(&m->toast, m->now_ms, "%s", c->error.text);
-    else
-        toast_error(&m->toast, &c->error);
-}
-
-static bool names_entry(const struct changed *c, const struct entry *e)
-{
-    for (size_t i = 0; i < c->sessions.n; i++)
-        if (slice_eq(c->sessions.name[i], e->ref.id))
-            return true;
-    return false;
-}
-
-/* The session that is read went to the trash: there is nothing to go on reading. */
-static void leave_deleted(struct model *m, const struct changed *c)
-{
-    if (c->wish != WISH_TRASH || m->viewed == ENTRY_NONE ||
-        !names_entry(c, &m->list.roster.entry[m->viewed]))
-        return;
-    transcript_view_close(m->viewer, &m->fx);
-    m->viewed = ENTRY_NONE;
-    m->depth = 1;
-}
-
-/* Back in the list, on the copy: Enter goes on in it. */
-static void show_copy(struct model *m, const struct changed *c)
-{
-    if (m->viewed != ENTRY_NONE) {
-        transcript_view_close(m->viewer, &m->fx);
-        m->viewed = ENTRY_NONE;
-    }
-    m->depth = 1;
-    list_unmark_all(&m->list);
-    snprintf(m->list.seek, sizeof m->list.seek, "%s", c->copy);
-}
-
-static void take_changed(struct model *m, const struct changed *c)
-{
-    m->changing.under_way -= m->changing.under_way > 0;
-    if (c->error.code)
-        say_failed(m, c);
-    else
-        say_done(m, c);
-    if (!c->error.code && c->wish == WISH_TRASH)
-        list_unmark_all(&m->list);
-    leave_deleted(m, c);
-    if (!c->error.code && c->wish == WISH_FORK)
-        show_copy(m, c);
-    if (!c->error.code && c->wish == WISH_RESUME_AT)
-        choose_begin(m, ACT_RESUME);
-    for (size_t i = 0; i < c->sessions.n; i++)
-        roster_touch(&m->list.roster, c->sessions.name[i]);
-    trash_view_refresh(m);
-    list_start(&m->list, &m->fx);
-}
-
 bool changing_msg(struct model *m, const struct msg *msg)
 {
     struct changing *c = &m->changing;
@@ -459,7 +404,7 @@ bool changing_msg(struct model *m, const struct msg *msg)
 
     switch (msg->kind) {
     case MSG_CHANGED:
-        take_changed(m, msg->u.changed);
+        changing_end(m, msg->u.changed);
         changed_free(msg->u.changed);
         return true;
     case MSG_WEIGHED:

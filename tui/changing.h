@@ -23,6 +23,7 @@ struct changing {
 
     /* what is being done */
     size_t under_way;
+    enum wish wish; /* the last that was asked for */
     int64_t since_ms;
     unsigned newest; /* generation of the last EFFECT_CHANGE */
 };

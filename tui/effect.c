@@ -1,6 +1,7 @@
 #include "tui/effect.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum asker asker)
@@ -29,6 +30,9 @@ void effect_fini(struct effect *e)
     prospect_drop(e->prospect);
     picks_free(e->picks);
     name_list_free(e->names);
+    if (e->sweep)
+        sweep_fini(e->sweep);
+    free(e->sweep);
     buf_fini(&e->text);
     *e = (struct effect){ 0 };
 }

@@ -8,6 +8,7 @@
 #include "lite/buf.h"
 #include "lite/slice.h"
 #include "store/store.h"
+#include "store/tidy/sweep.h"
 #include "tui/changed.h"
 #include "tui/conversation.h"
 #include "tui/prospect.h"
@@ -37,6 +38,7 @@ enum effect_kind {
     EFFECT_UNDO_REWIND, /* takes the record in `text` back -> MSG_REWOUND */
 
     EFFECT_WEIGH, /* what would go if the refs were deleted? -> MSG_WEIGHED */
+    EFFECT_SWEEP, /* which sessions does `rule` mean in the scope? -> MSG_SWEEP */
     EFFECT_TRASH, /* what lies in the trash -> MSG_TRASH */
     EFFECT_CHANGE, /* `wish`, for the refs -> MSG_CHANGED, also when it failed. In the order asked, one at a
                          time; never dropped, replaced or cancelled */
@@ -52,7 +54,7 @@ enum effect_kind {
 };
 
 /* Who asks: two views may each have a question of the same kind open. */
-enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER, ASKER_REWIND, ASKER_TRASH };
+enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER, ASKER_REWIND, ASKER_TRASH, ASKER_CLEANUP };
 
 struct effect {
     enum effect_kind kind;
@@ -60,8 +62,8 @@ struct effect {
     unsigned generation;
     struct ref_list
         *refs; /* owned: LIST has none, CHANGE may have; all about one session have one */
-    enum scope_kind scope;             /* LIST, DESCRIBE, CHANGE; the worker resolves it, once */
-    size_t bytes;                      /* TAIL */
+    enum scope_kind scope; /* LIST, DESCRIBE, SWEEP, CHANGE; the worker resolves it, once */
+    size_t bytes;          /* TAIL */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
     size_t first, n;                   /* READ */
     /* RESUME, PRINT: borrowed from the model, which changes no more */
@@ -73,6 +75,8 @@ struct effect {
     struct picks *picks;       /* REWIND; owned */
     enum wish wish;            /* CHANGE; what it needs beside the refs: tui/changed.h */
     struct name_list *names;   /* CHANGE; owned; may be NULL */
+    struct sweep_rule rule;    /* SWEEP; its scope and cancel are the worker's to fill */
+    struct sweep *sweep;       /* CHANGE; owned */
     int64_t at_ms;             /* REWIND, UNDO_REWIND, CHANGE: when it was asked for */
     int code;                  /* QUIT */
 };

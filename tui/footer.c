@@ -21,6 +21,9 @@ static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
 static const enum action in_trash[] = { ACT_RESTORE, ACT_EMPTY, ACT_UNDO,
                                         ACT_REDO,    ACT_BACK,  ACT_NONE };
+static const enum action in_cleanup[] = { ACT_MARK,  ACT_VALUE_NEXT, ACT_PANE,
+                                          ACT_TRASH, ACT_SORT,       ACT_MARK_ALL,
+                                          ACT_UNDO,  ACT_BACK,       ACT_NONE };
 static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };
 
 static const enum action *actions_of(enum place_id place)
@@ -32,6 +35,7 @@ static const enum action *actions_of(enum place_id place)
     case IN_REWIND: return in_rewind;
     case IN_SEARCH: return in_search;
     case IN_TRASH: return in_trash;
+    case IN_CLEANUP: return in_cleanup;
     case IN_HELP: return in_help;
     default: return in_choice;
     }

@@ -22,6 +22,7 @@
     X(MENU, "menu")                                                                                \
     X(DIALOG, "dialog")                                                                            \
     X(TRASH, "trash")                                                                              \
+    X(CLEANUP, "cleanup")                                                                          \
     X(PROMPT, "prompt")                                                                            \
     X(HELP, "help")                                                                                \
     X(ANY, "everywhere")

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "tui/spinner.h"
 #include "tui/state.h"
 
 struct model *model_new(const struct settings *settings, int64_t now_ms)
@@ -40,6 +41,7 @@ void model_free(struct model *m)
         return;
     changing_forget(m);
     trash_view_fini(&m->trash);
+    cleanup_fini(&m->cleanup);
     list_fini(&m->list);
     transcript_view_free(m->viewer);
     rewind_view_free(m->rewind);
@@ -65,5 +67,8 @@ int64_t model_wake_ms(const struct model *m)
 {
     int64_t at = earlier(list_wake_ms(&m->list), toast_wake_ms(&m->toast));
 
+    at = earlier(at, cleanup_wake_ms(&m->cleanup, m->now_ms));
+    if (m->changing.under_way > 0)
+        at = earlier(at, spinner_wake_ms(m->changing.since_ms, m->now_ms));
     return earlier(at, rewind_view_wake_ms(m->rewind));
 }

@@ -16,6 +16,10 @@ void msg_fini(struct msg *m)
     case MSG_CHECKPOINTS: checkpoints_free(m->u.checkpoints); break;
     case MSG_PROSPECT: prospect_drop(m->u.prospect); break;
     case MSG_COMPARISON: comparison_free(m->u.comparison); break;
+    case MSG_SWEEP:
+        sweep_fini(m->u.sweep);
+        free(m->u.sweep);
+        break;
     case MSG_TRASH:
         trash_list_fini(m->u.trash);
         free(m->u.trash);

@@ -6,6 +6,7 @@
 
 #include "lite/err.h"
 #include "lite/slice.h"
+#include "store/tidy/sweep.h"
 #include "store/tidy/trash.h"
 #include "tui/changed.h"
 #include "tui/conversation.h"
@@ -44,6 +45,7 @@ enum msg_kind {
     MSG_COMPARISON,  /* EFFECT_COMPARE */
     MSG_REWOUND,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
     MSG_WEIGHED,     /* EFFECT_WEIGH */
+    MSG_SWEEP,       /* EFFECT_SWEEP */
     MSG_TRASH,       /* EFFECT_TRASH */
     MSG_CHANGED,     /* EFFECT_CHANGE: done, or not done and why */
     MSG_PROGRESS,    /* any question that takes long: at most ten a second */
@@ -81,6 +83,7 @@ struct msg {
         struct comparison *comparison;
         struct rewound rewound;
         struct weighed weight;
+        struct sweep *sweep;
         struct trash_list *trash;
         struct changed *changed;
         struct {

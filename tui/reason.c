@@ -21,8 +21,7 @@ unsigned action_ability(enum action a)
 static bool is_missing(enum action a)
 {
     switch (a) {
-    case ACT_EXPORT:
-    case ACT_CLEANUP: return true;
+    case ACT_EXPORT: return true;
     default: return false;
     }
 }
@@ -67,6 +66,8 @@ const char *action_reason(const struct model *m, enum action a)
 
     if (view_base(m) == VIEW_REWIND)
         return rewind_view_unavailable(m->rewind, a);
+    if (view_base(m) == VIEW_CLEANUP)
+        return cleanup_unavailable(&m->cleanup, a);
     if (a == ACT_RESTORE || a == ACT_EMPTY)
         return trash_view_unavailable(&m->trash);
     if (is_missing(a))

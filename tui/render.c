@@ -20,7 +20,7 @@ static void draw_bottom(const struct model *m, struct frame *f)
 {
     struct rect r = { f->rows - 1, 0, 1, f->cols };
 
-    if (!toast_draw(&m->toast, f, r))
+    if (!toast_draw(&m->toast, f, r) && !changing_draw(m, f, r))
         footer_draw(m, f, r);
 }
 

@@ -4,7 +4,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One sign of the wheel that turns while work is under way. */
+/* The sign of work under way, turning with the time. Work that is done in a moment shows none. */
 const char *spinner_sign(int64_t now_ms, bool ascii);
+bool spinner_shows(int64_t since_ms, int64_t now_ms);
+/* When the screen has to be drawn again for it. */
+int64_t spinner_wake_ms(int64_t since_ms, int64_t now_ms);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tui/changing.h"
 #include "tui/keymap.h"
 #include "tui/model.h"
+#include "tui/screens/cleanup.h"
 #include "tui/screens/dialog.h"
 #include "tui/screens/help.h"
 #include "tui/screens/list.h"
@@ -27,6 +28,7 @@ enum view_id {
     VIEW_TRANSCRIPT,
     VIEW_REWIND,
     VIEW_TRASH,
+    VIEW_CLEANUP,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
@@ -60,6 +62,7 @@ struct model {
     struct rewind_view *rewind;     /* owned */
     bool rewind_only;               /* to leave it is to leave the program */
     struct trash_view trash;
+    struct cleanup cleanup;
     struct menu menu;
     struct dialog dialog;
     struct prompt prompt;
@@ -85,8 +88,8 @@ struct view_ops {
     void (*mouse)(struct model *m, struct mouse mouse); /* may be NULL: ignored */
 };
 
-extern const struct view_ops view_list, view_transcript, view_rewind, view_trash, view_menu,
-    view_dialog, view_prompt, view_help;
+extern const struct view_ops view_list, view_transcript, view_rewind, view_trash, view_cleanup,
+    view_menu, view_dialog, view_prompt, view_help;
 
 const struct view_ops *view_ops_of(enum view_id id);
 enum view_id view_top(const struct model *m);
@@ -131,8 +134,14 @@ void rewind_begin(struct model *m, enum action a);
 void changing_begin(struct model *m, enum action a);
 /* Asks for a change that is about names alone; takes them over. */
 void changing_ask_names(struct model *m, enum wish wish, struct name_list *names);
+/* The same for what is chosen of a sweep; takes it over. */
+void changing_ask_sweep(struct model *m, struct sweep *sweep);
 bool changing_msg(struct model *m, const struct msg *msg);
 void changing_forget(struct model *m); /* what was being asked about */
+/* What came of one (changing_end.c): said, and what it touched is read again. */
+void changing_end(struct model *m, const struct changed *c);
+/* Says that a change takes its time; false: none does. */
+bool changing_draw(const struct model *m, struct frame *f, struct rect r);
 
 /* screens/prompt.c */
 void prompt_open(struct model *m, const char *label, struct slice text,

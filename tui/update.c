@@ -71,6 +71,7 @@ static void act_anywhere(struct model *m, enum action a)
     case ACT_REWIND:
     case ACT_REWIND_AT: rewind_begin(m, a); break;
     case ACT_TRASHED: trash_view_open(m); break;
+    case ACT_CLEANUP: cleanup_open(m); break;
     case ACT_FORK:
     case ACT_FORK_AT:
     case ACT_RESUME_AT:
@@ -173,7 +174,7 @@ static void take_answer(struct model *m, const struct msg *msg)
 {
     unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.roster.entry[m->viewed].made;
 
-    if (choose_msg(m, msg) || changing_msg(m, msg) || trash_view_msg(m, msg) ||
+    if (choose_msg(m, msg) || changing_msg(m, msg) || trash_view_msg(m, msg) || cleanup_msg(m, msg) ||
         rewind_view_msg(m->rewind, msg, &m->fx) || transcript_view_msg(m->viewer, msg, &m->fx) ||
         list_msg(&m->list, msg, &m->fx)) {
         if (msg->kind == MSG_LISTED)

@@ -43,6 +43,25 @@ struct words words_back(const struct model *m, enum action a)
     return w;
 }
 
+const char *words_doing(enum wish wish)
+{
+    switch (wish) {
+    case WISH_RENAME: return "giving the title";
+    case WISH_TAG: return "giving the tag";
+    case WISH_ARCHIVE:
+    case WISH_UNARCHIVE: return "marking";
+    case WISH_FORK: return "copying the session";
+    case WISH_SWEEP:
+    case WISH_TRASH: return "moving to the trash";
+    case WISH_RESTORE: return "taking out of the trash";
+    case WISH_EMPTY: return "emptying the trash";
+    case WISH_RESUME_AT: return "noting where it goes on";
+    case WISH_UNDO: return "taking back";
+    case WISH_REDO: return "doing again";
+    }
+    return "";
+}
+
 struct words words_done(const struct model *m, const struct changed *c)
 {
     struct slice text = buf_slice(&c->text);
@@ -65,6 +84,12 @@ struct words words_done(const struct model *m, const struct changed *c)
         snprintf(w.text, sizeof w.text, "taken out of the archive: %s", n.text);
         break;
     case WISH_TRASH: snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size); break;
+    case WISH_SWEEP:
+        snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size);
+        if (c->stayed > 0)
+            snprintf(w.text, sizeof w.text, "moved to trash: %s, %s; %zu stayed, used meanwhile",
+                     n.text, size, c->stayed);
+        break;
     case WISH_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
     case WISH_EMPTY: snprintf(w.text, sizeof w.text, "gone for good: %s, %s", n.text, size); break;
     case WISH_UNDO:

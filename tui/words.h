@@ -19,6 +19,8 @@ struct words words_title(const struct model *m, struct slice title);
 struct words words_count(size_t n);
 /* How to take it back: the key of `a` here, or that of the menu where letters are text; "" where there is none. */
 struct words words_back(const struct model *m, enum action a);
+/* What is being done, while it takes its time. */
+const char *words_doing(enum wish wish);
 /* What was done, for the toast. */
 struct words words_done(const struct model *m, const struct changed *c);
 

@@ -34,6 +34,7 @@ struct sweep_rule {
 struct sweep_item {
     struct session_ref ref; /* texts in the arena of the sweep */
     struct slice title;     /* may be empty */
+    struct slice cwd;       /* the directory it was about; may be empty */
     struct weight weight;   /* of all its parts */
     int64_t activity_ms;
     const char *why;   /* what the rule found: "not used for 92 days, archived" */

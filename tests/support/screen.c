@@ -234,6 +234,45 @@ static void answer_trash(struct screen *s, const struct effect *e)
     screen_send(s, (struct msg){ .kind = MSG_TRASH, .generation = e->generation, .u.trash = list });
 }
 
+static bool rule_means(const struct screen *s, const struct sweep_rule *rule, const struct fake *f)
+{
+    return !f->gone && (rule->before_ms == TIME_NONE || s->now_ms - f->ago_ms < rule->before_ms) &&
+           f->size + s->side_bytes > rule->larger_than && !rule->empty &&
+           (!rule->archived || (f->flags & SESSION_ARCHIVED));
+}
+
+/* Nothing in this memory is empty. */
+static void answer_sweep(struct screen *s, const struct effect *e)
+{
+    struct sweep *sweep = calloc(1, sizeof *sweep);
+
+    assert_non_null(sweep);
+    sweep->item = arena_zalloc(&sweep->arena, (s->fakes + 1) * sizeof *sweep->item);
+    assert_non_null(sweep->item);
+    s->scope = e->scope;
+    for (size_t i = 0; i < s->fakes; i++) {
+        const struct fake *f = &s->fake[i];
+        bool live = f->flags & SESSION_LIVE;
+        char path[160];
+
+        if (!rule_means(s, &e->rule, f))
+            continue;
+        struct sweep_item *item = &sweep->item[sweep->n++];
+
+        *item = (struct sweep_item){ .ref = ref_of(s, f, path),
+                                     .title = text_of(f->title),
+                                     .cwd = text_of(f->cwd),
+                                     .weight = { 2, f->size + s->side_bytes },
+                                     .activity_ms = s->now_ms - f->ago_ms,
+                                     .why = "not used for a while",
+                                     .stays = live ? "process 4242 may be writing to it" : NULL,
+                                     .chosen = !live };
+        item->ref.path = arena_copy(&sweep->arena, item->ref.path);
+    }
+    screen_send(s,
+                (struct msg){ .kind = MSG_SWEEP, .generation = e->generation, .u.sweep = sweep });
+}
+
 static void take_out_fake(struct screen *s, struct slice trash_id, struct changed *c)
 {
     for (size_t i = 0; i < s->fakes; i++)
@@ -273,13 +312,21 @@ static void undo_fakes(struct screen *s, struct changed *c)
     assert_int_equal(buf_add(&c->text, SLICE("moved to trash")), ERR_OK);
 }
 
+static void sweep_fake(struct screen *s, const struct sweep_item *item, struct changed *c)
+{
+    note(s, " %.8s", item->ref.id.p);
+    s->fake[item->ref.file.ino - 1].gone |= s->refusal.code == ERR_OK;
+    c->bytes += item->weight.bytes;
+    assert_true(name_list_add(&c->sessions, item->ref.id));
+}
+
 static void answer_change(struct screen *s, const struct effect *e)
 {
     static const char *const names[] = {
         [WISH_RENAME] = "rename",       [WISH_TAG] = "tag",     [WISH_ARCHIVE] = "archive",
         [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_FORK] = "fork",
         [WISH_RESUME_AT] = "resume at", [WISH_UNDO] = "undo",   [WISH_REDO] = "redo",
-        [WISH_RESTORE] = "restore",     [WISH_EMPTY] = "empty",
+        [WISH_RESTORE] = "restore",     [WISH_EMPTY] = "empty", [WISH_SWEEP] = "sweep",
     };
     struct changed *c = changed_new(e->wish);
 
@@ -298,6 +345,9 @@ static void answer_change(struct screen *s, const struct effect *e)
         note(s, " %.*s", SLICE_ARG(e->names->name[i]));
         take_out_fake(s, e->names->name[i], c);
     }
+    for (size_t i = 0; e->sweep && i < e->sweep->n; i++)
+        if (sweep_takes(&e->sweep->item[i]))
+            sweep_fake(s, &e->sweep->item[i], c);
     if (e->text.n > 0)
         note(s, ": %.*s", SLICE_ARG(buf_slice(&e->text)));
     note(s, "\n");
@@ -327,6 +377,8 @@ void screen_answer(struct screen *s)
             answer_place(s, &e);
         else if (e.kind == EFFECT_WEIGH)
             answer_weigh(s, &e);
+        else if (e.kind == EFFECT_SWEEP)
+            answer_sweep(s, &e);
         else if (e.kind == EFFECT_TRASH)
             answer_trash(s, &e);
         else if (e.kind == EFFECT_CHANGE)

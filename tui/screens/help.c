@@ -125,6 +125,7 @@ static const char *heading_of(enum place_id place)
     case IN_MENU: return "In the menu";
     case IN_DIALOG: return "In a question";
     case IN_TRASH: return "In the trash";
+    case IN_CLEANUP: return "In the cleanup";
     case IN_PROMPT: return "While a title or a tag is typed";
     case IN_HELP: return "In this help";
     case IN_ANY:

@@ -1,4 +1,5 @@
 #include "tui/screens/list.h"
+#include "tui/spinner.h"
 
 /* How the list fills: a listing brings names, sizes and times in batches; then sessions are described, those
  * on the screen first. A few questions are under way at once, so that no worker waits for us. */
@@ -8,8 +9,6 @@ enum {
     FIRST_ORDER_MS = 20, /* a folder that takes longer to list is shown as far as it was read */
     REORDER_MS = 120,    /* rows that arrive are sorted in this often */
     REFRESH_MS = 250,    /* files that change are looked at this often */
-    BUSY_MS = 150,       /* work that takes longer shows a spinner */
-    SPIN_MS = 100,
 };
 
 static bool jobs_idle(const struct list *l)
@@ -28,7 +27,7 @@ bool list_settled(const struct list *l)
 
 bool list_busy(const struct list *l)
 {
-    return l->busy_since != TIME_NONE && l->now_ms - l->busy_since >= BUSY_MS;
+    return l->busy_since != TIME_NONE && spinner_shows(l->busy_since, l->now_ms);
 }
 
 static void note_work(struct list *l)
@@ -338,6 +337,6 @@ int64_t list_wake_ms(const struct list *l)
     if (l->listing == 0) /* else its end looks at the files anyway */
         wake = earlier(wake, l->refresh_ms);
     if (l->busy_since != TIME_NONE)
-        wake = earlier(wake, list_busy(l) ? l->now_ms + SPIN_MS : l->busy_since + BUSY_MS);
+        wake = earlier(wake, spinner_wake_ms(l->busy_since, l->now_ms));
     return wake;
 }

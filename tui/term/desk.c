@@ -374,6 +374,23 @@ static enum err_code answer_weigh(const struct effect *q, const struct reply *r,
     return rc;
 }
 
+static enum err_code answer_sweep(struct desk *d, const struct effect *q, const struct reply *r,
+                                  struct err *e)
+{
+    struct sweep *sweep = calloc(1, sizeof *sweep);
+    struct scope scope = { 0 };
+    enum err_code rc = sweep ? scope_get(d, q->scope, &scope, e) : no_memory(e);
+
+    if (rc == ERR_OK)
+        rc = desk_sweep(d->store, d->stores, &scope, q, r->cancelled, sweep, e);
+    if (rc) {
+        free(sweep);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
+    return ERR_OK;
+}
+
 static enum err_code answer_trash(const struct desk *d, const struct effect *q,
                                   const struct reply *r, struct err *e)
 {
@@ -417,6 +434,7 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND: rc = desk_answer_rewind(q, r, &e); break;
     case EFFECT_WEIGH: rc = answer_weigh(q, r, &e); break;
+    case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
     case EFFECT_TRASH: rc = answer_trash(d, q, r, &e); break;
     case EFFECT_CHANGE: rc = answer_change(d, q, r, &e); break;
     default: break; /* the loop carries those out itself */

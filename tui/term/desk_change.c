@@ -231,6 +231,31 @@ static enum err_code to_trash(struct doing *d, struct err *e)
     return rc;
 }
 
+/* What was chosen may have been used since: then it stays, and only if all of it does is that a failure. */
+static enum err_code sweep_chosen(struct doing *d, struct err *e)
+{
+    struct change_log *log = NULL;
+    struct trash_list moved = { 0 };
+    struct weight weight;
+    size_t chosen = sweep_weight(d->q->sweep, &weight);
+    enum err_code rc = open_log(d, &log, e);
+
+    if (!rc)
+        rc = sweep_move(log, d->env, d->q->sweep, &moved, e);
+    for (size_t i = 0; i < moved.n && !rc; i++) {
+        const char *id = moved.item[i].session;
+
+        d->out->bytes += moved.item[i].bytes;
+        rc = note_session(d, (struct slice){ id, strlen(id) }, e);
+    }
+    d->out->stayed = chosen - moved.n;
+    if (!rc && moved.n == 0)
+        rc = err_set(e, ERR_STALE, "", "clean up: the sessions were used meanwhile, and stay");
+    trash_list_fini(&moved);
+    change_log_close(log);
+    return rc;
+}
+
 static const struct trash_item *item_named(const struct trash_list *list, struct slice id)
 {
     for (size_t i = 0; i < list->n; i++)
@@ -316,6 +341,7 @@ enum err_code desk_change(const struct store_env *env, const struct scope *scope
     then.now_ms = q->at_ms;
     switch (q->wish) {
     case WISH_TRASH: return to_trash(&d, e);
+    case WISH_SWEEP: return sweep_chosen(&d, e);
     case WISH_RESTORE:
     case WISH_EMPTY: return from_trash(&d, e);
     case WISH_UNDO:
@@ -325,6 +351,17 @@ enum err_code desk_change(const struct store_env *env, const struct scope *scope
     if (buf_add(&out->text, buf_slice(&q->text)))
         return no_memory(e);
     return q->wish == WISH_FORK ? make_fork(&d, e) : change_each(&d, e);
+}
+
+enum err_code desk_sweep(struct store *const stores[], size_t n, const struct scope *scope,
+                         const struct effect *q, const atomic_bool *cancelled, struct sweep *out,
+                         struct err *e)
+{
+    struct sweep_rule rule = q->rule;
+
+    rule.scope = *scope;
+    rule.cancel = cancelled;
+    return sweep_find(stores, n, &rule, out, e);
 }
 
 enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, struct weighed *out,

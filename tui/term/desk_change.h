@@ -4,11 +4,15 @@
 #include "tui/term/desk.h"
 
 /* The desk's answers to questions about changes: systems plan, the operation log does. A worker runs them, one
- * at a time and to their end; nothing here looks at reply.cancelled but a weighing, which changes nothing. */
+ * at a time and to their end; nothing here looks at reply.cancelled but what changes nothing. */
 
 /* EFFECT_CHANGE. scope: where archiving looks for a session's folders. */
 MUST_CHECK enum err_code desk_change(const struct store_env *env, const struct scope *scope,
                                      const struct effect *q, struct changed *out, struct err *e);
+/* EFFECT_SWEEP */
+MUST_CHECK enum err_code desk_sweep(struct store *const stores[], size_t n,
+                                    const struct scope *scope, const struct effect *q,
+                                    const atomic_bool *cancelled, struct sweep *out, struct err *e);
 /* EFFECT_WEIGH */
 MUST_CHECK enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled,
                                     struct weighed *out, struct err *e);

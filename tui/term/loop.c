@@ -175,6 +175,7 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND:
     case EFFECT_WEIGH:
+    case EFFECT_SWEEP:
     case EFFECT_TRASH:
     case EFFECT_CHANGE: ask(l, fx); return; /* it is the workers' now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;

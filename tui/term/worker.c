@@ -59,7 +59,8 @@ static int urgency(const struct job *j)
 
 static bool may_take_long(const struct job *j)
 {
-    return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH;
+    return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH ||
+           j->question.kind == EFFECT_SWEEP;
 }
 
 static bool is_change(const struct job *j)

@@ -1,0 +1,213 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/path.h"
+#include "tui/size.h"
+#include "tui/spinner.h"
+#include "tui/state.h"
+#include "tui/when.h"
+
+/* From above: what goes to the trash, the rules, the sessions they mean, a line about the selected one. */
+enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70 };
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+size_t cleanup_fit(int rows)
+{
+    return rows > CLEANUP_LIST_Y + 3 ? (size_t)(rows - CLEANUP_LIST_Y - 2) : 1;
+}
+
+static void draw_pointer(struct frame *f, struct rect r)
+{
+    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
+    frame_select(f, r);
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
+static void draw_title(const struct model *m, struct frame *f)
+{
+    const struct cleanup *c = &m->cleanup;
+    struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
+    char text[120], size[SIZE_TEXT];
+    const char *sort = cleanup_sort_name(c->sort);
+    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "cleanup") + 2;
+    int end = f->cols - (int)strlen(sort) - 1;
+
+    if (c->asked != 0 && spinner_shows(c->asked_ms, m->now_ms)) {
+        frame_puts(f, 0, x, 1, STYLE_KEY, spinner_sign(m->now_ms, f->ascii));
+        frame_puts(f, 0, x + 2, end - x - 2, STYLE_DIM, "looking at the sessions");
+        return;
+    }
+    if (c->lines == 0)
+        return;
+    size_text(sum.ticked_bytes, size);
+    snprintf(text, sizeof text, "%zu of %zu session%s ticked, %s", sum.ticked, sum.n,
+             sum.n == 1 ? "" : "s", size);
+    frame_puts(f, 0, x, end - x - 1, STYLE_TEXT, text);
+    if (x + frame_width(text_slice(text)) + 2 < end)
+        frame_puts(f, 0, end, f->cols - end, STYLE_DIM, sort);
+}
+
+static void draw_rule(const struct model *m, struct frame *f, enum rule rule)
+{
+    const struct cleanup_rules *r = &m->cleanup.rules;
+    struct rect line = { CLEANUP_RULES_Y + (int)rule, 0, 1, f->cols };
+    bool set = rule_is_set(r, rule), here = m->cleanup.at == rule;
+    enum style style = set ? STYLE_STRONG : STYLE_DIM;
+    char value[RULE_TEXT + 8];
+    int x = 3;
+
+    frame_puts(f, line.y, x, NAME_W, set ? STYLE_TEXT : STYLE_DIM, rule_name(rule));
+    x += NAME_W;
+    if (rule_is_tick(rule)) {
+        frame_puts(f, line.y, x, 3, style, set ? "[x]" : "[ ]");
+    } else {
+        rule_value(r, rule, value, sizeof value);
+        if (here)
+            frame_puts(f, line.y, x - 2, 1, STYLE_KEY, f->ascii ? "<" : "‹");
+        x += frame_puts(f, line.y, x, f->cols - x - 3, style, value);
+        if (here)
+            frame_puts(f, line.y, x + 1, 1, STYLE_KEY, f->ascii ? ">" : "›");
+    }
+    if (here)
+        draw_pointer(f, line);
+}
+
+static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *item)
+{
+    const char *sign = item->stays ? " - " : item->chosen ? "[x]" : "[ ]";
+
+    frame_puts(f, y, x, 3, sweep_takes(item) ? STYLE_MARK : STYLE_DIM, sign);
+    return x + TICK_W;
+}
+
+static int draw_right(struct frame *f, int y, int x, int w, enum style style, const char *text)
+{
+    int used = frame_width(text_slice(text));
+
+    frame_puts(f, y, x + (used < w ? w - used : 0), w, style, text);
+    return x + w;
+}
+
+/* What stands at the end of a line: why it must stay, else where it belongs. */
+static void draw_note(const struct model *m, struct frame *f, struct rect r,
+                      const struct sweep_item *item)
+{
+    char dir[512];
+
+    if (item->stays)
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_WARN, text_slice(item->stays));
+    else
+        frame_text_middle(f, r.y, r.x, r.w, STYLE_DIM,
+                          path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
+}
+
+static void draw_item(const struct model *m, struct frame *f, struct rect r,
+                      const struct sweep_item *item)
+{
+    char age[WHEN_AGE], size[SIZE_TEXT];
+    bool noted = item->stays || m->cleanup.sort != CLEANUP_PROJECT;
+    int note_w = noted && r.w >= PLACE_COLS ? r.w / 3 : 0;
+    enum style plain = sweep_takes(item) ? STYLE_TEXT : STYLE_DIM;
+    int x = draw_tick(f, r.y, r.x + 2, item);
+
+    when_age(m->now_ms, item->activity_ms, age);
+    size_text(item->weight.bytes, size);
+    x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
+    x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
+    int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);
+
+    frame_text_cut(f, r.y, x, end - x, plain, item->title.n ? item->title : item->ref.id);
+    if (note_w > 0)
+        draw_note(m, f, (struct rect){ r.y, end + GAP, 1, note_w }, item);
+}
+
+/* "~/src/shop  12 sessions": the size stands below that of its sessions, so that a column can be read down. */
+static void draw_head(const struct model *m, struct frame *f, struct rect r, size_t line)
+{
+    const struct cleanup *c = &m->cleanup;
+    struct cleanup_sum sum = cleanup_sum(c, line, cleanup_group_end(c, line));
+    char dir[512], size[SIZE_TEXT], count[64];
+    int x = r.x + 2;
+
+    snprintf(count, sizeof count, "%zu session%s", sum.n, sum.n == 1 ? "" : "s");
+    frame_puts(f, r.y, x, 3, sum.ticked > 0 ? STYLE_MARK : STYLE_DIM,
+               sum.ticked == 0                     ? "[ ]"
+               : sum.ticked == sum.n - sum.staying ? "[x]"
+                                                   : "[~]");
+    size_text(sum.bytes, size);
+    x = draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
+    int room = r.w - x - 1 - (int)strlen(count) - GAP;
+
+    x += frame_text_middle(f, r.y, x, room, STYLE_HEADING,
+                           path_short(cleanup_project(&c->sweep->item[c->line[line].item]),
+                                      m->settings->home, dir, sizeof dir));
+    frame_puts(f, r.y, x + GAP, r.w - x - GAP, STYLE_DIM, count);
+}
+
+static void draw_lines(const struct model *m, struct frame *f)
+{
+    const struct cleanup *c = &m->cleanup;
+    size_t fit = cleanup_fit(f->rows);
+
+    for (size_t i = c->top; i < c->lines && i < c->top + fit; i++) {
+        struct rect r = { CLEANUP_LIST_Y + (int)(i - c->top), 0, 1, f->cols };
+
+        if (c->line[i].head)
+            draw_head(m, f, r, i);
+        else
+            draw_item(m, f, r, &c->sweep->item[c->line[i].item]);
+        if (c->asked != 0) /* they may not be what the rules say now */
+            frame_style(f, r, STYLE_DIM);
+        if (c->at == RULE_COUNT + i)
+            draw_pointer(f, r);
+    }
+}
+
+/* What a line has no room for. */
+static void draw_detail(const struct model *m, struct frame *f)
+{
+    const struct cleanup *c = &m->cleanup;
+    struct rect r = { f->rows - 2, 1, 1, f->cols - 2 };
+    char text[600];
+
+    if (c->at < RULE_COUNT || c->at - RULE_COUNT >= c->lines || c->line[c->at - RULE_COUNT].head)
+        return;
+    const struct sweep_item *item = &c->sweep->item[c->line[c->at - RULE_COUNT].item];
+    int n = snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
+                     item->stays ? item->stays : item->why, (long long)item->weight.files,
+                     item->weight.files == 1 ? "" : "s", SLICE_ARG(item->ref.path));
+
+    if (n > 0)
+        frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, text_slice(text));
+}
+
+static void draw_nothing(const struct cleanup *c, struct frame *f)
+{
+    char text[400];
+    int y = CLEANUP_LIST_Y + 1;
+
+    if (c->error.code) {
+        err_format(&c->error, text, sizeof text);
+        frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, text_slice(text));
+    } else if (c->sweep && c->asked == 0) {
+        frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG, "No session fits these rules");
+        frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,
+                   "Left and right change a rule, Enter takes any value.");
+    }
+}
+
+void cleanup_draw(const struct model *m, struct frame *f)
+{
+    draw_title(m, f);
+    for (int rule = 0; rule < RULE_COUNT; rule++)
+        draw_rule(m, f, (enum rule)rule);
+    draw_lines(m, f);
+    draw_detail(m, f);
+    if (m->cleanup.lines == 0)
+        draw_nothing(&m->cleanup, f);
+}

@@ -1,0 +1,154 @@
+#include "tui/screens/cleanup_rules.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/size.h"
+#include "tui/when.h"
+
+static const char *const ages[] = { "", "1d", "1w", "2w", "30d", "3mo", "6mo", "1y" };
+static const char *const sizes[] = { "", "100k", "1M", "10M", "100M", "1G" };
+enum { AGES = sizeof ages / sizeof *ages, SIZES = sizeof sizes / sizeof *sizes };
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+void rules_begin(struct cleanup_rules *r, enum scope_kind scope)
+{
+    *r = (struct cleanup_rules){ .scope = scope, .older = "30d" };
+}
+
+const char *rule_name(enum rule rule)
+{
+    static const char *const names[] = {
+        [RULE_SCOPE] = "where",
+        [RULE_OLDER] = "not used for",
+        [RULE_LARGER] = "larger than",
+        [RULE_EMPTY] = "only empty",
+        [RULE_ARCHIVED] = "only archived",
+    };
+
+    return names[rule];
+}
+
+static const char *scope_text(enum scope_kind scope)
+{
+    static const char *const names[] = {
+        [SCOPE_HERE] = "this directory",
+        [SCOPE_WORKTREES] = "this repository's worktrees",
+        [SCOPE_ALL] = "all projects",
+    };
+
+    return names[scope];
+}
+
+void rule_value(const struct cleanup_rules *r, enum rule rule, char *out, size_t cap)
+{
+    switch (rule) {
+    case RULE_SCOPE: snprintf(out, cap, "%s", scope_text(r->scope)); break;
+    case RULE_OLDER: snprintf(out, cap, "%s", r->older[0] ? r->older : "any time"); break;
+    case RULE_LARGER: snprintf(out, cap, "%s", r->larger[0] ? r->larger : "any size"); break;
+    default: out[0] = '\0'; break;
+    }
+}
+
+bool rule_is_tick(enum rule rule)
+{
+    return rule == RULE_EMPTY || rule == RULE_ARCHIVED;
+}
+
+bool rule_is_set(const struct cleanup_rules *r, enum rule rule)
+{
+    switch (rule) {
+    case RULE_OLDER: return r->older[0] != '\0';
+    case RULE_LARGER: return r->larger[0] != '\0';
+    case RULE_EMPTY: return r->empty;
+    case RULE_ARCHIVED: return r->archived;
+    default: return true;
+    }
+}
+
+static bool step_scope(struct cleanup_rules *r, int way)
+{
+    static const enum scope_kind order[] = { SCOPE_HERE, SCOPE_WORKTREES, SCOPE_ALL };
+    int at = 0;
+
+    while (order[at] != r->scope)
+        at++;
+    if (at + way < 0 || at + way > 2)
+        return false;
+    r->scope = order[at + way];
+    return true;
+}
+
+/* A value that was typed is none of those: from there it goes on at the first, or at the last. */
+static bool step_text(char value[RULE_TEXT], const char *const values[], int n, int way)
+{
+    int at = 0;
+
+    while (at < n && strcmp(values[at], value) != 0)
+        at++;
+    at = at < n ? at + way : way > 0 ? 0 : n - 1;
+    if (at < 0 || at >= n)
+        return false;
+    snprintf(value, RULE_TEXT, "%s", values[at]);
+    return true;
+}
+
+bool rule_step(struct cleanup_rules *r, enum rule rule, int way)
+{
+    switch (rule) {
+    case RULE_SCOPE: return step_scope(r, way);
+    case RULE_OLDER: return step_text(r->older, ages, AGES, way);
+    case RULE_LARGER: return step_text(r->larger, sizes, SIZES, way);
+    case RULE_EMPTY: r->empty = !r->empty; return true;
+    case RULE_ARCHIVED: r->archived = !r->archived; return true;
+    case RULE_COUNT: break;
+    }
+    return false;
+}
+
+static struct slice trimmed(struct slice text)
+{
+    while (text.n > 0 && *text.p == ' ')
+        text = (struct slice){ text.p + 1, text.n - 1 };
+    while (text.n > 0 && text.p[text.n - 1] == ' ')
+        text.n--;
+    return text;
+}
+
+const char *rule_type(struct cleanup_rules *r, enum rule rule, struct slice text, int64_t now_ms)
+{
+    char *value = rule == RULE_OLDER ? r->older : r->larger;
+    int64_t parsed;
+
+    text = trimmed(text);
+    if (text.n >= RULE_TEXT)
+        return "that is too long";
+    if (text.n > 0 && rule == RULE_OLDER && !when_parse(text, now_ms, &parsed))
+        return "like 90d, 12h, 2w or 2026-01-31";
+    if (text.n > 0 && rule == RULE_LARGER && !size_parse(text, &parsed))
+        return "like 500k, 10M, 2G";
+    snprintf(value, RULE_TEXT, "%.*s", SLICE_ARG(text));
+    return NULL;
+}
+
+struct sweep_rule rules_make(const struct cleanup_rules *r, int64_t now_ms)
+{
+    struct sweep_rule rule = { .before_ms = TIME_NONE, .empty = r->empty, .archived = r->archived };
+
+    if (r->older[0] && !when_parse(text_slice(r->older), now_ms, &rule.before_ms))
+        rule.before_ms = TIME_NONE;
+    if (r->larger[0] && !size_parse(text_slice(r->larger), &rule.larger_than))
+        rule.larger_than = 0;
+    return rule;
+}
+
+void rules_text(const struct cleanup_rules *r, char *out, size_t cap)
+{
+    snprintf(out, cap, "in %s%s%s%s%s%s%s", scope_text(r->scope),
+             r->older[0] ? ", not used for " : "", r->older, r->larger[0] ? ", larger than " : "",
+             r->larger, r->empty ? ", empty" : "", r->archived ? ", archived" : "");
+}
