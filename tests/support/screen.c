@@ -16,7 +16,7 @@ static struct slice text_of(const char *text)
 }
 
 /* Paths are made from ids, in static room: refs borrow them for a call. */
-static struct session_ref ref_of(const struct screen *s, const struct fake *f, char path[160])
+struct session_ref screen_ref(const struct screen *s, const struct fake *f, char path[160])
 {
     int n = snprintf(path, 160, "/home/u/.claude/projects/%s/%s.jsonl",
                      f->folder ? f->folder : "shop", f->id);
@@ -91,7 +91,7 @@ void screen_close(struct screen *s)
     problem_list_free(s->problems);
 }
 
-static void note(struct screen *s, const char *fmt, ...)
+void screen_note(struct screen *s, const char *fmt, ...)
 {
     size_t n = strlen(s->log);
     va_list args;
@@ -104,27 +104,27 @@ static void note(struct screen *s, const char *fmt, ...)
 static void log_rows(struct screen *s, const struct effect *e)
 {
     for (size_t i = 0; i < e->row_count; i++)
-        note(s, " %.8s", e->rows[i]->ref.id.p);
+        screen_note(s, " %.8s", e->rows[i]->ref.id.p);
 }
 
 static void done_outside(struct screen *s, const struct effect *e)
 {
     switch (e->kind) {
     case EFFECT_RESUME:
-        note(s, "resume");
+        screen_note(s, "resume");
         log_rows(s, e);
-        note(s, " in %.*s\n", (int)e->text.n, e->text.p);
+        screen_note(s, " in %.*s\n", (int)e->text.n, e->text.p);
         break;
     case EFFECT_PRINT:
-        note(s, "print");
+        screen_note(s, "print");
         log_rows(s, e);
-        note(s, "\n");
+        screen_note(s, "\n");
         break;
-    case EFFECT_COPY: note(s, "copy %.*s\n", (int)e->text.n, e->text.p); break;
-    case EFFECT_EDIT: note(s, "edit %.*s\n", (int)e->text.n, e->text.p); break;
-    case EFFECT_SUSPEND: note(s, "suspend\n"); break;
-    case EFFECT_REDRAW: note(s, "redraw\n"); break;
-    case EFFECT_QUIT: note(s, "quit %d\n", e->code); break;
+    case EFFECT_COPY: screen_note(s, "copy %.*s\n", (int)e->text.n, e->text.p); break;
+    case EFFECT_EDIT: screen_note(s, "edit %.*s\n", (int)e->text.n, e->text.p); break;
+    case EFFECT_SUSPEND: screen_note(s, "suspend\n"); break;
+    case EFFECT_REDRAW: screen_note(s, "redraw\n"); break;
+    case EFFECT_QUIT: screen_note(s, "quit %d\n", e->code); break;
     default: break;
     }
 }
@@ -160,7 +160,7 @@ static void answer_list(struct screen *s, const struct effect *e)
     s->listings++;
     for (size_t i = 0; i < s->fakes; i++) {
         char path[160];
-        struct session_ref ref = ref_of(s, &s->fake[i], path);
+        struct session_ref ref = screen_ref(s, &s->fake[i], path);
 
         if (!s->fake[i].gone)
             assert_true(ref_list_add(refs, &ref, 0));
@@ -204,165 +204,6 @@ static void answer_place(struct screen *s, const struct effect *e)
     screen_send(s, (struct msg){ .kind = MSG_PLACE, .generation = e->generation, .u.place = p });
 }
 
-static void answer_weigh(struct screen *s, const struct effect *e)
-{
-    struct msg m = { .kind = MSG_WEIGHED, .generation = e->generation };
-
-    m.u.weight.n = e->refs->n;
-    for (size_t i = 0; i < e->refs->n; i++)
-        m.u.weight.bytes += e->refs->ref[i].file.size + s->side_bytes;
-    screen_send(s, m);
-}
-
-/* What was deleted lies there, each under the first letters of its id. */
-static void answer_trash(struct screen *s, const struct effect *e)
-{
-    struct trash_list *list = calloc(1, sizeof *list);
-
-    assert_non_null(list);
-    list->item = arena_zalloc(&list->arena, (s->fakes + 1) * sizeof *list->item);
-    assert_non_null(list->item);
-    for (size_t i = 0; i < s->fakes; i++)
-        if (s->fake[i].gone)
-            list->item[list->n++] =
-                (struct trash_item){ .trash_id = arena_format(&list->arena, "%.8s", s->fake[i].id),
-                                     .session = s->fake[i].id,
-                                     .title = s->fake[i].title,
-                                     .path = "/home/u/.claude/projects/shop/x.jsonl",
-                                     .deleted_ms = s->now_ms - HOUR,
-                                     .bytes = s->fake[i].size };
-    screen_send(s, (struct msg){ .kind = MSG_TRASH, .generation = e->generation, .u.trash = list });
-}
-
-static bool rule_means(const struct screen *s, const struct sweep_rule *rule, const struct fake *f)
-{
-    return !f->gone && (rule->before_ms == TIME_NONE || s->now_ms - f->ago_ms < rule->before_ms) &&
-           f->size + s->side_bytes > rule->larger_than && !rule->empty &&
-           (!rule->archived || (f->flags & SESSION_ARCHIVED));
-}
-
-/* Nothing in this memory is empty. */
-static void answer_sweep(struct screen *s, const struct effect *e)
-{
-    struct sweep *sweep = calloc(1, sizeof *sweep);
-
-    assert_non_null(sweep);
-    sweep->item = arena_zalloc(&sweep->arena, (s->fakes + 1) * sizeof *sweep->item);
-    assert_non_null(sweep->item);
-    s->scope = e->scope;
-    for (size_t i = 0; i < s->fakes; i++) {
-        const struct fake *f = &s->fake[i];
-        bool live = f->flags & SESSION_LIVE;
-        char path[160];
-
-        if (!rule_means(s, &e->rule, f))
-            continue;
-        struct sweep_item *item = &sweep->item[sweep->n++];
-
-        *item = (struct sweep_item){ .ref = ref_of(s, f, path),
-                                     .title = text_of(f->title),
-                                     .cwd = text_of(f->cwd),
-                                     .weight = { 2, f->size + s->side_bytes },
-                                     .activity_ms = s->now_ms - f->ago_ms,
-                                     .why = "not used for a while",
-                                     .stays = live ? "process 4242 may be writing to it" : NULL,
-                                     .chosen = !live };
-        item->ref.path = arena_copy(&sweep->arena, item->ref.path);
-    }
-    screen_send(s,
-                (struct msg){ .kind = MSG_SWEEP, .generation = e->generation, .u.sweep = sweep });
-}
-
-static void take_out_fake(struct screen *s, struct slice trash_id, struct changed *c)
-{
-    for (size_t i = 0; i < s->fakes; i++)
-        if (s->fake[i].gone && strncmp(s->fake[i].id, trash_id.p, trash_id.n) == 0) {
-            s->fake[i].gone = c->wish != WISH_RESTORE;
-            c->bytes += s->fake[i].size;
-            assert_true(name_list_add(&c->sessions, text_of(s->fake[i].id)));
-        }
-}
-
-static void change_fake(struct screen *s, const struct effect *e, struct fake *f)
-{
-    switch (e->wish) {
-    case WISH_RENAME:
-        snprintf(s->renamed, sizeof s->renamed, "%.*s", SLICE_ARG(buf_slice(&e->text)));
-        f->title = s->renamed;
-        break;
-    case WISH_TAG:
-        snprintf(s->renamed, sizeof s->renamed, "%.*s", SLICE_ARG(buf_slice(&e->text)));
-        f->tag = s->renamed;
-        break;
-    case WISH_ARCHIVE: f->flags |= SESSION_ARCHIVED; break;
-    case WISH_UNARCHIVE: f->flags &= ~(unsigned)SESSION_ARCHIVED; break;
-    case WISH_TRASH: f->gone = true; break;
-    default: break;
-    }
-}
-
-/* Undo brings back what was deleted: the only change that this memory knows the other side of. */
-static void undo_fakes(struct screen *s, struct changed *c)
-{
-    for (size_t i = 0; i < s->fakes; i++)
-        if (s->fake[i].gone) {
-            s->fake[i].gone = false;
-            assert_true(name_list_add(&c->sessions, text_of(s->fake[i].id)));
-        }
-    assert_int_equal(buf_add(&c->text, SLICE("moved to trash")), ERR_OK);
-}
-
-static void sweep_fake(struct screen *s, const struct sweep_item *item, struct changed *c)
-{
-    note(s, " %.8s", item->ref.id.p);
-    s->fake[item->ref.file.ino - 1].gone |= s->refusal.code == ERR_OK;
-    c->bytes += item->weight.bytes;
-    assert_true(name_list_add(&c->sessions, item->ref.id));
-}
-
-static void answer_change(struct screen *s, const struct effect *e)
-{
-    static const char *const names[] = {
-        [WISH_RENAME] = "rename",       [WISH_TAG] = "tag",     [WISH_ARCHIVE] = "archive",
-        [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_FORK] = "fork",
-        [WISH_RESUME_AT] = "resume at", [WISH_UNDO] = "undo",   [WISH_REDO] = "redo",
-        [WISH_RESTORE] = "restore",     [WISH_EMPTY] = "empty", [WISH_SWEEP] = "sweep",
-    };
-    struct changed *c = changed_new(e->wish);
-
-    assert_non_null(c);
-    note(s, "%s", names[e->wish]);
-    for (size_t i = 0; e->refs && i < e->refs->n; i++) {
-        const struct session_ref *ref = &e->refs->ref[i];
-
-        note(s, " %.8s", ref->id.p);
-        if (s->refusal.code == ERR_OK)
-            change_fake(s, e, &s->fake[ref->file.ino - 1]);
-        c->bytes += ref->file.size + s->side_bytes;
-        assert_true(name_list_add(&c->sessions, ref->id));
-    }
-    for (size_t i = 0; !e->refs && e->names && i < e->names->n; i++) {
-        note(s, " %.*s", SLICE_ARG(e->names->name[i]));
-        take_out_fake(s, e->names->name[i], c);
-    }
-    for (size_t i = 0; e->sweep && i < e->sweep->n; i++)
-        if (sweep_takes(&e->sweep->item[i]))
-            sweep_fake(s, &e->sweep->item[i], c);
-    if (e->text.n > 0)
-        note(s, ": %.*s", SLICE_ARG(buf_slice(&e->text)));
-    note(s, "\n");
-    if (e->wish == WISH_FORK)
-        snprintf(c->copy, sizeof c->copy, "%s", s->fake[s->fakes - 1].id);
-    if (e->wish == WISH_UNDO)
-        undo_fakes(s, c);
-    else
-        assert_int_equal(buf_add(&c->text, buf_slice(&e->text)), ERR_OK);
-    c->error = s->refusal;
-    s->refusal = (struct err){ 0 };
-    screen_send(s,
-                (struct msg){ .kind = MSG_CHANGED, .generation = e->generation, .u.changed = c });
-}
-
 void screen_answer(struct screen *s)
 {
     struct effect e;
@@ -375,15 +216,7 @@ void screen_answer(struct screen *s)
             answer_describe(s, &e);
         else if (e.kind == EFFECT_PLACE)
             answer_place(s, &e);
-        else if (e.kind == EFFECT_WEIGH)
-            answer_weigh(s, &e);
-        else if (e.kind == EFFECT_SWEEP)
-            answer_sweep(s, &e);
-        else if (e.kind == EFFECT_TRASH)
-            answer_trash(s, &e);
-        else if (e.kind == EFFECT_CHANGE)
-            answer_change(s, &e);
-        else if (s->answer)
+        else if (!screen_answer_change(s, &e) && s->answer)
             s->answer(s, &e);
         effect_fini(&e);
     }

@@ -93,4 +93,11 @@ bool screen_has(struct screen *s, const char *text);
 /* The line on which the cursor stands. */
 const char *screen_cursor_line(struct screen *s);
 
+/* --- for tests/support/screen*.c */
+void screen_note(struct screen *s, const char *fmt, ...);
+/* Paths are made from ids: the ref borrows its own. */
+struct session_ref screen_ref(const struct screen *s, const struct fake *f, char path[160]);
+/* Answers what is asked before a change, and changes; false: it is something else. */
+bool screen_answer_change(struct screen *s, const struct effect *e);
+
 #endif
