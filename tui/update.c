@@ -174,9 +174,9 @@ static void take_answer(struct model *m, const struct msg *msg)
 {
     unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.roster.entry[m->viewed].made;
 
-    if (choose_msg(m, msg) || changing_msg(m, msg) || trash_view_msg(m, msg) || cleanup_msg(m, msg) ||
-        rewind_view_msg(m->rewind, msg, &m->fx) || transcript_view_msg(m->viewer, msg, &m->fx) ||
-        list_msg(&m->list, msg, &m->fx)) {
+    if (choose_msg(m, msg) || changing_msg(m, msg) || trash_view_msg(m, msg) ||
+        cleanup_msg(m, msg) || rewind_view_msg(m->rewind, msg, &m->fx) ||
+        transcript_view_msg(m->viewer, msg, &m->fx) || list_msg(&m->list, msg, &m->fx)) {
         if (msg->kind == MSG_LISTED)
             say_problems(m);
         if (msg->kind == MSG_DESCRIBED)

@@ -3,11 +3,11 @@
 #include "tui/state.h"
 
 static const struct view_ops *const views[VIEW_COUNT] = {
-    [VIEW_LIST] = &view_list,     [VIEW_TRANSCRIPT] = &view_transcript,
-    [VIEW_REWIND] = &view_rewind, [VIEW_TRASH] = &view_trash,
-    [VIEW_CLEANUP] = &view_cleanup,
-    [VIEW_MENU] = &view_menu,     [VIEW_DIALOG] = &view_dialog,
-    [VIEW_PROMPT] = &view_prompt, [VIEW_HELP] = &view_help,
+    [VIEW_LIST] = &view_list,       [VIEW_TRANSCRIPT] = &view_transcript,
+    [VIEW_REWIND] = &view_rewind,   [VIEW_TRASH] = &view_trash,
+    [VIEW_CLEANUP] = &view_cleanup, [VIEW_MENU] = &view_menu,
+    [VIEW_DIALOG] = &view_dialog,   [VIEW_PROMPT] = &view_prompt,
+    [VIEW_HELP] = &view_help,
 };
 
 const struct view_ops *view_ops_of(enum view_id id)

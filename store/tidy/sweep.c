@@ -157,10 +157,9 @@ static enum err_code take(struct finder *f, const struct session_row *row, bool 
                           struct err *e)
 {
     struct sweep *s = f->sweep;
-    struct sweep_item item = { .ref = row->ref,
-                               .title = row->summary,
-                               .cwd = row->cwd,
-                               .activity_ms = row->activity_ms };
+    struct sweep_item item = {
+        .ref = row->ref, .title = row->summary, .cwd = row->cwd, .activity_ms = row->activity_ms
+    };
 
     if (!keep(&s->arena, &item.ref.id) || !keep(&s->arena, &item.ref.path) ||
         !keep(&s->arena, &item.ref.folder) || !keep(&s->arena, &item.title) ||
