@@ -194,6 +194,7 @@ struct store {
 };
 
 extern const struct store_ops claude_ops;
+extern const struct store_ops entire_ops;
 
 /* All systems, NULL-terminated, in the order in which they are asked. */
 extern const struct store_ops *const store_systems[];

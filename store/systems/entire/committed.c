@@ -1,0 +1,307 @@
+#include "store/systems/entire/committed.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/json.h"
+#include "lite/time.h"
+#include "store/log/idset.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/repo.h"
+
+enum { DOCUMENT_MAX = 16 << 20 };
+
+struct reading {
+    git_repository *repo;
+    struct arena *a;
+    struct point_list *points;
+    struct problem_list *problems;
+    struct buf root, session; /* documents, used again and again */
+    struct idset seen;        /* checkpoints that were read already */
+    struct err *e;
+};
+
+static enum err_code no_memory(struct reading *r)
+{
+    return err_set(r->e, ERR_NOMEM, "", "read checkpoints: out of memory");
+}
+
+static enum err_code complain(struct reading *r, struct slice id, const char *why)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "checkpoint %.*s", SLICE_ARG(id));
+    return problem_add(r->problems, r->a, name, why) ? no_memory(r) : ERR_OK;
+}
+
+/* ---- the metadata of a session ---- */
+
+static const char *const keys[] = { "session_id",
+                                    "strategy",
+                                    "created_at",
+                                    "branch",
+                                    "agent",
+                                    "model",
+                                    "tool_use_id",
+                                    "files_touched",
+                                    "checkpoint_transcript_start",
+                                    "transcript_lines_at_start" };
+enum { SESSION_ID, STRATEGY, CREATED, BRANCH, AGENT, MODEL, TOOL, FILES, START, OLD_START, KEYS };
+
+static bool text_of(struct reading *r, struct slice value, struct slice *out)
+{
+    struct slice text = SLICE("");
+
+    if (json_type(value) == JSON_STRING && !json_text(value, r->a, &text))
+        return false;
+    *out = arena_copy(r->a, text);
+    return out->p != NULL;
+}
+
+static size_t count_of(struct slice array)
+{
+    struct json_iter it;
+    struct slice key, value;
+    size_t n = 0;
+
+    if (json_type(array) == JSON_ARRAY && json_iter_open(&it, array))
+        while (json_iter_next(&it, &key, &value))
+            n++;
+    return n;
+}
+
+static enum err_code add_session(struct reading *r, struct point *p)
+{
+    struct slice value[KEYS], created;
+    int64_t start = 0;
+
+    json_get_each(buf_slice(&r->session), keys, KEYS, value);
+    if (!text_of(r, value[SESSION_ID], &p->session) || !text_of(r, value[STRATEGY], &p->strategy) ||
+        !text_of(r, value[BRANCH], &p->branch) || !text_of(r, value[AGENT], &p->agent) ||
+        !text_of(r, value[MODEL], &p->model) || !text_of(r, value[TOOL], &p->task) ||
+        !text_of(r, value[CREATED], &created))
+        return no_memory(r);
+    if (!entire_session_id_ok(p->session))
+        return complain(r, p->id, "a session id that cannot be the name of a file");
+    if (!entire_tool_id_ok(p->task))
+        p->task = SLICE("");
+    if (!time_parse(created, &p->time_ms))
+        p->time_ms = TIME_NONE;
+    if ((!json_int(value[START], &start) || start == 0) && !json_int(value[OLD_START], &start))
+        start = 0;
+    p->transcript_start = start;
+    p->files = count_of(value[FILES]);
+    p->text = SLICE("");
+    return point_add(r->points, r->a, p) ? no_memory(r) : ERR_OK;
+}
+
+/* ---- a checkpoint ---- */
+
+/* The path that an entry of sessions[] names, seen from the checkpoint's folder; "" where it names none. */
+static bool inner_of(struct reading *r, struct slice session, const char *key, struct slice id,
+                     struct slice *out)
+{
+    struct slice named, inner;
+
+    *out = SLICE("");
+    if (json_get_text(session, key, r->a, &named) && entire_inner_path(named, id, &inner))
+        *out = arena_copy(r->a, inner);
+    return out->p != NULL;
+}
+
+static enum err_code read_session(struct reading *r, const git_tree *folder, struct point *p)
+{
+    enum err_code rc =
+        repo_blob_at(r->repo, folder, p->metadata.p, DOCUMENT_MAX, &r->session, r->e);
+
+    if (rc == ERR_NOMEM)
+        return rc;
+    if (rc)
+        return complain(r, p->id, "the metadata of a session is missing or damaged");
+    if (!json_valid(buf_slice(&r->session)))
+        return complain(r, p->id, "the metadata of a session is not a JSON document");
+    return add_session(r, p);
+}
+
+static enum err_code read_listed(struct reading *r, const git_tree *folder, struct point *p,
+                                 struct slice listed)
+{
+    if (!inner_of(r, listed, "metadata", p->id, &p->metadata) ||
+        !inner_of(r, listed, "transcript", p->id, &p->transcript) ||
+        !inner_of(r, listed, "prompt", p->id, &p->prompt) ||
+        !inner_of(r, listed, "content_hash", p->id, &p->hash))
+        return no_memory(r);
+    if (p->metadata.n == 0)
+        return complain(r, p->id, "the root document names a path outside of its checkpoint");
+    return read_session(r, folder, p);
+}
+
+static enum err_code read_sessions(struct reading *r, const git_tree *folder, struct point *p,
+                                   size_t *n)
+{
+    struct slice sessions, key, listed;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    *n = 0;
+    if (!json_get(buf_slice(&r->root), "sessions", &sessions) ||
+        json_type(sessions) != JSON_ARRAY || !json_iter_open(&it, sessions))
+        return ERR_OK;
+    for (; !rc && json_iter_next(&it, &key, &listed); ++*n)
+        rc = read_listed(r, folder, p, listed);
+    return rc;
+}
+
+/* Oldest checkpoints name no sessions: there is one, in the folder itself. */
+static enum err_code read_single(struct reading *r, const git_tree *folder, struct point *p)
+{
+    p->metadata = SLICE("metadata.json");
+    p->transcript = SLICE("full.jsonl");
+    p->prompt = SLICE("prompt.txt");
+    p->hash = SLICE("content_hash.txt");
+    return read_session(r, folder, p);
+}
+
+static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, struct point p)
+{
+    git_tree *folder = NULL;
+    size_t n;
+
+    if (git_tree_lookup(&folder, r->repo, id_of_tree))
+        return complain(r, p.id, "its folder is missing or damaged");
+    enum err_code rc = repo_blob_at(r->repo, folder, "metadata.json", DOCUMENT_MAX, &r->root, r->e);
+
+    p.tree = *id_of_tree;
+    p.time_ms = TIME_NONE;
+    if (rc && rc != ERR_NOMEM)
+        rc = complain(r, p.id, "its metadata.json is missing or damaged");
+    else if (!rc && !json_valid(buf_slice(&r->root)))
+        rc = complain(r, p.id, "its metadata.json is not a JSON document");
+    else if (!rc) {
+        rc = read_sessions(r, folder, &p, &n);
+        if (!rc && n == 0)
+            rc = read_single(r, folder, &p);
+    }
+    git_tree_free(folder);
+    return rc;
+}
+
+/* id is copied; one that was read from another place already is passed over. */
+static enum err_code read_checkpoint(struct reading *r, enum point_source source, struct slice id,
+                                     const git_oid *tree)
+{
+    struct point p = { .source = source, .id = arena_copy(r->a, id) };
+    struct id128 key = id128_of(id);
+    uint32_t number;
+
+    if (idset_has(&r->seen, key))
+        return ERR_OK;
+    if (!p.id.p || idset_add(&r->seen, key, &number))
+        return no_memory(r);
+    return read_folder(r, tree, p);
+}
+
+/* ---- where they lie ---- */
+
+/* <id[0:2]>/<id[2:]>/ below the root of a branch. */
+static enum err_code read_shard(struct reading *r, enum point_source source, const char *front,
+                                const git_oid *tree)
+{
+    git_tree *shard = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (git_tree_lookup(&shard, r->repo, tree))
+        return complain(r, (struct slice){ front, 2 }, "a folder of checkpoints is damaged");
+    for (size_t i = 0; !rc && i < git_tree_entrycount(shard); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(shard, i);
+        const char *name = git_tree_entry_name(x);
+        char id[ENTIRE_ULID + 1];
+        int n = snprintf(id, sizeof id, "%s%s", front, name);
+        struct slice text = { id, n > 0 ? (size_t)n : 0 };
+
+        if (text.n < sizeof id && entire_checkpoint_id_ok(text) &&
+            git_tree_entry_type(x) == GIT_OBJECT_TREE)
+            rc = read_checkpoint(r, source, text, git_tree_entry_id(x));
+    }
+    git_tree_free(shard);
+    return rc;
+}
+
+static enum err_code read_branch(struct reading *r, enum point_source source, const char *ref)
+{
+    git_object *object = NULL;
+    git_oid tip;
+    enum err_code rc = ERR_OK;
+
+    if (!repo_ref(r->repo, ref, &tip))
+        return ERR_OK;
+    git_commit *c = NULL;
+
+    if (git_commit_lookup(&c, r->repo, &tip) == 0) {
+        git_object_lookup(&object, r->repo, git_commit_tree_id(c), GIT_OBJECT_TREE);
+        git_commit_free(c);
+    }
+    if (!object)
+        return problem_add(r->problems, r->a, ref, "its commit is missing or damaged")
+                   ? no_memory(r)
+                   : ERR_OK;
+    const git_tree *root = (const git_tree *)object;
+
+    for (size_t i = 0; !rc && i < git_tree_entrycount(root); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(root, i);
+
+        if (strlen(git_tree_entry_name(x)) == 2 && git_tree_entry_type(x) == GIT_OBJECT_TREE)
+            rc = read_shard(r, source, git_tree_entry_name(x), git_tree_entry_id(x));
+    }
+    git_object_free(object);
+    return rc;
+}
+
+static enum err_code read_ref(struct reading *r, const char *name)
+{
+    struct slice id;
+    git_oid tip;
+    git_commit *c = NULL;
+
+    if (!entire_ref_checkpoint((struct slice){ name, strlen(name) }, &id) ||
+        !repo_ref(r->repo, name, &tip))
+        return ERR_OK;
+    if (git_commit_lookup(&c, r->repo, &tip))
+        return complain(r, id, "its ref names no commit");
+    enum err_code rc = read_checkpoint(r, POINT_REF, id, git_commit_tree_id(c));
+
+    git_commit_free(c);
+    return rc;
+}
+
+static enum err_code read_refs(struct reading *r)
+{
+    git_reference_iterator *it = NULL;
+    const char *name;
+    enum err_code rc = ERR_OK;
+
+    if (git_reference_iterator_glob_new(&it, r->repo, ENTIRE_REFS "*"))
+        return ERR_OK;
+    while (!rc && git_reference_next_name(&name, it) == 0)
+        rc = read_ref(r, name);
+    git_reference_iterator_free(it);
+    return rc;
+}
+
+enum err_code committed_read(git_repository *repo, struct arena *a, struct point_list *points,
+                             struct problem_list *problems, struct err *e)
+{
+    struct reading r = { .repo = repo, .a = a, .points = points, .problems = problems, .e = e };
+    git_oid tip;
+    enum err_code rc = read_refs(&r);
+
+    if (!rc)
+        rc = read_branch(&r, POINT_V1,
+                         repo_ref(repo, ENTIRE_V1, &tip) ? ENTIRE_V1 : ENTIRE_V1_REMOTE);
+    if (!rc)
+        rc = read_branch(&r, POINT_V2, ENTIRE_V2);
+    buf_fini(&r.root);
+    buf_fini(&r.session);
+    idset_fini(&r.seen);
+    return rc;
+}

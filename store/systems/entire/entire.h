@@ -1,0 +1,55 @@
+#ifndef STORE_SYSTEMS_ENTIRE_ENTIRE_H
+#define STORE_SYSTEMS_ENTIRE_ENTIRE_H
+
+#include "store/store.h"
+#include "store/systems/entire/catalog.h"
+
+/* Entire (entire.md, seed 003): sessions of several agents, kept beside the code in the git repository itself. State
+ * files in the git common dir, temporary checkpoints on shadow branches, committed ones on entire/checkpoints/v1
+ * or in one ref each. Private to this directory; others see `entire_ops`.
+ *
+ * base.path is the directory that was asked for: the work tree, where the repository has one. Nothing here writes
+ * when it is listed, read or planned. */
+struct entire {
+    struct store base;
+    char *git;      /* the git directory of the work tree */
+    char *common;   /* the git directory that all work trees share */
+    char *states;   /* common/entire-sessions; need not exist */
+    char *worktree; /* the work tree; NULL: bare */
+    char *worktree_id;
+    char **tree; /* all work trees of the repository, as far as they exist */
+    size_t trees;
+    struct catalog_shelf *shelf;
+};
+
+/* The store as this system's own; asserts that it is one. */
+const struct entire *entire_of(const struct store *st);
+/* catalog_take for a store. */
+MUST_CHECK enum err_code entire_catalog(const struct entire *x, bool fresh, struct catalog **out,
+                                        struct err *e);
+/* A session of a fresh catalog; put it back. ERR_NOT_FOUND: it is gone. */
+MUST_CHECK enum err_code entire_session(const struct store *st, struct slice id,
+                                        struct catalog **catalog,
+                                        const struct catalog_session **out, struct err *e);
+/* The ref of a session, texts in the arena. False without memory. */
+bool entire_ref(const struct entire *x, const struct catalog_session *s, struct arena *a,
+                struct session_ref *out);
+/* Does the session belong to the scope? */
+bool entire_in_scope(const struct entire *x, const struct scope *scope,
+                     const struct catalog_session *s);
+
+/* The members of entire_ops, one file each. */
+enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
+                          struct err *e);
+void entire_close(struct store *st);
+enum err_code entire_enumerate(const struct store *st, const struct scope *scope,
+                               session_ref_fn *fn, void *arg, struct err *e);
+enum err_code entire_describe(const struct store *st, const struct scope *scope,
+                              const struct session_ref *ref, struct session_row *row,
+                              struct err *e);
+enum err_code entire_find(const struct store *st, const struct scope *scope, struct slice id,
+                          struct arena *a, struct session_ref *ref, struct err *e);
+enum err_code entire_at_path(const struct store *st, struct slice path, struct arena *a,
+                             struct session_ref *ref, struct err *e);
+
+#endif

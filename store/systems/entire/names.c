@@ -1,0 +1,157 @@
+#include "store/systems/entire/names.h"
+
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SESSION_ID_MAX = NAME_MAX - 16 };
+
+static bool is_lower_hex(struct slice text)
+{
+    for (size_t i = 0; i < text.n; i++)
+        if (!((text.p[i] >= '0' && text.p[i] <= '9') || (text.p[i] >= 'a' && text.p[i] <= 'f')))
+            return false;
+    return text.n > 0;
+}
+
+static bool is_dots(struct slice part)
+{
+    return slice_eq(part, SLICE(".")) || slice_eq(part, SLICE(".."));
+}
+
+bool entire_session_id_ok(struct slice id)
+{
+    if (id.n == 0 || id.n > SESSION_ID_MAX || is_dots(id))
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if ((unsigned char)id.p[i] < 0x20 || id.p[i] == 0x7f || id.p[i] == '/' || id.p[i] == '\\')
+            return false;
+    return true;
+}
+
+/* Crockford's base 32: no I, L, O, U. */
+static bool is_ulid(struct slice id)
+{
+    static const char letters[] = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+    if (id.n != ENTIRE_ULID || id.p[0] > '7')
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if (!memchr(letters, id.p[i], sizeof letters - 1))
+            return false;
+    return true;
+}
+
+bool entire_checkpoint_id_ok(struct slice id)
+{
+    return (id.n == ENTIRE_HEX_ID && is_lower_hex(id)) || is_ulid(id);
+}
+
+bool entire_tool_id_ok(struct slice id)
+{
+    for (size_t i = 0; i < id.n; i++) {
+        char c = id.p[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-'))
+            return false;
+    }
+    return id.n > 0 && id.n <= NAME_MAX / 2;
+}
+
+void entire_hash6(struct slice worktree_id, char out[ENTIRE_HASH6 + 1])
+{
+    unsigned char hash[EVP_MAX_MD_SIZE] = { 0 };
+    unsigned n = 0;
+
+    EVP_Digest(worktree_id.n ? worktree_id.p : "", worktree_id.n, hash, &n, EVP_sha256(), NULL);
+    snprintf(out, ENTIRE_HASH6 + 1, "%02x%02x%02x", hash[0], hash[1], hash[2]);
+}
+
+void entire_shadow_name(struct slice base, struct slice worktree_id, char out[ENTIRE_SHADOW_NAME])
+{
+    char hash[ENTIRE_HASH6 + 1];
+
+    if (base.n > ENTIRE_SHORT_COMMIT)
+        base.n = ENTIRE_SHORT_COMMIT;
+    entire_hash6(worktree_id, hash);
+    snprintf(out, ENTIRE_SHADOW_NAME, "entire/%.*s-%s", SLICE_ARG(base), hash);
+}
+
+enum entire_shape entire_shadow_shape(struct slice branch)
+{
+    static const char front[] = "entire/";
+    size_t n = sizeof front - 1;
+
+    if (!slice_starts(branch, front))
+        return ENTIRE_NO_SHADOW;
+    struct slice name = { branch.p + n, branch.n - n };
+    const char *dash = name.n ? memrchr(name.p, '-', name.n) : NULL;
+    struct slice base = { name.p, dash ? (size_t)(dash - name.p) : name.n };
+
+    if (base.n < ENTIRE_SHORT_COMMIT || !is_lower_hex(base))
+        return ENTIRE_NO_SHADOW;
+    if (!dash)
+        return ENTIRE_SHADOW_OLD;
+    struct slice hash = { dash + 1, name.n - base.n - 1 };
+
+    return hash.n == ENTIRE_HASH6 && is_lower_hex(hash) ? ENTIRE_SHADOW : ENTIRE_NO_SHADOW;
+}
+
+bool entire_ref_checkpoint(struct slice ref, struct slice *id)
+{
+    static const char front[] = ENTIRE_REFS;
+    size_t n = sizeof front - 1;
+
+    if (!slice_starts(ref, front) || ref.n < n + 3 || ref.p[n + 2] != '/')
+        return false;
+    struct slice name = { ref.p + n + 3, ref.n - n - 3 };
+
+    if (!entire_checkpoint_id_ok(name) || memcmp(ref.p + n, name.p + name.n - 2, 2) != 0)
+        return false;
+    *id = name;
+    return true;
+}
+
+/* Takes "<part>/" off the front. */
+static bool drop_part(struct slice *path, struct slice part)
+{
+    if (path->n <= part.n || memcmp(path->p, part.p, part.n) != 0 || path->p[part.n] != '/')
+        return false;
+    path->p += part.n + 1;
+    path->n -= part.n + 1;
+    return true;
+}
+
+static bool is_clean(struct slice path)
+{
+    while (path.n) {
+        const char *slash = memchr(path.p, '/', path.n);
+        struct slice part = { path.p, slash ? (size_t)(slash - path.p) : path.n };
+
+        if (part.n == 0 || is_dots(part) || memchr(part.p, '\0', part.n))
+            return false;
+        if (!slash)
+            return true;
+        path.n -= part.n + 1;
+        path.p += part.n + 1;
+    }
+    return false;
+}
+
+bool entire_inner_path(struct slice named, struct slice id, struct slice *inner)
+{
+    struct slice path = named, shard = { id.p, 2 }, rest = { id.p + 2, id.n - 2 };
+
+    if (path.n && path.p[0] == '/') {
+        path.p++;
+        path.n--;
+    }
+    if (drop_part(&path, shard) && !drop_part(&path, rest))
+        return false;
+    if (!is_clean(path) || path.n > 512)
+        return false;
+    *inner = path;
+    return true;
+}

@@ -1,0 +1,199 @@
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/repo.h"
+
+const struct entire *entire_of(const struct store *st)
+{
+    assert(st->ops == &entire_ops);
+    return (const struct entire *)st;
+}
+
+void entire_close(struct store *st)
+{
+    struct entire *x = (struct entire *)st;
+
+    free(x->base.path);
+    free(x->git);
+    free(x->common);
+    free(x->states);
+    free(x->worktree);
+    free(x->worktree_id);
+    for (size_t i = 0; i < x->trees; i++)
+        free(x->tree[i]);
+    free(x->tree);
+    if (x->shelf) {
+        catalog_shelf_fini(x->shelf);
+        free(x->shelf);
+    }
+    free(x);
+}
+
+/* A copy without slashes at its end. */
+static bool keep(const char *text, char **out)
+{
+    size_t n = strlen(text);
+
+    while (n > 1 && text[n - 1] == '/')
+        n--;
+    *out = strndup(text, n);
+    return *out != NULL;
+}
+
+static bool join(const char *dir, const char *name, char **out)
+{
+    size_t n = strlen(dir) + strlen(name) + 2;
+
+    *out = malloc(n);
+    if (*out)
+        snprintf(*out, n, "%s/%s", dir, name);
+    return *out != NULL;
+}
+
+/* ---- the work trees ---- */
+
+/* The directory of the repository itself: of a linked work tree that is not the one that was opened. */
+static bool main_tree(const struct entire *x, const char *opened, bool linked, char **out)
+{
+    static const char suffix[] = "/.git";
+    size_t n = strlen(x->common), k = sizeof suffix - 1;
+
+    *out = NULL;
+    if (!linked)
+        return !opened || keep(opened, out);
+    if (n > k && strcmp(x->common + n - k, suffix) == 0)
+        *out = strndup(x->common, n - k);
+    return true;
+}
+
+static bool add_linked(struct entire *x, git_repository *repo, const char *name)
+{
+    git_worktree *w = NULL;
+    bool ok = true;
+
+    if (git_worktree_lookup(&w, repo, name) == 0) {
+        ok = keep(git_worktree_path(w), &x->tree[x->trees]);
+        x->trees += ok;
+        git_worktree_free(w);
+    }
+    return ok;
+}
+
+static bool find_trees(struct entire *x, git_repository *repo)
+{
+    git_strarray names = { 0 };
+    char *first;
+    bool ok = git_worktree_list(&names, repo) == 0;
+
+    if (!ok)
+        names = (git_strarray){ 0 };
+    x->tree = calloc(names.count + 2, sizeof *x->tree);
+    ok = x->tree && main_tree(x, x->worktree, git_repository_is_worktree(repo), &first);
+    if (ok && first)
+        x->tree[x->trees++] = first;
+    for (size_t i = 0; ok && i < names.count; i++)
+        ok = add_linked(x, repo, names.strings[i]);
+    git_strarray_dispose(&names);
+    return ok;
+}
+
+/* ---- is there anything of Entire's? ---- */
+
+static bool has_ref(git_repository *repo, const char *glob)
+{
+    git_reference_iterator *it = NULL;
+    const char *name;
+    bool found = false;
+
+    if (git_reference_iterator_glob_new(&it, repo, glob))
+        return false;
+    found = git_reference_next_name(&name, it) == 0;
+    git_reference_iterator_free(it);
+    return found;
+}
+
+static bool is_enabled(const struct entire *x, git_repository *repo)
+{
+    struct stat st;
+
+    return (stat(x->states, &st) == 0 && S_ISDIR(st.st_mode)) ||
+           has_ref(repo, ENTIRE_HEADS "entire/*") || has_ref(repo, ENTIRE_REFS "*") ||
+           has_ref(repo, ENTIRE_V1_REMOTE);
+}
+
+static enum err_code look(struct entire *x, git_repository *repo, struct err *e)
+{
+    const char *dir = git_repository_workdir(repo);
+    struct arena a = { 0 };
+    struct slice id = repo_worktree_id(repo, &a);
+    bool ok = id.p && keep(git_repository_path(repo), &x->git) &&
+              keep(git_repository_commondir(repo), &x->common) &&
+              join(x->common, ENTIRE_STATES, &x->states) && (!dir || keep(dir, &x->worktree)) &&
+              keep(id.p, &x->worktree_id) && find_trees(x, repo);
+
+    arena_fini(&a);
+    if (!ok)
+        return err_set(e, ERR_NOMEM, x->base.path, "open store: out of memory");
+    return is_enabled(x, repo) ? ERR_OK
+                               : err_set(e, ERR_NOT_FOUND, x->base.path,
+                                         "open store: the repository has no sessions of Entire's");
+}
+
+enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,
+                          struct err *e)
+{
+    struct entire *x = calloc(1, sizeof *x);
+    const char *dir = path ? path : env->cwd;
+    git_repository *repo = NULL;
+    bool ok = x != NULL;
+
+    if (x) {
+        x->base = (struct store){ .ops = &entire_ops, .env = env };
+        x->shelf = calloc(1, sizeof *x->shelf);
+        if (x->shelf)
+            catalog_shelf_init(x->shelf);
+        ok = x->shelf &&
+             (dir[0] == '/' ? keep(dir, &x->base.path) : join(env->cwd, dir, &x->base.path));
+    }
+    enum err_code rc = ok ? repo_open(x->base.path, &repo, e)
+                          : err_set(e, ERR_NOMEM, dir, "open store: out of memory");
+
+    if (!rc)
+        rc = look(x, repo, e);
+    repo_close(repo);
+    if (rc && x)
+        entire_close(&x->base);
+    if (!rc)
+        *out = &x->base;
+    return rc;
+}
+
+enum err_code entire_catalog(const struct entire *x, bool fresh, struct catalog **out,
+                             struct err *e)
+{
+    return catalog_take(x->shelf, x->git, x->states, fresh, out, e);
+}
+
+enum err_code entire_session(const struct store *st, struct slice id, struct catalog **catalog,
+                             const struct catalog_session **out, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    struct catalog *c;
+    enum err_code rc = entire_catalog(x, true, &c, e);
+
+    if (rc)
+        return rc;
+    *out = catalog_find(c, id);
+    if (!*out) {
+        catalog_put(x->shelf, c);
+        return err_set(e, ERR_NOT_FOUND, x->base.path, "find session %.*s: no such session",
+                       (int)(id.n > 64 ? 64 : id.n), id.p);
+    }
+    *catalog = c;
+    return ERR_OK;
+}

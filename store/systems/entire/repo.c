@@ -1,0 +1,122 @@
+#include "store/systems/entire/repo.h"
+
+#include <string.h>
+
+enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)
+{
+    const git_error *why = git_error_last();
+    enum err_code rc = answer == GIT_ENOTFOUND                   ? ERR_NOT_FOUND
+                       : answer == GIT_EMODIFIED                 ? ERR_STALE
+                       : answer == GIT_ELOCKED                   ? ERR_LOCKED
+                       : why && why->klass == GIT_ERROR_NOMEMORY ? ERR_NOMEM
+                                                                 : ERR_FORMAT;
+
+    return err_set(e, rc, path, "%s: %s", doing, why ? why->message : "git gives no reason");
+}
+
+enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
+{
+    static const char *known[] = { "worktreeconfig" };
+    git_repository *repo = NULL;
+
+    if (git_libgit2_init() < 0)
+        return err_set(e, ERR_NOMEM, dir, "open the repository");
+    git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, sizeof known / sizeof *known);
+    int answer = git_repository_open_ext(&repo, dir, 0, NULL);
+
+    if (answer == 0) {
+        *out = repo;
+        return ERR_OK;
+    }
+    enum err_code rc = repo_error(e, answer, dir, "open the repository");
+
+    git_libgit2_shutdown();
+    if (rc == ERR_FORMAT && e)
+        e->code = ERR_UNSUPPORTED;
+    return rc == ERR_FORMAT ? ERR_UNSUPPORTED : rc;
+}
+
+void repo_close(git_repository *repo)
+{
+    if (!repo)
+        return;
+    git_repository_free(repo);
+    git_libgit2_shutdown();
+}
+
+struct slice repo_worktree_id(git_repository *repo, struct arena *a)
+{
+    const char *common = git_repository_commondir(repo), *dir = git_repository_path(repo);
+    size_t n = strlen(common);
+    static const char below[] = "worktrees/";
+    struct slice id = SLICE("");
+
+    if (git_repository_is_worktree(repo) && strncmp(dir, common, n) == 0 &&
+        strncmp(dir + n, below, sizeof below - 1) == 0) {
+        id = (struct slice){ dir + n + sizeof below - 1, strlen(dir + n) - (sizeof below - 1) };
+        while (id.n && id.p[id.n - 1] == '/')
+            id.n--;
+    }
+    return arena_copy(a, id);
+}
+
+bool repo_ref(git_repository *repo, const char *name, git_oid *out)
+{
+    return git_reference_name_to_id(out, repo, name) == 0;
+}
+
+enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, struct buf *out,
+                        struct err *e)
+{
+    git_blob *blob = NULL;
+    char hex[GIT_OID_HEXSZ + 1];
+    int answer = git_blob_lookup(&blob, repo, id);
+
+    git_oid_tostr(hex, sizeof hex, id);
+    if (answer)
+        return repo_error(e, answer, hex, "read a blob");
+    size_t n = (size_t)git_blob_rawsize(blob);
+    enum err_code rc = ERR_OK;
+
+    if (n > max)
+        rc = err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes are too many", n);
+    else {
+        out->n = 0;
+        rc = buf_add(out, (struct slice){ git_blob_rawcontent(blob), n });
+        if (rc)
+            rc = err_set(e, rc, hex, "read a blob: out of memory");
+    }
+    git_blob_free(blob);
+    return rc;
+}
+
+enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const char *path, size_t max,
+                           struct buf *out, struct err *e)
+{
+    git_tree_entry *entry = NULL;
+    int answer = git_tree_entry_bypath(&entry, tree, path);
+
+    if (answer)
+        return repo_error(e, answer, path, "look into a tree");
+    enum err_code rc = git_tree_entry_type(entry) == GIT_OBJECT_BLOB
+                           ? repo_blob(repo, git_tree_entry_id(entry), max, out, e)
+                           : err_set(e, ERR_NOT_FOUND, path, "look into a tree: no file");
+
+    git_tree_entry_free(entry);
+    return rc;
+}
+
+int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *path)
+{
+    git_tree_entry *entry = NULL;
+    git_object_t type;
+    git_odb *odb = NULL;
+    size_t n = 0;
+
+    if (git_tree_entry_bypath(&entry, tree, path) || git_repository_odb(&odb, repo) ||
+        git_odb_read_header(&n, &type, odb, git_tree_entry_id(entry)))
+        n = 0;
+    git_odb_free(odb);
+    git_tree_entry_free(entry);
+    return (int64_t)n;
+}

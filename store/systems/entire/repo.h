@@ -1,0 +1,38 @@
+#ifndef STORE_SYSTEMS_ENTIRE_REPO_H
+#define STORE_SYSTEMS_ENTIRE_REPO_H
+
+#include <git2.h>
+#include <stdbool.h>
+
+#include "lite/arena.h"
+#include "lite/buf.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+
+/* What this system asks of libgit2. Nothing here writes: listing changes no byte below .git. A repository
+ * object is used by one thread at a time; everybody opens their own, which costs next to nothing. */
+
+/* git's answer as ours: "doing: what git says", ERR_NOT_FOUND and ERR_NOMEM told apart. */
+enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing);
+
+/* Opens the repository that holds a directory, or whose git directory it is. extensions.worktreeConfig is known to
+ * be harmless for what we read, so it is no reason to refuse. ERR_NOT_FOUND: there is none. ERR_UNSUPPORTED: there is
+ * one that cannot be opened; the text says why. Close with repo_close. */
+MUST_CHECK enum err_code repo_open(const char *dir, git_repository **out, struct err *e);
+void repo_close(git_repository *repo); /* NULL is fine */
+
+/* The id of the work tree: empty for the main one (entire.md 2.4). In the arena. */
+struct slice repo_worktree_id(git_repository *repo, struct arena *a);
+
+/* What a ref points to, through symbolic ones; false when there is none. */
+bool repo_ref(git_repository *repo, const char *name, git_oid *out);
+/* A blob below a tree, replacing what was in out. ERR_NOT_FOUND: no such entry, or no blob. ERR_FORMAT: larger than max
+ * bytes, or damaged. */
+MUST_CHECK enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const char *path,
+                                      size_t max, struct buf *out, struct err *e);
+MUST_CHECK enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max,
+                                   struct buf *out, struct err *e);
+/* How large the file is; 0 when there is none. Reads no content. */
+int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *path);
+
+#endif
