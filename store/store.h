@@ -170,6 +170,13 @@ struct store_ops {
      * this is no point one can go back to. */
     enum err_code (*plan)(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
+    /* Optional. The conversation's part of going back: fills talk (and, of a plan without files, the whole id of the
+     * point and its time) so that the conversation ends before the message of the point. What is done is told in steps
+     * (store/change/step.h), as every change is: a log that ends in fewer bytes is a TAIL from that offset on with no
+     * bytes and the rest as old, a document with other bytes is a PUT. Nothing is done here. ERR_NOT_FOUND: no such
+     * message in the conversation as it stands. */
+    enum err_code (*plan_talk)(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *plan, struct err *e);
 
     /* Writing, for hosts: all optional. Called through store/host/host.h, which says what they do and has checked
      * what does not depend on the system; each does its work at once. */

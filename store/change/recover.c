@@ -81,14 +81,20 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     return rc ? rc : change_finish(log, c, dir, &stands, e);
 }
 
-static enum err_code go_back(struct change_log *log, struct change *c, const char *dir,
-                             struct err *e)
+enum err_code change_steps_recover(struct change *c, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = c->n; i > 0 && !rc; i--)
         rc = change_step_recover(c, &c->step[i - 1], e);
-    return rc ? rc : change_forget(log, dir, e);
+    return rc;
+}
+
+static enum err_code go_back(struct change *c, const char *dir, struct err *e)
+{
+    enum err_code rc = change_steps_recover(c, e);
+
+    return rc ? rc : change_forget(dir, e);
 }
 
 enum err_code change_recover(struct change_log *log, const char *name, struct err *e)
@@ -103,7 +109,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
     enum err_code rc = record_read(dir, &c, e);
 
     if (rc == ERR_NOT_FOUND)
-        return change_forget(log, dir, e);
+        return change_forget(dir, e);
     if (rc)
         return rc;
     if (n < sizeof c->id) {
@@ -112,7 +118,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
         rc = all_done(c, &done, e);
     }
     if (!rc)
-        rc = done ? go_forward(log, c, dir, e) : go_back(log, c, dir, e);
+        rc = done ? go_forward(log, c, dir, e) : go_back(c, dir, e);
     change_free(c);
     return rc ? err_wrap(e, rc, "end a change that was cut short") : ERR_OK;
 }

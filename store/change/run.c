@@ -1,6 +1,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -73,7 +74,7 @@ enum err_code change_steps_sync(const struct change *c, struct err *e)
     return rc;
 }
 
-static enum err_code steps_do(struct change *c, size_t *done, struct err *e)
+enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -104,11 +105,18 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
     return err_wrap(e, rc, "unfinished: it is done, but perhaps not for good");
 }
 
-enum err_code change_forget(const struct change_log *log, const char *dir, struct err *e)
+enum err_code change_forget(const char *dir, struct err *e)
 {
+    char above[PATH_MAX];
+    const char *slash = strrchr(dir, '/');
+
+    if (!slash || (size_t)(slash - dir) >= sizeof above)
+        return err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
+    memcpy(above, dir, (size_t)(slash - dir));
+    above[slash - dir] = '\0';
     enum err_code rc = copy_remove(dir, e);
 
-    return rc ? rc : disk_sync_dir(log->dir, e);
+    return rc ? rc : disk_sync_dir(above, e);
 }
 
 /* Was the step refused before it touched anything? Then what lies there is somebody else's, even where it looks like
@@ -118,10 +126,9 @@ static bool untouched(enum err_code rc)
     return rc == ERR_STALE || rc == ERR_LOCKED || rc == ERR_UNSAFE || rc == ERR_NOT_FOUND;
 }
 
-/* After a failure: nothing of the change remains. Where that fails too, the record stays and the next start tries
- * again. */
-static enum err_code take_back(struct change_log *log, struct change *c, size_t done,
-                               const char *dir, enum err_code why, struct err *e)
+/* Where that fails too, the record stays and the next start tries again. */
+enum err_code change_take_back(struct change *c, size_t done, const char *dir, enum err_code why,
+                               struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -131,7 +138,7 @@ static enum err_code take_back(struct change_log *log, struct change *c, size_t 
         rc = change_steps_back(c, done, NULL);
     if (rc)
         return err_wrap(e, why, "unfinished, and could not be taken back yet");
-    if (change_forget(log, dir, NULL))
+    if (change_forget(dir, NULL))
         return err_wrap(e, why, "its record stays behind");
     return why;
 }
@@ -151,14 +158,14 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
     if (rc) {
-        if (change_forget(log, dir, NULL))
+        if (change_forget(dir, NULL))
             err_wrap(e, rc, "its record stays behind");
         return rc;
     }
-    rc = steps_do(c, &done, e);
+    rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_finish(log, c, dir, &stands, e);
-    return rc && !stands ? take_back(log, c, done, dir, rc, e) : rc;
+    return rc && !stands ? change_take_back(c, done, dir, rc, e) : rc;
 }
 
 enum err_code change_do(const struct store_env *env, struct change *c, struct err *e)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "store/change/log.h"
+#include "store/change/part.h"
 #include "store/change/record.h"
 
 /* Walks from the newest to the oldest. A change was taken back when a later one names it and was not taken
@@ -116,25 +117,14 @@ static enum err_code find_change(struct change_log *log, const char *id, struct 
 static enum err_code invert(struct change_log *log, const struct change *c, const char *kind,
                             struct change **out, struct err *e)
 {
-    struct change *back = change_new(kind);
-    enum err_code rc =
-        back ? ERR_OK : err_set(e, ERR_NOMEM, c->id, "take back a change: out of memory");
+    struct change *back = change_inverse(c, kind);
 
-    if (!rc) {
+    if (back)
         back->undoes = arena_copy(&back->arena, (struct slice){ c->id, strlen(c->id) }).p;
-        back->text = arena_copy(&back->arena, (struct slice){ c->text, strlen(c->text) }).p;
-    }
-    if (!rc && (!back->undoes || !back->text))
-        rc = err_set(e, ERR_NOMEM, c->id, "take back a change: out of memory");
-    for (size_t i = 0; i < c->sessions_n && !rc; i++)
-        rc = change_name(back, c->sessions[i], e);
-    for (size_t i = c->n; i > 0 && !rc; i--) {
-        struct step inverse = step_inverse(&c->step[i - 1]);
+    enum err_code rc = back && back->undoes
+                           ? change_run(log, back, e)
+                           : err_set(e, ERR_NOMEM, c->id, "take back a change: out of memory");
 
-        rc = change_add(back, &inverse, e);
-    }
-    if (!rc)
-        rc = change_run(log, back, e);
     if (rc || !out)
         change_free(back);
     else

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "store/change/copy.h"
+#include "store/change/part.h"
 #include "store/disk.h"
 #include "store/place.h"
 #include "store/rewind/beneath.h"
@@ -78,6 +79,17 @@ static bool takes_part(const struct rewind_entry *x)
     return x->chosen && x->action != REWIND_UNCHANGED && x->action != REWIND_REFUSED;
 }
 
+/* Steps learn where they went: the plan's stay as they are. */
+static enum err_code keep_talk(struct tx *tx, const struct rewind_talk *t, struct err *e)
+{
+    if (!t->change)
+        return ERR_OK;
+    tx->talk = *t;
+    tx->talk.change = change_copy(t->change);
+    return tx->talk.change ? ERR_OK
+                           : err_set(e, ERR_NOMEM, tx->dir, "plan a rewind: out of memory");
+}
+
 static enum err_code tx_make(const struct store_env *env, const struct rewind_preview *p,
                              const char *id, const char *dir, struct tx *tx, struct err *e)
 {
@@ -92,7 +104,7 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
     if (!tx->id || !tx->dir || !tx->system || !tx->session || !tx->point || !tx->entry)
         return err_set(e, ERR_NOMEM, dir, "plan a rewind: out of memory");
-    enum err_code rc = ERR_OK;
+    enum err_code rc = keep_talk(tx, &p->plan->talk, e);
     struct stat st;
     const char *root = tx->project && stat(tx->project, &st) == 0 ? tx->project : NULL;
 
@@ -205,9 +217,10 @@ static enum err_code make_record(const char *rewinds, int64_t now_ms, char id[40
     return disk_private_dir(old, e);
 }
 
-static enum err_code run(struct tx *tx, const struct rewind_preview *p, struct err *e)
+/* Everything that can still be dropped, and then the decision. */
+static enum err_code prepare(struct change_log *log, struct tx *tx, const struct rewind_preview *p,
+                             struct err *e)
 {
-    struct err ignored;
     enum err_code rc = preflight(tx, p, e);
 
     if (!rc)
@@ -215,12 +228,29 @@ static enum err_code run(struct tx *tx, const struct rewind_preview *p, struct e
     if (!rc)
         rc = tx_stage(tx, p, e);
     if (!rc)
+        rc = tx_talk_do(log, tx, e);
+    if (!rc)
         rc = tx_mark(tx, TX_INTENT, e);
+    if (rc && tx_drop(tx, NULL))
+        err_wrap(e, rc, "unfinished, and what was prepared could not be removed yet");
+    return rc;
+}
+
+static enum err_code run(const struct store_env *env, struct tx *tx, const struct rewind_preview *p,
+                         struct err *e)
+{
+    struct change_log *log = NULL;
+    enum err_code rc = tx->talk.change ? change_log_open(env, &log, e) : ERR_OK;
+
     if (rc) {
-        if (tx_drop(tx, &ignored))
-            err_wrap(e, rc, "unfinished, and what was prepared could not be removed yet");
+        if (copy_remove(tx->dir, NULL))
+            err_wrap(e, rc, "an empty record stays behind");
         return rc;
     }
+    rc = prepare(log, tx, p, e);
+    change_log_close(log);
+    if (rc)
+        return rc;
     rc = tx_finish(tx, e);
     return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
 }
@@ -238,7 +268,7 @@ static enum err_code report(const struct tx *tx, const struct rewind_preview *p,
         r.outcome[i] = takes_part(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
         r.conflicts += r.outcome[i] == REWIND_CONFLICT;
     }
-    snprintf(r.undo, sizeof r.undo, "%s", tx->n ? tx->id : "");
+    snprintf(r.undo, sizeof r.undo, "%s", tx->n || tx->talk.change ? tx->id : "");
     *out = r;
     return ERR_OK;
 }
@@ -250,15 +280,15 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     char id[40], dir[PATH_MAX];
     struct tx tx = { 0 };
     size_t recovered;
-    enum err_code rc = rewinds_recover(rewinds, &recovered, e);
+    enum err_code rc = rewinds_recover(env, rewinds, &recovered, e);
 
     if (!rc)
         rc = make_record(rewinds, env->now_ms, id, dir, e);
     if (rc)
         return rc;
     rc = tx_make(env, p, id, dir, &tx, e);
-    if (!rc && tx.n)
-        rc = run(&tx, p, e);
+    if (!rc && (tx.n || tx.talk.change))
+        rc = run(env, &tx, p, e);
     else if (copy_remove(dir, NULL) && !rc)
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc)

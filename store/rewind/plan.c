@@ -47,6 +47,7 @@ enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struc
 
 void rewind_plan_fini(struct rewind_plan *plan)
 {
+    rewind_talk_fini(&plan->talk);
     arena_fini(&plan->arena);
     *plan = (struct rewind_plan){ 0 };
 }

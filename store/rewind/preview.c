@@ -229,6 +229,24 @@ static void add_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
     EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
 }
 
+/* The numbers and the steps: a conversation that went on since is another plan. */
+static void add_talk(EVP_MD_CTX *c, const struct rewind_talk *talk)
+{
+    char facts[96];
+
+    if (!talk->change)
+        return;
+    snprintf(facts, sizeof facts, "%d %zu %zu", (int)talk->how, talk->kept, talk->dropped);
+    add_text(c, facts);
+    for (size_t i = 0; i < talk->change->n; i++) {
+        const struct step *s = &talk->change->step[i];
+
+        add_text(c, s->path);
+        EVP_DigestUpdate(c, s->old.n ? s->old.p : "", s->old.n);
+        EVP_DigestUpdate(c, s->bytes.n ? s->bytes.p : "", s->bytes.n);
+    }
+}
+
 static enum err_code sum_up(struct rewind_preview *p, EVP_MD_CTX *c, struct err *e)
 {
     uint8_t hash[SHA256_BYTES];
@@ -315,6 +333,8 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
         rc = err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
     if (!rc)
         rc = preview_all(&w, &p, c, e);
+    if (!rc)
+        add_talk(c, &plan->talk);
     if (!rc)
         rc = sum_up(&p, c, e);
     worker_close(&w);

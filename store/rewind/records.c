@@ -55,8 +55,20 @@ static void sweep_record(const char *dir)
         disk_new_sweep(old);
 }
 
-static enum err_code recover_one(const char *dir, const char *name, size_t *recovered,
-                                 struct err *e)
+/* What was done to the conversation is taken back under the lock of the change log. */
+static enum err_code drop(const struct store_env *env, struct tx *tx, struct err *e)
+{
+    struct change_log *log = NULL;
+    enum err_code rc = tx->talk.how == TALK_NONE ? ERR_OK : change_log_open(env, &log, e);
+
+    if (!rc)
+        rc = tx_drop(tx, e);
+    change_log_close(log);
+    return rc;
+}
+
+static enum err_code recover_one(const struct store_env *env, const char *dir, const char *name,
+                                 size_t *recovered, struct err *e)
 {
     char path[PATH_MAX];
     struct tx tx;
@@ -74,13 +86,14 @@ static enum err_code recover_one(const char *dir, const char *name, size_t *reco
     if (tx.phase < TX_DONE) {
         *recovered += 1;
         sweep_record(path);
-        rc = tx.phase < TX_INTENT ? tx_drop(&tx, e) : tx_finish(&tx, e);
+        rc = tx.phase < TX_INTENT ? drop(env, &tx, e) : tx_finish(&tx, e);
     }
     tx_fini(&tx);
     return rc;
 }
 
-enum err_code rewinds_recover(const char *dir, size_t *recovered, struct err *e)
+enum err_code rewinds_recover(const struct store_env *env, const char *dir, size_t *recovered,
+                              struct err *e)
 {
     struct dirent **names;
     int n;
@@ -88,7 +101,7 @@ enum err_code rewinds_recover(const char *dir, size_t *recovered, struct err *e)
 
     *recovered = 0;
     for (int i = 0; i < n && !rc; i++)
-        rc = recover_one(dir, names[i]->d_name, recovered, e);
+        rc = recover_one(env, dir, names[i]->d_name, recovered, e);
     names_free(names, n);
     return rc ? err_wrap(e, rc, "finish a rewind that was cut short") : ERR_OK;
 }
@@ -106,7 +119,7 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
 
     if (rc)
         return rc;
-    rc = rewinds_recover(dir, recovered, e);
+    rc = rewinds_recover(env, dir, recovered, e);
     close(lock);
     return rc;
 }
@@ -148,6 +161,9 @@ static bool add_record(struct rewind_records *list, const struct tx *tx)
                                  .undoes = keep(a, tx->undoes),
                                  .at_ms = tx->at_ms,
                                  .bytes = size_of(tx->dir),
+                                 .how = tx->talk.how,
+                                 .kept = tx->talk.kept,
+                                 .dropped = tx->talk.dropped,
                                  .interrupted = tx->phase < TX_DONE };
     for (size_t i = 0; i < tx->n; i++) {
         enum rewind_action did =
@@ -258,6 +274,8 @@ static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct er
         rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
     for (size_t i = 0; i < tx->n && !rc; i++)
         rc = add_target(&plan, tx, i, e);
+    if (!rc)
+        rc = tx_talk_inverse(tx, &plan.talk, e);
     if (rc)
         rewind_plan_fini(&plan);
     else

@@ -10,6 +10,7 @@
 MUST_CHECK enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
                                       struct err *e);
 /* Finishes or drops what crashes left; the lock is held. */
-MUST_CHECK enum err_code rewinds_recover(const char *dir, size_t *recovered, struct err *e);
+MUST_CHECK enum err_code rewinds_recover(const struct store_env *env, const char *dir,
+                                         size_t *recovered, struct err *e);
 
 #endif

@@ -9,6 +9,7 @@
 #include "lite/err.h"
 #include "lite/slice.h"
 #include "store/env.h"
+#include "store/rewind/talk.h"
 
 /* Going back: one engine for every system, in four steps.
  *
@@ -24,6 +25,9 @@
  *  2. nothing outside the plan's roots is read, written or removed, whatever happens to directories meanwhile;
  *  3. one durable record decides: before INTENT a crash leaves the old state, after it recovery goes forward;
  *  4. what is undone, refused or conflicting is said file by file; absence of evidence removes nothing.
+ *
+ * With the files the conversation may go back (plan.talk): both are one operation. It is done before INTENT, and
+ * taken back where there is none.
  *
  * The dry run, the screen and apply use one structure, so what was shown is what happens. */
 
@@ -80,6 +84,8 @@ struct rewind_plan {
     const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */
     size_t notes;
     int64_t point_ms; /* when the point was; TIME_NONE */
+    struct rewind_talk
+        talk; /* what happens to the conversation; nothing where only files go back */
 };
 
 MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
@@ -213,6 +219,8 @@ struct rewind_record {
     int64_t at_ms;
     int64_t bytes; /* on disk */
     size_t restored, created, deleted;
+    enum talk_how how; /* what was done to the conversation, */
+    size_t kept, dropped;
     bool interrupted, undone;
 };
 

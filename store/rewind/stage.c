@@ -355,6 +355,8 @@ enum err_code tx_drop(struct tx *tx, struct err *e)
 {
     enum err_code rc = drop_intent(tx, e);
 
+    if (!rc)
+        rc = tx_talk_back(tx, e);
     for (size_t i = 0; i < tx->n && !rc; i++) {
         rc = drop_temp(tx, i, e);
         if (!rc && tx->entry[i].action == REWIND_CREATE)

@@ -49,6 +49,7 @@ struct file_id tx_id_of(const struct stat *st)
 
 void tx_fini(struct tx *tx)
 {
+    rewind_talk_fini(&tx->talk);
     arena_fini(&tx->arena);
     *tx = (struct tx){ 0 };
 }
@@ -101,6 +102,14 @@ static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch
            put_hash(o, "seen", s->sha256);
 }
 
+static bool put_talk(cJSON *root, const struct rewind_talk *t)
+{
+    return t->how == TALK_NONE || (cJSON_AddStringToObject(root, "talk", talk_how_word(t->how)) &&
+                                   put_int(root, "kept", (int64_t)t->kept) &&
+                                   put_int(root, "dropped", (int64_t)t->dropped) &&
+                                   put_int(root, "added", (int64_t)t->added));
+}
+
 static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "entries");
@@ -109,7 +118,7 @@ static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
               put_text(root, "session", tx->session, scratch) &&
               put_text(root, "point", tx->point, scratch) &&
               put_text(root, "undoes", tx->undoes, scratch) &&
-              put_text(root, "project", tx->project, scratch);
+              put_text(root, "project", tx->project, scratch) && put_talk(root, &tx->talk);
 
     for (size_t i = 0; i < tx->n && ok; i++)
         ok = put_entry(list, &tx->entry[i], scratch);
@@ -240,6 +249,24 @@ static bool get_entry(const cJSON *o, struct arena *a, struct tx_entry *x)
     return ok;
 }
 
+/* Files alone have no talk. */
+static bool get_talk(const cJSON *root, struct rewind_talk *t)
+{
+    const cJSON *how = cJSON_GetObjectItemCaseSensitive(root, "talk");
+    int64_t kept, dropped, added;
+
+    if (!how)
+        return true;
+    if (!cJSON_IsString(how) || !talk_how_of(how->valuestring, &t->how) ||
+        !get_int(root, "kept", &kept) || !get_int(root, "dropped", &dropped) ||
+        !get_int(root, "added", &added))
+        return false;
+    t->kept = (size_t)kept;
+    t->dropped = (size_t)dropped;
+    t->added = (size_t)added;
+    return true;
+}
+
 static bool get_plan(const cJSON *root, struct tx *tx)
 {
     const cJSON *o, *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
@@ -255,7 +282,7 @@ static bool get_plan(const cJSON *root, struct tx *tx)
     tx->undoes = get_text(root, "undoes", a);
     tx->project = get_text(root, "project", a);
     tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
-    if (!tx->system || !tx->session || !tx->point || !tx->entry)
+    if (!tx->system || !tx->session || !tx->point || !tx->entry || !get_talk(root, &tx->talk))
         return false;
     cJSON_ArrayForEach(o, list) if (!get_entry(o, a, &tx->entry[tx->n++])) return false;
     return tx_lay_out(tx);

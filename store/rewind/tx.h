@@ -16,12 +16,13 @@
  *   <state>/rewinds/<id>/kept        what lay there before: a copy of the bytes of every entry, one behind the other
  *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, where it could be moved here: an editor may still
  *                                    be writing into it
+ *   <state>/rewinds/<id>/talk/       what is done to the conversation (store/change/part.h), before intent: see talk.c
  *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
  *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c)
  *   <state>/rewinds/<id>/done        no temporary file is left
  *
  *   crash before  plan     nothing happened            -> the directory goes
- *                 intent   temps beside the targets    -> temps and directory go
+ *                 intent   temps beside the targets    -> the conversation is as before; temps and directory go
  *                 commit   some targets are exchanged  -> the rest is done
  *                 done     old files under temp names  -> they go
  *
@@ -52,6 +53,7 @@ struct tx {
     const char *dir; /* <state>/rewinds/<id> */
     const char *system, *session, *point, *undoes, *project;
     int64_t at_ms;
+    struct rewind_talk talk; /* its change: only on the way */
     struct tx_entry *entry;
     size_t n;
     enum tx_phase phase;
@@ -91,6 +93,12 @@ MUST_CHECK enum err_code tx_sync_dirs(const struct tx *tx, struct err *e);
 
 /* Undo copies and staged files. On failure drop takes everything away again. */
 MUST_CHECK enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err *e);
+/* The conversation's part, before INTENT: does it; takes back what was done of it, and forgets it (tx_drop does that,
+ * and the lock of the change log is held); and what takes it back later. */
+MUST_CHECK enum err_code tx_talk_do(struct change_log *log, struct tx *tx, struct err *e);
+MUST_CHECK enum err_code tx_talk_back(struct tx *tx, struct err *e);
+MUST_CHECK enum err_code tx_talk_inverse(struct tx *tx, struct rewind_talk *out, struct err *e);
+bool talk_how_of(const char *word, enum talk_how *how);
 /* Puts every entry in its place; outcomes say done or conflict. ERR_IO: could not, go on later. */
 MUST_CHECK enum err_code tx_apply(struct tx *tx, struct err *e);
 /* Removes what lies under temporary names. A file that was written to after it was exchanged out is kept in the
@@ -99,7 +107,7 @@ MUST_CHECK enum err_code tx_clean(struct tx *tx, struct err *e);
 /* Removes up to `levels` directories above the path, innermost first, while they are empty. One that may not be
  * removed stays; a disk that fails is an error. */
 MUST_CHECK enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e);
-/* Before INTENT: temps, made directories and the record go. */
+/* Before INTENT: what was done to the conversation, temps, made directories and the record go. */
 MUST_CHECK enum err_code tx_drop(struct tx *tx, struct err *e);
 /* From INTENT on to DONE. */
 MUST_CHECK enum err_code tx_finish(struct tx *tx, struct err *e);

@@ -1,6 +1,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/rewind/mode.h"
 #include "tui/commands/command.h"
 #include "tui/commands/configured.h"
 #include "tui/commands/rewind_answer.h"
@@ -27,6 +28,12 @@ static enum err_code absolute_files(const struct invocation *in, struct arena *a
     return ERR_OK;
 }
 
+static const enum rewind_mode modes[] = {
+    [OPTION_MODE_CODE] = REWIND_CODE,
+    [OPTION_MODE_CONVERSATION] = REWIND_CONVERSATION,
+    [OPTION_MODE_BOTH] = REWIND_BOTH,
+};
+
 static enum err_code check_files(const struct rewind_plan *plan, const struct rewind_options *o,
                                  struct err *e)
 {
@@ -42,8 +49,7 @@ static enum err_code check_files(const struct rewind_plan *plan, const struct re
     return ERR_OK;
 }
 
-static enum err_code check_usage(const struct invocation *in, const struct session_ref *ref,
-                                 struct err *e)
+static enum err_code check_usage(const struct invocation *in, struct err *e)
 {
     const struct options *o = &in->options;
 
@@ -52,12 +58,10 @@ static enum err_code check_usage(const struct invocation *in, const struct sessi
                        "rewind: needs the message to go back to (see: reprise checkpoints ID)");
     if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
         return err_set(e, ERR_USAGE, "--apply", "rewind: not together with --dry-run");
-    if (!ref->store->ops->plan)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s sessions keep no files",
-                       ref->store->ops->name);
-    if (o->mode != OPTION_MODE_CODE)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                       "rewind: only files can go back, not the conversation");
+    if (o->into && o->mode != OPTION_MODE_CODE)
+        return err_set(e, ERR_USAGE, "--into", "rewind: a scratch copy is made of files alone");
+    if (o->files && o->mode == OPTION_MODE_CONVERSATION)
+        return err_set(e, ERR_USAGE, "--file", "rewind: the conversation has no files");
     return ERR_OK;
 }
 
@@ -88,13 +92,13 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
                                  .allow_sensitive = option_given(o, OPTION_ALLOW_SENSITIVE),
                                  .only_n = o->files };
     struct rewind_plan plan;
-    enum err_code rc = check_usage(in, ref, e);
+    enum err_code rc = check_usage(in, e);
 
     if (!rc && o->files)
         rc = absolute_files(in, &s->arena, (const char ***)&ro.only, e);
     if (rc)
         return rc;
-    rc = ref->store->ops->plan(ref->store, ref, (struct slice){ o->to, strlen(o->to) }, &plan, e);
+    rc = rewind_plan_make(ref, (struct slice){ o->to, strlen(o->to) }, modes[o->mode], &plan, e);
     if (rc == ERR_NOT_FOUND && e) {
         struct err why = *e;
         enum err_code answered = rewind_answer_none(in, &why, e);

@@ -85,6 +85,20 @@ static void json_notes(struct jsonout *j, const struct rewind_plan *plan)
     jsonout_close(j, ']');
 }
 
+static void json_talk(struct jsonout *j, const struct rewind_talk *t)
+{
+    if (!t->change)
+        return;
+    jsonout_key(j, "conversation");
+    jsonout_open(j, '{');
+    jsonout_key(j, "dropped");
+    jsonout_int(j, (int64_t)t->dropped);
+    jsonout_key(j, "kept");
+    jsonout_int(j, (int64_t)t->kept);
+    jsonout_member(j, "how", slice_of(talk_how_word(t->how)));
+    jsonout_close(j, '}');
+}
+
 static void json_result(struct jsonout *j, const struct rewind_preview *p,
                         const struct rewind_result *r)
 {
@@ -117,6 +131,7 @@ static enum err_code answer_json(struct out *out, const struct rewind_preview *p
     jsonout_key(&j, "canRewind");
     jsonout_bool(&j, true);
     json_files(&j, p);
+    json_talk(&j, &p->plan->talk);
     json_notes(&j, p->plan);
     if (r)
         json_result(&j, p, r);
@@ -189,6 +204,20 @@ static enum err_code text_entry(struct out *out, const struct rewind_entry *x, b
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
+static enum err_code text_talk(struct out *out, const struct rewind_talk *t, bool done,
+                               struct err *e)
+{
+    if (!t->change)
+        return ERR_OK;
+    if (t->added > 0)
+        return out_addf(out, e, "%-9s %zu message%s of the conversation %s back, of %zu\n",
+                        done ? "returned" : "return", t->added, t->added == 1 ? "" : "s",
+                        done ? "came" : "come", t->kept);
+    return out_addf(out, e, "%-9s %zu message%s of the conversation, %zu %s (%s)\n",
+                    done ? "dropped" : "drop", t->dropped, t->dropped == 1 ? "" : "s", t->kept,
+                    t->kept == 1 ? "stays" : "stay", talk_how_word(t->how));
+}
+
 static enum err_code answer_text(struct out *out, const struct rewind_preview *p,
                                  const struct rewind_result *r, struct err *e)
 {
@@ -196,6 +225,8 @@ static enum err_code answer_text(struct out *out, const struct rewind_preview *p
 
     for (size_t i = 0; i < p->n && !rc; i++)
         rc = text_entry(out, &p->entry[i], r && r->outcome[i] == REWIND_CONFLICT, r != NULL, e);
+    if (!rc)
+        rc = text_talk(out, &p->plan->talk, r != NULL, e);
     for (size_t i = 0; i < p->plan->notes && !rc; i++)
         rc = out_addf(out, e, "note: %s\n", p->plan->note[i]);
     if (!rc && !r)

@@ -31,6 +31,14 @@ static void json_record(struct jsonout *j, const struct rewind_record *r)
     member_int(j, "restored", (int64_t)r->restored);
     member_int(j, "created", (int64_t)r->created);
     member_int(j, "deleted", (int64_t)r->deleted);
+    if (r->how != TALK_NONE) {
+        jsonout_key(j, "conversation");
+        jsonout_open(j, '{');
+        member_int(j, "dropped", (int64_t)r->dropped);
+        member_int(j, "kept", (int64_t)r->kept);
+        jsonout_member(j, "how", slice_of(talk_how_word(r->how)));
+        jsonout_close(j, '}');
+    }
     jsonout_key(j, "undone");
     jsonout_bool(j, r->undone);
     jsonout_key(j, "interrupted");
@@ -61,10 +69,12 @@ static enum err_code write_text(struct out *out, const struct rewind_records *li
         char age[WHEN_AGE];
 
         when_age(now_ms, r->at_ms, age);
-        rc = out_addf(
-            out, e, "%8s  %s  %zu restored, %zu created, %zu deleted, %" PRId64 " bytes kept%s%s  ",
-            age, r->id, r->restored, r->created, r->deleted, r->bytes,
-            r->undoes ? "  (an undo)" : "", r->undone ? "  (undone)" : "");
+        rc = out_addf(out, e,
+                      "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64
+                      " bytes kept%s%s  ",
+                      age, r->id, r->restored, r->created, r->deleted,
+                      r->how == TALK_NONE ? "" : ", the conversation too", r->bytes,
+                      r->undoes ? "  (an undo)" : "", r->undone ? "  (undone)" : "");
         if (!rc)
             rc = out_text(out, slice_of(r->session), e);
         if (!rc)

@@ -159,6 +159,7 @@ const struct store_ops claude_ops = {
     .check_store = claude_check_store,
     .checkpoints = claude_checkpoints,
     .plan = claude_plan,
+    .plan_talk = claude_plan_talk,
     .make = claude_make,
     .create = claude_create,
     .append = claude_append,

@@ -1,0 +1,66 @@
+#include "store/rewind/mode.h"
+
+#include <string.h>
+
+#include "store/store.h"
+
+const char *rewind_mode_word(enum rewind_mode mode)
+{
+    static const char *const words[REWIND_MODES] = { "code", "conversation", "both" };
+
+    return words[mode];
+}
+
+const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)
+{
+    const struct store_ops *ops = ref->store->ops;
+
+    if (mode != REWIND_CONVERSATION && !ops->plan)
+        return "sessions of this system keep no files";
+    if (mode != REWIND_CODE && !ops->plan_talk)
+        return "the conversation of this system's sessions cannot go back";
+    return NULL;
+}
+
+/* A plan without files. */
+static enum err_code begin(const struct session_ref *ref, struct slice point,
+                           struct rewind_plan *plan, struct err *e)
+{
+    *plan = (struct rewind_plan){ .system = ref->store->ops->name, .point_ms = TIME_NONE };
+    plan->session = arena_copy(&plan->arena, ref->id).p;
+    plan->point = arena_copy(&plan->arena, point).p;
+    return plan->session && plan->point
+               ? ERR_OK
+               : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+}
+
+static enum err_code add_talk(const struct session_ref *ref, struct rewind_plan *plan,
+                              struct err *e)
+{
+    const struct slice point = { plan->point, strlen(plan->point) };
+    enum err_code rc = ref->store->ops->plan_talk(ref->store, ref, point, plan, e);
+
+    if (!rc && plan->talk.change)
+        rc = change_session(plan->talk.change, plan->system, ref->id, e);
+    return rc;
+}
+
+enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
+                               enum rewind_mode mode, struct rewind_plan *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *why = rewind_mode_unavailable(ref, mode);
+    struct rewind_plan plan = { 0 };
+    enum err_code rc = why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why) : ERR_OK;
+
+    if (!rc)
+        rc = mode == REWIND_CONVERSATION ? begin(ref, point, &plan, e)
+                                         : ops->plan(ref->store, ref, point, &plan, e);
+    if (!rc && mode != REWIND_CODE)
+        rc = add_talk(ref, &plan, e);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}

@@ -1,0 +1,19 @@
+#ifndef STORE_REWIND_MODE_H
+#define STORE_REWIND_MODE_H
+
+#include "store/rewind/rewind.h"
+#include "store/session.h"
+
+/* What goes back: the files, the conversation, or both as one operation. */
+enum rewind_mode { REWIND_CODE, REWIND_CONVERSATION, REWIND_BOTH, REWIND_MODES };
+
+/* "code", "conversation", "both" */
+const char *rewind_mode_word(enum rewind_mode mode);
+/* Why the session's system cannot do that; NULL: it can. Static text. */
+const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode);
+/* Asks the session's system for the plan. ERR_UNSUPPORTED: it cannot; ERR_NOT_FOUND: no such point. */
+MUST_CHECK enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
+                                          enum rewind_mode mode, struct rewind_plan *out,
+                                          struct err *e);
+
+#endif
