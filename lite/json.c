@@ -109,24 +109,62 @@ static bool next_key(struct json_iter *it, struct slice *key)
     return true;
 }
 
-/* Between two calls it->p stands where the next member begins; at the end, or behind a fault, where none
- * can begin. */
-bool json_iter_next(struct json_iter *it, struct slice *key, struct slice *value)
+bool json_iter_key(struct json_iter *it, struct slice *key)
 {
-    *key = *value = (struct slice){ NULL, 0 };
-    const char *behind = NULL;
+    *key = (struct slice){ NULL, 0 };
+    if (!it->last && it->object && !next_key(it, key))
+        it->last = true;
+    return !it->last;
+}
 
-    if (!it->object || next_key(it, key))
-        behind = skip_value(it->p, it->end);
+/* Between two calls it->p stands where the next member begins; at the end, or at a fault, where none does. */
+static void go_on(struct json_iter *it, const char *behind)
+{
+    const char *comma = blanks(behind, it->end);
+
+    it->last = comma == it->end || *comma != ',';
+    it->p = it->last ? comma : blanks(comma + 1, it->end);
+}
+
+bool json_iter_value(struct json_iter *it, struct slice *value)
+{
+    const char *behind = it->last ? NULL : skip_value(it->p, it->end);
+
+    *value = (struct slice){ NULL, 0 };
     if (!behind) {
-        it->p = it->end;
-        *key = (struct slice){ NULL, 0 };
+        it->last = true;
         return false;
     }
     *value = (struct slice){ it->p, (size_t)(behind - it->p) };
-    const char *comma = blanks(behind, it->end);
+    go_on(it, behind);
+    return true;
+}
 
-    it->p = comma < it->end && *comma == ',' ? blanks(comma + 1, it->end) : it->end;
+bool json_iter_next(struct json_iter *it, struct slice *key, struct slice *value)
+{
+    *value = (struct slice){ NULL, 0 };
+    if (json_iter_key(it, key) && json_iter_value(it, value))
+        return true;
+    *key = (struct slice){ NULL, 0 };
+    return false;
+}
+
+bool json_iter_into(const struct json_iter *it, struct json_iter *inner)
+{
+    return json_iter_open(inner, (struct slice){ it->p, (size_t)(it->end - it->p) });
+}
+
+/* A walk that met no fault stands at the bracket that ends what it walked. */
+bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice *value)
+{
+    struct slice key, rest;
+
+    while (json_iter_next(inner, &key, &rest))
+        continue;
+    if (inner->p == inner->end || (*inner->p != '}' && *inner->p != ']'))
+        return json_iter_value(it, value);
+    *value = (struct slice){ it->p, (size_t)(inner->p + 1 - it->p) };
+    go_on(it, inner->p + 1);
     return true;
 }
 
@@ -152,6 +190,16 @@ static bool plain_key_is(struct slice key, const char *name)
 static bool key_is(struct slice key, bool plain, const char *name)
 {
     return plain ? plain_key_is(key, name) : json_string_is(key, name);
+}
+
+size_t json_key_in(struct slice key, const char *const names[], size_t n)
+{
+    bool plain = key_is_plain(key);
+    size_t i = 0;
+
+    while (i < n && !key_is(key, plain, names[i]))
+        i++;
+    return i;
 }
 
 size_t json_get_each(struct slice object, const char *const names[], size_t n,

@@ -45,6 +45,7 @@ enum json_type json_type(struct slice value);
 struct json_iter {
     const char *p, *end;
     bool object;
+    bool last; /* no other member follows */
 };
 
 /* False when value is neither an object nor an array. Leading blanks are skipped. */
@@ -53,8 +54,20 @@ bool json_iter_open(struct json_iter *it, struct slice value);
  * the first fault. */
 bool json_iter_next(struct json_iter *it, struct slice *key, struct slice *value);
 
+/* The same in two halves, for whoever looks into the values too and wants to pass every byte once: the key
+ * (for an array: nothing), behind which the walk stands at the value, and the value. Between the two,
+ * json_iter_into begins a walk of the value's own members (false when it has none), and json_iter_back
+ * takes the place of json_iter_value: it goes on where the inner walk stopped. False: the value does not
+ * end, and what the inner walk saw is only a part of it. */
+bool json_iter_key(struct json_iter *it, struct slice *key);
+bool json_iter_value(struct json_iter *it, struct slice *value);
+bool json_iter_into(const struct json_iter *it, struct json_iter *inner);
+bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice *value);
+
 /* Does a key or string value (with its quotes) say exactly this, once decoded? */
 bool json_string_is(struct slice quoted, const char *text);
+/* The number of the name that a key says; n: none of them. */
+size_t json_key_in(struct slice key, const char *const names[], size_t n);
 
 /* The value of a top-level key, last duplicate; false (and *value empty) when it is not there. */
 bool json_get(struct slice object, const char *name, struct slice *value);

@@ -11,10 +11,12 @@
  * bytes to the front: a window is searched for all its metadata in one pass.
  *
  * All that is asked of most bytes is whether a quote and a colon stand side by side, 64 places at a
- * time where the machine has AVX2; the four bytes that end there then tell which needles it may be. So a
- * needle has to hold such a pair, with three bytes or more in front of it. No needle may be the front of
- * another, and those with the same pair must begin at the same distance from it. */
+ * time where the machine has AVX2; the four bytes that end there, and two of the value, then leave few
+ * pairs that may be in a needle. So a needle has to hold such a pair, with three bytes or more in front of it. No
+ * needle may be the front of another, and those with the same pair must begin at the same distance from
+ * it. */
 enum { NEEDLE_MAX = 24, NEEDLE_SHORTEST = 8, NEEDLE_TABLE = 256 };
+enum { NEEDLE_STRETCH = 2048, NEEDLE_SPARE = 4 };
 
 struct needle_set {
     struct slice needle[NEEDLE_MAX]; /* borrowed */
@@ -23,6 +25,8 @@ struct needle_set {
     uint8_t next[NEEDLE_MAX];        /* another one with the same hash */
     size_t n;
     uint8_t first[NEEDLE_TABLE]; /* by hash of the four bytes that end with the quote */
+    uint64_t
+        may[NEEDLE_TABLE]; /* by the same: a bit for each hash of the value's bytes there may be */
 };
 
 struct needle_walk;
@@ -33,9 +37,11 @@ struct needle_walk {
     const struct needle_set *set;
     needle_find_fn *find; /* of pairs; as fast as the machine can */
     struct slice text;
-    size_t base;     /* pairs from here on have been looked for */
-    uint64_t quotes; /* bit i: a pair stands at base + i, and was not tried yet */
-    uint32_t off;    /* bit i: needle i is not looked for any more */
+    size_t base;                /* pairs from here on have been looked for */
+    uint32_t off;               /* bit i: needle i is not looked for any more */
+    uint64_t may[NEEDLE_TABLE]; /* that of the set, without those that are off */
+    unsigned n;                 /* pairs behind base that were not tried yet, the nearest first */
+    uint16_t pair[NEEDLE_STRETCH / 2 + NEEDLE_SPARE];
 };
 
 void needle_set_init(struct needle_set *set, const struct slice needles[], size_t n);

@@ -74,6 +74,84 @@ static void elements_have_no_key(void **state)
     assert_false(json_iter_next(&it, &key, &value));
 }
 
+/* Walks into everything and says what it saw. */
+static void see_all(struct json_iter *it, struct buf *seen, unsigned deep)
+{
+    struct json_iter inner;
+    struct slice key, value;
+    bool more = true;
+
+    while (more && json_iter_key(it, &key)) {
+        assert_int_equal(buf_add(seen, key), ERR_OK);
+        assert_int_equal(buf_add_byte(seen, '('), ERR_OK);
+        if (deep && json_iter_into(it, &inner)) {
+            see_all(&inner, seen, deep - 1);
+            more = json_iter_back(it, &inner, &value);
+        } else {
+            more = json_iter_value(it, &value);
+        }
+        assert_int_equal(buf_add_byte(seen, ')'), ERR_OK);
+        assert_int_equal(buf_add(seen, value), ERR_OK);
+    }
+}
+
+/* Looks into every value of a text, and takes the same as whoever passes it. */
+static void compare_walks(struct slice text)
+{
+    struct json_iter it, plain;
+    struct slice key, value, plain_key, plain_value;
+    bool more = true;
+
+    if (!json_iter_open(&it, text))
+        return;
+    assert_true(json_iter_open(&plain, text));
+    while (more && json_iter_key(&it, &key)) {
+        struct json_iter inner;
+        struct buf seen = { 0 };
+
+        if (json_iter_into(&it, &inner)) {
+            see_all(&inner, &seen, 9);
+            more = json_iter_back(&it, &inner, &value);
+        } else {
+            more = json_iter_value(&it, &value);
+        }
+        assert_int_equal(more, json_iter_next(&plain, &plain_key, &plain_value));
+        assert_true(slice_eq(value, plain_value));
+        assert_true(!more || slice_eq(key, plain_key));
+        buf_fini(&seen);
+    }
+    assert_false(json_iter_next(&plain, &key, &value));
+}
+
+static void a_value_that_was_looked_into_is_what_a_plain_walk_gives(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        ROW,
+        "{\"a\":[],\"b\":{},\"c\":[[],[1,{\"d\":2}]],\"e\":3}",
+        "{\"a\":{\"b\" 1},\"c\":2}", /* a fault inside does not reach what is around it */
+        "{\"a\":[1 2,[3}],\"c\":[4,],\"d\":5}",
+        "{\"a\":1 \"b\":2}",
+        "[{},[],{\"a\":}]",
+    };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (size_t n = 0; n <= strlen(texts[i]); n++) /* cut anywhere, too */
+            compare_walks((struct slice){ texts[i], n });
+}
+
+static void a_walk_sees_what_is_inside(void **state)
+{
+    (void)state;
+    struct json_iter it;
+    struct buf seen = { 0 };
+
+    assert_true(json_iter_open(&it, SLICE("{\"a\":[1,{\"b\":2}],\"c\":3}")));
+    see_all(&it, &seen, 9);
+    assert_true(is(buf_slice(&seen), "\"a\"(()1(\"b\"()2){\"b\":2})[1,{\"b\":2}]\"c\"()3"));
+    buf_fini(&seen);
+}
+
 static void only_containers_are_walked(void **state)
 {
     (void)state;
@@ -263,6 +341,8 @@ int main(void)
         cmocka_unit_test(the_first_byte_tells_the_type),
         cmocka_unit_test(members_come_in_file_order),
         cmocka_unit_test(elements_have_no_key),
+        cmocka_unit_test(a_value_that_was_looked_into_is_what_a_plain_walk_gives),
+        cmocka_unit_test(a_walk_sees_what_is_inside),
         cmocka_unit_test(only_containers_are_walked),
         cmocka_unit_test(a_key_is_found_with_its_value),
         cmocka_unit_test(the_last_of_equal_keys_counts_however_it_is_written),

@@ -80,13 +80,13 @@ static void random_texts_give_what_a_plain_search_gives(void **state)
 {
     (void)state;
     struct needle_set set;
-    char text[400];
+    char text[3 * NEEDLE_STRETCH];
     size_t hits = 0;
 
     needle_set_init(&set, needles, COUNT);
     srand(7);
-    for (int round = 0; round < 20000; round++) {
-        size_t n = 0, want = (size_t)rand() % sizeof text;
+    for (int round = 0; round < 10000; round++) {
+        size_t n = 0, want = (size_t)rand() % (round % 50 ? 400 : sizeof text);
         while (n < want) {
             struct slice piece = needles[rand() % COUNT];
             size_t from = (size_t)rand() % 3, len = piece.n - from - (size_t)rand() % 3;
@@ -116,12 +116,40 @@ static void random_texts_give_what_a_plain_search_gives(void **state)
     assert_true(hits > 10000);
 }
 
+static void a_needle_that_was_dropped_is_not_found_again(void **state)
+{
+    (void)state;
+    struct needle_set set;
+    struct needle_walk walk;
+    char text[5 * NEEDLE_STRETCH];
+    struct slice unit =
+        SLICE("\"type\":\"tag\",\"gitBranch\":\"m\",\"type\": \"tag\",\"t\":\"tag\",");
+    size_t at, which, n = 0, tags = 0, branches = 0;
+
+    for (; n + unit.n < sizeof text; n += unit.n) /* two with one hash, and one of its own */
+        memcpy(text + n, unit.p, unit.n);
+    needle_set_init(&set, needles, COUNT);
+    needle_walk_init(&walk, &set, (struct slice){ text, n });
+
+    while (needle_walk_next(&walk, &at, &which)) {
+        assert_int_not_equal(which, 1);
+        tags += which == 2;
+        branches += which == 0;
+        if (which != 2)
+            needle_walk_drop(&walk, which);
+    }
+
+    assert_int_equal(branches, 1);
+    assert_int_equal(tags, n / unit.n);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_needle_is_found_from_the_end),
         cmocka_unit_test(a_needle_at_either_end_of_the_text_is_found),
         cmocka_unit_test(random_texts_give_what_a_plain_search_gives),
+        cmocka_unit_test(a_needle_that_was_dropped_is_not_found_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

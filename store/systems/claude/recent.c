@@ -7,60 +7,113 @@
 
 /* ---- the last turn ---- */
 
-static bool has_block(struct slice content, const char *type)
-{
-    struct json_iter it;
-    struct slice key, block, value;
-
-    if (!json_iter_open(&it, content))
-        return false;
-    while (json_iter_next(&it, &key, &block))
-        if (json_get(block, "type", &value) && json_string_is(value, type))
-            return true;
-    return false;
-}
-
-/* What the agent answers itself (shell lines, local commands) waits for nothing; nor does a prompt that
- * the person took back. */
-static bool waits_for_answer(struct slice row, struct slice content, struct arena *a, bool *ok)
-{
-    struct prompt prompt = { 0 };
-
-    if (json_type(content) == JSON_ARRAY && has_block(content, "tool_result"))
-        return true;
-    if (slice_has(row, "<bash-input>"))
-        return false;
-    *ok &= prompt_of_row(row, a, &prompt);
-    return prompt.text.p != NULL;
-}
-
 enum { TYPE, META, SUMMARY, SIDE, TEAM, FAILED, TIME, MESSAGE, KEYS };
 
-/* A row of the conversation itself, taken apart; false for every other. */
-static bool read_message(struct slice row, struct slice value[KEYS])
+/* What a row says of a message. A message may be most of the window, so it is read in one go. */
+struct message {
+    struct slice value[KEYS];
+    struct slice content;
+    bool calls, results; /* the content has such a block */
+};
+
+static void read_block(struct json_iter *it, struct message *m)
+{
+    struct slice key, value, type = { NULL, 0 };
+
+    while (json_iter_key(it, &key) && json_iter_value(it, &value))
+        if (json_string_is(key, "type"))
+            type = value;
+    m->calls |= json_string_is(type, "tool_use");
+    m->results |= json_string_is(type, "tool_result");
+}
+
+static bool read_blocks(struct json_iter *content, struct message *m)
+{
+    struct json_iter it, block;
+    struct slice key, value;
+    bool more = true;
+
+    m->calls = m->results = false;
+    if (!json_iter_into(content, &it) || it.object)
+        return json_iter_value(content, &m->content);
+    while (more && json_iter_key(&it, &key)) {
+        if (json_iter_into(&it, &block)) {
+            read_block(&block, m);
+            more = json_iter_back(&it, &block, &value);
+        } else {
+            more = json_iter_value(&it, &value);
+        }
+    }
+    return json_iter_back(content, &it, &m->content);
+}
+
+static bool read_inside(struct json_iter *row, struct message *m)
+{
+    struct json_iter it;
+    struct slice key, value;
+    bool more = true;
+
+    m->content = (struct slice){ NULL, 0 };
+    if (!json_iter_into(row, &it) || !it.object)
+        return json_iter_value(row, &m->value[MESSAGE]);
+    while (more && json_iter_key(&it, &key))
+        more = json_string_is(key, "content") ? read_blocks(&it, m) : json_iter_value(&it, &value);
+    return json_iter_back(row, &it, &m->value[MESSAGE]);
+}
+
+static void read_row(struct slice row, struct message *m)
 {
     static const char *const keys[KEYS] = { "type",        "isMeta",   "isCompactSummary",
                                             "isSidechain", "teamName", "isApiErrorMessage",
                                             "timestamp",   "message" };
+    struct json_iter it;
+    struct slice key, value;
+    bool more = true;
 
-    if (!slice_has(row, "\"user\"") && !slice_has(row, "\"assistant\""))
-        return false;
-    json_get_each(row, keys, KEYS, value);
+    *m = (struct message){ 0 };
+    if (!json_iter_open(&it, row) || !it.object)
+        return;
+    while (more && json_iter_key(&it, &key)) {
+        size_t i = json_key_in(key, keys, KEYS);
+
+        if (i == MESSAGE)
+            more = read_inside(&it, m);
+        else
+            more = json_iter_value(&it, i < KEYS ? &m->value[i] : &value);
+    }
+}
+
+/* A row of the conversation itself, taken apart; false for every other. */
+static bool read_message(struct slice row, struct message *m)
+{
+    const struct slice *value = m->value;
+
+    read_row(row, m);
     return json_type(value[META]) != JSON_TRUE && json_type(value[SIDE]) != JSON_TRUE &&
            json_type(value[TEAM]) != JSON_STRING && json_type(value[FAILED]) != JSON_TRUE &&
            json_type(value[MESSAGE]) == JSON_OBJECT &&
            (json_string_is(value[TYPE], "user") || json_string_is(value[TYPE], "assistant"));
 }
 
-static bool was_cut(struct slice row, const struct slice value[KEYS], struct arena *a, bool *ok)
+/* What the agent answers itself (shell lines, local commands) waits for nothing; nor does a prompt that
+ * the person took back. */
+static bool waits_for_answer(struct slice row, const struct message *m, struct arena *a, bool *ok)
 {
-    struct slice content = { NULL, 0 };
+    struct prompt prompt = { 0 };
 
-    if (json_string_is(value[TYPE], "assistant"))
-        return slice_has(row, "\"tool_use\"") && json_get(value[MESSAGE], "content", &content) &&
-               has_block(content, "tool_use");
-    return json_type(value[SUMMARY]) != JSON_TRUE &&
-           json_get(value[MESSAGE], "content", &content) && waits_for_answer(row, content, a, ok);
+    if (m->results)
+        return true;
+    if (!m->content.n || slice_has(row, "<bash-input>"))
+        return false;
+    *ok &= prompt_of_row(row, a, &prompt);
+    return prompt.text.p != NULL;
+}
+
+static bool was_cut(struct slice row, const struct message *m, struct arena *a, bool *ok)
+{
+    if (json_string_is(m->value[TYPE], "assistant"))
+        return m->calls;
+    return json_type(m->value[SUMMARY]) != JSON_TRUE && waits_for_answer(row, m, a, ok);
 }
 
 /* The model stands before the content of its message, so its first place is the right one. What only
@@ -78,16 +131,17 @@ bool last_turn_model(struct slice row, struct arena *a, struct slice *model)
 
 bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
 {
-    struct slice row, value[KEYS];
+    struct message m;
+    struct slice row;
     bool torn, ok = true;
 
     *out = (struct last_turn){ 0 };
     while (line_last(&tail, &row, &torn)) {
-        if (!read_message(row, value))
+        if (!read_message(row, &m))
             continue;
         out->row = row;
-        out->interrupted = was_cut(row, value, a, &ok);
-        out->timestamp = value[TIME];
+        out->interrupted = was_cut(row, &m, a, &ok);
+        out->timestamp = m.value[TIME];
         break;
     }
     return ok;
