@@ -1,32 +1,45 @@
 #include <dirent.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lite/buf.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/discover.h"
 
-/* Names, sizes and mtimes of the transcripts in a scope (claude.md 1.3): no transcript is opened. */
+/* Names, sizes and mtimes of the transcripts in a scope (claude.md 1.3): no transcript is opened. First the
+ * names of all folders are read, then the files are asked for what they are, on two threads where there are
+ * many: that is most of what the first rows on the screen wait for. */
 
-struct walk {
-    const struct store *store;
-    session_ref_fn *fn;
-    void *arg;
-    struct buf path; /* of the folder, then of the transcript */
-    bool stopped;
+enum {
+    NAME = CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1,
+    MANY = 1024, /* asked for in less time than a thread takes to begin */
+    STACK_BYTES = 64 * 1024,
 };
 
-/* The session id in a transcript's name; false for every other name. */
-static bool id_of(const char *name, struct slice *id)
-{
-    size_t n = strlen(name);
+struct entry {
+    size_t folder;
+    char name[NAME + 1];
+    bool there; /* and worth a row */
+    struct file_id file;
+};
 
-    if (n != CLAUDE_ID + sizeof CLAUDE_SUFFIX - 1 || strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) != 0)
-        return false;
-    *id = (struct slice){ name, CLAUDE_ID };
-    return claude_is_uuid(*id);
+struct walk {
+    const char *projects;
+    struct project_folders folders;
+    struct entry *entry;
+    size_t n, cap;
+};
+
+/* A session's transcript by its name. */
+static bool is_transcript(const char *name)
+{
+    return strlen(name) == NAME && strcmp(name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
+           claude_is_uuid((struct slice){ name, CLAUDE_ID });
 }
 
 /* Links and other things that are no files go through: describe says that they cannot be read. A
@@ -47,61 +60,170 @@ struct file_id claude_file_id(const struct stat *sb)
     };
 }
 
-static enum err_code visit_file(struct walk *w, int dirfd, const char *name, struct slice folder)
+/* ---- names ---- */
+
+static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
 {
-    struct session_ref ref = { .store = w->store, .folder = folder };
-    struct stat sb;
-    size_t before = w->path.n;
-
-    if (!id_of(name, &ref.id) || fstatat(dirfd, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !worth_a_row(&sb))
-        return ERR_OK;
-    enum err_code rc = buf_add(&w->path, (struct slice){ name, strlen(name) });
-
-    if (!rc && !(ref.path.p = buf_cstr(&w->path)))
-        rc = ERR_NOMEM;
-    if (!rc) {
-        ref.path.n = w->path.n;
-        ref.file = claude_file_id(&sb);
-        w->stopped = !w->fn(&ref, w->arg);
-    }
-    w->path.n = before;
-    return rc;
+    path->n = 0;
+    return buf_addf(path, "%s/%s", w->projects, w->folders.folder[folder].name.p) == ERR_OK &&
+           buf_cstr(path);
 }
 
-static enum err_code visit_folder(struct walk *w, const char *projects, struct slice folder)
+static bool add_entry(struct walk *w, size_t folder, const char *name)
 {
-    struct dirent *entry;
-    enum err_code rc = ERR_OK;
-    DIR *dir = NULL;
+    if (w->n == w->cap) {
+        size_t cap = w->cap ? w->cap * 2 : 256;
+        struct entry *more =
+            cap <= SIZE_MAX / sizeof *more ? realloc(w->entry, cap * sizeof *more) : NULL;
 
-    w->path.n = 0;
-    rc = buf_addf(&w->path, "%s/%s", projects, folder.p);
-    if (rc || !buf_cstr(&w->path))
-        return ERR_NOMEM;
-    dir = opendir(w->path.p);
-    if (!dir)
-        return ERR_OK;
-    rc = buf_add_byte(&w->path, '/');
-    while (!rc && !w->stopped && (entry = readdir(dir)))
-        rc = visit_file(w, dirfd(dir), entry->d_name, folder);
-    closedir(dir);
-    return rc;
+        if (!more)
+            return false;
+        w->entry = more;
+        w->cap = cap;
+    }
+    struct entry *entry = &w->entry[w->n++];
+
+    *entry = (struct entry){ .folder = folder };
+    memcpy(entry->name, name, sizeof entry->name);
+    return true;
+}
+
+/* False without memory; a folder that cannot be read has no sessions. */
+static bool read_names(struct walk *w, size_t folder, struct buf *path)
+{
+    struct dirent *d;
+    bool ok = folder_path(path, w, folder);
+    DIR *dir = ok ? opendir(path->p) : NULL;
+
+    while (ok && dir && (d = readdir(dir)))
+        if (is_transcript(d->d_name))
+            ok = add_entry(w, folder, d->d_name);
+    if (dir)
+        closedir(dir);
+    return ok;
+}
+
+/* ---- what the files are ---- */
+
+struct span {
+    struct walk *w;
+    size_t from, to;
+};
+
+static void *look_at(void *arg)
+{
+    const struct span *span = arg;
+    struct buf path = { 0 };
+    struct stat sb;
+    int fd = -1;
+
+    for (size_t i = span->from; i < span->to; i++) {
+        struct entry *entry = &span->w->entry[i];
+
+        if (i == span->from || entry->folder != entry[-1].folder) {
+            if (fd >= 0)
+                close(fd);
+            fd = folder_path(&path, span->w, entry->folder)
+                     ? open(path.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                     : -1;
+        }
+        entry->there =
+            fd >= 0 && fstatat(fd, entry->name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && worth_a_row(&sb);
+        if (entry->there)
+            entry->file = claude_file_id(&sb);
+    }
+    if (fd >= 0)
+        close(fd);
+    buf_fini(&path);
+    return NULL;
+}
+
+static bool start(pthread_t *thread, struct span *span)
+{
+    pthread_attr_t attr;
+
+    if (pthread_attr_init(&attr) != 0)
+        return false;
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    bool started = pthread_create(thread, &attr, look_at, span) == 0;
+
+    pthread_attr_destroy(&attr);
+    return started;
+}
+
+static void look_at_all(struct walk *w)
+{
+    size_t half = w->n >= MANY ? w->n / 2 : 0;
+    struct span first = { w, 0, half }, second = { w, half, w->n };
+    pthread_t thread;
+    bool helped = half && start(&thread, &first);
+
+    look_at(&second);
+    if (helped)
+        pthread_join(thread, NULL);
+    else
+        look_at(&first);
+}
+
+/* ---- together ---- */
+
+/* path holds the folder's, with a slash. */
+static bool hand_over_one(const struct walk *w, const struct store *st, const struct entry *entry,
+                          struct buf *path, session_ref_fn *fn, void *arg, bool *more)
+{
+    struct session_ref ref = { .store = st,
+                               .id = { entry->name, CLAUDE_ID },
+                               .folder = w->folders.folder[entry->folder].name,
+                               .file = entry->file };
+    size_t before = path->n;
+
+    if (buf_add(path, (struct slice){ entry->name, NAME }) || !buf_cstr(path))
+        return false;
+    ref.path = buf_slice(path);
+    *more = fn(&ref, arg);
+    path->n = before;
+    return true;
+}
+
+static bool hand_over(const struct walk *w, const struct store *st, session_ref_fn *fn, void *arg)
+{
+    struct buf path = { 0 };
+    size_t folder = SIZE_MAX;
+    bool ok = true, more = true;
+
+    for (size_t i = 0; ok && more && i < w->n; i++) {
+        const struct entry *entry = &w->entry[i];
+
+        if (entry->folder != folder)
+            ok = folder_path(&path, w, entry->folder) && buf_add_byte(&path, '/') == ERR_OK;
+        folder = entry->folder;
+        if (ok && entry->there)
+            ok = hand_over_one(w, st, entry, &path, fn, arg, &more);
+    }
+    buf_fini(&path);
+    return ok;
 }
 
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e)
 {
     const struct claude *c = claude_of(st);
-    struct walk w = { .store = st, .fn = fn, .arg = arg };
-    struct project_folders list;
+    struct walk w = { .projects = c->projects };
     struct arena a = { 0 };
-    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &list, e);
+    struct buf path = { 0 };
+    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &w.folders, e);
+    bool ok = true;
 
-    for (size_t i = 0; !rc && !w.stopped && i < list.n; i++)
-        if (visit_folder(&w, c->projects, list.folder[i].name))
-            rc = err_set(e, ERR_NOMEM, c->projects, "list sessions");
-    buf_fini(&w.path);
+    for (size_t i = 0; !rc && ok && i < w.folders.n; i++)
+        ok = read_names(&w, i, &path);
+    if (!rc && ok) {
+        look_at_all(&w);
+        ok = hand_over(&w, st, fn, arg);
+    }
+    if (!rc && !ok)
+        rc = err_set(e, ERR_NOMEM, c->projects, "list sessions");
+    free(w.entry);
+    buf_fini(&path);
     arena_fini(&a);
     return rc;
 }
