@@ -104,6 +104,58 @@ static void each_file_says_what_would_happen_to_it(void **state)
     free(after);
 }
 
+/* So many that a second thread takes its share; each is told by its own lines. */
+static void many_files_are_told_like_few(void **state)
+{
+    enum { MANY_FILES = 200 };
+    struct place *p = *state;
+    char name[64], text[64];
+
+    for (int i = 0; i < MANY_FILES; i++) {
+        struct rewind_target t = { .want = i % 3 == 2 ? REWIND_ABSENT : REWIND_BYTES };
+        char path[4096];
+
+        snprintf(name, sizeof name, "ws/%d", i);
+        if (i % 3 != 1)
+            folder_put(&p->folder, name, SLICE("x\n"));
+        int n = snprintf(text, sizeof text, "%.*s%d\n", i % 5 * 2, "x\nx\nx\nx\n", i);
+
+        t.path = folder_path(&p->folder, name, path);
+        t.source.bytes = (struct slice){ text, (size_t)n };
+        assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
+    }
+    look(p);
+    assert_int_equal(p->preview.n, MANY_FILES);
+    for (size_t i = 0; i < MANY_FILES; i++) {
+        const struct rewind_entry *x = &p->preview.entry[i];
+
+        assert_ptr_equal(x->target, &p->plan.target[i]);
+        expect(p, i, (enum rewind_action[]){ REWIND_RESTORE, REWIND_CREATE, REWIND_DELETE }[i % 3],
+               REWIND_RULE_NONE);
+        assert_int_equal(x->deletions, i % 3 == 2 || (i % 3 == 0 && i % 5 == 0));
+        if (i % 3 == 1)
+            assert_int_equal(x->insertions, i % 5 + 1);
+    }
+    char first[65];
+
+    memcpy(first, p->preview.id, sizeof first);
+    look(p);
+    assert_string_equal(first, p->preview.id);
+}
+
+/* All of it comes back then, and nothing is looked at in the root directory of the machine. */
+static void a_project_that_is_gone_is_made_again(void **state)
+{
+    struct place *p = *state;
+
+    want_bytes(p, "ws/etc/passwd", "x\n");
+    want(p, (struct rewind_target){ .want = REWIND_ABSENT }, "ws/etc/group");
+    assert_int_equal(rmdir(p->root), 0);
+    look(p);
+    expect(p, 0, REWIND_CREATE, REWIND_RULE_NONE);
+    expect(p, 1, REWIND_UNCHANGED, REWIND_RULE_NONE);
+}
+
 static void a_mode_alone_is_a_restore_without_lines(void **state)
 {
     struct place *p = *state;
@@ -307,6 +359,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_file_says_what_would_happen_to_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_files_are_told_like_few, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_project_that_is_gone_is_made_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_mode_alone_is_a_restore_without_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_lies_in_the_way_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(saved_copies_that_are_not_sound_are_refused, set_up,

@@ -1,4 +1,6 @@
 #include <openssl/evp.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -199,7 +201,7 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
 
     if (!may_look(t, x))
         return ERR_OK;
-    enum err_code rc = look_at(outside ? w->everywhere : w->project, outside ? "/" : w->plan->root,
+    enum err_code rc = look_at(outside ? w->everywhere : w->project, outside ? "/" : w->root,
                                t->path, t->real_parent, &w->look, e);
 
     if (!rc)
@@ -276,23 +278,22 @@ bool rewind_is_chosen(const struct rewind_options *o, const char *path)
     return !o->only;
 }
 
-static enum err_code preview_all(struct worker *w, struct rewind_preview *p, EVP_MD_CTX *c,
-                                 struct err *e)
+static void choose(struct rewind_preview *p)
 {
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0; i < w->plan->n && !rc; i++) {
-        struct rewind_entry *x = &p->entry[p->n];
-
-        if (!rewind_is_chosen(w->options, w->plan->target[i].path))
-            continue;
-        *x = (struct rewind_entry){ .target = &w->plan->target[i] };
-        rc = preview_one(w, x, e);
-        add_entry(c, x);
-        p->n++;
-    }
-    return rc;
+    for (size_t i = 0; i < p->plan->n; i++)
+        if (rewind_is_chosen(&p->options, p->plan->target[i].path))
+            p->entry[p->n++] = (struct rewind_entry){ .target = &p->plan->target[i] };
 }
+
+enum { MANY = 16 }; /* a thread is worth starting */
+
+/* The entries, and who comes next; the helper's answer. */
+struct survey {
+    struct rewind_preview *preview;
+    atomic_size_t next;
+    enum err_code rc;
+    struct err e;
+};
 
 static enum err_code worker_open(struct worker *w, struct err *e)
 {
@@ -319,25 +320,71 @@ static void worker_close(struct worker *w)
     content_fini(&w->last);
 }
 
+/* Takes entry after entry until none is left, or one fails. */
+static enum err_code take_entries(struct survey *s, struct err *e)
+{
+    struct worker w = {
+        .plan = s->preview->plan, .options = &s->preview->options, .project = -1, .everywhere = -1
+    };
+    enum err_code rc = worker_open(&w, e);
+    size_t i;
+
+    while (!rc && (i = atomic_fetch_add(&s->next, 1)) < s->preview->n)
+        rc = preview_one(&w, &s->preview->entry[i], e);
+    if (rc)
+        atomic_store(&s->next, s->preview->n);
+    worker_close(&w);
+    return rc;
+}
+
+static void *help(void *arg)
+{
+    struct survey *s = arg;
+
+    s->rc = take_entries(s, &s->e);
+    return NULL;
+}
+
+/* Comparing is most of the work, and files have nothing to do with each other: a second thread takes its share where
+ * there are many. */
+static enum err_code preview_all(struct rewind_preview *p, struct err *e)
+{
+    struct survey s = { .preview = p };
+    pthread_t helper;
+    bool helped = p->n >= MANY && pthread_create(&helper, NULL, help, &s) == 0;
+    enum err_code rc = take_entries(&s, e);
+
+    if (helped)
+        pthread_join(helper, NULL);
+    if (!rc && s.rc) {
+        rc = s.rc;
+        if (e)
+            *e = s.e;
+    }
+    return rc;
+}
+
 enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind_options *options,
                              struct rewind_preview *out, struct err *e)
 {
-    struct worker w = { .plan = plan, .options = options, .project = -1, .everywhere = -1 };
     struct rewind_preview p = { .plan = plan, .options = *options };
     EVP_MD_CTX *c = EVP_MD_CTX_new();
     bool held = linediff_hold();
-    enum err_code rc = worker_open(&w, e);
+    enum err_code rc = ERR_OK;
 
     p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
-    if (!rc && (!c || !held || !p.entry || !EVP_DigestInit_ex(c, EVP_sha256(), NULL)))
+    if (!c || !held || !p.entry || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
         rc = err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
-    if (!rc)
-        rc = preview_all(&w, &p, c, e);
+    if (!rc) {
+        choose(&p);
+        rc = preview_all(&p, e);
+    }
+    for (size_t i = 0; i < p.n && !rc; i++)
+        add_entry(c, &p.entry[i]);
     if (!rc)
         add_talk(c, &plan->talk);
     if (!rc)
         rc = sum_up(&p, c, e);
-    worker_close(&w);
     EVP_MD_CTX_free(c);
     if (held)
         linediff_release();
