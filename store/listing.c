@@ -7,13 +7,13 @@
 #include "lite/time.h"
 #include "store/crew.h"
 
-enum { NO_GROUP = 0 };
+enum { NO_GROUP = 0, NS_PER_MS = 1000000 };
 
 /* A session as it was found. */
 struct found {
     struct session_ref
         ref; /* first, so that a pointer to it is one to the item; texts in the arena */
-    int64_t recent_ms;
+    int64_t recent_ns;
     size_t place; /* in the order of enumeration */
     size_t group; /* copies of one id share a number; NO_GROUP: it lies in one folder only */
 };
@@ -76,7 +76,7 @@ static bool gather(const struct session_ref *ref, void *arg)
     struct found *f = &l->item[l->n];
 
     *f = (struct found){ .ref = *ref, .place = l->n };
-    f->recent_ms = session_recent_ms(ref);
+    f->recent_ns = session_recent_ns(ref);
     f->ref.path = arena_copy(&l->arena, ref->path);
     f->ref.id = copy_id(l, f->ref.path, ref->id);
     f->ref.folder = copy_folder(l, ref->folder);
@@ -112,7 +112,7 @@ struct keyed {
 
 static uint64_t recent_key(const struct found *f)
 {
-    return ~((uint64_t)f->recent_ms ^ (uint64_t)1 << 63); /* newest first */
+    return ~((uint64_t)f->recent_ns ^ (uint64_t)1 << 63); /* newest first */
 }
 
 /* The first bytes of the id, so that smaller is earlier. */
@@ -125,15 +125,20 @@ static uint64_t id_key(const struct found *f)
     return key;
 }
 
+/* Sessions of one moment: as their own system orders them; those of several stores, store by store. */
 static int by_recent(const void *x, const void *y)
 {
     const struct keyed *a = x, *b = y;
-    int ids;
 
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
-    ids = compare_ids(b->ref->id, a->ref->id);
-    return ids ? ids : by_place(found_of(a->ref), found_of(b->ref));
+    if (a->ref->store == b->ref->store) {
+        int ids = compare_ids(a->ref->id, b->ref->id);
+
+        if (ids)
+            return a->ref->store->ops->ties_upwards ? ids : -ids;
+    }
+    return by_place(found_of(a->ref), found_of(b->ref));
 }
 
 static int by_id(const void *x, const void *y)
@@ -252,8 +257,8 @@ static bool fits(const struct listing_query *q, const struct session_row *row)
 {
     return text_fits(q->tag, row->tag) && text_fits(q->branch, row->git_branch) &&
            (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
-           (q->before_ms == TIME_NONE || session_recent_ms(&row->ref) < q->before_ms) &&
-           (q->since_ms == TIME_NONE || session_recent_ms(&row->ref) >= q->since_ms);
+           (q->before_ms == TIME_NONE || session_recent_ns(&row->ref) / NS_PER_MS < q->before_ms) &&
+           (q->since_ms == TIME_NONE || session_recent_ns(&row->ref) / NS_PER_MS >= q->since_ms);
 }
 
 /* Walked newest first, the first copy that can be listed stands for all. */
@@ -281,8 +286,8 @@ static size_t leave_out_times(const struct listing *l, const struct session_ref 
 
     for (size_t i = 0; i < l->n; i++) {
         const struct found *f = found_of(l->order[i]);
-        bool young = q->before_ms != TIME_NONE && f->recent_ms >= q->before_ms;
-        bool old = q->since_ms != TIME_NONE && f->recent_ms < q->since_ms;
+        bool young = q->before_ms != TIME_NONE && f->recent_ns / NS_PER_MS >= q->before_ms;
+        bool old = q->since_ms != TIME_NONE && f->recent_ns / NS_PER_MS < q->since_ms;
 
         if (!old && (!young || f->group != NO_GROUP))
             order[n++] = l->order[i];

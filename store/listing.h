@@ -18,7 +18,7 @@
  * Of a session that lies in several folders of a store, only the newest copy that can be listed is. */
 
 enum listing_sort {
-    LISTING_RECENT,  /* newest mtime first; ties by id, descending (claude.md 2.6) */
+    LISTING_RECENT,  /* newest first; ties by id, as ops->ties_upwards says */
     LISTING_CREATED, /* newest first; unknown last */
     LISTING_SIZE,    /* largest first */
     LISTING_TITLE,   /* by the summary's bytes */

@@ -16,9 +16,11 @@ int64_t session_modified_ms(const struct file_id *file)
     return (int64_t)((double)second * 1e3 + (double)ns / 1e6 + 0.5);
 }
 
-int64_t session_recent_ms(const struct session_ref *ref)
+int64_t session_recent_ns(const struct session_ref *ref)
 {
-    return ref->recent_ms ? ref->recent_ms : session_modified_ms(&ref->file);
+    int64_t ms = ref->recent_ms ? ref->recent_ms : session_modified_ms(&ref->file);
+
+    return ms * 1000000 + ref->recent_ns;
 }
 
 bool session_wants_title(const struct session_row *row)

@@ -21,7 +21,8 @@ struct session_ref {
     struct slice folder; /* the system's own name of the project; "" where it has none */
     struct file_id file; /* size and mtime of the transcript */
     int64_t
-        recent_ms; /* what a list sorts by, where the system says when it changed; 0: the file's mtime */
+        recent_ms; /* what a list sorts by, where the system says when it changed; 0: the mtime */
+    uint32_t recent_ns; /* and what is below a millisecond */
 };
 
 /* Why a session is not listed. A listing counts them; doctor names them. */
@@ -34,6 +35,7 @@ enum session_hidden {
     HIDDEN_COLLISION,    /* belongs to another directory whose folder has the same name */
     HIDDEN_UNREADABLE,   /* a link, no regular file, or not to be opened */
     HIDDEN_DUPLICATE,    /* a newer copy of the same id is listed */
+    HIDDEN_DAMAGED,      /* what the system writes about it cannot be used: `problem` says why */
 };
 
 enum session_flags {
@@ -83,6 +85,9 @@ struct session_row {
     struct slice model;
     struct slice agent_name;
     struct slice parent_id; /* the session this one was forked from */
+    struct slice
+        recorded_id;     /* an id that it gives itself and that is not the one it is opened by */
+    const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */
     const char
         *dialect; /* of systems whose sessions are written in several; a literal, NULL: none */
     int64_t created_ms;  /* TIME_NONE where unknown */
@@ -98,7 +103,7 @@ struct session_row {
 int64_t session_modified_ms(const struct file_id *file);
 
 /* When the session was changed last, as a list sorts and cuts it. */
-int64_t session_recent_ms(const struct session_ref *ref);
+int64_t session_recent_ns(const struct session_ref *ref);
 
 /* The windows may not have shown what the session is called: store_ops.deep can tell. */
 bool session_wants_title(const struct session_row *row);

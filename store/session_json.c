@@ -38,6 +38,7 @@ void session_json_members(struct jsonout *j, const struct session_row *row)
     if (row->dialect)
         jsonout_member(j, "dialect", (struct slice){ row->dialect, strlen(row->dialect) });
     jsonout_member(j, "sessionId", row->ref.id);
+    jsonout_member(j, "recordedId", row->recorded_id);
     jsonout_member(j, "summary", row->summary);
     jsonout_member(j, "customTitle", row->custom_title);
     jsonout_member(j, "firstPrompt", row->first_prompt);

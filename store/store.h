@@ -59,6 +59,8 @@ struct store_ops {
     const char
         *folders; /* below a store's path: where folders with sessions appear, to be watched; NULL:
                             in the path itself */
+    bool
+        ties_upwards; /* sessions of one moment are listed by id upwards; else downwards (claude.md 2.6) */
 
     /* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a normal
      * answer. Creates nothing. path NULL: where the environment says it lies by default. */
@@ -202,6 +204,7 @@ struct store {
 
 extern const struct store_ops claude_ops;
 extern const struct store_ops entire_ops;
+extern const struct store_ops goat_ops;
 
 /* All systems, NULL-terminated, in the order in which they are asked. */
 extern const struct store_ops *const store_systems[];

@@ -33,9 +33,9 @@ struct patient {
 
 /* ---- what a list would say ---- */
 
-static const char *hidden_why(enum session_hidden hidden)
+static const char *hidden_why(const struct session_row *row)
 {
-    switch (hidden) {
+    switch (row->hidden) {
     case HIDDEN_EMPTY: return "no list shows it: nothing near its ends could serve as a title";
     case HIDDEN_SIDECHAIN: return "no list shows it: it is the transcript of a sub-agent";
     case HIDDEN_PROGRAMMATIC:
@@ -46,6 +46,7 @@ static const char *hidden_why(enum session_hidden hidden)
                "the same name";
     case HIDDEN_DUPLICATE: return "no list shows it: a newer copy lies in another folder";
     case HIDDEN_UNREADABLE: return "no list shows it: a link, or not to be opened";
+    case HIDDEN_DAMAGED: return row->problem;
     case HIDDEN_NOT: break;
     }
     return NULL;
@@ -54,10 +55,12 @@ static const char *hidden_why(enum session_hidden hidden)
 static enum err_code tell_hidden(const struct session_row *row, struct finding_list *list,
                                  struct err *e)
 {
-    const char *why = hidden_why(row->hidden);
-    struct finding f = {
-        .kind = FINDING_HIDDEN, .session = row->ref.id, .path = row->ref.path.p, .why = why
-    };
+    const char *why = hidden_why(row);
+    struct finding f = { .kind =
+                             row->hidden == HIDDEN_DAMAGED ? FINDING_UNREADABLE : FINDING_HIDDEN,
+                         .session = row->ref.id,
+                         .path = row->ref.path.p,
+                         .why = why };
 
     return why ? finding_list_add(&f, list, e) : ERR_OK;
 }

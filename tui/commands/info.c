@@ -31,6 +31,8 @@ static enum err_code check_listed(const struct facts *f, struct err *e)
         return err_set(e, ERR_NOT_FOUND, path, "describe session: it is that of a sub-agent");
     case HIDDEN_UNREADABLE:
         return err_set(e, ERR_NOT_FOUND, path, "describe session: a link, or no regular file");
+    case HIDDEN_DAMAGED:
+        return err_set(e, ERR_FORMAT, path, "describe session: %s", f->row->problem);
     default: return ERR_OK;
     }
 }

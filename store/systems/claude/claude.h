@@ -7,9 +7,9 @@
 #include "lite/arena.h"
 #include "lite/slice.h"
 #include "store/live_watch.h"
+#include "store/scratch.h"
 #include "store/store.h"
 #include "store/systems/claude/row.h"
-#include "store/systems/claude/scratch.h"
 
 #define CLAUDE_SUFFIX ".jsonl"
 enum { CLAUDE_ID = 36 }; /* length of a session id */

@@ -5,6 +5,7 @@
 
 #include "lite/json.h"
 #include "lite/utf8.h"
+#include "store/page.h"
 #include "store/systems/claude/list.h"
 #include "store/systems/claude/message.h"
 
@@ -94,25 +95,6 @@ static size_t items_wanted(const struct message_query *q, const struct claude_li
     return (size_t)(q->offset + q->limit);
 }
 
-/* [*from, *to) as JavaScript's slice counts: a negative place is one from the end. */
-static void page(const struct message_query *q, size_t n, size_t *from, size_t *to)
-{
-    bool limited = q->has_limit && q->limit > 0;
-    int64_t count = (int64_t)n, first = q->offset, end = count;
-
-    if (limited) {
-        end = first > INT64_MAX - q->limit ? INT64_MAX : first + q->limit;
-        if (first < 0)
-            first = first + count < 0 ? 0 : first + count;
-        if (end < 0)
-            end = end + count < 0 ? 0 : end + count;
-    } else if (first < 0) {
-        first = 0;
-    }
-    *to = (size_t)(end < count ? end : count);
-    *from = first < (int64_t)*to ? (size_t)first : *to;
-}
-
 struct printing {
     struct claude_log *log;
     const struct message_query *q;
@@ -127,7 +109,7 @@ static enum err_code print(struct printing *p, const struct claude_list *list, s
     size_t from, to;
     enum err_code rc = ERR_OK;
 
-    page(p->q, list->n, &from, &to);
+    message_page(p->q, list->n, &from, &to);
     for (size_t i = from; !rc && i < to; i++) {
         struct slice row;
         struct jsonout j;

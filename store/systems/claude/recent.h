@@ -25,11 +25,6 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
  * that of the turn, last first, until one tells it. */
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
 
-/* Is there a row that cannot be whole? Looked for by its ends only (a check of every row would cost more
- * than all else together): a row that does not begin and end as an object. Rows that the windows cut,
- * and a torn last one, are not meant. */
-bool windows_show_damage(const struct window *w);
-
 /* The session that a row's forkedFrom names; .p is NULL when it names none. */
 bool fork_origin(struct slice row, struct arena *a, struct slice *id);
 

@@ -3,13 +3,14 @@
 #include <unistd.h>
 
 #include "lite/time.h"
+#include "store/log/looks.h"
+#include "store/scratch.h"
 #include "store/systems/claude/archived.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/discover.h"
 #include "store/systems/claude/prompt.h"
 #include "store/systems/claude/reading.h"
 #include "store/systems/claude/recent.h"
-#include "store/systems/claude/scratch.h"
 #include "store/systems/claude/sidecar.h"
 
 /* The lite read of one session (claude.md 2). */

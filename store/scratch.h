@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_CLAUDE_SCRATCH_H
-#define STORE_SYSTEMS_CLAUDE_SCRATCH_H
+#ifndef STORE_SCRATCH_H
+#define STORE_SCRATCH_H
 
 #include "lite/arena.h"
 #include "lite/err.h"

@@ -1,4 +1,4 @@
-#include "store/systems/claude/scratch.h"
+#include "store/scratch.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

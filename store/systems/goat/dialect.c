@@ -1,0 +1,126 @@
+#include "store/systems/goat/dialect.h"
+
+#include <string.h>
+
+#include "lite/json.h"
+#include "store/systems/goat/members.h"
+
+/* goat.md B1, "order written", and B4. */
+const struct goat_dialect_names goat_dialects[GOAT_DIALECTS] = {
+    [GOAT_SHIPPED] = {
+        .name = "shipped",
+        .member = {
+            { "id", GOAT_ID, false },
+            { "cwd", GOAT_CWD, false },
+            { "model", GOAT_MODEL, false },
+            { "parent_session_id", GOAT_PARENT, true },
+            { "fork_point_uuid", GOAT_FORK_POINT, true },
+            { "created_at", GOAT_CREATED, false },
+            { "updated_at", GOAT_UPDATED, false },
+            { "message_count", GOAT_MESSAGES, false },
+            { "turn_count", GOAT_TURNS, false },
+            { "total_cost_usd", GOAT_COST, false },
+            { "leaf_title", GOAT_TITLE, true },
+            { "project_hash", GOAT_HASH, true },
+            { "exit_reason", GOAT_EXIT, true },
+            { "agent_name", GOAT_AGENT, true },
+        },
+        .blobs = "files",
+        .point = "user_message_uuid", .point_time = "created_at", .files = "files",
+        .path = "path", .exists = "exists", .hash = "hash", .size = "size",
+    },
+    [GOAT_SPEC] = {
+        .name = "spec",
+        .member = {
+            { "id", GOAT_ID, false },
+            { "project_hash", GOAT_HASH, false },
+            { "cwd", GOAT_CWD, false },
+            { "model", GOAT_MODEL, false },
+            { "created_at", GOAT_CREATED, false },
+            { "updated_at", GOAT_UPDATED, false },
+            { "message_count", GOAT_MESSAGES, false },
+            { "turn_count", GOAT_TURNS, false },
+            { "total_tokens", GOAT_TOKENS, false },
+            { "exit_reason", GOAT_EXIT, true },
+            { "parent_id", GOAT_PARENT, true },
+            { "agent_name", GOAT_AGENT, true },
+        },
+        .blobs = "files",
+        .point = "UserMessageUUID", .point_time = "CreatedAt", .files = "Files",
+        .path = "Path", .exists = "Exists", .hash = "Hash", .size = "Size",
+        .flat = true,
+    },
+    [GOAT_DOC] = {
+        .name = "doc",
+        .member = {
+            { "session_id", GOAT_ID, false },
+            { "created_at", GOAT_CREATED, false },
+            { "model", GOAT_MODEL, false },
+            { "cwd", GOAT_CWD, false },
+            { "turn_count", GOAT_TURNS, false },
+            { "total_cost_usd", GOAT_COST, false },
+            { "exit_reason", GOAT_EXIT, false },
+            { "agent_name", GOAT_AGENT, false },
+        },
+        .blobs = "blobs",
+        .point = "checkpoint_id", .point_time = "created_at", .files = "files",
+        .path = "path", .hash = "hash",
+        .flat = true,
+    },
+};
+
+const char *goat_key(enum goat_dialect d, enum goat_field field)
+{
+    for (const struct goat_member *m = goat_dialects[d].member; m->key; m++)
+        if (m->field == field)
+            return m->key;
+    return NULL;
+}
+
+enum goat_form goat_form(enum goat_field field)
+{
+    switch (field) {
+    case GOAT_CREATED:
+    case GOAT_UPDATED: return GOAT_TIME;
+    case GOAT_MESSAGES:
+    case GOAT_TURNS:
+    case GOAT_TOKENS: return GOAT_INT;
+    case GOAT_COST: return GOAT_FLOAT;
+    default: return GOAT_TEXT;
+    }
+}
+
+/* Does the project's hash come right behind the id, as only seed 000 writes it? */
+static bool hash_is_second(struct slice object)
+{
+    struct json_iter it;
+    struct slice key, value;
+
+    return json_iter_open(&it, object) && json_iter_next(&it, &key, &value) &&
+           goat_key_is(key, "id") && json_iter_next(&it, &key, &value) &&
+           goat_key_is(key, "project_hash");
+}
+
+enum goat_dialect goat_dialect_of_metadata(struct slice object)
+{
+    static const char *const names[] = { "id", "session_id", "parent_id", "total_tokens",
+                                         "total_cost_usd" };
+    enum { ID, SESSION_ID, PARENT_ID, TOKENS, COST, COUNT };
+    struct slice value[COUNT];
+
+    goat_members(object, names, COUNT, value);
+    if (value[SESSION_ID].p && !value[ID].p)
+        return GOAT_DOC;
+    if (!value[COST].p && (value[PARENT_ID].p || value[TOKENS].p || hash_is_second(object)))
+        return GOAT_SPEC;
+    return GOAT_SHIPPED;
+}
+
+enum goat_dialect goat_dialect_of_manifest(struct slice object)
+{
+    struct slice value;
+
+    if (json_get(object, "checkpoint_id", &value))
+        return GOAT_DOC;
+    return json_get(object, "UserMessageUUID", &value) ? GOAT_SPEC : GOAT_SHIPPED;
+}

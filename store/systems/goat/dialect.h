@@ -1,0 +1,70 @@
+#ifndef STORE_SYSTEMS_GOAT_DIALECT_H
+#define STORE_SYSTEMS_GOAT_DIALECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lite/slice.h"
+
+/* The three dialects of the Go directory sessions (goat.md B): one engine and these tables of names. Which one a
+ * document is written in is told from the document; a session may mix them, file by file. */
+enum goat_dialect {
+    GOAT_SHIPPED, /* what the package writes; new sessions too */
+    GOAT_SPEC,    /* seed 000 */
+    GOAT_DOC,     /* seed 004 */
+    GOAT_DIALECTS
+};
+
+/* What metadata.json says, whatever the dialect calls it. */
+enum goat_field {
+    GOAT_ID,
+    GOAT_HASH, /* of the project */
+    GOAT_CWD,
+    GOAT_MODEL,
+    GOAT_PARENT,
+    GOAT_FORK_POINT,
+    GOAT_CREATED,
+    GOAT_UPDATED,
+    GOAT_MESSAGES,
+    GOAT_TURNS,
+    GOAT_TOKENS,
+    GOAT_COST,
+    GOAT_TITLE,
+    GOAT_EXIT,
+    GOAT_AGENT,
+    GOAT_FIELDS
+};
+
+enum goat_form { GOAT_TEXT, GOAT_TIME, GOAT_INT, GOAT_FLOAT };
+
+/* A member in the order in which the dialect writes it. */
+struct goat_member {
+    const char *key;
+    enum goat_field field;
+    bool omit_empty;
+};
+
+enum { GOAT_MEMBERS = 16 };
+
+struct goat_dialect_names {
+    const char *name;                        /* for people and rows */
+    struct goat_member member[GOAT_MEMBERS]; /* ends with key NULL */
+    const char *blobs;                       /* the folder of a checkpoint's contents */
+    const char *point, *point_time, *files;  /* of a manifest */
+    const char *path, *exists, *hash,
+        *size; /* of one of its files; NULL: the dialect has no such member */
+    bool flat; /* messages are rows of their own, not wrapped */
+};
+
+extern const struct goat_dialect_names goat_dialects[GOAT_DIALECTS];
+
+/* The key of a field; NULL where the dialect has none. */
+const char *goat_key(enum goat_dialect d, enum goat_field field);
+enum goat_form goat_form(enum goat_field field);
+
+/* Of a metadata document that is a valid object (goat.md B9). */
+enum goat_dialect goat_dialect_of_metadata(struct slice object);
+/* Of a manifest that is a valid object. */
+enum goat_dialect goat_dialect_of_manifest(struct slice object);
+
+#endif

@@ -1,0 +1,230 @@
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lite/buf.h"
+#include "lite/line.h"
+#include "store/place.h"
+#include "store/systems/goat/entry.h"
+#include "store/systems/goat/goat.h"
+#include "store/systems/goat/metadata.h"
+
+/* Names, sizes and times. A session is sorted by what its metadata says, so that small document is read here already;
+ * the logs are not. Directories with no file of ours in them are no sessions; one whose metadata is damaged is, and
+ * describe says what is wrong. */
+
+struct walk {
+    const struct store *store;
+    const struct scope *scope;
+    session_ref_fn *fn;
+    void *arg;
+    struct buf bytes; /* of a metadata.json */
+    struct arena scratch;
+    bool stopped, no_memory;
+};
+
+/* A session's directory being looked at: sessions is open as dirfd. */
+struct looking {
+    const struct store *store;
+    int dirfd;
+    const char *sessions;
+    struct slice folder, id;
+    struct buf *bytes;
+    struct arena *a; /* for the ref's texts and the metadata's */
+};
+
+static struct file_id id_of(const struct stat *sb)
+{
+    return (struct file_id){
+        .dev = sb->st_dev,
+        .ino = sb->st_ino,
+        .size = sb->st_size,
+        .mtime_ns = place_mtime(sb),
+        .ctime_ns = (int64_t)sb->st_ctim.tv_sec * 1000000000 + sb->st_ctim.tv_nsec,
+    };
+}
+
+/* The file that a reader wants; false: none of them is there. */
+static bool choose_file(const struct looking *l, const char **file, struct stat *sb)
+{
+    static const char *const files[] = { GOAT_MESSAGES_LOG, GOAT_TRANSCRIPT_LOG, GOAT_METADATA };
+    char name[NAME_MAX + 32];
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(name, sizeof name, "%.*s/%s", SLICE_ARG(l->id), files[i]);
+        if (fstatat(l->dirfd, name, sb, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        if (S_ISDIR(sb->st_mode) || (i == 0 && S_ISREG(sb->st_mode) && sb->st_size == 0))
+            continue;
+        *file = files[i];
+        return true;
+    }
+    return false;
+}
+
+/* The last time that the conversation's end tells; 0: none. */
+static int64_t last_time(int dirfd, const char *name)
+{
+    char end[4096];
+    struct file f;
+    size_t got = 0;
+    int64_t ns = 0, ms;
+    struct slice rest, line;
+    bool torn;
+
+    if (file_open(dirfd, name, 0, &f, NULL))
+        return 0;
+    int64_t from = f.id.size > (int64_t)sizeof end ? f.id.size - (int64_t)sizeof end : 0;
+
+    if (file_read(&f, from, end, sizeof end, &got, NULL) == ERR_OK)
+        for (rest = (struct slice){ end, got }; !ns && line_last(&rest, &line, &torn);)
+            if (goat_line_time(line, &ms))
+                ns = ms * 1000000;
+    file_close(&f);
+    return ns;
+}
+
+/* When it changed last: as the metadata says; a dialect that does not say leaves it to the newest message or file time. */
+static int64_t recent(const struct looking *l, const struct goat_metadata *m, const char *file,
+                      const struct stat *sb)
+{
+    char name[NAME_MAX + 32];
+
+    if (m->updated_ns)
+        return m->updated_ns;
+    snprintf(name, sizeof name, "%.*s/%s", SLICE_ARG(l->id), file);
+    int64_t mtime = place_mtime(sb),
+            last = file[1] == 'e' && file[2] == 's' ? last_time(l->dirfd, name) : 0;
+
+    return last > mtime ? last : mtime;
+}
+
+/* ERR_NOT_FOUND: there is no session. */
+static enum err_code look(const struct looking *l, struct goat_metadata *m, struct session_ref *ref)
+{
+    char name[NAME_MAX + 32];
+    const char *file;
+    struct stat sb;
+
+    if (!choose_file(l, &file, &sb))
+        return ERR_NOT_FOUND;
+    snprintf(name, sizeof name, "%.*s/" GOAT_METADATA, SLICE_ARG(l->id));
+    if (goat_metadata_read(l->dirfd, name, l->bytes, l->a, m))
+        return ERR_NOMEM;
+    char *path = arena_format(l->a, "%s/%.*s/%s", l->sessions, SLICE_ARG(l->id), file);
+
+    if (!path)
+        return ERR_NOMEM;
+    int64_t when = recent(l, m, file, &sb);
+
+    *ref = (struct session_ref){
+        .store = l->store,
+        .id = arena_copy(l->a, l->id),
+        .path = { path, strlen(path) },
+        .folder = arena_copy(l->a, l->folder),
+        .file = id_of(&sb),
+        .recent_ms = when / 1000000,
+        .recent_ns = (uint32_t)(when % 1000000),
+    };
+    if (strcmp(file, GOAT_METADATA) == 0)
+        ref->file.size = 0; /* there is no conversation */
+    return ref->id.p && ref->folder.p ? ERR_OK : ERR_NOMEM;
+}
+
+bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
+{
+    char real[PATH_MAX];
+
+    if (scope->all)
+        return true;
+    for (int way = 0; way < 2; way++) {
+        if (slice_eq(cwd, scope->project))
+            return true;
+        for (size_t i = 0; i < scope->trees; i++)
+            if (slice_eq(cwd, scope->tree[i]))
+                return true;
+        struct slice path = way == 0 && cwd.n ? arena_copy(a, cwd) : (struct slice){ NULL, 0 };
+
+        if (!path.p || !realpath(path.p, real))
+            return false;
+        cwd = (struct slice){ real, strlen(real) };
+    }
+    return false;
+}
+
+static bool is_real_dir(int dirfd, const struct dirent *entry)
+{
+    struct stat sb;
+
+    if (entry->d_type != DT_UNKNOWN)
+        return entry->d_type == DT_DIR;
+    return fstatat(dirfd, entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(sb.st_mode);
+}
+
+static void visit(struct walk *w, struct looking *l)
+{
+    struct goat_metadata m;
+    struct session_ref ref;
+
+    arena_reset(&w->scratch);
+    enum err_code rc = look(l, &m, &ref);
+
+    w->no_memory |= rc == ERR_NOMEM;
+    if (rc || (!m.why && !goat_in_scope(w->scope, m.text[GOAT_CWD], &w->scratch)))
+        return;
+    w->stopped = !w->fn(&ref, w->arg);
+}
+
+static bool walk_base(const char *sessions, struct slice folder, void *arg)
+{
+    struct walk *w = arg;
+    DIR *dir = opendir(sessions);
+    struct dirent *entry;
+
+    while (dir && !w->stopped && !w->no_memory && (entry = readdir(dir))) {
+        struct slice id = { entry->d_name, strlen(entry->d_name) };
+        struct looking l = { w->store, dirfd(dir), sessions, folder, id, &w->bytes, &w->scratch };
+
+        if (goat_is_id(id) && is_real_dir(l.dirfd, entry))
+            visit(w, &l);
+    }
+    if (dir)
+        closedir(dir);
+    return !w->stopped && !w->no_memory;
+}
+
+enum err_code goat_enumerate(const struct store *st, const struct scope *scope, session_ref_fn *fn,
+                             void *arg, struct err *e)
+{
+    struct walk w = { .store = st, .scope = scope, .fn = fn, .arg = arg };
+
+    goat_each_base(goat_of(st), walk_base, &w);
+    buf_fini(&w.bytes);
+    arena_fini(&w.scratch);
+    return w.no_memory ? err_set(e, ERR_NOMEM, st->path, "list sessions") : ERR_OK;
+}
+
+enum err_code goat_ref_at(const struct store *st, const char *sessions, struct slice folder,
+                          struct slice id, struct arena *a, struct session_ref *ref, struct err *e)
+{
+    int fd = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct goat_metadata m;
+    struct buf bytes = { 0 };
+    enum err_code rc = ERR_NOT_FOUND;
+
+    if (fd >= 0) {
+        struct looking l = { st, fd, sessions, folder, id, &bytes, a };
+
+        rc = look(&l, &m, ref);
+        close(fd);
+    }
+    buf_fini(&bytes);
+    if (rc == ERR_NOMEM)
+        return err_set(e, rc, sessions, "find session");
+    return rc ? err_set(e, rc, "", "find session %.*s: no such session", SLICE_ARG(id)) : ERR_OK;
+}

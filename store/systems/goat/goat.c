@@ -1,0 +1,113 @@
+#include "store/systems/goat/goat.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/systems/configdir.h"
+
+const struct goat *goat_of(const struct store *st)
+{
+    assert(st->ops == &goat_ops);
+    return (const struct goat *)st;
+}
+
+bool goat_is_point_id(struct slice id)
+{
+    if (id.n == 0 || id.n > NAME_MAX || id.p[0] == '.' || id.p[0] == '-')
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if (id.p[i] == '/' || (unsigned char)id.p[i] < 0x20 || id.p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+/* goat.md B5, Cleanup. */
+static bool is_memory(struct slice id)
+{
+    static const char suffix[] = "-memory";
+    size_t n = sizeof suffix - 1;
+
+    return slice_eq(id, SLICE("memory")) || (id.n > n && memcmp(id.p + id.n - n, suffix, n) == 0);
+}
+
+bool goat_is_id(struct slice id)
+{
+    return goat_is_point_id(id) && !is_memory(id);
+}
+
+const char *goat_path(const struct session_ref *ref, const char *rest, struct arena *a)
+{
+    const char *slash = memrchr(ref->path.p, '/', ref->path.n);
+    int n = slash ? (int)(slash - ref->path.p) : 0;
+
+    return arena_format(a, "%.*s%s%s", n, ref->path.p, rest[0] ? "/" : "", rest);
+}
+
+static void goat_close(struct store *st)
+{
+    struct goat *g = (struct goat *)st;
+
+    free(g->base.path);
+    scratch_pool_free(g->scratch);
+    free(g);
+}
+
+/* Looked for by itself, the place is the agent's configuration directory, and it counts only with a session in it. */
+static enum err_code look_around(struct goat *g, struct err *e)
+{
+    char place[PATH_MAX];
+
+    g->place = GOAT_CONFIG;
+    if (goat_has_sessions(g))
+        return ERR_OK;
+    snprintf(place, sizeof place, "%s/projects/*/sessions", g->base.path);
+    return err_set(e, ERR_NOT_FOUND, place, "open store: there are no sessions");
+}
+
+static enum err_code goat_open(const struct store_env *env, const char *path, struct store **out,
+                               struct err *e)
+{
+    enum err_code rc = ERR_OK;
+    struct goat *g = calloc(1, sizeof *g);
+
+    if (!g)
+        return err_set(e, ERR_NOMEM, path, "open store");
+    g->base = (struct store){ .ops = &goat_ops, .env = env };
+    if (!path)
+        rc = configdir_default(env, &g->base.path, e);
+    else if (!(g->base.path = configdir_absolute(env, path)))
+        rc = err_set(e, ERR_NOMEM, path, "open store");
+    if (!rc)
+        rc = configdir_require(g->base.path, e);
+    if (!rc && !(g->scratch = scratch_pool_new()))
+        rc = err_set(e, ERR_NOMEM, g->base.path, "open store");
+    if (!rc && !path)
+        rc = look_around(g, e);
+    else if (!rc)
+        g->place = goat_place_of(g->base.path);
+    if (rc)
+        goat_close(&g->base);
+    else
+        *out = &g->base;
+    return rc;
+}
+
+const struct store_ops goat_ops = {
+    .name = "goat",
+    .folders = "projects",
+    .ties_upwards = true, /* goat.md C2.4 */
+    .open = goat_open,
+    .close = goat_close,
+    .enumerate = goat_enumerate,
+    .describe = goat_describe,
+    .find = goat_find,
+    .at_path = goat_at_path,
+    .tail = goat_tail,
+    .load = goat_load,
+    .blocks = goat_blocks,
+    .messages = goat_messages,
+    .restore = goat_restore,
+};

@@ -1,0 +1,199 @@
+#include "store/systems/goat/log.h"
+
+#include "lite/json.h"
+#include "lite/utf8.h"
+#include "store/session.h"
+#include "store/systems/goat/goat.h"
+
+/* Flat rows tell their role on the first level, where the index looks; of nested rows a look at the front does. */
+enum { KIND_USER = 1, KIND_ASSISTANT, KIND_TOOL, KIND_SYSTEM };
+enum { MARK_MESSAGE = 1, MARK_TYPE = 2 };
+
+static const char *const kinds[] = { "user", "assistant", "tool", "system", NULL };
+static const char *const marks[] = { "message", "type", NULL };
+
+static const struct index_keys keys = {
+    .type = "role", .id = "uuid", .time = "timestamp", .kinds = kinds, .marks = marks
+};
+
+static bool has_log(const struct session_ref *ref)
+{
+    return !slice_has(ref->path, "/" GOAT_METADATA);
+}
+
+enum err_code goat_log_open(struct goat_log *log, const struct session_ref *ref,
+                            const atomic_bool *stop, struct err *e)
+{
+    *log = (struct goat_log){ .none = !has_log(ref), .file.file.fd = -1 };
+    return log->none ? ERR_OK : logfile_open(&log->file, ref->path.p, &keys, stop, e);
+}
+
+enum err_code goat_log_open_tail(struct goat_log *log, const struct session_ref *ref, size_t bytes,
+                                 struct err *e)
+{
+    *log = (struct goat_log){ .none = !has_log(ref), .file.file.fd = -1 };
+    return log->none ? ERR_OK : logfile_open_tail(&log->file, ref->path.p, &keys, bytes, e);
+}
+
+void goat_log_close(struct goat_log *log)
+{
+    if (!log->none)
+        logfile_close(&log->file);
+}
+
+bool goat_log_is_torn_end(const struct goat_log *log, size_t line)
+{
+    const struct index *ix = &log->file.index;
+
+    return ix->torn_tail && line + 1 == ix->n;
+}
+
+enum err_code goat_log_entry(struct goat_log *log, size_t line, struct goat_entry *out,
+                             struct err *e)
+{
+    struct slice row;
+    enum err_code rc = logfile_row(&log->file, line, &row, e);
+
+    if (!rc)
+        goat_entry_read(js_trim(row), out);
+    return rc;
+}
+
+static const enum message_kind message_kinds[] = {
+    [GOAT_OTHER] = MESSAGE_OTHER,         [GOAT_USER] = MESSAGE_USER,
+    [GOAT_ASSISTANT] = MESSAGE_ASSISTANT, [GOAT_TOOL] = MESSAGE_TOOL,
+    [GOAT_SYSTEM] = MESSAGE_SYSTEM,
+};
+
+/* The role at the front of a nested row as Go writes it. */
+static bool role_in_front(struct slice row, enum goat_role *role)
+{
+    static const char key[] = "\"message\":{\"role\":\"";
+    struct slice front = { row.p, row.n < 512 ? row.n : 512 };
+    const char *p = find_bytes(front.p, front.n, key, sizeof key - 1);
+
+    if (!p)
+        return false;
+    front =
+        (struct slice){ p + sizeof key - 1, (size_t)(front.p + front.n - p) - (sizeof key - 1) };
+    *role = slice_starts(front, "user\"")        ? GOAT_USER
+            : slice_starts(front, "assistant\"") ? GOAT_ASSISTANT
+            : slice_starts(front, "tool\"")      ? GOAT_TOOL
+            : slice_starts(front, "system\"")    ? GOAT_SYSTEM
+                                                 : GOAT_OTHER;
+    return *role != GOAT_OTHER;
+}
+
+static bool is_nothing(struct slice row)
+{
+    row = js_trim(row);
+    return row.n == 0 || slice_eq(row, SLICE("null")) ||
+           (row.n >= 2 && row.p[0] == '{' &&
+            js_trim((struct slice){ row.p + 1, row.n - 2 }).n == 0);
+}
+
+/* A row that the index could not tell: it is read. */
+static enum err_code look_inside(struct goat_log *log, size_t line, enum goat_line_kind *kind,
+                                 enum message_kind *message, struct err *e)
+{
+    const struct index_line *ix = &log->file.index.line[line];
+    struct goat_entry entry;
+    struct slice row;
+    enum goat_role role;
+    enum err_code rc = logfile_row(&log->file, line, &row, e);
+
+    if (rc)
+        return rc;
+    if (is_nothing(row)) {
+        *kind = GOAT_LINE_SKIP;
+    } else if (ix->state == LINE_BROKEN) {
+        *kind = GOAT_LINE_BROKEN;
+    } else if (ix->marks == MARK_MESSAGE && role_in_front(row, &role)) {
+        *kind = GOAT_LINE_MESSAGE;
+        *message = message_kinds[role];
+    } else {
+        goat_entry_read(js_trim(row), &entry);
+        role = goat_entry_role(&entry);
+        *kind =
+            entry.shape == GOAT_NOTHING || role == GOAT_OTHER ? GOAT_LINE_OTHER : GOAT_LINE_MESSAGE;
+        *message = message_kinds[role];
+    }
+    return ERR_OK;
+}
+
+enum err_code goat_log_kind(struct goat_log *log, size_t line, enum goat_line_kind *kind,
+                            enum message_kind *message, struct err *e)
+{
+    const struct index_line *ix = &log->file.index.line[line];
+    static const enum goat_role roles[] = { GOAT_OTHER, GOAT_USER, GOAT_ASSISTANT, GOAT_TOOL,
+                                            GOAT_SYSTEM };
+
+    *message = MESSAGE_OTHER;
+    if (ix->state == LINE_BLANK) {
+        *kind = GOAT_LINE_SKIP;
+        return ERR_OK;
+    }
+    if (ix->state == LINE_BROKEN && ix->length > GOAT_LINE_MAX) {
+        *kind = GOAT_LINE_BROKEN;
+        return ERR_OK;
+    }
+    if (ix->state == LINE_OK && ix->kind && !ix->marks) {
+        *kind = GOAT_LINE_MESSAGE;
+        *message = message_kinds[roles[ix->kind]];
+        return ERR_OK;
+    }
+    return look_inside(log, line, kind, message, e);
+}
+
+/* ---- a message by its uuid ---- */
+
+enum { PREFIX_MIN = 4 };
+
+static enum err_code begins_with(struct goat_log *log, size_t line, struct slice front, bool *yes,
+                                 struct err *e)
+{
+    struct arena a = { 0 };
+    struct goat_entry entry;
+    struct slice text;
+    enum err_code rc = goat_log_entry(log, line, &entry, e);
+
+    *yes = !rc && json_type(entry.uuid) == JSON_STRING && json_text(entry.uuid, &a, &text) &&
+           text.n > front.n && memcmp(text.p, front.p, front.n) == 0;
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code goat_log_find(struct goat_log *log, struct slice uuid, size_t *line, struct err *e)
+{
+    const struct index *ix = &log->file.index;
+    struct id128 want = id128_of(uuid), found = { 0 };
+    size_t hits = 0;
+
+    for (size_t i = 0; i < ix->n; i++)
+        if (ix->line[i].state == LINE_OK && id128_eq(ix->line[i].id, want)) {
+            *line = i;
+            return ERR_OK;
+        }
+    for (size_t i = 0; uuid.n >= PREFIX_MIN && i < ix->n; i++) {
+        bool yes;
+        enum err_code rc = ERR_OK;
+
+        if (ix->line[i].state != LINE_OK || id128_eq(ix->line[i].id, found))
+            continue;
+        rc = begins_with(log, i, uuid, &yes, e);
+        if (rc)
+            return rc;
+        if (!yes)
+            continue;
+        if (hits++ == 0)
+            *line = i;
+        found = ix->line[i].id;
+    }
+    if (hits == 1)
+        return ERR_OK;
+    return hits ? err_set(e, ERR_USAGE, log->file.path, "find message: several begin with %.*s",
+                          (int)(uuid.n > 64 ? 64 : uuid.n), uuid.p)
+                : err_set(e, ERR_NOT_FOUND, log->none ? "" : log->file.path,
+                          "find message %.*s: there is none", (int)(uuid.n > 64 ? 64 : uuid.n),
+                          uuid.p);
+}

@@ -1,0 +1,193 @@
+#include "store/systems/goat/metadata.h"
+
+#include <string.h>
+
+#include "lite/file.h"
+#include "lite/json.h"
+#include "lite/utf8.h"
+#include "store/systems/goat/members.h"
+
+/* Every spelling that a dialect has for a field, the more telling one of two first. */
+static const struct {
+    const char *key;
+    enum goat_field field;
+} spellings[] = {
+    { "id", GOAT_ID },
+    { "session_id", GOAT_ID },
+    { "project_hash", GOAT_HASH },
+    { "cwd", GOAT_CWD },
+    { "model", GOAT_MODEL },
+    { "parent_session_id", GOAT_PARENT },
+    { "parent_id", GOAT_PARENT },
+    { "fork_point_uuid", GOAT_FORK_POINT },
+    { "created_at", GOAT_CREATED },
+    { "updated_at", GOAT_UPDATED },
+    { "message_count", GOAT_MESSAGES },
+    { "turn_count", GOAT_TURNS },
+    { "total_tokens", GOAT_TOKENS },
+    { "total_cost_usd", GOAT_COST },
+    { "leaf_title", GOAT_TITLE },
+    { "exit_reason", GOAT_EXIT },
+    { "agent_name", GOAT_AGENT },
+};
+enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
+
+static const char *const wrong[] = {
+    [GOAT_TEXT] = "metadata.json has a number or a list where a text belongs",
+    [GOAT_TIME] = "metadata.json has a time that is none",
+    [GOAT_INT] = "metadata.json has a count that is no whole number",
+    [GOAT_FLOAT] = "metadata.json has an amount that is no number",
+};
+
+/* ---- times ---- */
+
+static bool digits(struct slice text, size_t at, size_t n)
+{
+    for (size_t i = at; i < at + n; i++)
+        if (i >= text.n || text.p[i] < '0' || text.p[i] > '9')
+            return false;
+    return true;
+}
+
+/* The digits behind the point, as nanoseconds; *at moves behind them. */
+static bool fraction(struct slice text, size_t *at, int64_t *ns)
+{
+    int64_t unit = 100000000;
+    size_t from = ++*at;
+
+    for (*ns = 0; digits(text, *at, 1); ++*at, unit /= 10)
+        *ns += (text.p[*at] - '0') * unit;
+    return *at > from;
+}
+
+static bool is_zone(struct slice zone)
+{
+    return slice_eq(zone, SLICE("Z")) ||
+           (zone.n == 6 && (zone.p[0] == '+' || zone.p[0] == '-') && digits(zone, 1, 2) &&
+            zone.p[3] == ':' && digits(zone, 4, 2));
+}
+
+bool goat_time(struct slice text, int64_t *ns)
+{
+    enum { SECONDS = 19 }; /* 2026-02-09T02:48:30 */
+    char plain[SECONDS + 6 + 1];
+    size_t at = SECONDS;
+    int64_t rest = 0, ms;
+
+    if (text.n < SECONDS + 1 || text.n > 64 || (text.p[10] != 'T' && text.p[10] != 't') ||
+        !digits(text, 0, 4) || !digits(text, 17, 2))
+        return false;
+    if (text.p[at] == '.' && !fraction(text, &at, &rest))
+        return false;
+    struct slice zone = { text.p + at, text.n - at };
+
+    if (!is_zone(zone))
+        return false;
+    memcpy(plain, text.p, SECONDS);
+    memcpy(plain + SECONDS, zone.p, zone.n);
+    if (!time_parse((struct slice){ plain, SECONDS + zone.n }, &ms))
+        return false;
+    /* Go's zero time, and what 64 bits of nanoseconds cannot hold: no time that would mean anything here. */
+    bool holds = ms > INT64_MIN / 1000000 + 1000 && ms < INT64_MAX / 1000000 - 1000;
+
+    *ns = holds ? ms * 1000000 + rest : 0;
+    return true;
+}
+
+/* ---- the document ---- */
+
+static void take_time(struct goat_metadata *m, enum goat_field field)
+{
+    int64_t ns;
+
+    if (!goat_time(m->text[field], &ns)) {
+        m->why = wrong[GOAT_TIME];
+        return;
+    }
+    if (field == GOAT_UPDATED)
+        m->updated_ns = ns;
+    else
+        m->created_ms = ns ? ns / 1000000 : TIME_NONE;
+}
+
+static bool take(struct goat_metadata *m, enum goat_field field, struct slice value,
+                 struct arena *a)
+{
+    enum goat_form form = goat_form(field);
+    enum json_type want = form == GOAT_TEXT || form == GOAT_TIME ? JSON_STRING : JSON_NUMBER;
+    int64_t whole;
+
+    m->raw[field] = value;
+    if (json_type(value) != want || (form == GOAT_INT && !json_int(value, &whole))) {
+        m->why = wrong[form];
+        return true;
+    }
+    if (want == JSON_STRING && !json_text(value, a, &m->text[field]))
+        return false;
+    if (form == GOAT_TIME)
+        take_time(m, field);
+    return true;
+}
+
+static const char *outer_fault(struct slice document, struct goat_metadata *m)
+{
+    if (document.n >= 3 && memcmp(document.p, "\xef\xbb\xbf", 3) == 0) {
+        m->bom = true;
+        document = (struct slice){ document.p + 3, document.n - 3 };
+    }
+    m->object = js_trim(document);
+    if (m->object.n == 0)
+        return "metadata.json is empty";
+    if (!json_valid(m->object))
+        return "metadata.json is no JSON";
+    return json_type(m->object) == JSON_OBJECT ? NULL : "metadata.json holds no object";
+}
+
+enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct goat_metadata *out)
+{
+    const char *names[SPELLINGS];
+    struct slice value[SPELLINGS];
+    struct goat_metadata m = { .created_ms = TIME_NONE };
+
+    m.why = outer_fault(document, &m);
+    if (m.why) {
+        *out = m;
+        return ERR_OK;
+    }
+    for (size_t i = 0; i < SPELLINGS; i++)
+        names[i] = spellings[i].key;
+    goat_members(m.object, names, SPELLINGS, value);
+    m.dialect = goat_dialect_of_metadata(m.object);
+    for (size_t i = 0; i < SPELLINGS; i++) {
+        enum goat_field field = spellings[i].field;
+
+        if (value[i].p && json_type(value[i]) != JSON_NULL && !m.raw[field].p &&
+            !take(&m, field, value[i], a))
+            return ERR_NOMEM;
+    }
+    if (!m.why && !m.raw[GOAT_ID].p)
+        m.why = "metadata.json names no session";
+    *out = m;
+    return ERR_OK;
+}
+
+enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes, struct arena *a,
+                                 struct goat_metadata *out)
+{
+    enum err_code rc;
+
+    bytes->n = 0;
+    rc = file_read_all(dirfd, name, 0, GOAT_METADATA_MAX, bytes, NULL);
+    if (rc == ERR_NOMEM)
+        return rc;
+    if (!rc)
+        return goat_metadata_parse(buf_slice(bytes), a, out);
+    *out = (struct goat_metadata){ .created_ms = TIME_NONE };
+    switch (rc) {
+    case ERR_NOT_FOUND: out->why = "there is no metadata.json"; break;
+    case ERR_UNSAFE: out->why = "metadata.json is a link, or no regular file"; break;
+    case ERR_FORMAT: out->why = "metadata.json is larger than 1 MiB"; break;
+    default: out->why = "metadata.json cannot be read";
+    }
+    return ERR_OK;
+}
