@@ -8,6 +8,7 @@
 #include "lite/buf.h"
 #include "lite/err.h"
 #include "lite/slice.h"
+#include "store/branch.h"
 #include "store/change/change.h"
 #include "store/checkpoint.h"
 #include "store/env.h"
@@ -100,6 +101,13 @@ struct store_ops {
     /* The whole conversation, through the line index. */
     enum err_code (*load)(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e);
+    /* Optional, together. What leaves that conversation, the newest first; and one of them read like it, to its last
+     * message. ERR_NOT_FOUND: there is no such message. */
+    enum err_code (*branches)(const struct store *st, const struct session_ref *ref,
+                              const atomic_bool *cancel, struct branch_list *out, struct err *e);
+    enum err_code (*load_branch)(const struct store *st, const struct session_ref *ref,
+                                 struct id128 leaf, const atomic_bool *cancel,
+                                 struct transcript **out, struct err *e);
     /* Takes one row's bytes apart for a reader. */
     enum err_code (*blocks)(const struct store *st, struct slice row, struct block_list *out,
                             struct err *e);

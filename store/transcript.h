@@ -34,6 +34,8 @@ enum message_flags {
     MESSAGE_BRANCHED = 1 << 3, /* another branch leaves here that is not shown */
     MESSAGE_BROKEN = 1 << 4,   /* a line that does not parse, shown in its place */
     MESSAGE_GAP = 1 << 5,      /* its parent is not in the file: what came before is missing */
+    MESSAGE_ASIDE = 1 << 6,    /* here a branch leaves what a resume goes on with */
+    MESSAGE_LEAF = 1 << 7,     /* a resume goes on after this one; only where there are branches */
 };
 
 struct message {

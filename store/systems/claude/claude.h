@@ -61,6 +61,11 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
                              struct session_ref *ref, struct err *e);
 enum err_code claude_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                           struct transcript **out, struct err *e);
+enum err_code claude_branches(const struct store *st, const struct session_ref *ref,
+                              const atomic_bool *cancel, struct branch_list *out, struct err *e);
+enum err_code claude_load_branch(const struct store *st, const struct session_ref *ref,
+                                 struct id128 leaf, const atomic_bool *cancel,
+                                 struct transcript **out, struct err *e);
 enum err_code claude_load(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e);
 enum err_code claude_messages(const struct store *st, const struct session_ref *ref,

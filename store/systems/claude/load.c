@@ -5,129 +5,27 @@
 #include "store/systems/claude/facts.h"
 #include "store/systems/claude/leaf.h"
 #include "store/systems/claude/list.h"
-#include "store/systems/claude/log.h"
+#include "store/systems/claude/way.h"
 
-/* The conversation as a person reads it: what a resume would continue, and all that came before it. So the
- * way up goes on above a compaction boundary, and where the chain is broken it goes on with the row
- * before in the file. */
+/* The conversation as a person reads it: what a resume would continue, and all that came before it; or another
+ * branch of it, and where it leaves that. */
 
 enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
 
-struct loading {
-    struct claude_log log;
-    uint32_t *path; /* owned; first from the leaf up, then turned round */
-    size_t n, cap;
-    uint8_t *gap; /* owned; by node: its parent is missing */
-    bool partial;
-};
-
-static enum err_code add_node(struct loading *l, uint32_t node, struct err *e)
+/* Marks the rows of the way from which something leaves that is not shown. Answers whether there is any. */
+static bool mark_forks(struct claude_way *way)
 {
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? l->cap + l->cap / 2 : 256;
-        uint32_t *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(l->path, cap * sizeof *more);
-
-        if (!more)
-            return err_set(e, ERR_NOMEM, l->log.file.path, "follow the conversation");
-        l->path = more;
-        l->cap = cap;
-    }
-    l->path[l->n++] = node;
-    l->log.chain.mark[node] |= NODE_LISTED;
-    return ERR_OK;
-}
-
-/* The nearest message above this line that is not on the way yet. */
-static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
-{
-    const struct chain *c = &log->chain;
-
-    for (size_t i = c->node[node].line; i-- > 0;) {
-        const struct index_line *line = claude_line(log, i);
-        uint32_t at = claude_line_speaks(line) && !(line->marks & (MARK_SIDECHAIN | MARK_TEAM)) &&
-                              !id128_none(line->id)
-                          ? chain_find(c, line->id)
-                          : CHAIN_NONE;
-
-        if (at != CHAIN_NONE && c->node[at].line == i && !(c->mark[at] & NODE_LISTED))
-            return at;
-    }
-    return CHAIN_NONE;
-}
-
-/* Where the way goes on above a node. A boundary whose past is not named, a parent that is not there and a
- * circle are all left by the row before in the file, which in a tail may lie outside. */
-static enum err_code step(struct loading *l, uint32_t *node, struct err *e)
-{
-    struct chain *c = &l->log.chain;
-    uint32_t at = *node;
-    bool root = c->node[at].parent == CHAIN_NONE;
-    enum err_code rc = claude_before(&l->log, at, node, e);
-
-    if (rc || (*node != CHAIN_NONE && !(c->mark[*node] & NODE_LISTED)))
-        return rc;
-    bool seam = root && claude_line_is(claude_node_line(&l->log, at), CLAUDE_SYSTEM) &&
-                (claude_node_line(&l->log, at)->marks & (MARK_COMPACT | MARK_LOGICAL));
-
-    *node = CHAIN_NONE;
-    if (l->partial || (root && !seam))
-        return ERR_OK;
-    if (!root)
-        l->gap[at] = 1;
-    *node = before_in_file(&l->log, at);
-    return ERR_OK;
-}
-
-static void turn_round(uint32_t *node, size_t n)
-{
-    for (size_t i = 0; i < n / 2; i++) {
-        uint32_t t = node[i];
-
-        node[i] = node[n - 1 - i];
-        node[n - 1 - i] = t;
-    }
-}
-
-static enum err_code find_leaf(struct loading *l, uint32_t *leaf, struct err *e)
-{
-    bool cleared;
-    enum err_code rc = claude_resume_leaf(&l->log, leaf, &cleared, e);
-
-    /* A person wants to read what is there, also when a resume would begin anew. */
-    if (!rc && *leaf == CHAIN_NONE)
-        rc = claude_message_leaf(&l->log, leaf, e);
-    return rc;
-}
-
-static enum err_code climb(struct loading *l, uint32_t leaf, struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (uint32_t at = leaf; !rc && at != CHAIN_NONE;) {
-        rc = add_node(l, at, e);
-        if (!rc)
-            rc = step(l, &at, e);
-    }
-    turn_round(l->path, l->n);
-    return rc;
-}
-
-/* Marks the rows of the way from which something leaves that is not shown. */
-static void mark_forks(struct claude_log *log)
-{
-    struct chain *c = &log->chain;
+    struct chain *c = &way->log.chain;
+    bool any = false;
 
     for (uint32_t i = 0; i < c->n; i++)
-        c->mark[i] &= (uint8_t)~NODE_BRANCH;
+        c->mark[i] &= (uint8_t) ~(NODE_BRANCH | NODE_FORK);
     for (uint32_t i = 0; i < c->n; i++) {
-        if (!chain_has_row(c, i) || c->mark[i] & NODE_LISTED)
-            continue;
-        const struct index_line *line = claude_node_line(log, i);
         uint32_t at = i;
 
-        if (!claude_line_speaks(line) || line->marks & (MARK_SIDECHAIN | MARK_TEAM))
+        if (!claude_way_lacks(way, i))
             continue;
+        any = true;
         while (at != CHAIN_NONE && !(c->mark[at] & (NODE_LISTED | NODE_BRANCH))) {
             c->mark[at] |= NODE_BRANCH;
             at = chain_up(c, at);
@@ -135,6 +33,7 @@ static void mark_forks(struct claude_log *log)
         if (at != CHAIN_NONE && c->mark[at] & NODE_LISTED)
             c->mark[at] |= NODE_FORK;
     }
+    return any;
 }
 
 static uint8_t kind_of(const struct index_line *line)
@@ -163,11 +62,31 @@ static enum err_code is_seam(struct claude_log *log, uint32_t line, bool *seam, 
     return rc;
 }
 
+/* What is to be shown: the way, and what it has in common with the one a resume goes on with. */
+struct loading {
+    struct claude_way way;
+    uint8_t *main;  /* owned; by node: on that way; NULL: this is that way */
+    bool forked;    /* some messages are on no way */
+    uint32_t aside; /* the first node of the way that is not on the other; CHAIN_NONE: none */
+};
+
+static unsigned flags_of(const struct loading *l, uint32_t node)
+{
+    const struct claude_way *way = &l->way;
+
+    if (node == CHAIN_NONE)
+        return 0;
+    return (way->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0) |
+           (way->gap[node] ? MESSAGE_GAP : 0) | (node == l->aside ? MESSAGE_ASIDE : 0) |
+           (node == way->leaf && l->forked ? MESSAGE_LEAF : 0);
+}
+
 static enum err_code add_message(struct loading *l, struct transcript *t, uint32_t line,
                                  struct err *e)
 {
-    const struct index_line *ix = claude_line(&l->log, line);
-    uint32_t node = id128_none(ix->id) ? CHAIN_NONE : chain_find(&l->log.chain, ix->id);
+    struct claude_log *log = &l->way.log;
+    const struct index_line *ix = claude_line(log, line);
+    uint32_t node = id128_none(ix->id) ? CHAIN_NONE : chain_find(&log->chain, ix->id);
     struct message m = { .offset = ix->offset,
                          .length = ix->length,
                          .line = line,
@@ -175,7 +94,7 @@ static enum err_code add_message(struct loading *l, struct transcript *t, uint32
                          .id = ix->id,
                          .kind = kind_of(ix) };
     bool seam;
-    enum err_code rc = is_seam(&l->log, line, &seam, e);
+    enum err_code rc = is_seam(log, line, &seam, e);
     unsigned flags = 0;
 
     flags |= claude_line_has(ix, MARK_META) ? MESSAGE_META : 0;
@@ -184,9 +103,8 @@ static enum err_code add_message(struct loading *l, struct transcript *t, uint32
     if (ix->state == LINE_BROKEN) {
         flags = MESSAGE_BROKEN;
         m.kind = MESSAGE_OTHER;
-    } else if (node != CHAIN_NONE) {
-        flags |= l->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0;
-        flags |= node < l->log.chain.n && l->gap[node] ? MESSAGE_GAP : 0;
+    } else {
+        flags |= flags_of(l, node);
     }
     m.flags = (uint8_t)flags;
     t->message[t->n++] = m;
@@ -204,15 +122,17 @@ static bool is_broken(const struct index *ix, size_t line)
 static enum err_code fill(struct loading *l, const struct claude_list *behind, struct transcript *t,
                           struct err *e)
 {
-    const struct index *ix = &l->log.file.index;
-    size_t broken = 0, n = l->n + behind->n;
+    const struct claude_way *way = &l->way;
+    const struct index *ix = &way->log.file.index;
+    size_t broken = 0, n = way->n + behind->n;
     enum err_code rc = ERR_OK;
 
     t->message = malloc((n + t->broken + 1) * sizeof *t->message);
     if (!t->message)
         return err_set(e, ERR_NOMEM, t->path, "load the conversation");
     for (size_t i = 0; !rc && i < n; i++) {
-        uint32_t line = i < l->n ? l->log.chain.node[l->path[i]].line : behind->item[i - l->n].line;
+        uint32_t line =
+            i < way->n ? way->log.chain.node[way->path[i]].line : behind->item[i - way->n].line;
 
         for (; !rc && broken < line; broken++)
             if (is_broken(ix, broken))
@@ -226,30 +146,42 @@ static enum err_code fill(struct loading *l, const struct claude_list *behind, s
     return rc;
 }
 
-static enum err_code make(struct loading *l, struct transcript *t, struct err *e)
+/* Goes the way to another leaf, knowing the one to the first. */
+static enum err_code leave_way(struct loading *l, uint32_t leaf, struct err *e)
+{
+    struct claude_way *way = &l->way;
+    const size_t n = way->log.chain.n;
+    enum err_code rc = claude_way_go(way, way->leaf, e);
+
+    l->main = rc ? NULL : calloc(n + 1, 1);
+    if (!rc && !l->main)
+        rc = err_set(e, ERR_NOMEM, way->log.file.path, "load the branch");
+    for (size_t i = 0; i < n && !rc; i++)
+        l->main[i] = way->log.chain.mark[i] & NODE_LISTED;
+    if (!rc)
+        rc = claude_way_go(way, leaf, e);
+    for (size_t i = way->n; i-- > 0 && !rc && !l->main[way->path[i]];)
+        l->aside = way->path[i];
+    return rc;
+}
+
+static enum err_code make(struct loading *l, uint32_t leaf, struct transcript *t, struct err *e)
 {
     struct claude_list behind = { 0 };
-    const struct index *ix = &l->log.file.index;
-    uint32_t leaf = CHAIN_NONE;
-    enum err_code rc = find_leaf(l, &leaf, e);
+    struct claude_way *way = &l->way;
+    const struct index *ix = &way->log.file.index;
+    enum err_code rc = leaf == way->leaf ? claude_way_go(way, leaf, e) : leave_way(l, leaf, e);
 
-    l->gap = calloc(l->log.chain.n + 1, 1);
-    if (!l->gap)
-        rc = err_set(e, ERR_NOMEM, t->path, "load the conversation");
-    if (!rc)
-        rc = climb(l, leaf, e);
     if (!rc && leaf != CHAIN_NONE)
-        rc = claude_parallel(&l->log, &l->path, &l->n, e);
-    if (!rc && leaf != CHAIN_NONE)
-        rc = claude_trailing(&l->log, leaf, &behind, e);
+        rc = claude_trailing(&way->log, leaf, &behind, e);
     if (!rc) {
-        mark_forks(&l->log);
-        t->partial = l->partial;
+        l->forked = mark_forks(way);
+        t->partial = way->partial;
         t->torn_tail = ix->torn_tail;
         t->lines = ix->n;
         for (size_t i = 0; i < ix->n; i++)
             t->broken += is_broken(ix, i);
-        t->id = l->log.file.file.id;
+        t->id = way->log.file.file.id;
         t->size = t->id.size;
         rc = fill(l, &behind, t, e);
     }
@@ -257,10 +189,11 @@ static enum err_code make(struct loading *l, struct transcript *t, struct err *e
     return rc;
 }
 
+/* branch: the last message of another branch, or none. */
 static enum err_code load(const struct session_ref *ref, const struct claude_log_want *want,
-                          struct transcript **out, struct err *e)
+                          struct id128 branch, struct transcript **out, struct err *e)
 {
-    struct loading l = { 0 };
+    struct loading l = { .aside = CHAIN_NONE };
     struct transcript *t = calloc(1, sizeof *t);
     enum err_code rc = ERR_OK;
 
@@ -268,16 +201,17 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
         rc = err_set(e, ERR_NOMEM, ref->path.p, "load the conversation");
     if (rc)
         goto done;
-    rc = claude_log_open(&l.log, t->path, want, e);
+    rc = claude_way_open(&l.way, t->path, want, e);
     if (rc)
         goto done;
-    const struct index *ix = &l.log.file.index;
+    uint32_t leaf = id128_none(branch) ? l.way.leaf : chain_find(&l.way.log.chain, branch);
 
-    l.partial = want->tail && (ix->n ? ix->line[0].offset > 0 : l.log.file.file.id.size > 0);
-    rc = make(&l, t, e);
-    claude_log_close(&l.log);
-    free(l.path);
-    free(l.gap);
+    if (!id128_none(branch) && (leaf == CHAIN_NONE || !chain_has_row(&l.way.log.chain, leaf)))
+        rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message is not there");
+    else
+        rc = make(&l, leaf, t, e);
+    claude_way_close(&l.way);
+    free(l.main);
 done:
     if (rc)
         transcript_free(t);
@@ -289,9 +223,16 @@ done:
 enum err_code claude_load(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
+    return claude_load_branch(st, ref, (struct id128){ 0 }, cancel, out, e);
+}
+
+enum err_code claude_load_branch(const struct store *st, const struct session_ref *ref,
+                                 struct id128 leaf, const atomic_bool *cancel,
+                                 struct transcript **out, struct err *e)
+{
     (void)st;
-    return load(ref, &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel }, out,
-                e);
+    return load(ref, &(struct claude_log_want){ .kinds = CLAUDE_MAIN_KINDS, .stop = cancel }, leaf,
+                out, e);
 }
 
 /* One row may be larger than the window: then the window grows, up to a limit. */
@@ -304,7 +245,7 @@ enum err_code claude_tail(const struct store *st, const struct session_ref *ref,
     (void)st;
     for (;;) {
         struct transcript *t;
-        enum err_code rc = load(ref, &want, &t, e);
+        enum err_code rc = load(ref, &want, (struct id128){ 0 }, &t, e);
 
         if (rc)
             return rc;

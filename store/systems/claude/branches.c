@@ -1,0 +1,140 @@
+#include <stdlib.h>
+
+#include "store/systems/claude/claude.h"
+#include "store/systems/claude/leaf.h"
+#include "store/systems/claude/prompt.h"
+#include "store/systems/claude/way.h"
+
+/* What leaves the way that a resume goes on with: every message off it that nothing off it follows is the end of a
+ * branch. Branches may leave branches; each is told from where it leaves the way. */
+
+enum {
+    FIRST_MESSAGES = 8, /* looked at for what a branch begins with */
+    BRANCHES_MAX = 500, /* the newest; nobody reads more, and each is climbed by itself */
+};
+
+struct finding_out {
+    struct claude_way way;
+    struct branch_list *list; /* to be filled */
+};
+
+static enum err_code no_memory(const struct finding_out *f, struct err *e)
+{
+    return err_set(e, ERR_NOMEM, f->way.log.file.path, "look for branches");
+}
+
+/* Marks whatever has a message off the way below it. */
+static void mark_inner(struct claude_way *way)
+{
+    struct chain *c = &way->log.chain;
+
+    for (uint32_t i = 0; i < c->n; i++)
+        c->mark[i] &= (uint8_t)~NODE_BRANCH;
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t at = claude_way_lacks(way, i) ? chain_up(c, i) : CHAIN_NONE;
+
+        while (at != CHAIN_NONE && !(c->mark[at] & (NODE_LISTED | NODE_BRANCH))) {
+            c->mark[at] |= NODE_BRANCH;
+            at = chain_up(c, at);
+        }
+    }
+}
+
+/* The message of the way above a node; CHAIN_NONE: the branch has a beginning of its own, or goes in a circle. *messages
+ * are those between; first, of which there are *firsts, are the uppermost of them, the uppermost first. */
+static uint32_t climb(const struct finding_out *f, uint32_t node, size_t *messages, uint32_t *first,
+                      size_t *firsts)
+{
+    const struct chain *c = &f->way.log.chain;
+    uint32_t ring[FIRST_MESSAGES];
+    size_t n = 0;
+
+    for (size_t steps = 0; node != CHAIN_NONE && !(c->mark[node] & NODE_LISTED) && steps < c->n;
+         steps++) {
+        if (claude_way_lacks(&f->way, node))
+            ring[n++ % FIRST_MESSAGES] = node;
+        node = chain_up(c, node);
+    }
+    *messages = n;
+    *firsts = n < FIRST_MESSAGES ? n : FIRST_MESSAGES;
+    for (size_t i = 0; i < *firsts; i++)
+        first[i] = ring[(n - 1 - i) % FIRST_MESSAGES];
+    return node;
+}
+
+/* The first prompt among them. */
+static enum err_code read_prompt(struct finding_out *f, const uint32_t *first, size_t n,
+                                 struct slice *out, struct err *e)
+{
+    struct claude_log *log = &f->way.log;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc && out->n == 0; i++) {
+        struct prompt p = { .text = { 0 } };
+        struct slice row;
+
+        if (claude_node_line(log, first[i])->kind != CLAUDE_USER)
+            continue;
+        rc = claude_log_row(log, log->chain.node[first[i]].line, &row, e);
+        if (!rc && !prompt_of_row(row, &f->list->arena, &p))
+            rc = no_memory(f, e);
+        if (rc || (p.text.n == 0 && p.command.n == 0))
+            continue;
+        *out = arena_copy(&f->list->arena, p.text.n ? p.text : p.command); /* the row goes */
+        if (!out->p)
+            rc = no_memory(f, e);
+    }
+    return rc;
+}
+
+static enum err_code add(struct finding_out *f, uint32_t leaf, struct err *e)
+{
+    const struct chain *c = &f->way.log.chain;
+    struct branch_list *list = f->list;
+    struct branch b = { .leaf = chain_id(c, leaf),
+                        .time_ms = claude_node_line(&f->way.log, leaf)->time_ms };
+    uint32_t first[FIRST_MESSAGES];
+    size_t firsts;
+    uint32_t from = climb(f, leaf, &b.messages, first, &firsts);
+
+    if (from != CHAIN_NONE)
+        b.from = chain_id(c, from);
+    enum err_code rc = read_prompt(f, first, firsts, &b.prompt, e);
+    struct branch *more = arena_grow(&list->arena, list->branch, list->n, sizeof *more);
+
+    if (rc || !more)
+        return rc ? rc : no_memory(f, e);
+    list->branch = more;
+    list->branch[list->n++] = b;
+    return ERR_OK;
+}
+
+enum err_code claude_branches(const struct store *st, const struct session_ref *ref,
+                              const atomic_bool *cancel, struct branch_list *out, struct err *e)
+{
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
+    struct branch_list list = { 0 };
+    struct finding_out f = { .list = &list };
+    enum err_code rc = claude_way_open(&f.way, ref->path.p, &want, e);
+
+    (void)st;
+    if (rc)
+        return err_wrap(e, rc, "look for branches");
+    rc = claude_way_go(&f.way, f.way.leaf, e);
+    mark_inner(&f.way);
+    const struct chain *c = &f.way.log.chain;
+
+    for (size_t i = c->n;
+         i-- > 0 && !rc && list.n < BRANCHES_MAX;) { /* the newest last in the file */
+        if (cancel && atomic_load(cancel))
+            rc = ERR_CANCELLED;
+        else if (claude_way_lacks(&f.way, (uint32_t)i) && !(c->mark[i] & NODE_BRANCH))
+            rc = add(&f, (uint32_t)i, e);
+    }
+    claude_way_close(&f.way);
+    if (rc)
+        branch_list_fini(&list);
+    else
+        *out = list;
+    return rc ? err_wrap(e, rc, "look for branches") : ERR_OK;
+}

@@ -1,0 +1,26 @@
+#ifndef STORE_SYSTEMS_CLAUDE_WAY_H
+#define STORE_SYSTEMS_CLAUDE_WAY_H
+
+#include "store/systems/claude/log.h"
+
+/* The way from the beginning of a conversation to one of its ends, as a person reads it: also across compaction
+ * boundaries, and where the chain is broken on with the row before in the file. Its nodes are marked NODE_LISTED. */
+struct claude_way {
+    struct claude_log log;
+    uint32_t *path; /* owned; nodes, oldest first */
+    size_t n, cap;
+    uint8_t *gap;  /* owned; by node: its parent is missing */
+    bool partial;  /* only the end of the file was read */
+    uint32_t leaf; /* what a resume goes on from; CHAIN_NONE: there is nothing */
+};
+
+/* Opens the log and finds the leaf; nothing is marked yet. On failure nothing is left open. */
+MUST_CHECK enum err_code claude_way_open(struct claude_way *way, const char *path,
+                                         const struct claude_log_want *want, struct err *e);
+void claude_way_close(struct claude_way *way);
+/* Goes to this end; what was marked before no longer is. */
+MUST_CHECK enum err_code claude_way_go(struct claude_way *way, uint32_t leaf, struct err *e);
+/* A message of the conversation, not of a sub-agent, that is not on the way. */
+bool claude_way_lacks(const struct claude_way *way, uint32_t node);
+
+#endif

@@ -1,0 +1,188 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "store/systems/claude/claude.h"
+#include "support/talk.h"
+
+/* A conversation that is a tree: what leaves the way that a resume goes on with, and that read in its turn. */
+
+/* u1 a1 ─┬─ u2 a2 ─── u4 a4
+ *        └─ u3 a3           and the way goes to a3 */
+static struct talk forked(void)
+{
+    struct talk t;
+
+    talk_begin(&t);
+    talk_user(&t, "u1", "");
+    talk_assistant(&t, "a1", "u1");
+    talk_user(&t, "u2", "a1");
+    talk_assistant(&t, "a2", "u2");
+    talk_user(&t, "u4", "a2");
+    talk_assistant(&t, "a4", "u4");
+    talk_user(&t, "u3", "a1");
+    talk_assistant(&t, "a3", "u3");
+    return t;
+}
+
+static struct branch_list branches(struct talk *t)
+{
+    struct session_ref ref = talk_ref(t);
+    struct branch_list list = { 0 };
+
+    assert_int_equal(claude_branches(NULL, &ref, NULL, &list, NULL), ERR_OK);
+    return list;
+}
+
+static void assert_id(struct id128 id, const char *text)
+{
+    assert_true(id128_eq(id, id128_of((struct slice){ text, strlen(text) })));
+}
+
+static void assert_branch(const struct branch *b, const char *leaf, const char *from,
+                          size_t messages, const char *prompt)
+{
+    assert_id(b->leaf, leaf);
+    assert_id(b->from, from);
+    assert_int_equal(b->messages, messages);
+    assert_true(slice_eq(b->prompt, (struct slice){ prompt, strlen(prompt) }));
+}
+
+/* The messages of a branch, each by the flags that tell of branches. */
+static void assert_flags(struct talk *t, const char *leaf, const char *want)
+{
+    struct session_ref ref = talk_ref(t);
+    struct transcript *got;
+    char text[256] = "";
+    size_t at = 0;
+
+    assert_int_equal(claude_load_branch(NULL, &ref, id128_of((struct slice){ leaf, strlen(leaf) }),
+                                        NULL, &got, NULL),
+                     ERR_OK);
+    for (size_t i = 0; i < got->n; i++) {
+        unsigned f = got->message[i].flags;
+
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? " " : "",
+                               f & MESSAGE_ASIDE ? "aside" : ".",
+                               f & MESSAGE_BRANCHED ? "+branched" : "",
+                               f & MESSAGE_LEAF ? "+leaf" : "");
+    }
+    transcript_free(got);
+    assert_string_equal(text, want);
+}
+
+static void what_leaves_the_way_is_a_branch(void **state)
+{
+    (void)state;
+    struct talk t = forked();
+    struct branch_list list = branches(&t);
+
+    assert_int_equal(list.n, 1);
+    assert_branch(&list.branch[0], "a4", "a1", 4, "u2");
+    branch_list_fini(&list);
+    talk_end(&t);
+}
+
+static void a_branch_is_read_from_the_beginning_to_its_end(void **state)
+{
+    (void)state;
+    struct talk t = forked();
+
+    assert_flags(&t, "a4", ". .+branched aside . . .");
+    assert_flags(&t, "a2", ". .+branched aside .+branched");
+    talk_end(&t);
+}
+
+static void who_resumes_earlier_makes_the_rest_a_branch(void **state)
+{
+    (void)state;
+    struct talk t = forked();
+
+    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\",\"explicit\":true}\n");
+    struct branch_list list = branches(&t);
+
+    assert_int_equal(list.n, 2);
+    assert_branch(&list.branch[0], "a3", "a1", 2, "u3");
+    assert_branch(&list.branch[1], "a4", "a2", 2, "u4");
+    branch_list_fini(&list);
+    assert_flags(&t, "a4", ". .+branched . .+leaf aside .");
+    talk_end(&t);
+}
+
+static void a_conversation_without_branches_has_no_marks(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    talk_begin(&t);
+    talk_user(&t, "u1", "");
+    talk_assistant(&t, "a1", "u1");
+    struct branch_list list = branches(&t);
+
+    assert_int_equal(list.n, 0);
+    branch_list_fini(&list);
+    assert_flags(&t, "a1", ". .");
+    talk_end(&t);
+}
+
+static void rows_of_sub_agents_and_circles_are_no_branches(void **state)
+{
+    (void)state;
+    struct talk t = forked();
+
+    talk_row(&t, "assistant", "s1", "a1", "\"isSidechain\":true");
+    talk_user(&t, "c1", "c2");
+    talk_user(&t, "c2", "c1");
+    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a3\",\"explicit\":true}\n");
+    struct branch_list list = branches(&t);
+
+    assert_int_equal(list.n, 1);
+    assert_branch(&list.branch[0], "a4", "a1", 4, "u2");
+    branch_list_fini(&list);
+    talk_end(&t);
+}
+
+static void a_branch_that_is_not_there_is_not_found(void **state)
+{
+    (void)state;
+    struct talk t = forked();
+    struct session_ref ref = talk_ref(&t);
+    struct transcript *got = NULL;
+
+    assert_int_equal(claude_load_branch(NULL, &ref, id128_of(SLICE("none")), NULL, &got, NULL),
+                     ERR_NOT_FOUND);
+    assert_null(got);
+    talk_end(&t);
+}
+
+static void who_waits_no_more_stops_it(void **state)
+{
+    (void)state;
+    struct talk t = forked();
+    struct session_ref ref = talk_ref(&t);
+    struct branch_list list = { 0 };
+    const atomic_bool stop = true;
+
+    assert_int_equal(claude_branches(NULL, &ref, &stop, &list, NULL), ERR_CANCELLED);
+    assert_int_equal(list.n, 0);
+    talk_end(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_leaves_the_way_is_a_branch),
+        cmocka_unit_test(a_branch_is_read_from_the_beginning_to_its_end),
+        cmocka_unit_test(who_resumes_earlier_makes_the_rest_a_branch),
+        cmocka_unit_test(a_conversation_without_branches_has_no_marks),
+        cmocka_unit_test(rows_of_sub_agents_and_circles_are_no_branches),
+        cmocka_unit_test(a_branch_that_is_not_there_is_not_found),
+        cmocka_unit_test(who_waits_no_more_stops_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
