@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-const struct store_ops *const store_systems[] = { &claude_ops, &goat_ops, NULL };
+const struct store_ops *const store_systems[] = { &claude_ops, &goat_ops, &exathena_ops, NULL };
 
 const struct store_ops *store_system(struct slice name)
 {

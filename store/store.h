@@ -180,6 +180,10 @@ struct store_ops {
      * this is no point one can go back to. */
     enum err_code (*plan)(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
+    /* Optional. The same where plan goes back further than to the point, because the system keeps no better record: what
+     * each file was at the point itself, as far as the conversation lets one infer it. Said so in the plan's notes. */
+    enum err_code (*plan_inferred)(const struct store *st, const struct session_ref *ref,
+                                   struct slice point, struct rewind_plan *out, struct err *e);
     /* Optional. The conversation's part of going back: fills talk (and, of a plan without files, the whole id of the
      * point and its time) so that the conversation ends before the message of the point. What is done is told in steps
      * (store/change/step.h), as every change is: a log that ends in fewer bytes is a TAIL from that offset on with no
@@ -211,6 +215,7 @@ struct store {
 };
 
 extern const struct store_ops claude_ops;
+extern const struct store_ops exathena_ops;
 extern const struct store_ops entire_ops;
 extern const struct store_ops goat_ops;
 

@@ -6,6 +6,7 @@
 #include "lite/json.h"
 #include "lite/utf8.h"
 #include "store/checkpoint.h"
+#include "store/lexical.h"
 #include "store/rewind/rewind.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/history.h"
@@ -57,31 +58,10 @@ static enum err_code planner_open(struct planner *p, const struct store *st,
 
 /* ---- paths ---- */
 
-/* A tracking path is relative to the session's directory, or absolute; .. and . are taken out by name, as the client
- * does: links are not looked at. */
+/* A tracking path is relative to the session's directory, or absolute; links are not looked at, as in the client. */
 static const char *absolute(struct planner *p, const char *tracked)
 {
-    char *path = tracked[0] == '/'
-                     ? arena_format(&p->arena, "%s", tracked)
-                     : arena_format(&p->arena, "%s/%s", p->cwd ? p->cwd : "", tracked);
-    char *to = path;
-
-    for (char *part = path; part && *part;) {
-        char *end = strchrnul(part + 1, '/');
-        size_t n = (size_t)(end - part); /* with its slash in front */
-
-        if (n == 3 && memcmp(part, "/..", 3) == 0) {
-            while (to > path && *--to != '/')
-                ;
-        } else if (n > 1 && !(n == 2 && part[1] == '.')) {
-            memmove(to, part, n);
-            to += n;
-        }
-        part = end;
-    }
-    if (path)
-        *to = '\0';
-    return path;
+    return lexical_absolute(p->cwd ? p->cwd : "", tracked, &p->arena);
 }
 
 static const char *backup_in(struct planner *p, struct slice session, const char *name)

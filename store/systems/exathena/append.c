@@ -1,0 +1,164 @@
+#include "store/log/append.h"
+
+#include <fcntl.h>
+
+#include "lite/json.h"
+#include "lite/jsonedit.h"
+#include "lite/jsonout.h"
+#include "lite/line.h"
+#include "lite/window.h"
+#include "store/systems/exathena/event.h"
+#include "store/systems/exathena/eventline.h"
+#include "store/systems/exathena/exathena.h"
+
+/* Events of a host. A whole event is written as it was handed in. One that lacks a time or an id gets it, and a bare
+ * message ({role, content, ...}) becomes the event that the library would write for it. */
+
+struct appending {
+    const struct store *st;
+    const struct session_ref *ref;
+    struct arena *a;
+    struct event_order order;
+    char now[EVENT_TIME];
+};
+
+static enum err_code no_memory(const struct appending *w, struct err *e)
+{
+    return err_set(e, ERR_NOMEM, w->ref->path.p, "append: out of memory");
+}
+
+/* From the last whole event near the end. */
+static enum err_code read_order(struct appending *w, struct err *e)
+{
+    struct window win;
+    struct slice rest, line;
+    struct event ev;
+    bool torn;
+    enum err_code rc = window_init(&win, e);
+
+    if (rc)
+        return rc;
+    w->order = event_order_default();
+    rc = window_open(&win, AT_FDCWD, w->ref->path.p, 0, e);
+    for (rest = win.tail; !rc && line_last(&rest, &line, &torn);)
+        if (event_read(line, w->a, &ev) && ev.kind.n) {
+            w->order = event_order_of(line);
+            break;
+        }
+    window_fini(&win);
+    return rc;
+}
+
+static const char *kind_of(struct slice role)
+{
+    static const struct {
+        const char *role, *kind;
+    } kinds[] = {
+        { "user", "user_message" },
+        { "assistant", "assistant_message" },
+        { "tool", "tool_result" },
+        { "system", "system_message" },
+    };
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (slice_eq(role, (struct slice){ kinds[i].role, strlen(kinds[i].role) }))
+            return kinds[i].kind;
+    return NULL;
+}
+
+/* A person's message has two keys; the others always have all five. */
+static enum err_code write_message(struct slice row, bool user, struct buf *out)
+{
+    static const char *const always[] = { "content", "name", "tool_calls", "tool_results" };
+    struct json_edit lacking[4];
+    struct slice there;
+    size_t n = 0;
+
+    for (size_t i = 0; i < 4 && !user; i++)
+        if (!json_get(row, always[i], &there))
+            lacking[n++] = (struct json_edit){ .name = always[i], .value = SLICE("null") };
+    return n ? json_edit(out, row, lacking, n) : buf_add(out, row);
+}
+
+static enum err_code add_message(struct appending *w, struct slice row, struct slice role,
+                                 struct event_draft *d, struct buf *out, struct err *e)
+{
+    const char *kind = kind_of(role);
+    struct buf data = { 0 };
+
+    if (!kind)
+        return err_set(e, ERR_USAGE, "", "append: a message of role %.*s", SLICE_ARG(role));
+    d->kind = (struct slice){ kind, strlen(kind) };
+    enum err_code rc = buf_add(&data, SLICE("{\"message\":"));
+
+    if (!rc)
+        rc = write_message(row, slice_eq(role, SLICE("user")), &data);
+    if (!rc)
+        rc = buf_add_byte(&data, '}');
+    d->data = buf_slice(&data);
+    if (!rc)
+        rc = event_write(d, &w->order, out);
+    buf_fini(&data);
+    return rc ? no_memory(w, e) : ERR_OK;
+}
+
+static enum err_code add_event(struct appending *w, struct slice row, const struct event *ev,
+                               struct event_draft *d, struct buf *out, struct err *e)
+{
+    bool whole = ev->id.n && ev->ts.n && ev->data.n;
+
+    d->kind = ev->kind;
+    d->data = ev->data.n ? ev->data : SLICE("{}");
+    d->rest = row;
+    if (ev->ts.n)
+        d->ts = ev->ts;
+    if (whole ? buf_add(out, row) || buf_add_byte(out, '\n') : event_write(d, &w->order, out))
+        return no_memory(w, e);
+    return ERR_OK;
+}
+
+static enum err_code add_row(struct appending *w, struct slice row, struct slice *id,
+                             struct buf *out, struct err *e)
+{
+    char drawn[EXATHENA_EVENT_ID + 1];
+    struct event_draft d = { .ts = { w->now, strlen(w->now) } };
+    struct event ev;
+    struct slice role;
+
+    exathena_draw_id(drawn, EXATHENA_EVENT_ID);
+    if (!event_read(row, w->a, &ev) || !event_text(row, "role", w->a, &role))
+        return no_memory(w, e);
+    *id = arena_copy(w->a, ev.id.n ? ev.id : (struct slice){ drawn, EXATHENA_EVENT_ID });
+    if (!id->p)
+        return no_memory(w, e);
+    d.id = *id;
+    if (ev.kind.n)
+        return add_event(w, row, &ev, &d, out, e);
+    if (role.n)
+        return add_message(w, row, role, &d, out, e);
+    return err_set(e, ERR_USAGE, "", "append: neither an event nor a message");
+}
+
+enum err_code exathena_append(const struct store *st, const struct session_ref *ref,
+                              const struct host_append *req, struct arena *a,
+                              struct host_appended *out, struct err *e)
+{
+    struct appending w = { .st = st, .ref = ref, .a = a };
+    struct slice *id = arena_zalloc(a, req->n * sizeof *id);
+    struct buf lines = { 0 };
+
+    if (req->transcript)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "append: exathena sessions have one stream only");
+    event_time(st->env->now_ms, w.now);
+    enum err_code rc = id ? read_order(&w, e) : no_memory(&w, e);
+
+    for (size_t i = 0; i < req->n && !rc; i++)
+        rc = add_row(&w, req->row[i], &id[i], &lines, e);
+    if (!rc)
+        rc = log_append(ref->path.p, buf_slice(&lines), 0, NULL, e);
+    if (!rc)
+        *out = (struct host_appended){ .n = req->n, .id = id };
+    buf_fini(&lines);
+    return rc;
+}

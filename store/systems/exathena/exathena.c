@@ -1,0 +1,208 @@
+#include "store/systems/exathena/exathena.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+
+#include "store/disk.h"
+#include "store/systems/configdir.h"
+
+enum { DIRECTORY_MODE = 0755 };
+
+static const char store_name[] = ".exathena";
+
+const struct exathena *exathena_of(const struct store *st)
+{
+    assert(st->ops == &exathena_ops);
+    return (const struct exathena *)st;
+}
+
+bool exathena_is_id(struct slice id)
+{
+    if (!host_id_is_plain(id) || id.n > 255 - (sizeof EXATHENA_SUFFIX - 1))
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if ((unsigned char)id.p[i] < ' ' || id.p[i] == 0x7f)
+            return false;
+    return true;
+}
+
+void exathena_draw_id(char *out, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned char random[64];
+
+    assert(n < sizeof random);
+    if (getrandom(random, n, 0) < (ssize_t)n)
+        memset(random, 0, n); /* then the name is taken, and says so */
+    for (size_t i = 0; i < n; i++)
+        out[i] = digits[random[i] & 63];
+    out[n] = '\0';
+}
+
+const char *exathena_side_path(const struct session_ref *ref, const char *rest, struct arena *a)
+{
+    size_t stem = ref->path.n - (sizeof EXATHENA_SUFFIX - 1);
+
+    return arena_format(a, "%.*s%s%s", (int)stem, ref->path.p, *rest ? "/" : "", rest);
+}
+
+/* ---- where it lies ---- */
+
+static bool is_directory(const char *path)
+{
+    struct stat sb;
+
+    return stat(path, &sb) == 0 && S_ISDIR(sb.st_mode);
+}
+
+/* The .exathena of the directory or of its nearest ancestor that has one. */
+static enum err_code nearest(const char *from, char **out, struct err *e)
+{
+    char *dir = strdup(from);
+    enum err_code rc = ERR_NOMEM;
+
+    while (dir) {
+        char *path = configdir_join(dir, store_name), *slash;
+
+        if (!path)
+            break;
+        if (is_directory(path)) {
+            *out = path;
+            rc = ERR_OK;
+            break;
+        }
+        free(path);
+        slash = strrchr(dir, '/');
+        if (!slash || !slash[1]) {
+            rc = ERR_NOT_FOUND;
+            break;
+        }
+        slash[slash == dir] = '\0';
+    }
+    free(dir);
+    if (rc == ERR_NOMEM)
+        return err_set(e, rc, from, "open store: out of memory");
+    return rc ? err_set(e, rc, from, "open store: no .exathena here or above") : ERR_OK;
+}
+
+/* A path may name the project, too. */
+static enum err_code named(const struct store_env *env, const char *path, char **out, struct err *e)
+{
+    char *given = configdir_absolute(env, path), *inside;
+
+    inside = given ? configdir_join(given, store_name) : NULL;
+    if (inside && is_directory(inside)) {
+        char *swap = given;
+
+        given = inside;
+        inside = swap;
+    }
+    if (!inside) {
+        free(given);
+        return err_set(e, ERR_NOMEM, path, "open store: out of memory");
+    }
+    free(inside);
+    *out = given;
+    return ERR_OK;
+}
+
+enum err_code exathena_make(const struct store_env *env, const char *path, struct err *e)
+{
+    char *dir = NULL, *sessions;
+    enum err_code rc = path ? named(env, path, &dir, e) : nearest(env->cwd, &dir, NULL);
+
+    if (rc == ERR_NOT_FOUND) {
+        dir = configdir_join(env->cwd, store_name);
+        rc = ERR_OK;
+    }
+    if (rc)
+        return rc;
+    sessions = dir ? configdir_join(dir, "sessions") : NULL;
+    rc = sessions ? disk_make_dir(sessions, DIRECTORY_MODE, e)
+                  : err_set(e, ERR_NOMEM, path, "make store: out of memory");
+    free(sessions);
+    free(dir);
+    return rc;
+}
+
+/* ---- open, close ---- */
+
+static void exathena_close(struct store *st)
+{
+    struct exathena *x = (struct exathena *)st;
+
+    free(x->base.path);
+    free(x->sessions);
+    free(x->history);
+    free(x->project);
+    scratch_pool_free(x->scratch);
+    free(x);
+}
+
+static char *parent_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+static enum err_code exathena_open(const struct store_env *env, const char *path,
+                                   struct store **out, struct err *e)
+{
+    struct exathena *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return err_set(e, ERR_NOMEM, path, "open store");
+    x->base = (struct store){ .ops = &exathena_ops, .env = env };
+    enum err_code rc =
+        path ? named(env, path, &x->base.path, e) : nearest(env->cwd, &x->base.path, e);
+
+    if (!rc)
+        rc = configdir_require(x->base.path, e);
+    if (!rc && (!(x->sessions = configdir_join(x->base.path, "sessions")) ||
+                !(x->history = configdir_join(x->base.path, "file-history")) ||
+                !(x->project = parent_of(x->base.path)) || !(x->scratch = scratch_pool_new())))
+        rc = err_set(e, ERR_NOMEM, x->base.path, "open store");
+    if (rc)
+        exathena_close(&x->base);
+    else
+        *out = &x->base;
+    return rc;
+}
+
+/* No rename, tag or archive: there is no place for them (exathena.h). No resume-at: the log is what counts, all of
+ * it. No tombstone: what would be blanked is the message's only copy, and the library has no such thing. */
+const struct store_ops exathena_ops = {
+    .name = "exathena",
+    .folders = NULL,
+    .open = exathena_open,
+    .close = exathena_close,
+    .enumerate = exathena_enumerate,
+    .describe = exathena_describe,
+    .find = exathena_find,
+    .at_path = exathena_at_path,
+    .tail = exathena_tail,
+    .load = exathena_load,
+    .blocks = exathena_blocks,
+    .messages = exathena_messages,
+    .subagents = exathena_subagents,
+    .subagent = exathena_subagent,
+    .restore = exathena_restore,
+    .fork = exathena_fork,
+    .parts = exathena_parts,
+    .live = exathena_live,
+    .check = exathena_check,
+    .check_store = exathena_check_store,
+    .checkpoints = exathena_checkpoints,
+    .plan = exathena_plan,
+    .plan_inferred = exathena_plan_inferred,
+    .plan_talk = exathena_plan_talk,
+    .make = exathena_make,
+    .create = exathena_create,
+    .append = exathena_append,
+    .checkpoint = exathena_checkpoint,
+};

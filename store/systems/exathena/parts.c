@@ -1,0 +1,74 @@
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "store/log/lease.h"
+#include "store/systems/exathena/exathena.h"
+
+/* Everything that is named by a session's id: its log, its own directory with the sub-agents, and what files were
+ * before its edits. The library itself deletes no session. */
+
+enum { PARTS = 3 };
+
+enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
+                             struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const struct exathena *x = exathena_of(st);
+    const char **list = arena_alloc(a, PARTS * sizeof *list);
+
+    (void)all;
+    if (!exathena_is_id(ref->id))
+        return err_set(e, ERR_UNSAFE, ref->path.p,
+                       "name what belongs to a session: its id is no plain name");
+    if (list) {
+        list[0] = ref->path.p;
+        list[1] = exathena_side_path(ref, "", a);
+        list[2] = arena_format(a, "%s/%.*s", x->history, SLICE_ARG(ref->id));
+    }
+    if (!list || !list[1] || !list[2])
+        return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
+    *part = list;
+    *n = PARTS;
+    return ERR_OK;
+}
+
+/* ---- is it in use? ---- */
+
+/* The library keeps events for a quarter of a second before it writes them, and locks nothing: a log that was written
+ * a moment ago is looked at again after this. */
+enum { FLUSH_MS = 300 };
+
+static int64_t mtime_ns(const struct stat *sb)
+{
+    return (int64_t)sb->st_mtim.tv_sec * 1000000000 + sb->st_mtim.tv_nsec;
+}
+
+static bool keeps_growing(const char *path)
+{
+    struct stat before, after;
+    struct timespec now;
+
+    if (stat(path, &before) || clock_gettime(CLOCK_REALTIME, &now))
+        return false;
+    int64_t age = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - mtime_ns(&before);
+    int64_t nap = FLUSH_MS * INT64_C(1000000) - age;
+
+    if (age < 0 || nap <= 0)
+        return false;
+    nanosleep(&(struct timespec){ .tv_nsec = (long)nap }, NULL);
+    return stat(path, &after) == 0 &&
+           (after.st_size != before.st_size || mtime_ns(&after) != mtime_ns(&before));
+}
+
+enum err_code exathena_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                            struct err *e)
+{
+    (void)st;
+    (void)e;
+    *out = (struct live){ .state = LIVE_QUIET };
+    if (lease_refused(ref->path.p))
+        *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
+    else if (keeps_growing(ref->path.p))
+        *out = (struct live){ .state = LIVE_RUNNING, .why = "the session is being written to" };
+    return ERR_OK;
+}

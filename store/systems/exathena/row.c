@@ -1,0 +1,158 @@
+#include <fcntl.h>
+
+#include "lite/line.h"
+#include "lite/time.h"
+#include "store/log/looks.h"
+#include "store/systems/exathena/event.h"
+#include "store/systems/exathena/exathena.h"
+
+/* The lite read of one session: its begin tells the first prompt and when it was made, its end the last prompt, the
+ * last activity and whether somebody waits for an answer. */
+
+struct reading {
+    const struct exathena *x;
+    struct session_row *row;
+    struct window *w;
+    struct arena *a;
+    bool ok; /* false: out of memory */
+};
+
+/* A look before a parse: most lines are no prompts. */
+static bool may_be_prompt(struct slice line)
+{
+    return slice_has(line, "\"user");
+}
+
+static bool read_line(struct reading *r, struct slice line, struct event *ev)
+{
+    return line.n && event_read(line, r->a, ev);
+}
+
+static bool is_prompt(struct reading *r, const struct event *ev, struct slice *text)
+{
+    if (!slice_eq(ev->role, SLICE("user")))
+        return false;
+    r->ok &= event_said(ev->message, r->a, text);
+    return text->n > 0;
+}
+
+/* False when the window has no prompt that ends in it. */
+static bool read_head(struct reading *r)
+{
+    struct slice rest = r->w->head, line, text;
+    struct event ev;
+    bool torn, cut = r->w->file.id.size > (int64_t)r->w->head.n;
+
+    while (r->ok && slice_line(&rest, &line, &torn)) {
+        bool dated = r->row->created_ms != TIME_NONE;
+
+        if ((torn && cut) || (dated && !may_be_prompt(line)) || !read_line(r, line, &ev))
+            continue;
+        if (!dated && !time_parse(ev.ts, &r->row->created_ms))
+            r->row->created_ms = TIME_NONE;
+        if (is_prompt(r, &ev, &text)) {
+            r->row->first_prompt = text;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Who had the last word: a person and a tool wait for an answer. */
+static void note_end(struct reading *r, const struct event *ev)
+{
+    if (slice_eq(ev->role, SLICE("user")) || slice_eq(ev->role, SLICE("tool")))
+        r->row->flags |= SESSION_INTERRUPTED;
+}
+
+static void read_tail(struct reading *r)
+{
+    struct slice rest = r->w->tail, line, text;
+    struct event ev;
+    bool torn, ended = false;
+
+    while (r->ok && line_last(&rest, &line, &torn)) {
+        bool dated = r->row->activity_ms != TIME_NONE;
+
+        if ((dated && ended && !may_be_prompt(line)) || !read_line(r, line, &ev))
+            continue;
+        if (!dated && !time_parse(ev.ts, &r->row->activity_ms))
+            r->row->activity_ms = TIME_NONE;
+        if (!ended && ev.role.n)
+            note_end(r, &ev);
+        ended |= ev.role.n > 0;
+        if (is_prompt(r, &ev, &text)) {
+            r->row->last_prompt = text;
+            return;
+        }
+    }
+}
+
+static void read_windows(struct reading *r)
+{
+    struct session_row *row = r->row;
+
+    if (!read_head(r) && r->ok && !window_widen(r->w, NULL))
+        read_head(r);
+    read_tail(r);
+    row->summary = row->first_prompt.n ? row->first_prompt : row->last_prompt;
+    if (!row->summary.n)
+        row->summary = row->ref.id;
+    row->cwd = (struct slice){ r->x->project, strlen(r->x->project) };
+    row->modified_ms = session_modified_ms(&row->ref.file);
+    if (row->activity_ms == TIME_NONE)
+        row->activity_ms = row->modified_ms;
+    row->flags |= (r->w->torn_tail ? SESSION_TORN : 0U) | (r->w->shrank ? SESSION_CHANGED : 0U) |
+                  (windows_show_damage(r->w) ? SESSION_DAMAGED : 0U);
+    row->can = CAN_RESUME | CAN_FORK | CAN_REWIND | CAN_DELETE;
+}
+
+static void keep(struct reading *r, struct slice *text)
+{
+    *text = text->n ? arena_copy(&r->row->arena, *text) : SLICE("");
+    r->ok &= text->p != NULL;
+}
+
+static void keep_texts(struct reading *r)
+{
+    struct session_row *row = r->row;
+    struct slice *const texts[] = { &row->ref.id,      &row->ref.path,     &row->ref.folder,
+                                    &row->summary,     &row->cwd,          &row->first_prompt,
+                                    &row->last_prompt, &row->custom_title, &row->git_branch,
+                                    &row->tag,         &row->model,        &row->agent_name,
+                                    &row->parent_id };
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        keep(r, texts[i]);
+}
+
+enum err_code exathena_describe(const struct store *st, const struct scope *scope,
+                                const struct session_ref *ref, struct session_row *row,
+                                struct err *e)
+{
+    struct reading r = { .x = exathena_of(st), .row = row, .ok = true };
+    struct scratch *scratch;
+    enum err_code rc = scratch_take(r.x->scratch, &scratch, e);
+
+    (void)scope;
+    if (rc)
+        return rc;
+    r.w = &scratch->window;
+    r.a = &scratch->arena;
+    session_row_reset(row);
+    row->ref = *ref;
+    rc = window_open(r.w, AT_FDCWD, ref->path.p, 0, e);
+    if (!rc) {
+        row->ref.file = r.w->file.id;
+        read_windows(&r);
+    } else if (rc != ERR_NOMEM && rc != ERR_NOT_FOUND) {
+        row->hidden = HIDDEN_UNREADABLE;
+        rc = ERR_OK;
+    }
+    if (!rc)
+        keep_texts(&r);
+    if (!rc && !r.ok)
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "describe");
+    scratch_give(r.x->scratch, scratch);
+    return rc;
+}

@@ -1,0 +1,298 @@
+#include "store/systems/exathena/story.h"
+
+#include <string.h>
+
+#include "lite/json.h"
+#include "lite/time.h"
+#include "store/lexical.h"
+#include "store/log/logfile.h"
+#include "store/systems/exathena/event.h"
+
+/* Results name their call by an id, and the call is in the message of the agent before it. */
+struct call {
+    struct slice id, name, path;
+};
+
+struct telling {
+    struct story *story;
+    const char *project;
+    struct arena scratch; /* of one line */
+    struct arena calls;   /* of one message of the agent */
+    struct call *call;
+    size_t n;
+    size_t line;
+    struct story_write *want; /* fill this one in, instead of telling all */
+    struct arena *into;
+};
+
+static bool is_writer(struct slice name)
+{
+    return slice_eq(name, SLICE("write")) || slice_eq(name, SLICE("edit")) ||
+           slice_eq(name, SLICE("apply_patch"));
+}
+
+static const char *absolute(struct telling *t, struct slice path)
+{
+    const char *text = arena_copy(&t->scratch, path).p;
+
+    return text ? lexical_absolute(t->project, text, &t->story->arena) : NULL;
+}
+
+/* ---- writes ---- */
+
+static enum err_code add_write(struct telling *t, struct slice path, bool known)
+{
+    struct story *s = t->story;
+    struct story_write *list;
+
+    if (!path.n || memchr(path.p, '\0', path.n))
+        return ERR_OK;
+    list = arena_grow(&s->arena, s->write, s->writes, sizeof *list);
+    if (!list)
+        return ERR_NOMEM;
+    s->write = list;
+    list[s->writes] =
+        (struct story_write){ .path = absolute(t, path), .line = t->line, .known = known };
+    s->writes += list[s->writes].path != NULL;
+    return list[s->writes - 1].path ? ERR_OK : ERR_NOMEM;
+}
+
+/* The texts of a write that was asked for. */
+static enum err_code fill(struct telling *t, struct slice payload, struct slice path)
+{
+    struct slice before, after;
+    const char *full = lexical_absolute(t->project, path.p ? path.p : "", &t->scratch);
+
+    if (!full)
+        return ERR_NOMEM;
+    if (t->want->before.p || strcmp(full, t->want->path) != 0)
+        return ERR_OK;
+    if (!event_text(payload, "before", &t->scratch, &before) ||
+        !event_text(payload, "after", &t->scratch, &after))
+        return ERR_NOMEM;
+    t->want->before = arena_copy(t->into, before);
+    t->want->after = arena_copy(t->into, after);
+    return t->want->before.p && t->want->after.p ? ERR_OK : ERR_NOMEM;
+}
+
+static enum err_code take_diff(struct telling *t, struct slice payload)
+{
+    struct slice path, before, after;
+
+    if (!event_text(payload, "path", &t->scratch, &path))
+        return ERR_NOMEM;
+    path = arena_copy(&t->scratch, path);
+    if (!path.p)
+        return ERR_NOMEM;
+    event_member(payload, "before", &before);
+    event_member(payload, "after", &after);
+    if (t->want)
+        return fill(t, payload, path);
+    return add_write(t, path, json_type(before) == JSON_STRING && json_type(after) == JSON_STRING);
+}
+
+static enum err_code take_patch(struct telling *t, struct slice payload)
+{
+    struct slice files, key, file, path;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    event_member(payload, "files", &files);
+    if (json_type(files) != JSON_ARRAY || !json_iter_open(&it, files))
+        return ERR_OK;
+    while (!rc && json_iter_next(&it, &key, &file)) {
+        if (!event_text(file, "path", &t->scratch, &path))
+            return ERR_NOMEM;
+        rc = add_write(t, path, false);
+    }
+    return rc;
+}
+
+static enum err_code take_silent(struct telling *t, struct slice result)
+{
+    struct slice id;
+
+    if (!event_text(result, "tool_call_id", &t->scratch, &id))
+        return ERR_NOMEM;
+    for (size_t i = 0; i < t->n; i++)
+        if (slice_eq(t->call[i].id, id) && is_writer(t->call[i].name))
+            return add_write(t, t->call[i].path, false);
+    return ERR_OK;
+}
+
+static enum err_code take_result(struct telling *t, struct slice result)
+{
+    struct slice failed, ui, payload, kind;
+
+    event_member(result, "is_error", &failed);
+    if (json_type(failed) == JSON_TRUE)
+        return ERR_OK;
+    event_member(result, "ui_payload", &ui);
+    event_member(ui, "payload", &payload);
+    if (!event_text(ui, "kind", &t->scratch, &kind))
+        return ERR_NOMEM;
+    if (slice_eq(kind, SLICE("diff")))
+        return take_diff(t, payload);
+    if (t->want)
+        return ERR_OK;
+    return slice_eq(kind, SLICE("patch")) ? take_patch(t, payload) : take_silent(t, result);
+}
+
+/* ---- calls ---- */
+
+static enum err_code take_call(struct telling *t, struct slice value)
+{
+    struct slice arguments;
+    struct call call, *list;
+    struct story *s = t->story;
+
+    event_member(value, "arguments", &arguments);
+    if (!event_text(value, "id", &t->calls, &call.id) ||
+        !event_text(value, "name", &t->calls, &call.name) ||
+        !event_text(arguments, "path", &t->calls, &call.path))
+        return ERR_NOMEM;
+    call.id = arena_copy(&t->calls, call.id);
+    call.name = arena_copy(&t->calls, call.name);
+    call.path = arena_copy(&t->calls, call.path);
+    list = arena_grow(&t->calls, t->call, t->n, sizeof *list);
+    if (!list || !call.id.p || !call.name.p || !call.path.p)
+        return ERR_NOMEM;
+    t->call = list;
+    list[t->n++] = call;
+    if (!slice_eq(call.name, SLICE("bash")))
+        return ERR_OK;
+    size_t *shell = arena_grow(&s->arena, s->shell, s->shells, sizeof *shell);
+
+    if (!shell)
+        return ERR_NOMEM;
+    s->shell = shell;
+    shell[s->shells++] = t->line;
+    return ERR_OK;
+}
+
+typedef enum err_code element_fn(struct telling *t, struct slice value);
+
+static enum err_code each(struct telling *t, struct slice message, const char *name, element_fn *fn)
+{
+    struct slice list, key, value;
+    struct json_iter it;
+    enum err_code rc = ERR_OK;
+
+    event_member(message, name, &list);
+    if (json_type(list) != JSON_ARRAY || !json_iter_open(&it, list))
+        return ERR_OK;
+    while (!rc && json_iter_next(&it, &key, &value))
+        rc = fn(t, value);
+    return rc;
+}
+
+/* ---- lines ---- */
+
+static enum err_code take_prompt(struct telling *t, const struct event *ev)
+{
+    struct story *s = t->story;
+    struct slice said;
+    struct story_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list), *p;
+
+    if (!list || !event_said(ev->message, &t->scratch, &said))
+        return ERR_NOMEM;
+    s->prompt = list;
+    p = &list[s->prompts++];
+    *p = (struct story_prompt){ .id = arena_copy(&s->arena, ev->id),
+                                .text = arena_copy(&s->arena, said),
+                                .line = t->line };
+    if (!time_parse(ev->ts, &p->time_ms))
+        p->time_ms = TIME_NONE;
+    return p->id.p && p->text.p ? ERR_OK : ERR_NOMEM;
+}
+
+static enum err_code tell(struct telling *t, struct slice line)
+{
+    struct event ev;
+
+    arena_reset(&t->scratch);
+    if (!event_read(line, &t->scratch, &ev) || !ev.message.n)
+        return ERR_OK;
+    if (t->want)
+        return each(t, ev.message, "tool_results", take_result);
+    if (slice_eq(ev.role, SLICE("assistant"))) {
+        arena_reset(&t->calls);
+        t->call = NULL;
+        t->n = 0;
+        return each(t, ev.message, "tool_calls", take_call);
+    }
+    if (slice_eq(ev.role, SLICE("user")) && ev.id.n)
+        return take_prompt(t, &ev);
+    return each(t, ev.message, "tool_results", take_result);
+}
+
+static enum err_code tell_lines(struct telling *t, const struct session_ref *ref, struct err *e)
+{
+    struct logfile log;
+    struct slice row;
+    enum err_code rc = logfile_open(&log, ref->path.p, &exathena_keys, NULL, e);
+
+    if (rc)
+        return rc;
+    size_t first = t->want ? t->want->line : 0, end = t->want ? first + 1 : log.index.n;
+
+    for (size_t i = first; !rc && i < end && i < log.index.n; i++) {
+        if (log.index.line[i].state == LINE_BLANK || log.index.line[i].length == UINT32_MAX)
+            continue;
+        t->line = i;
+        rc = logfile_row(&log, i, &row, e);
+        if (!rc && tell(t, row))
+            rc = err_set(e, ERR_NOMEM, ref->path.p, "read what was written: out of memory");
+    }
+    logfile_close(&log);
+    arena_fini(&t->scratch);
+    arena_fini(&t->calls);
+    return rc;
+}
+
+enum err_code story_read(const struct session_ref *ref, const char *project, struct story *out,
+                         struct err *e)
+{
+    struct story s = { .prompts = 0 };
+    struct telling t = { .story = &s, .project = project };
+    enum err_code rc = tell_lines(&t, ref, e);
+
+    if (rc)
+        story_fini(&s);
+    else
+        *out = s;
+    return rc;
+}
+
+void story_fini(struct story *s)
+{
+    arena_fini(&s->arena);
+    *s = (struct story){ .prompts = 0 };
+}
+
+const struct story_write *story_last(const struct story *s, const char *path)
+{
+    for (size_t i = s->writes; i > 0; i--)
+        if (strcmp(s->write[i - 1].path, path) == 0)
+            return &s->write[i - 1];
+    return NULL;
+}
+
+const struct story_write *story_first(const struct story *s, const char *path, size_t from)
+{
+    for (size_t i = 0; i < s->writes; i++)
+        if (s->write[i].line >= from && strcmp(s->write[i].path, path) == 0)
+            return &s->write[i];
+    return NULL;
+}
+
+enum err_code story_write_read(const struct session_ref *ref, const char *project,
+                               struct story_write *w, struct arena *a, struct err *e)
+{
+    struct telling t = { .project = project, .want = w, .into = a };
+    enum err_code rc = tell_lines(&t, ref, e);
+
+    if (!rc && !w->before.p)
+        rc = err_set(e, ERR_STALE, ref->path.p, "read what was written: the session changed");
+    return rc;
+}

@@ -1,0 +1,42 @@
+#ifndef STORE_SYSTEMS_EXATHENA_STORY_H
+#define STORE_SYSTEMS_EXATHENA_STORY_H
+
+#include "store/store.h"
+
+/* What a log tells of prompts, and of what tools did to files. A tool's result may carry the file before and after
+ * (`edit` always, `write` since v0.12.2); of other writes only the path is known. */
+struct story_prompt {
+    struct slice id, text;
+    size_t line;
+    int64_t time_ms;
+};
+
+struct story_write {
+    const char *path; /* absolute, lexically clean */
+    size_t line;
+    bool known;                 /* what follows is */
+    struct slice before, after; /* only in what story_writes_read was asked for */
+};
+
+struct story {
+    struct arena arena; /* owns everything */
+    struct story_prompt *prompt;
+    size_t prompts;
+    struct story_write *write; /* in the order of the log */
+    size_t writes;
+    size_t *shell; /* lines on which a command was called */
+    size_t shells;
+};
+
+MUST_CHECK enum err_code story_read(const struct session_ref *ref, const char *project,
+                                    struct story *out, struct err *e);
+void story_fini(struct story *s);
+
+/* The last write of a path, and the first one on a line >= `from`; NULL: there is none. */
+const struct story_write *story_last(const struct story *s, const char *path);
+const struct story_write *story_first(const struct story *s, const char *path, size_t from);
+/* Fills in before and after of a known write; they live in the arena. */
+MUST_CHECK enum err_code story_write_read(const struct session_ref *ref, const char *project,
+                                          struct story_write *w, struct arena *a, struct err *e);
+
+#endif
