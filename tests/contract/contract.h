@@ -31,6 +31,7 @@ struct contract_system {
     size_t n;
     const char *unknown; /* an id that a session could have, and none has */
     bool shared;         /* sessions share files: none of them can lose its own */
+    bool bare; /* sessions have no place for a title, nor for the session they came from */
 };
 
 /* All cases as one cmocka group; what main returns. */

@@ -89,6 +89,8 @@ static enum err_code write_text(const struct restore *r, const struct resume *re
     enum err_code rc = out_addf(out, e, "messages     %zu\ninterrupted  %s\nresume       ",
                                 r->messages, r->interruption == INTERRUPTION_NONE ? "no" : "yes");
 
+    if (rc == ERR_OK && !*resume->argv)
+        return out_add(out, SLICE("no command is configured\n"), e);
     if (rc == ERR_OK && resume_line(resume, &out->buf))
         rc = err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
     return rc ? rc : out_add(out, SLICE("\n"), e);
@@ -97,6 +99,7 @@ static enum err_code write_text(const struct restore *r, const struct resume *re
 static enum err_code answer(struct invocation *in, const struct session_ref *ref,
                             const struct restore *r, struct arena *a, struct err *e)
 {
+    char *none[] = { NULL };
     struct config config;
     struct resume resume;
     struct slice cwd = r->command_cwd.n ? r->command_cwd : r->cwd;
@@ -107,6 +110,11 @@ static enum err_code answer(struct invocation *in, const struct session_ref *ref
     if (rc)
         return rc;
     rc = resume_make(&config, ref, dir, a, &resume, e);
+    /* A host that asks has a program of its own. */
+    if (rc == ERR_UNSUPPORTED) {
+        resume = (struct resume){ .argv = none, .dir = dir };
+        rc = ERR_OK;
+    }
     if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
         rc = write_json(r, ref->store->ops->name, resume.argv, &in->out, e);
     else if (rc == ERR_OK)
