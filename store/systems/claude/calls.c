@@ -12,15 +12,15 @@ static int compare_ids(struct id128 a, struct id128 b)
     return (a.lo > b.lo) - (a.lo < b.lo);
 }
 
-struct id128 claude_side_of(struct slice row, struct arena *a)
+struct id128 claude_side_of(struct claude_log *log, struct slice row)
 {
     struct slice agent = { NULL, 0 }, side = { NULL, 0 };
     struct id128 id = { 0, 0 }, other;
 
     if (json_get(row, "agentId", &agent))
-        id = json_type(agent) == JSON_STRING ? claude_id(agent, a) : id128_of(agent);
+        id = json_type(agent) == JSON_STRING ? claude_id(agent, &log->arena) : id128_of(agent);
     /* Not said is the same as false, but anything else that is false for JavaScript is not. */
-    if (json_get(row, "isSidechain", &side) && json_type(side) != JSON_NULL &&
+    if (!log->plain && json_get(row, "isSidechain", &side) && json_type(side) != JSON_NULL &&
         json_type(side) != JSON_FALSE) {
         other = id128_of(side);
         id.hi ^= other.lo;
@@ -73,7 +73,7 @@ static enum err_code read_row(struct claude_calls *calls, struct claude_log *log
         return rc;
     rc = add_speech(calls, (struct claude_speech){
                                .message = claude_id(id, &log->arena),
-                               .side = claude_side_of(row, &log->arena),
+                               .side = claude_side_of(log, row),
                                .node = node,
                            });
     for (bool more = claude_content(row, &blocks);

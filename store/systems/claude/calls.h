@@ -37,6 +37,6 @@ const struct claude_speech *claude_caller(const struct claude_calls *calls, stru
 void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
                          size_t *to);
 /* isSidechain and agentId as one thing to compare: rows of two sides never belong together. */
-struct id128 claude_side_of(struct slice row, struct arena *a);
+struct id128 claude_side_of(struct claude_log *log, struct slice row);
 
 #endif

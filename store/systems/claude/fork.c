@@ -6,6 +6,7 @@
 
 #include "lite/json.h"
 #include "store/change/change.h"
+#include "store/systems/claude/leaf.h"
 
 void fork_draw_id(char id[UUID_STR_LEN])
 {
@@ -25,12 +26,18 @@ bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN])
     return true;
 }
 
-bool fork_new_quoted(const struct fork *f, struct slice old, char quoted[FORK_QUOTED])
+static bool is_copied(const struct fork *f, struct id128 id)
+{
+    return f->log.chain.mark[chain_find(&f->log.chain, id)] & NODE_LISTED;
+}
+
+bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char quoted[FORK_QUOTED])
 {
     struct arena a = { 0 };
     struct slice text;
     bool known = json_type(old) == JSON_STRING && json_text(old, &a, &text) &&
-                 fork_new_id(f, id128_of(text), quoted + 1);
+                 fork_new_id(f, id128_of(text), quoted + 1) &&
+                 (!copied || is_copied(f, id128_of(text)));
 
     arena_fini(&a);
     if (!known)
@@ -50,19 +57,18 @@ static bool is_kept(const struct index_line *line)
         1U << CLAUDE_USER | 1U << CLAUDE_ASSISTANT | 1U << CLAUDE_SYSTEM | 1U << CLAUDE_ATTACHMENT;
 
     return line->state == LINE_OK && line->kind < 32 && (kinds >> line->kind & 1) &&
-           !id128_none(line->id) && !claude_line_has(line, MARK_SIDECHAIN);
+           !id128_none(line->id);
 }
 
 static enum err_code choose(struct fork *f, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
 
-    f->summarised = SIZE_MAX;
     f->keep = calloc(ix->n + 1, 1);
     if (!f->keep)
         return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
     for (size_t i = 0; i < ix->n; i++)
-        f->keep[i] = is_kept(&ix->line[i]);
+        f->keep[i] = is_kept(&ix->line[i]) ? FORK_COPIED : FORK_NOT;
     return ERR_OK;
 }
 
@@ -96,14 +102,17 @@ static enum err_code name(struct fork *f, struct err *e)
     if (!f->id_of)
         return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
     for (size_t i = 0; i < ix->n; i++) {
-        if (!f->keep[i])
+        if (!f->keep[i] && !claude_line_is(&ix->line[i], CLAUDE_PROGRESS))
             continue;
         uint32_t node = chain_find(&f->log.chain, ix->line[i].id);
 
-        if (uuid_is_null(f->id_of[node]))
+        if (node != CHAIN_NONE && uuid_is_null(f->id_of[node]))
             draw(&ids, f->id_of[node]);
-        f->last = i;
-        any = true;
+        if (f->keep[i]) {
+            f->log.chain.mark[node] |= NODE_LISTED;
+            f->last = i;
+            any = true;
+        }
     }
     return any ? ERR_OK
                : err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
@@ -227,7 +236,9 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
                           struct err *e)
 {
     struct fork f = { .c = claude_of(st), .ref = ref };
-    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .as_written = true };
+    const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS,
+                                          .as_written = true,
+                                          .no_sidechain = true };
     enum err_code rc = claude_log_open(&f.log, ref->path.p, &want, e);
 
     if (rc)

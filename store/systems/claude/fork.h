@@ -13,25 +13,32 @@
  * decided first, then the rows are copied one after the other, with nothing changed but what has to be.
  *
  *   chosen -> cut (fork_cut.c) -> named -> written (fork_copy.c, fork_row.c, fork_carry.c, fork_title.c) */
+enum fork_keep {
+    FORK_NOT,
+    FORK_COPIED,
+    FORK_STRIPPED, /* a compaction, without what it kept */
+};
+
 struct fork {
     const struct claude *c;
     const struct session_ref *ref;
     struct claude_log log;
-    uint8_t *keep;         /* owned; by line: the row is copied */
-    uuid_t *id_of;         /* owned; by node: its new id; nil where none of its rows is copied */
+    uint8_t *keep;         /* owned; by line: enum fork_keep */
+    uuid_t *id_of;         /* owned; by node: its new id; nil where none of its rows counts */
     size_t last;           /* the last line that is copied */
-    size_t summarised;     /* the line of a boundary whose kept rows are left out; SIZE_MAX: none */
     char id[UUID_STR_LEN]; /* of the new session */
     char now[TIME_TEXT];
 };
 
 /* Draws a new id. */
 void fork_draw_id(char id[UUID_STR_LEN]);
-/* The new id of an old one; false: no row with it is copied. */
+/* The new id of an old one; false: there is no such row. Notes of progress are not copied and have one all the same,
+ * as the vendor's do: a row may name it. */
 bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN]);
-/* The same for a JSON string, as a JSON string in the buffer: 38 bytes. Anything else: false. */
+/* The same for a JSON string, as a JSON string in the buffer: 38 bytes. Anything else: false. copied: only of a row
+ * that is copied. */
 enum { FORK_QUOTED = UUID_STR_LEN + 2 };
-bool fork_new_quoted(const struct fork *f, struct slice old, char quoted[FORK_QUOTED]);
+bool fork_new_quoted(const struct fork *f, struct slice old, bool copied, char quoted[FORK_QUOTED]);
 
 /* fork_cut.c: leaves out what is not wanted of a fork up to a message. ERR_NOT_FOUND: no such message. */
 MUST_CHECK enum err_code fork_cut(struct fork *f, struct slice at, struct err *e);

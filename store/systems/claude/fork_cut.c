@@ -1,4 +1,4 @@
-#include "store/systems/claude/fork.h"
+#include "store/systems/claude/fork_cut.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,28 +6,21 @@
 #include "lite/json.h"
 #include "store/systems/claude/facts.h"
 #include "store/systems/claude/leaf.h"
+#include "store/systems/claude/list.h"
 
 /* A fork up to a message is the file up to its first row, less what would make a reader of the copy end elsewhere
  * or lose what came before (claude.md 4):
  *
  *   1. a compaction at the very end goes, with what is no message behind it
  *   2. the summary of a compaction stands for all before it: what that compaction kept comes later
- *   3. compactions that the way to the message does not pass go, with all that followed them
- *   4. rows that stand before the message although they follow it go, as long as a reader would end there
- *
- * All of that is asked of a view of the log in which the lines that are left out cannot be read. */
-struct cut {
-    struct fork *f;
-    struct claude_log view; /* shares the open file */
-    size_t end;             /* line of the last row */
-};
+ *   3. branches that a reader would end with instead (fork_end.c) */
 
 /* ---- the view ---- */
 
-static enum err_code view_open(struct cut *c, struct err *e)
+static enum err_code view_open(struct fork_cut *c, struct err *e)
 {
     const struct index *ix = &c->f->log.file.index;
-    struct index_line *line = malloc((ix->n + 1) * sizeof *line);
+    struct index_line *line = malloc((ix->n + 1) * sizeof *line); /* one more: fork_end.c */
 
     c->view = c->f->log;
     c->view.file.bytes = (struct buf){ 0 };
@@ -37,33 +30,24 @@ static enum err_code view_open(struct cut *c, struct err *e)
     if (!line)
         return err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
     memcpy(line, ix->line, ix->n * sizeof *line);
-    return claude_voice_rows(&c->view, e);
+    return ERR_OK;
 }
 
-static void view_close(struct cut *c)
+static void view_close(struct fork_cut *c)
 {
     chain_fini(&c->view.chain);
     buf_fini(&c->view.file.bytes);
     arena_fini(&c->view.arena);
-    free(c->view.stand_in);
     free(c->view.file.index.line);
 }
 
-static enum err_code view_link(struct cut *c, bool follow, struct err *e)
-{
-    chain_fini(&c->view.chain);
-    enum err_code rc = chain_build(&c->view.chain, &c->view.file.index, 0, CLAUDE_MAIN_KINDS, e);
-
-    return rc || !follow ? rc : claude_relink(&c->view, e);
-}
-
-static void leave_out(struct cut *c, size_t line)
+void fork_cut_leave_out(struct fork_cut *c, size_t line)
 {
     c->view.file.index.line[line].state = LINE_BROKEN;
-    c->f->keep[line] = 0;
+    c->f->keep[line] = FORK_NOT;
 }
 
-static bool in_view(const struct cut *c, size_t line)
+bool fork_cut_has(const struct fork_cut *c, size_t line)
 {
     const struct index_line *l = claude_line(&c->view, line);
 
@@ -71,264 +55,354 @@ static bool in_view(const struct cut *c, size_t line)
            !id128_none(l->id);
 }
 
-static bool speaks(const struct cut *c, size_t line)
+static enum err_code take_ids(struct fork_cut *c, const uint32_t *path, size_t n,
+                              struct fork_shown *out, struct err *e)
 {
-    return in_view(c, line) && claude_line_speaks(claude_line(&c->view, line)) &&
-           !claude_line_has(claude_line(&c->view, line), MARK_SIDECHAIN);
+    out->id = malloc((n + 1) * sizeof *out->id);
+    if (!out->id)
+        return err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+    for (size_t i = 0; i < n; i++)
+        out->id[i] = chain_id(&c->view.chain, path[i]);
+    out->n = n;
+    return ERR_OK;
+}
+
+enum err_code fork_cut_shown(struct fork_cut *c, struct fork_shown *out, struct err *e)
+{
+    struct claude_log *view = &c->view;
+    uint32_t leaf = CHAIN_NONE, terminal = CHAIN_NONE, *path = NULL;
+    size_t n = 0;
+
+    *out = (struct fork_shown){ .id = NULL };
+    chain_fini(&view->chain);
+    enum err_code rc = chain_build(&view->chain, &view->file.index, 0, CLAUDE_MAIN_KINDS, e);
+
+    if (!rc)
+        rc = claude_relink(view, e);
+    if (!rc)
+        rc = claude_message_end(view, &leaf, &terminal, e);
+    if (!rc && leaf != CHAIN_NONE)
+        rc = chain_walk(&view->chain, leaf, NODE_LISTED, &path, &n, e);
+    if (!rc && leaf != CHAIN_NONE)
+        rc = claude_parallel(view, &path, &n, e);
+    if (!rc)
+        rc = take_ids(c, path, n, out, e);
+    if (!rc && terminal != CHAIN_NONE)
+        out->terminal = chain_id(&view->chain, terminal);
+    free(path);
+    return rc;
 }
 
 /* ---- boundaries ---- */
 
-struct boundary {
-    bool is;             /* a compaction, or a person's going back, which is written the same way */
-    bool going_back;     /* takes no time and hangs on itself */
-    bool void_list;      /* names kept rows that are not there, and so keeps nothing */
-    struct id128 anchor; /* behind which row the kept ones come */
-};
+static enum err_code add_kept(struct fork_cut *c, struct fork_boundary *b, struct slice value)
+{
+    struct id128 id = claude_id(value, &c->view.arena);
 
-static bool all_known(const struct cut *c, struct slice uuids)
+    if (!id128_none(id))
+        b->kept[b->n++] = id;
+    return ERR_OK;
+}
+
+static size_t count(struct slice list)
 {
     struct json_iter it;
     struct slice key, value;
-    bool known = true;
+    size_t n = 0;
 
-    for (bool more = json_iter_open(&it, uuids);
-         known && more && json_iter_next(&it, &key, &value);) {
-        struct arena a = { 0 };
-        struct id128 id = claude_id(value, &a);
-        uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(&c->view.chain, id);
-
-        known = node != CHAIN_NONE && chain_has_row(&c->view.chain, node);
-        arena_fini(&a);
-    }
-    return known;
+    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
+        n++;
+    return n;
 }
 
-static enum err_code read_boundary(struct cut *c, size_t line, struct boundary *b, struct err *e)
+static enum err_code read_kept(struct fork_cut *c, struct slice metadata, struct fork_boundary *b)
+{
+    struct slice list = { NULL, 0 }, segment, key, value;
+    struct json_iter it;
+
+    if (!json_at(metadata, "preservedMessages.uuids", &list) || json_type(list) != JSON_ARRAY)
+        list = (struct slice){ NULL, 0 };
+    b->kept = arena_alloc(&c->view.arena, (count(list) + 2) * sizeof *b->kept);
+    if (!b->kept)
+        return ERR_NOMEM;
+    for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
+        add_kept(c, b, value);
+    if (!json_get(metadata, "preservedSegment", &segment) || json_type(segment) != JSON_OBJECT)
+        return ERR_OK;
+    if (json_get(segment, "headUuid", &value))
+        add_kept(c, b, value);
+    if (json_get(segment, "tailUuid", &value))
+        add_kept(c, b, value);
+    return ERR_OK;
+}
+
+enum err_code fork_boundary_read(struct fork_cut *c, size_t line, struct fork_boundary *b,
+                                 struct err *e)
 {
     static const char *const kept[] = { "preservedMessages", "preservedSegment" };
     struct slice row, metadata, value;
+    bool named = false;
     int64_t took;
 
-    *b = (struct boundary){ .is = false };
-    if (!in_view(c, line) || !claude_line_is(claude_line(&c->view, line), CLAUDE_SYSTEM))
+    *b = (struct fork_boundary){ .is = false };
+    if (!fork_cut_has(c, line) || !claude_line_is(claude_line(&c->view, line), CLAUDE_SYSTEM))
         return ERR_OK;
     enum err_code rc = claude_log_row(&c->view, line, &row, e);
 
     if (rc || !claude_is_boundary(row))
         return rc;
     b->is = true;
-    if (!json_get(row, "compactMetadata", &metadata))
+    if (c->f->keep[line] == FORK_STRIPPED || !json_get(row, "compactMetadata", &metadata) ||
+        json_type(metadata) != JSON_OBJECT)
         return ERR_OK;
-    for (size_t i = 0; i < 2 && id128_none(b->anchor); i++)
-        if (json_get(metadata, kept[i], &value) && claude_truthy(value))
+    for (size_t i = 0; i < 2 && !named; i++)
+        if (json_get(metadata, kept[i], &value) && json_type(value) != JSON_NULL) {
             b->anchor = claude_id_at(value, "anchorUuid", &c->view.arena);
-    b->void_list = json_at(metadata, "preservedMessages.uuids", &value) && !all_known(c, value);
+            named = true;
+        }
     b->going_back = json_get(metadata, "durationMs", &value) && json_int(value, &took) &&
                     took == 0 && !id128_none(b->anchor) &&
                     id128_eq(b->anchor, claude_line(&c->view, line)->id);
-    return ERR_OK;
+    return read_kept(c, metadata, b)
+               ? err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory")
+               : ERR_OK;
 }
 
-/* ---- the steps ---- */
-
-/* The row with the id, or the queued command that carries it. */
-static enum err_code find_end(struct cut *c, struct slice at, struct err *e)
+bool fork_boundary_keeps(const struct fork_boundary *b, struct id128 id)
 {
-    const struct index *ix = &c->view.file.index;
-    struct id128 id = id128_of(at);
-
-    for (size_t i = 0; i < ix->n; i++) {
-        if (in_view(c, i) && !claude_line_has(&ix->line[i], MARK_SIDECHAIN) &&
-            id128_eq(ix->line[i].id, id)) {
-            c->end = i;
-            return ERR_OK;
-        }
-    }
-    for (size_t i = 0; i < ix->n; i++) {
-        struct slice row;
-
-        if (!in_view(c, i) || !claude_line_is(&ix->line[i], CLAUDE_ATTACHMENT))
-            continue;
-        enum err_code rc = claude_log_row(&c->view, i, &row, e);
-
-        if (rc)
-            return rc;
-        if (claude_is_queued_command(row) &&
-            id128_eq(claude_id_at(row, "attachment.source_uuid", &c->view.arena), id)) {
-            c->end = i;
-            return ERR_OK;
-        }
-    }
-    return err_set(e, ERR_NOT_FOUND, c->f->ref->id.p, "fork: message %.*s is not in the session",
-                   SLICE_ARG(at));
-}
-
-/* Step 1. Where there is no message at all before it, the compaction stays. */
-static enum err_code drop_last_compaction(struct cut *c, struct err *e)
-{
-    size_t message = c->end + 1, first = SIZE_MAX;
-    bool any = false;
-
-    while (message > 0 && !speaks(c, message - 1))
-        message--;
-    for (size_t i = message; i <= c->end && first == SIZE_MAX; i++) {
-        struct boundary b;
-        enum err_code rc = read_boundary(c, i, &b, e);
-
-        if (rc)
-            return rc;
-        if (b.is && !b.going_back)
-            first = i;
-    }
-    for (size_t i = 0; i < first && i <= c->end; i++)
-        any = any || c->f->keep[i];
-    if (first == SIZE_MAX || !any)
-        return ERR_OK;
-    for (size_t i = first; i <= c->end; i++)
-        leave_out(c, i);
-    while (!in_view(c, first))
-        first--;
-    c->end = first;
-    return ERR_OK;
-}
-
-/* Step 2. A compaction that had to stay may be the last row itself. */
-static enum err_code strip_summary(struct cut *c, struct err *e)
-{
-    const struct index_line *l = claude_line(&c->view, c->end);
-    uint32_t up = id128_none(l->parent) ? CHAIN_NONE : chain_find(&c->view.chain, l->parent);
-    size_t lines[] = { c->end, c->end };
-    enum err_code rc = ERR_OK;
-
-    if (up != CHAIN_NONE && chain_has_row(&c->view.chain, up))
-        lines[1] = c->view.chain.node[up].line;
-    for (size_t i = 0; i < 2 && !rc && c->f->summarised == SIZE_MAX; i++) {
-        struct boundary b;
-
-        rc = read_boundary(c, lines[i], &b, e);
-        if (rc || !b.is || b.going_back || !id128_eq(b.anchor, l->id))
-            continue;
-        c->f->summarised = lines[i];
-        c->view.file.index.line[lines[i]].marks &= (uint16_t)~MARK_COMPACT;
-    }
-    return rc;
-}
-
-/* Marks the boundaries that stand behind the beginning of the way to the last row and are not passed by it. */
-static enum err_code mark_passed_over(struct cut *c, uint8_t *gone, bool *any, struct err *e)
-{
-    struct chain *chain = &c->view.chain;
-    uint32_t *path = NULL;
-    size_t n = 0;
-    enum err_code rc = chain_walk(chain, chain_find(chain, claude_line(&c->view, c->end)->id),
-                                  NODE_LISTED, &path, &n, e);
-    size_t root = !rc && n ? chain->node[path[0]].line : SIZE_MAX;
-
-    for (size_t i = root; !rc && i < c->end; i++) {
-        struct boundary b;
-        uint32_t node;
-
-        rc = read_boundary(c, i, &b, e);
-        if (rc || !b.is || b.void_list)
-            continue;
-        node = chain_find(chain, claude_line(&c->view, i)->id);
-        if (!(chain->mark[node] & NODE_LISTED))
-            gone[node] = *any = true;
-    }
-    free(path);
-    return rc;
-}
-
-/* Everything that follows a marked row is marked, by any row with its id. Rows mostly stand behind those they
- * follow, so that a pass or two will do; a file that is turned round is not worth more than some. */
-static void mark_below(const struct cut *c, uint8_t *gone)
-{
-    enum { PASSES = 32 };
-    const struct chain *chain = &c->view.chain;
-    bool more = true;
-
-    for (int pass = 0; pass < PASSES && more; pass++) {
-        more = false;
-        for (size_t i = 0; i < c->end; i++) {
-            const struct index_line *l = claude_line(&c->view, i);
-            uint32_t up =
-                in_view(c, i) && !id128_none(l->parent) ? chain_find(chain, l->parent) : CHAIN_NONE;
-            uint32_t node = up != CHAIN_NONE && gone[up] ? chain_find(chain, l->id) : CHAIN_NONE;
-
-            if (node != CHAIN_NONE && !gone[node])
-                gone[node] = more = true;
-        }
-    }
-}
-
-/* Step 3. Which rows follow a boundary is asked of the file as it is written. */
-static enum err_code drop_passed_over(struct cut *c, struct err *e)
-{
-    bool any = false;
-    uint8_t *gone = calloc(c->view.chain.n + 1, 1);
-    enum err_code rc = gone ? mark_passed_over(c, gone, &any, e)
-                            : err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
-
-    if (!rc && any)
-        mark_below(c, gone);
-    if (!rc && any) {
-        for (size_t i = 0; i < c->end; i++)
-            if (in_view(c, i) && gone[chain_find(&c->view.chain, claude_line(&c->view, i)->id)])
-                leave_out(c, i);
-        rc = view_link(c, true, e);
-    }
-    free(gone);
-    return rc;
-}
-
-/* Does the way up from a node pass the other one? */
-static bool passes(const struct chain *chain, uint32_t node, uint32_t other)
-{
-    for (size_t steps = 0; steps <= chain->n && node != CHAIN_NONE; steps++) {
-        if (node == other)
+    for (size_t i = 0; i < b->n; i++)
+        if (id128_eq(b->kept[i], id))
             return true;
-        node = chain_up(chain, node);
-    }
     return false;
 }
 
-static void drop_node(struct cut *c, uint32_t node)
-{
-    struct id128 id = chain_id(&c->view.chain, node);
+/* ---- where it ends ---- */
 
-    for (size_t i = 0; i < c->end; i++)
-        if (in_view(c, i) && id128_eq(claude_line(&c->view, i)->id, id))
-            leave_out(c, i);
-    chain_relink(&c->view.chain, node, CHAIN_NONE);
-    c->view.chain.node[node].line = CHAIN_NONE;
+/* The id that a queued command carries, and the voice row that one was folded into. */
+static enum err_code source_of(struct fork_cut *c, size_t line, struct id128 *source, struct err *e)
+{
+    const struct index_line *l = claude_line(&c->view, line);
+    struct slice row;
+
+    *source = (struct id128){ 0, 0 };
+    if (!claude_line_is(l, CLAUDE_ATTACHMENT) && !claude_line_is(l, CLAUDE_SYSTEM))
+        return ERR_OK;
+    enum err_code rc = claude_log_row(&c->view, line, &row, e);
+
+    if (rc)
+        return rc;
+    if (claude_is_queued_command(row))
+        *source = claude_id_at(row, "attachment.source_uuid", &c->view.arena);
+    else if (claude_says(row, "subtype", "voice_call_talk"))
+        *source = claude_id_at(row, "fold.command.source_uuid", &c->view.arena);
+    return ERR_OK;
 }
 
-/* Step 4. What hangs on a person's going back are the messages it kept: the copy is to end with them. */
-static enum err_code drop_followers(struct cut *c, struct err *e)
+static size_t first_with(const struct fork_cut *c, struct id128 id)
 {
-    struct boundary b;
-    enum err_code known = read_boundary(c, c->end, &b, e);
+    for (size_t i = 0; i < c->view.file.index.n; i++)
+        if (fork_cut_has(c, i) && id128_eq(claude_line(&c->view, i)->id, id))
+            return i;
+    return SIZE_MAX;
+}
 
-    if (known || b.is)
-        return known;
-    struct chain *chain = &c->view.chain;
-    uint32_t end = chain_find(chain, claude_line(&c->view, c->end)->id);
+/* What was asked for, among the rows that carry it. */
+struct asked {
+    size_t row;     /* the first with the id; SIZE_MAX: none */
+    size_t *source; /* owned; rows whose queued command carries it */
+    size_t n;
+};
 
-    for (;;) {
-        uint32_t leaf = CHAIN_NONE;
-        enum err_code rc = claude_message_leaf(&c->view, &leaf, e);
+static enum err_code find_asked(struct fork_cut *c, struct id128 id, struct asked *a, struct err *e)
+{
+    const struct index *ix = &c->view.file.index;
+    enum err_code rc = ERR_OK;
 
-        for (size_t i = 0; i < chain->n; i++)
-            chain->mark[i] &= (uint8_t)~NODE_CLIMBED;
-        if (rc || leaf == CHAIN_NONE || leaf == end || !passes(chain, leaf, end))
-            return rc;
-        drop_node(c, leaf);
+    *a = (struct asked){ .row = first_with(c, id) };
+    for (size_t i = 0; i < ix->n && !rc; i++) {
+        struct id128 source;
+
+        if (!fork_cut_has(c, i))
+            continue;
+        rc = source_of(c, i, &source, e);
+        if (rc || !id128_eq(source, id))
+            continue;
+        size_t *more = realloc(a->source, (a->n + 1) * sizeof *more);
+
+        if (!more)
+            rc = err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+        else
+            (a->source = more)[a->n++] = i;
     }
+    return rc;
+}
+
+static bool is_source(const struct asked *a, size_t line)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (a->source[i] == line)
+            return true;
+    return false;
+}
+
+/* Among several the one that is shown, or comes behind all that is. */
+static enum err_code choose_shown(struct fork_cut *c, const struct asked *a, struct err *e)
+{
+    struct fork_shown shown;
+    const struct chain *chain = &c->view.chain;
+    size_t behind = 0, source = SIZE_MAX;
+    bool row_shown = false;
+    enum err_code rc = fork_cut_shown(c, &shown, e);
+
+    for (size_t i = 0; i < shown.n && !rc; i++) {
+        const struct chain_node *node = &chain->node[chain_find(chain, shown.id[i])];
+
+        if (node->first >= behind)
+            behind = node->first + 1;
+        row_shown = row_shown || (a->row != SIZE_MAX && node->first == a->row);
+        if (source == SIZE_MAX && is_source(a, node->line))
+            source = node->first;
+    }
+    free(shown.id);
+    for (size_t i = behind; i < c->view.file.index.n; i++) {
+        if (!fork_cut_has(c, i))
+            continue;
+        if (a->row != SIZE_MAX &&
+            id128_eq(claude_line(&c->view, i)->id, claude_line(&c->view, a->row)->id))
+            row_shown = true;
+        if (source == SIZE_MAX && is_source(a, i))
+            source = first_with(c, claude_line(&c->view, i)->id);
+    }
+    if (a->row != SIZE_MAX && (row_shown || source == SIZE_MAX))
+        source = a->row;
+    c->end = source == SIZE_MAX ? a->source[0] : source;
+    return rc;
+}
+
+static enum err_code find_end(struct fork_cut *c, struct slice at, struct err *e)
+{
+    struct asked a;
+    enum err_code rc = find_asked(c, id128_of(at), &a, e);
+
+    if (!rc && a.row == SIZE_MAX && a.n == 0)
+        rc = err_set(e, ERR_NOT_FOUND, c->f->ref->id.p, "fork: message %.*s is not in the session",
+                     SLICE_ARG(at));
+    else if (!rc && a.n == 0)
+        c->end = a.row;
+    else if (!rc)
+        rc = choose_shown(c, &a, e);
+    free(a.source);
+    if (!rc)
+        c->asked = claude_line(&c->view, c->end)->id;
+    return rc;
+}
+
+/* ---- a compaction at the end ---- */
+
+/* The last row before a line that a test wants; SIZE_MAX: none. */
+static size_t last_kept(const struct fork_cut *c, size_t before, const struct fork_boundary *b,
+                        struct id128 other)
+{
+    for (size_t i = before; i-- > 0;) {
+        struct id128 id = claude_line(&c->view, i)->id;
+
+        if (fork_cut_has(c, i) && (fork_boundary_keeps(b, id) || id128_eq(id, other)))
+            return i;
+    }
+    return SIZE_MAX;
+}
+
+/* The first compaction behind the last message; SIZE_MAX: there is none. */
+static enum err_code last_compaction(struct fork_cut *c, size_t *line, struct fork_boundary *b,
+                                     struct err *e)
+{
+    size_t i = c->end + 1;
+    enum err_code rc = ERR_OK;
+
+    while (i > 0 && !(fork_cut_has(c, i - 1) && claude_line_speaks(claude_line(&c->view, i - 1))))
+        i--;
+    for (*line = SIZE_MAX; i <= c->end && *line == SIZE_MAX && !rc; i++) {
+        rc = fork_boundary_read(c, i, b, e);
+        if (!rc && b->is && !b->going_back)
+            *line = i;
+    }
+    return rc;
+}
+
+/* Where the rows that a compaction kept were kept by one before it already, they stand behind that one's anchor. */
+static enum err_code last_anchor(struct fork_cut *c, size_t before, struct id128 kept,
+                                 size_t *anchor, struct err *e)
+{
+    struct fork_boundary b = { .is = false };
+    enum err_code rc = ERR_OK;
+
+    *anchor = SIZE_MAX;
+    for (size_t i = before; i-- > 0 && !b.is && !rc;)
+        rc = fork_boundary_read(c, i, &b, e);
+    if (!rc && b.is && !b.going_back && fork_boundary_keeps(&b, kept) && !id128_none(b.anchor))
+        *anchor = last_kept(c, before, &(struct fork_boundary){ .n = 0 }, b.anchor);
+    return rc;
+}
+
+/* Step 1. Where nothing would remain before it, the compaction stays. */
+static enum err_code drop_last_compaction(struct fork_cut *c, struct err *e)
+{
+    struct fork_boundary b, kept = { .n = 0 };
+    struct id128 logical = { 0, 0 };
+    struct slice row;
+    size_t line, last, anchor = SIZE_MAX;
+    enum err_code rc = last_compaction(c, &line, &b, e);
+
+    if (rc || line == SIZE_MAX)
+        return rc;
+    if (id128_none(b.anchor) || !id128_eq(b.anchor, claude_line(&c->view, line)->id)) {
+        kept = b;
+        rc = claude_log_row(&c->view, line, &row, e);
+        if (!rc)
+            logical = claude_id_at(row, "logicalParentUuid", &c->view.arena);
+    }
+    last = last_kept(c, line, &kept, logical);
+    if (!rc && last != SIZE_MAX)
+        rc = last_anchor(c, line, claude_line(&c->view, last)->id, &anchor, e);
+    if (rc)
+        return rc;
+    if (last == SIZE_MAX)
+        last = line - 1;
+    else if (anchor != SIZE_MAX && anchor > last)
+        last = anchor;
+    size_t rows = line == 0 ? 0 : last + 1;
+
+    while (rows > 0 && !c->f->keep[rows - 1])
+        rows--;
+    if (rows == 0)
+        return ERR_OK;
+    for (rows = last + 1; !fork_cut_has(c, rows - 1);)
+        rows--;
+    for (size_t i = rows; i <= c->end; i++)
+        fork_cut_leave_out(c, i);
+    c->end = rows - 1;
+    return ERR_OK;
+}
+
+/* Step 2. */
+static enum err_code strip_summaries(struct fork_cut *c, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i <= c->end && !rc; i++) {
+        struct fork_boundary b;
+
+        rc = fork_boundary_read(c, i, &b, e);
+        if (rc || !b.is || b.going_back || id128_none(b.anchor) || !id128_eq(b.anchor, c->asked))
+            continue;
+        c->f->keep[i] = FORK_STRIPPED;
+        c->view.file.index.line[i].marks &= (uint16_t)~MARK_COMPACT;
+    }
+    return rc;
 }
 
 /* What was left out is not there for the copy either: nothing follows it, and it bridges nothing. */
-static enum err_code forget_left_out(struct cut *c, struct err *e)
+static enum err_code forget_left_out(struct fork_cut *c, struct err *e)
 {
     struct index *ix = &c->f->log.file.index;
 
@@ -341,7 +415,7 @@ static enum err_code forget_left_out(struct cut *c, struct err *e)
 
 enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
 {
-    struct cut c = { .f = f };
+    struct fork_cut c = { .f = f };
     const size_t lines = f->log.file.index.n;
     enum err_code rc = view_open(&c, e);
 
@@ -350,18 +424,12 @@ enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
     if (rc)
         goto done;
     for (size_t i = c.end + 1; i < lines; i++)
-        leave_out(&c, i);
+        fork_cut_leave_out(&c, i);
     rc = drop_last_compaction(&c, e);
     if (!rc)
-        rc = view_link(&c, false, e);
+        rc = strip_summaries(&c, e);
     if (!rc)
-        rc = strip_summary(&c, e);
-    if (!rc)
-        rc = view_link(&c, true, e);
-    if (!rc)
-        rc = drop_passed_over(&c, e);
-    if (!rc)
-        rc = drop_followers(&c, e);
+        rc = fork_end(&c, e);
     if (!rc)
         rc = forget_left_out(&c, e);
 done:

@@ -130,7 +130,7 @@ static enum err_code add_snapshot(struct files *w, struct slice snapshot, struct
     bool all = true;
     enum err_code rc = ERR_OK;
 
-    if (!json_get(snapshot, "messageId", &value) || !fork_new_quoted(w->f, value, id) ||
+    if (!json_get(snapshot, "messageId", &value) || !fork_new_quoted(w->f, value, true, id) ||
         !idset_has(&w->written, claude_id(value, &w->arena)))
         return ERR_OK;
     if (json_get(snapshot, "trackedFileBackups", &tracked))

@@ -9,7 +9,18 @@
 /* One row of a fork: the bytes of the source's row, with new ids where the old ones were. */
 
 /* The members that are looked at, all found in one pass. */
-enum member { UUID, LOGICAL, REQUEST, FORKED, SESSION, SUBTYPE, COMPACT, ATTACHMENT, MEMBERS };
+enum member {
+    UUID,
+    LOGICAL,
+    REQUEST,
+    FORKED,
+    SESSION,
+    SUBTYPE,
+    COMPACT,
+    ATTACHMENT,
+    FOLD,
+    MEMBERS
+};
 
 static const char *const member_names[MEMBERS] = {
     [UUID] = "uuid",
@@ -20,6 +31,7 @@ static const char *const member_names[MEMBERS] = {
     [SUBTYPE] = "subtype",
     [COMPACT] = "compactMetadata",
     [ATTACHMENT] = "attachment",
+    [FOLD] = "fold",
 };
 
 struct row_edit {
@@ -70,7 +82,7 @@ static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, s
     bool any = false;
 
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value) && !rc;) {
-        bool known = fork_new_quoted(r->f, value, quoted);
+        bool known = fork_new_quoted(r->f, value, keep_unknown, quoted);
 
         if (!known && !keep_unknown)
             continue;
@@ -104,7 +116,7 @@ static void map_kept(struct row_edit *r, struct slice kept, const char *const na
         if (json_type(value) == JSON_ARRAY) {
             map_list(r, value, true, &list[i]);
             value = buf_slice(&list[i]);
-        } else if (fork_new_quoted(r->f, value, id[i])) {
+        } else if (fork_new_quoted(r->f, value, true, id[i])) {
             value = (struct slice){ id[i], strlen(id[i]) };
         }
         edit[edits++] = (struct json_edit){ .name = names[i], .value = value };
@@ -125,7 +137,7 @@ static void edit_compaction(struct row_edit *r, size_t line)
     struct slice metadata = r->member[COMPACT], value;
     struct json_edit edit[4] = { { .name = "runningTurnSends" } };
     size_t n = 1;
-    bool strip = line == r->f->summarised;
+    bool strip = r->f->keep[line] == FORK_STRIPPED;
 
     if (json_type(metadata) != JSON_OBJECT)
         return;
@@ -161,7 +173,7 @@ static void edit_attachment(struct row_edit *r)
     if (json_type(attachment) != JSON_OBJECT)
         return;
     if (claude_says(attachment, "type", "queued_command") &&
-        json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, id)) {
+        json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, false, id)) {
         edit = (struct json_edit){ .name = "source_uuid", .value = { id, strlen(id) } };
     } else if (claude_says(attachment, "type", "deferred_tools_record") &&
                json_get(attachment, "nameOnlyAnnouncements", &value) &&
@@ -179,26 +191,46 @@ static void edit_attachment(struct row_edit *r)
     put_if_there(r, "attachment", buf_slice(&r->space->nested[2]));
 }
 
+/* A queued command that a voice row was folded with. */
+static void edit_fold(struct row_edit *r)
+{
+    struct slice fold = r->member[FOLD], command, value;
+    char id[FORK_QUOTED];
+
+    if (json_type(fold) != JSON_OBJECT || !json_get(fold, "command", &command) ||
+        json_type(command) != JSON_OBJECT || !json_get(command, "source_uuid", &value) ||
+        !fork_new_quoted(r->f, value, false, id))
+        return;
+    enum err_code rc =
+        json_put(&r->space->nested[1], command, "source_uuid", (struct slice){ id, strlen(id) });
+
+    if (!rc)
+        rc = json_put(&r->space->nested[2], fold, "command", buf_slice(&r->space->nested[1]));
+    if (rc)
+        r->rc = rc;
+    put_if_there(r, "fold", buf_slice(&r->space->nested[2]));
+}
+
 /* ---- the row's own members ---- */
 
-/* The nearest row above that is copied, past notes of progress; null where there is none. */
+/* The nearest row above that is no note of progress; null where there is none. Notes that go in a circle lead to the
+ * one that is met twice, which is not copied: as the vendor has it. */
 static struct slice new_parent(struct row_edit *r, size_t line)
 {
     const struct chain *c = &r->f->log.chain;
     struct id128 id = claude_line(&r->f->log, line)->parent;
     char text[UUID_STR_LEN];
 
-    for (size_t steps = 0; steps <= c->n; steps++) {
+    for (size_t steps = 0;; steps++) {
         uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(c, id);
         const struct index_line *up = node != CHAIN_NONE && chain_has_row(c, node)
                                           ? claude_node_line(&r->f->log, node)
                                           : NULL;
 
-        if (!up || !claude_line_is(up, CLAUDE_PROGRESS) || claude_line_has(up, MARK_SIDECHAIN))
+        if (!up || !claude_line_is(up, CLAUDE_PROGRESS) || steps == c->n)
             return fork_new_id(r->f, id, text) ? quote(text, r->parent) : SLICE("null");
         id = up->parent;
     }
-    return SLICE("null");
 }
 
 /* Which session's requests the answer belongs to: that of the first fork. Dropped where nothing says so. */
@@ -220,10 +252,10 @@ static void edit_ids(struct row_edit *r, size_t line)
     put(r, "parentUuid", new_parent(r, line));
     if (r->member[LOGICAL].n)
         put_if_there(r, "logicalParentUuid",
-                     fork_new_quoted(r->f, r->member[LOGICAL], r->logical)
+                     fork_new_quoted(r->f, r->member[LOGICAL], false, r->logical)
                          ? (struct slice){ r->logical, strlen(r->logical) }
                          : SLICE("null"));
-    if (fork_new_quoted(r->f, r->member[UUID], r->id))
+    if (fork_new_quoted(r->f, r->member[UUID], false, r->id))
         put(r, "uuid", (struct slice){ r->id, strlen(r->id) });
     put(r, "sessionId", quote(r->f->id, r->session));
     if (line == r->f->last)
@@ -247,6 +279,19 @@ static void edit_origin(struct row_edit *r)
     if (rc)
         r->rc = rc;
     put(r, "forkedFrom", buf_slice(&r->space->origin));
+}
+
+static void edit_system(struct row_edit *r, size_t line)
+{
+    struct slice subtype = r->member[SUBTYPE];
+
+    edit_compaction(r, line);
+    if (json_type(subtype) != JSON_STRING)
+        return;
+    if (json_string_is(subtype, "model_refusal_fallback"))
+        put(r, "neutralizedByFork", SLICE("true"));
+    if (json_string_is(subtype, "voice_call_talk"))
+        edit_fold(r);
 }
 
 /* What belongs to the session that was, and not to a copy of it. */
@@ -279,12 +324,8 @@ enum err_code fork_row(const struct fork *f, size_t line, struct slice row,
     json_get_each(row, member_names, MEMBERS, r.member);
     edit_ids(&r, line);
     drop_state(&r);
-    if (claude_line_is(l, CLAUDE_SYSTEM)) {
-        edit_compaction(&r, line);
-        if (json_type(r.member[SUBTYPE]) == JSON_STRING &&
-            json_string_is(r.member[SUBTYPE], "model_refusal_fallback"))
-            put(&r, "neutralizedByFork", SLICE("true"));
-    }
+    if (claude_line_is(l, CLAUDE_SYSTEM))
+        edit_system(&r, line);
     if (claude_line_is(l, CLAUDE_ATTACHMENT))
         edit_attachment(&r);
     put(&r, "requestSessionId",

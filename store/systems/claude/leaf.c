@@ -81,10 +81,12 @@ static uint32_t last_resort(struct claude_log *log)
     return better != CHAIN_NONE ? better : any;
 }
 
-enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct err *e)
+enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf, uint32_t *terminal,
+                                 struct err *e)
 {
     const struct chain *c = &log->chain;
 
+    *terminal = CHAIN_NONE;
     for (size_t i = log->file.index.n; i-- > c->first_line;) {
         const struct index_line *line = claude_line(log, i);
         uint32_t node = id128_none(line->id) ? CHAIN_NONE : chain_find(c, line->id);
@@ -97,9 +99,18 @@ enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct
         if (rc)
             return rc;
         *leaf = end ? climb(log, node) : CHAIN_NONE;
-        if (*leaf != CHAIN_NONE)
+        if (*leaf != CHAIN_NONE) {
+            *terminal = node;
             return ERR_OK;
+        }
     }
     *leaf = last_resort(log);
     return ERR_OK;
+}
+
+enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct err *e)
+{
+    uint32_t terminal;
+
+    return claude_message_end(log, leaf, &terminal, e);
 }

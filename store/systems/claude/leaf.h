@@ -8,6 +8,9 @@
 /* The vendor SDK: the last message in the file that nothing of the main conversation follows; prompts and
  * last-prompt rows play no part (claude.md 3.3). CHAIN_NONE: there is no message at all. */
 MUST_CHECK enum err_code claude_message_leaf(struct claude_log *log, uint32_t *leaf, struct err *e);
+/* The same, and the row without followers from which one comes to it; CHAIN_NONE: no such row leads to a message. */
+MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf,
+                                            uint32_t *terminal, struct err *e);
 
 /* The client when it resumes: the row that the last last-prompt row names, or what came to follow it
  * later (claude-client.md 4). CHAIN_NONE: there is no row, or (*cleared) that row says that the conversation

@@ -71,6 +71,13 @@ static void drop_empty_parents(struct index *ix)
             ix->line[i].parent = (struct id128){ 0, 0 };
 }
 
+static void drop_sidechain(struct index *ix)
+{
+    for (size_t i = 0; i < ix->n; i++)
+        if (claude_line_has(&ix->line[i], MARK_SIDECHAIN))
+            ix->line[i].id = (struct id128){ 0, 0 };
+}
+
 enum err_code claude_log_open(struct claude_log *log, const char *path,
                               const struct claude_log_want *want, struct err *e)
 {
@@ -86,6 +93,8 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
     if (!rc && !want->as_written)
         rc = claude_voice_rows(log, e);
     drop_empty_parents(&log->file.index);
+    if (want->no_sidechain)
+        drop_sidechain(&log->file.index);
     if (!rc)
         rc = chain_build(&log->chain, &log->file.index, first, want->kinds, e);
     if (rc)

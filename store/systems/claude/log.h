@@ -75,6 +75,7 @@ struct claude_log {
     struct arena arena;
     struct claude_stand_in *stand_in; /* owned; by line */
     size_t stand_ins, cap;
+    bool plain; /* isSidechain and sourceToolAssistantUUID of its rows do not count (fork_end.c) */
 };
 
 /* Opens the whole file. On failure nothing is left open. Lines before `chain.first_line` are not part of
@@ -83,6 +84,7 @@ struct claude_log_want {
     uint64_t kinds;          /* CLAUDE_MAIN_KINDS or CLAUDE_AGENT_KINDS */
     bool skip_precompact;    /* leave out what a compaction made unreachable */
     bool as_written;         /* voice rows stay what they are */
+    bool no_sidechain;       /* rows of sub-agents have no id, and are in nobody's way */
     size_t tail;             /* only the last so many bytes; 0: all */
     const atomic_bool *stop; /* may be NULL */
 };

@@ -103,7 +103,10 @@ static enum err_code add_link(struct parallel *p, uint32_t node, uint32_t answer
 /* The row that the answer itself names as the one that made its call. */
 static const struct claude_speech *named_source(struct parallel *p, struct slice row, uint32_t node)
 {
-    struct id128 id = claude_id_at(row, "sourceToolAssistantUUID", &p->log->arena);
+    struct id128 id = { 0, 0 };
+
+    if (!p->log->plain)
+        id = claude_id_at(row, "sourceToolAssistantUUID", &p->log->arena);
     uint32_t source = id128_none(id) ? CHAIN_NONE : chain_find(&p->log->chain, id);
 
     if (source == CHAIN_NONE || source == p->log->chain.node[node].parent)
@@ -132,7 +135,7 @@ static enum err_code read_tools(struct parallel *p, struct slice row, struct ans
 
 static enum err_code read_answer(struct parallel *p, uint32_t node, struct slice row)
 {
-    struct id128 side = claude_side_of(row, &p->log->arena);
+    struct id128 side = claude_side_of(p->log, row);
     struct answer a = { .node = node };
     uint32_t parent = p->log->chain.node[node].parent, place = (uint32_t)p->answers;
 
