@@ -47,15 +47,8 @@ WITH_AVX2 static const char *blocks_to_end(const char *p, const char *end)
 }
 #endif
 
-const char *scan_string_end(const char *p, const char *end)
+const char *scan_long_string_end(const char *p, const char *end)
 {
-    /* Keys and short values end in the first block. */
-    if (end - p >= SCAN_BLOCK) {
-        uint32_t stops = scan_block(p);
-
-        if (stops && p[scan_first(stops)] == '"')
-            return p + scan_first(stops);
-    }
 #if defined(__x86_64__)
     if (end - p >= BLOCK && __builtin_cpu_supports("avx2"))
         return blocks_to_end(p, end);

@@ -76,8 +76,21 @@ static inline const char *scan_string(const char *p, const char *end)
     return p;
 }
 
+/* What scan_string_end does for strings that go on. */
+const char *scan_long_string_end(const char *p, const char *end);
+
 /* p stands behind an opening quote: answers the closing quote, or NULL when there is none before end.
  * Steps over escapes without looking at them and over raw control characters. */
-const char *scan_string_end(const char *p, const char *end);
+static inline const char *scan_string_end(const char *p, const char *end)
+{
+    /* Keys and short values end in the first block: a call would cost more than the look. */
+    if (end - p >= SCAN_BLOCK) {
+        uint32_t stops = scan_block(p);
+
+        if (stops && p[scan_first(stops)] == '"')
+            return p + scan_first(stops);
+    }
+    return scan_long_string_end(p, end);
+}
 
 #endif

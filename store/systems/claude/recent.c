@@ -178,18 +178,19 @@ static void add_path(struct tracked *t, struct slice path)
 
 bool tracked_add(struct tracked *t, struct slice row, struct arena *a)
 {
-    struct slice type, files, key, value, path;
+    enum { TYPE_OF_ROW, TRACKED_PATH, SNAPSHOT, NAMES };
+    static const char *const names[NAMES] = { "type", "trackingPath", "snapshot" };
+    struct slice found[NAMES], files, key, value, path;
     struct json_iter it;
 
-    if (!json_get(row, "type", &type))
-        return false;
-    if (json_string_is(type, "file-history-delta")) {
-        if (json_get_text(row, "trackingPath", a, &path))
+    json_get_each(row, names, NAMES, found);
+    if (json_string_is(found[TYPE_OF_ROW], "file-history-delta")) {
+        if (json_text(found[TRACKED_PATH], a, &path))
             add_path(t, path);
         return false;
     }
-    if (!json_string_is(type, "file-history-snapshot") ||
-        !json_at(row, "snapshot.trackedFileBackups", &files) || !json_iter_open(&it, files))
+    if (!json_string_is(found[TYPE_OF_ROW], "file-history-snapshot") ||
+        !json_get(found[SNAPSHOT], "trackedFileBackups", &files) || !json_iter_open(&it, files))
         return false;
     while (json_iter_next(&it, &key, &value))
         if (json_text(key, a, &path))
