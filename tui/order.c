@@ -6,9 +6,8 @@
 /* Sorted by what is asked for; those that are equal in it by time; those equal in that by id. */
 
 enum {
-    CHUNK = sizeof(uint64_t), /* bytes of a text that are compared at once */
-    TEXT_MAX = HAY_MAX,       /* titles are folded up to here; of an id nobody needs more */
-    AHEAD = 12,               /* texts lie all over the memory: called for before they are needed */
+    TEXT_MAX = HAY_MAX, /* titles are folded up to here; of an id nobody needs more */
+    AHEAD = 12,         /* texts lie all over the memory: called for before they are needed */
 };
 
 struct sorting {
@@ -23,47 +22,42 @@ static const struct doc *doc_of(const struct filter *titles, uint32_t entry)
     return entry < titles->slots ? titles->slot[entry].doc : NULL;
 }
 
-static struct slice text_of(const struct sorting *s, uint32_t entry)
+static const struct title_front *front_of(const struct sorting *s, size_t depth, uint32_t entry)
 {
-    const struct doc *doc;
-
-    if (s->by_id)
-        return s->roster->entry[entry].ref.id;
-    doc = doc_of(s->titles, entry);
-    if (!doc)
-        return (struct slice){ 0 };
-    struct hay title = doc_hay(doc, DOC_TITLE);
-
-    return (struct slice){ title.text, title.n };
+    return s->by_id || depth >= (size_t)TITLE_KEYS * RADIX_CHUNK ? NULL : &s->titles->front[entry];
 }
 
-static void fetch_text(const struct sorting *s, uint32_t entry)
+static void fetch_text(const struct sorting *s, size_t depth, uint32_t entry)
 {
     enum { LINE = 64 };
-    const char *at = NULL;
+    const struct title_front *front = front_of(s, depth, entry);
+    const char *at;
 
+    if (front) {
+        __builtin_prefetch(front);
+        return;
+    }
     if (s->by_id)
         at = s->roster->entry[entry].ref.id.p;
-    else if (entry < s->titles->slots)
-        at = (const char *)s->titles->slot[entry].doc;
-    if (!at)
-        return;
+    else
+        at = (const char *)doc_of(s->titles, entry);
     __builtin_prefetch(at);
     if (!s->by_id) /* the texts stand behind the sets */
         __builtin_prefetch(at + LINE);
 }
 
-/* Some bytes as a number that sorts as they do; a text that has ended goes on with zeros. */
-static uint64_t chunk_of(struct slice text, size_t depth)
+/* What an entry's text goes on with behind `depth` bytes. Only entries with a title are sorted by it. */
+static uint64_t key_of_text(const struct sorting *s, size_t depth, uint32_t entry)
 {
-    unsigned char bytes[CHUNK] = { 0 };
-    uint64_t key = 0;
+    const struct title_front *front = front_of(s, depth, entry);
 
-    if (depth < text.n)
-        memcpy(bytes, text.p + depth, text.n - depth < CHUNK ? text.n - depth : CHUNK);
-    for (size_t i = 0; i < CHUNK; i++)
-        key = key << 8 | bytes[i];
-    return key;
+    if (front)
+        return front->key[depth / RADIX_CHUNK];
+    if (s->by_id)
+        return radix_text_key(s->roster->entry[entry].ref.id, depth);
+    struct hay title = doc_hay(doc_of(s->titles, entry), DOC_TITLE);
+
+    return radix_text_key((struct slice){ title.text, title.n }, depth);
 }
 
 static void sort_by_time(const struct sorting *s, size_t from, size_t n);
@@ -76,17 +70,17 @@ static void sort_by_text(const struct sorting *s, size_t from, size_t n, size_t 
 
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            fetch_text(s, item[i + AHEAD].value);
-        item[i].key = chunk_of(text_of(s, item[i].value), depth) ^ flip;
+            fetch_text(s, depth, item[i + AHEAD].value);
+        item[i].key = key_of_text(s, depth, item[i].value) ^ flip;
     }
     radix_sort(item, s->spare + from, n);
     for (size_t i = 0, end; i < n; i = end) {
-        bool goes_on = ((item[i].key ^ flip) & 0xff) != 0 && depth + CHUNK < TEXT_MAX;
+        bool goes_on = ((item[i].key ^ flip) & 0xff) != 0 && depth + RADIX_CHUNK < TEXT_MAX;
 
         for (end = i + 1; end < n && item[end].key == item[i].key;)
             end++;
         if (end - i > 1 && goes_on)
-            sort_by_text(s, from + i, end - i, depth + CHUNK);
+            sort_by_text(s, from + i, end - i, depth + RADIX_CHUNK);
         else if (end - i > 1 && !s->by_id)
             sort_by_time(s, from + i, end - i);
     }
@@ -98,41 +92,31 @@ static uint64_t largest_first(int64_t n)
     return ~((uint64_t)n ^ (uint64_t)1 << 63);
 }
 
-static void sort_by_time(const struct sorting *s, size_t from, size_t n)
+/* Sorts items by the keys they have; those that are equal by what comes after that. */
+static void sort_by_key(const struct sorting *s, size_t from, size_t n, bool times)
 {
-    if (n == 0)
-        return; /* an empty list has no arrays to point into */
     struct radix_item *item = s->item + from;
     struct sorting ids = *s;
 
+    if (n == 0)
+        return; /* an empty list has no arrays to point into */
     ids.by_id = true;
-    for (size_t i = 0; i < n; i++)
-        item[i].key = largest_first(entry_time(&s->roster->entry[item[i].value]));
     radix_sort(item, s->spare + from, n);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && item[end].key == item[i].key;)
             end++;
-        if (end - i > 1)
+        if (end - i > 1 && times)
             sort_by_text(&ids, from + i, end - i, 0);
+        else if (end - i > 1)
+            sort_by_time(s, from + i, end - i);
     }
 }
 
-static void sort_by_number(const struct sorting *s, size_t n, enum sort_kind sort)
+static void sort_by_time(const struct sorting *s, size_t from, size_t n)
 {
-    struct radix_item *item = s->item;
-
-    for (size_t i = 0; i < n; i++) {
-        const struct entry *e = &s->roster->entry[item[i].value];
-
-        item[i].key = largest_first(sort == SORT_CREATED ? e->created_ms : e->ref.file.size);
-    }
-    radix_sort(item, s->spare, n);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && item[end].key == item[i].key;)
-            end++;
-        if (end - i > 1)
-            sort_by_time(s, i, end - i);
-    }
+    for (size_t i = from; i < from + n; i++)
+        s->item[i].key = largest_first(entry_time(&s->roster->entry[s->item[i].value]));
+    sort_by_key(s, from, n, true);
 }
 
 /* Those without a title yet stand last. */
@@ -140,13 +124,23 @@ static void sort_by_title(const struct sorting *s, size_t n)
 {
     size_t titled = 0;
 
-    for (size_t i = 0; i < n; i++) {
-        s->item[i].key = doc_of(s->titles, s->item[i].value) == NULL;
+    for (size_t i = 0; i < n; i++)
         titled += s->item[i].key == 0;
-    }
-    radix_sort(s->item, s->spare, n);
+    if (titled < n)
+        radix_sort(s->item, s->spare, n);
     sort_by_text(s, 0, titled, 0);
     sort_by_time(s, titled, n - titled);
+}
+
+/* What is sorted by first. Taken while the entries are walked over anyway: they are large. */
+static uint64_t first_key(const struct entry *e, const struct doc *doc, enum sort_kind sort)
+{
+    switch (sort) {
+    case SORT_CREATED: return largest_first(e->created_ms);
+    case SORT_SIZE: return largest_first(e->ref.file.size);
+    case SORT_TITLE: return doc == NULL;
+    default: return largest_first(entry_time(e));
+    }
 }
 
 static bool order_reserve(struct order *o, size_t n)
@@ -181,15 +175,15 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
         return false;
     for (uint32_t i = 0; i < r->n; i++)
         if (roster_listed(r, i))
-            o->item[n++].value = i;
+            o->item[n++] =
+                (struct radix_item){ .key = first_key(&r->entry[i], doc_of(titles, i), sort),
+                                     .value = i };
     const struct sorting s = { .roster = r, .titles = titles, .item = o->item, .spare = o->spare };
 
-    switch (sort) {
-    case SORT_CREATED:
-    case SORT_SIZE: sort_by_number(&s, n, sort); break;
-    case SORT_TITLE: sort_by_title(&s, n); break;
-    default: sort_by_time(&s, 0, n); break;
-    }
+    if (sort == SORT_TITLE)
+        sort_by_title(&s, n);
+    else
+        sort_by_key(&s, 0, n, sort == SORT_RECENT);
     for (size_t i = 0; i < n; i++)
         o->entry[i] = o->item[i].value;
     o->n = n;

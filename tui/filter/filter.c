@@ -3,13 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/radix.h"
+
 enum {
     SCORES =
         4096, /* counted up to here; the few above share the last place and get the thorough score */
     THOROUGH = 256, /* more than any screen shows */
     /* What asking costs, in turned-down sessions, and how much of it one frame has time for. */
     COST_ASKED = 12,
-    COST_STEP = 12 * 10000,
+    COST_STEP = 12 * 7500,
 };
 
 bool filter_reserve(struct filter *f, size_t n)
@@ -20,13 +22,24 @@ bool filter_reserve(struct filter *f, size_t n)
 
         if (!slot)
             return false;
-        memset(slot + f->cap, 0, (cap - f->cap) * sizeof *slot);
         f->slot = slot;
+        struct title_front *front = reallocarray(f->front, cap, sizeof *front);
+
+        if (!front)
+            return false;
+        f->front = front;
+        memset(slot + f->cap, 0, (cap - f->cap) * sizeof *slot);
         f->cap = cap;
     }
     if (n > f->slots)
         f->slots = n;
     return true;
+}
+
+static void set_front(struct title_front *front, struct hay title)
+{
+    for (size_t i = 0; i < TITLE_KEYS; i++)
+        front->key[i] = radix_text_key((struct slice){ title.text, title.n }, i * RADIX_CHUNK);
 }
 
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
@@ -39,6 +52,7 @@ bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
         return row == NULL;
     slot->kept = slot->doc;
     slot->sets = slot->doc->sets;
+    set_front(&f->front[entry], doc_hay(slot->doc, DOC_TITLE));
     return true;
 }
 
@@ -51,6 +65,7 @@ void filter_fini(struct filter *f)
 {
     arena_fini(&f->docs);
     free(f->slot);
+    free(f->front);
     free(f->text);
     free(f->hit);
     free(f->fits);

@@ -23,9 +23,17 @@ struct filter_slot {
     size_t room;
 };
 
+/* How the folded title begins, in numbers that sort as it does: lists are sorted by them side by side, and few
+ * titles have to be looked at. */
+enum { TITLE_KEYS = 4 };
+struct title_front {
+    uint64_t key[TITLE_KEYS];
+};
+
 struct filter {
     struct arena docs;
-    struct filter_slot *slot; /* owned, by entry */
+    struct filter_slot *slot;  /* owned, by entry */
+    struct title_front *front; /* the same; of those that have a doc */
     size_t slots, cap;
     struct query query;
     char *text; /* owned: the query as typed */
