@@ -29,21 +29,23 @@ static uint32_t mode_of(const struct rewind_entry *from)
     return from->seen.exists ? from->seen.mode : 0644;
 }
 
-/* How many directories above the path are missing. */
-static unsigned missing_dirs(const char *path)
+/* How many directories above the path are missing: as many go again when it is taken back. */
+static enum err_code missing_dirs(const char *path, unsigned *n, struct err *e)
 {
     char part[PATH_MAX];
     struct stat st;
-    unsigned n = 0;
 
+    *n = 0;
     if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part)
-        return 0;
-    for (char *slash; (slash = strrchr(part, '/')) && slash > part; n++) {
+        return err_set(e, ERR_UNSAFE, path, "the path is too long");
+    for (char *slash; (slash = strrchr(part, '/')) && slash > part; *n += 1) {
         *slash = '\0';
         if (lstat(part, &st) == 0)
             break;
+        if (errno != ENOENT)
+            return err_sys(e, part, "look at directory");
     }
-    return n;
+    return ERR_OK;
 }
 
 static const char *keep(struct tx *tx, const char *text)
@@ -67,11 +69,12 @@ static enum err_code add_entry(struct tx *tx, const char *root, const struct rew
                            .mode_only = from->mode_only,
                            .mode = mode_of(from),
                            .mtime_ns = from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
-                           .dirs = from->action == REWIND_CREATE ? missing_dirs(path)
-                                                                 : from->target->prune,
+                           .dirs = from->target->prune,
                            .seen = from->seen };
     memcpy(x->wanted, from->wanted, SHA256_BYTES);
-    return x->path ? ERR_OK : err_set(e, ERR_NOMEM, path, "plan a rewind: out of memory");
+    if (!x->path)
+        return err_set(e, ERR_NOMEM, path, "plan a rewind: out of memory");
+    return x->action == REWIND_CREATE ? missing_dirs(path, &x->dirs, e) : ERR_OK;
 }
 
 static bool takes_part(const struct rewind_entry *x)
@@ -128,6 +131,10 @@ static enum err_code check_space(const char *dir, int64_t need, const char *what
 
     if (statvfs(dir, &fs))
         return ERR_OK; /* cannot be known; a full disk is met while staging, and undone */
+    if (fs.f_flag & ST_RDONLY) {
+        errno = EROFS;
+        return err_sys(e, dir, "make room for a rewind");
+    }
     int64_t free_bytes = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize, want = need + need / 20;
 
     if (free_bytes >= want)

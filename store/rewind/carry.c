@@ -30,18 +30,18 @@ struct spot {
 
 enum lies { LIES_NOTHING, LIES_SEEN, LIES_WANTED, LIES_OTHER };
 
-static bool is_seen(const struct tx_entry *x, const struct file_id *id)
+static bool is_seen(const struct tx_entry *x, struct file_id id)
 {
     const struct rewind_seen *s = &x->seen;
 
-    return s->exists && id->dev == s->dev && id->ino == s->ino && id->size == s->size &&
-           id->mtime_ns == s->mtime_ns;
+    return s->exists && id.dev == s->dev && id.ino == s->ino && id.size == s->size &&
+           id.mtime_ns == s->mtime_ns;
 }
 
-static bool same_id(const struct file_id *a, const struct file_id *b)
+static bool same_id(struct file_id a, struct file_id b)
 {
-    return a->ino && a->ino == b->ino && a->dev == b->dev && a->size == b->size &&
-           a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns;
+    return a.ino == b.ino && a.dev == b.dev && a.size == b.size && a.mtime_ns == b.mtime_ns &&
+           a.ctime_ns == b.ctime_ns;
 }
 
 /* Opens what lies under a name. Its bytes decide: a power cut may have made an equal file again, and a save of equal
@@ -82,10 +82,9 @@ static bool by_sight(const struct tx_entry *x, const struct stat *st, enum lies 
 {
     struct file_id id = tx_id_of(st);
 
-    if (same_id(&x->staged, &id))
+    if (same_id(x->staged, id))
         *out = LIES_WANTED;
-    else if (same_id(&x->taken, &id) ||
-             (is_seen(x, &id) && x->seen.ctime_ns && id.ctime_ns == x->seen.ctime_ns))
+    else if (same_id(x->taken, id) || (is_seen(x, id) && id.ctime_ns == x->seen.ctime_ns))
         *out = LIES_SEEN;
     else
         return false;
@@ -182,17 +181,16 @@ static enum err_code set_mode(const struct spot *at, enum rewind_outcome *out, s
 {
     int fd = openat(at->dir, at->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat st;
-
-    *out = REWIND_CONFLICT;
-    if (fd < 0)
-        return ERR_OK;
     enum err_code rc = ERR_OK;
 
-    struct file_id id = { 0 };
-
-    if (fstat(fd, &st) == 0)
-        id = tx_id_of(&st);
-    if (is_seen(at->x, &id)) {
+    *out = REWIND_CONFLICT;
+    if (fd < 0) /* gone, a link or a socket by now */
+        return errno == ENOENT || errno == ELOOP || errno == ENXIO
+                   ? ERR_OK
+                   : err_sys(e, at->x->path, "open");
+    if (fstat(fd, &st)) {
+        rc = err_sys(e, at->x->path, "look at");
+    } else if (is_seen(at->x, tx_id_of(&st))) {
         if (fchmod(fd, at->x->mode))
             rc = err_sys(e, at->x->path, "set the mode");
         else

@@ -21,8 +21,8 @@ struct stager {
     struct tx *tx;
     struct reach reach;
     struct hasher hasher;
-    int kept;        /* where the present bytes go */
-    uint64_t probed; /* device on which an exchange is known to work */
+    int kept;           /* where the present bytes go */
+    uint64_t probed[2]; /* devices on which names are known to move, and to change places */
     struct {
         int fd;
         size_t entry;
@@ -172,30 +172,56 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
     return s->n < BATCH ? ERR_OK : settle(s, e);
 }
 
-/* Does this file system exchange names? Found out before anything is decided: two files of our own change places. */
-static enum err_code probe_exchange(struct stager *s, const struct work *w, struct err *e)
+static enum err_code not_here(const struct work *w, struct err *e)
 {
-    char a[64], b[80];
+    if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
+        return err_sys(e, w->x->path, "exchange names");
+    return err_set(e, ERR_UNSUPPORTED, w->x->path,
+                   "this file system or kernel cannot change names in one step; try --into");
+}
 
-    if (s->probed == w->x->seen.dev)
+/* Two files of our own change places, or one gets another name: what the entry will need. */
+static enum err_code try_names(const struct work *w, const char *temp, const char *probe,
+                               struct err *e)
+{
+    char other[96];
+    bool exchange = w->x->action == REWIND_RESTORE;
+    unsigned flags = exchange ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+
+    snprintf(other, sizeof other, "%s2", probe);
+    const char *to = exchange ? temp : other;
+
+    if (renameat2(w->dir, probe, w->dir, to, flags))
+        return not_here(w, e);
+    return renameat2(w->dir, to, w->dir, probe, flags)
+               ? err_sys(e, w->x->path, "give names back to files of ours")
+               : ERR_OK;
+}
+
+/* Does this file system do what comes after INTENT? Found out before anything is decided. */
+static enum err_code probe_names(struct stager *s, const struct work *w, struct err *e)
+{
+    uint64_t *known = &s->probed[w->x->action == REWIND_RESTORE];
+    char temp[64], probe[80];
+    struct stat st;
+
+    if (fstat(w->dir, &st))
+        return err_sys(e, w->x->path, "look at its directory");
+    if (*known == st.st_dev)
         return ERR_OK;
-    s->probed = w->x->seen.dev;
-    tx_temp_name(s->tx, w->i, a);
-    snprintf(b, sizeof b, "%s.probe", a);
-    int fd = openat(w->dir, b, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    *known = st.st_dev;
+    tx_temp_name(s->tx, w->i, temp);
+    snprintf(probe, sizeof probe, "%s.probe", temp);
+    int fd = openat(w->dir, probe, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
         return err_sys(e, w->x->path, "create a file beside it");
     close(fd);
-    bool works = renameat2(w->dir, a, w->dir, b, RENAME_EXCHANGE) == 0;
+    enum err_code rc = try_names(w, temp, probe, e);
 
-    if (works && renameat2(w->dir, a, w->dir, b, RENAME_EXCHANGE))
-        return err_sys(e, w->x->path, "exchange names");
-    if (unlinkat(w->dir, b, 0))
-        return err_sys(e, w->x->path, "remove a file of ours");
-    return works ? ERR_OK
-                 : err_set(e, ERR_UNSUPPORTED, w->x->path,
-                           "this file system cannot exchange two names in one step; try --into");
+    if (unlinkat(w->dir, probe, 0) && !rc)
+        rc = err_sys(e, w->x->path, "remove a file of ours");
+    return rc;
 }
 
 static enum err_code stage_wanted(struct stager *s, const struct work *w,
@@ -208,7 +234,7 @@ static enum err_code stage_wanted(struct stager *s, const struct work *w,
         return rc;
     rc = stage_temp(s, w, &wanted, e);
     span_close(&wanted);
-    return rc || w->x->action != REWIND_RESTORE ? rc : probe_exchange(s, w, e);
+    return rc;
 }
 
 /* ---- all entries ---- */
@@ -226,6 +252,8 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_s
     rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
     if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
         rc = stage_wanted(s, &w, source, e);
+    if (!rc && !w.x->mode_only)
+        rc = probe_names(s, &w, e);
     if (w.present >= 0)
         close(w.present);
     close(w.dir);
@@ -251,7 +279,7 @@ static enum err_code stage_all(struct stager *s, const struct rewind_preview *p,
 
 enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err *e)
 {
-    struct stager s = { .tx = tx, .probed = UINT64_MAX };
+    struct stager s = { .tx = tx, .probed = { UINT64_MAX, UINT64_MAX } };
     struct err ignored;
     enum err_code rc = tx_kept_open(tx, &s.kept, e);
 
@@ -275,12 +303,11 @@ static enum err_code prune_one(int root, const char *root_path, const char *path
 {
     const char *name;
     int dir;
-    enum err_code rc = beneath_parent(root, root_path, path, &dir, &name, NULL);
+    enum err_code rc = beneath_parent(root, root_path, path, &dir, &name, e);
 
     *more = rc == ERR_OK || rc == ERR_NOT_FOUND; /* never made, or gone already */
     if (rc)
-        return ERR_OK;
-    rc = ERR_OK;
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (unlinkat(dir, name, AT_REMOVEDIR) && errno != ENOENT) {
         *more = false;
         if (errno == EIO || errno == ENOSPC || errno == EDQUOT)
@@ -296,12 +323,14 @@ enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e)
 {
     char path[4096];
     int root;
-    enum err_code rc = ERR_OK;
     bool more = true;
 
-    if ((size_t)snprintf(path, sizeof path, "%s", x->path) >= sizeof path ||
-        beneath_root(x->root, &root, NULL))
-        return ERR_OK;
+    if ((size_t)snprintf(path, sizeof path, "%s", x->path) >= sizeof path)
+        return err_set(e, ERR_UNSAFE, x->path, "the path is too long");
+    enum err_code rc = beneath_root(x->root, &root, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     for (; levels > 0 && more && !rc; levels--) {
         char *slash = strrchr(path, '/');
 
@@ -316,10 +345,15 @@ enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e)
     return rc;
 }
 
+static bool remove_ours(int dir, const char *name)
+{
+    return unlinkat(dir, name, 0) && errno != ENOENT;
+}
+
 static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
 {
     const struct tx_entry *x = &tx->entry[i];
-    char temp[64], probe[80];
+    char temp[64], probe[2][80];
     const char *name;
     int root, dir;
     enum err_code rc = beneath_root(x->root, &root, e);
@@ -333,8 +367,9 @@ static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
     if (rc)
         return rc;
     tx_temp_name(tx, i, temp);
-    snprintf(probe, sizeof probe, "%s.probe", temp);
-    if ((unlinkat(dir, temp, 0) && errno != ENOENT) || (unlinkat(dir, probe, 0) && errno != ENOENT))
+    snprintf(probe[0], sizeof probe[0], "%s.probe", temp);
+    snprintf(probe[1], sizeof probe[1], "%s.probe2", temp);
+    if (remove_ours(dir, temp) || remove_ours(dir, probe[0]) || remove_ours(dir, probe[1]))
         rc = err_sys(e, x->path, "remove a temporary file");
     close(dir);
     return rc;

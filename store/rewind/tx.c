@@ -288,16 +288,35 @@ static bool get_plan(const cJSON *root, struct tx *tx)
     return tx_lay_out(tx);
 }
 
-static bool exists(const char *dir, const char *name)
+/* A mark that cannot be looked at may be there: not to know is an error, since without INTENT all would be dropped. */
+static enum err_code find_mark(const char *dir, const char *name, bool *found, struct err *e)
 {
     char path[4096];
     struct file f;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path ||
-        file_open(AT_FDCWD, path, 0, &f, NULL))
-        return false;
+    *found = false;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
+        return err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    *found = true;
     file_close(&f);
-    return true;
+    return ERR_OK;
+}
+
+static enum err_code read_phase(struct tx *tx, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+    bool found;
+
+    for (int p = TX_PLANNED; p <= TX_DONE && !rc; p++) {
+        rc = find_mark(tx->dir, mark_names[p], &found, e);
+        if (!rc && found)
+            tx->phase = (enum tx_phase)p;
+    }
+    return rc;
 }
 
 /* The commit mark says of each entry how it went. */
@@ -332,9 +351,8 @@ enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct er
         if (!tx.dir || !tx.id || !get_plan(root, &tx))
             rc = err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
     }
-    for (int p = TX_PLANNED; p <= TX_DONE && !rc; p++)
-        if (exists(dir, mark_names[p]))
-            tx.phase = (enum tx_phase)p;
+    if (!rc)
+        rc = read_phase(&tx, e);
     if (!rc && tx.phase >= TX_COMMITTED)
         rc = read_outcomes(&tx, e);
     cJSON_Delete(root);

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -22,7 +24,7 @@
 static struct inject armed;
 static _Atomic long own_counter;
 
-enum kind { KIND_WRITE, KIND_SYNC, KIND_OTHER };
+enum kind { KIND_WRITE, KIND_SYNC, KIND_RENAME, KIND_OTHER, KIND_LOOK, KIND_READ };
 
 static bool cutting(void)
 {
@@ -93,10 +95,14 @@ static void die(void)
 
 static bool counts(enum kind kind)
 {
+    if (armed.looks != (kind >= KIND_LOOK) || (armed.renames && kind != KIND_RENAME))
+        return false;
     switch (armed.mode) {
     case INJECT_TORN:
     case INJECT_SHORT: return kind == KIND_WRITE;
     case INJECT_ERROR_AFTER: return kind == KIND_SYNC;
+    case INJECT_INTERRUPTED: return kind == KIND_WRITE || kind == KIND_SYNC || kind == KIND_READ;
+    case INJECT_NO_MEMORY: return false;
     default: return true;
     }
 }
@@ -118,6 +124,7 @@ static enum inject_mode strike(enum kind kind)
         die();
         break;
     case INJECT_STOP: kill(getpid(), SIGSTOP); return INJECT_NOTHING;
+    case INJECT_INTERRUPTED: return INJECT_ERROR;
     default: break;
     }
     return armed.mode;
@@ -154,7 +161,8 @@ static int open_any(int dir, const char *path, int flags, mode_t mode)
         return -1;
     }
     if (!makes)
-        return (int)syscall(SYS_openat, dir, path, flags, mode);
+        return strike(KIND_LOOK) == INJECT_ERROR ? (int)fail()
+                                                 : (int)syscall(SYS_openat, dir, path, flags, mode);
     enum inject_mode m = strike(KIND_OTHER);
     struct stat st;
 
@@ -208,7 +216,7 @@ static bool is_regular(int fd)
 {
     struct stat st;
 
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    return syscall(SYS_fstat, fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 /* What is written to a terminal or a pipe is nobody's data. offset -1: the present one. */
@@ -289,9 +297,9 @@ int fdatasync(int fd)
 /* ---- names ---- */
 
 /* A call that changes names: remembered before it is made, since afterwards what was lost cannot be looked at. */
-#define NAMED(what, from_dir, from, to_dir, to, ...)                                               \
+#define NAMED(kind, what, from_dir, from, to_dir, to, ...)                                         \
     do {                                                                                           \
-        enum inject_mode mode_ = strike(KIND_OTHER);                                               \
+        enum inject_mode mode_ = strike(kind);                                                     \
         if (mode_ == INJECT_ERROR)                                                                 \
             return (int)fail();                                                                    \
         if (cutting())                                                                             \
@@ -304,8 +312,8 @@ int fdatasync(int fd)
 
 int renameat2(int from_dir, const char *from, int to_dir, const char *to, unsigned flags)
 {
-    NAMED(flags & RENAME_EXCHANGE ? NAME_EXCHANGED : NAME_MOVED, from_dir, from, to_dir, to,
-          SYS_renameat2, from_dir, from, to_dir, to, flags);
+    NAMED(KIND_RENAME, flags & RENAME_EXCHANGE ? NAME_EXCHANGED : NAME_MOVED, from_dir, from,
+          to_dir, to, SYS_renameat2, from_dir, from, to_dir, to, flags);
 }
 
 int renameat(int from_dir, const char *from, int to_dir, const char *to)
@@ -320,7 +328,8 @@ int rename(const char *from, const char *to)
 
 int linkat(int from_dir, const char *from, int to_dir, const char *to, int flags)
 {
-    NAMED(NAME_MADE, to_dir, to, -1, NULL, SYS_linkat, from_dir, from, to_dir, to, flags);
+    NAMED(KIND_OTHER, NAME_MADE, to_dir, to, -1, NULL, SYS_linkat, from_dir, from, to_dir, to,
+          flags);
 }
 
 int link(const char *from, const char *to)
@@ -330,7 +339,7 @@ int link(const char *from, const char *to)
 
 int symlinkat(const char *target, int dir, const char *path)
 {
-    NAMED(NAME_MADE, dir, path, -1, NULL, SYS_symlinkat, target, dir, path);
+    NAMED(KIND_OTHER, NAME_MADE, dir, path, -1, NULL, SYS_symlinkat, target, dir, path);
 }
 
 int symlink(const char *target, const char *path)
@@ -340,8 +349,8 @@ int symlink(const char *target, const char *path)
 
 int unlinkat(int dir, const char *path, int flags)
 {
-    NAMED(flags & AT_REMOVEDIR ? NAME_DIR_GONE : NAME_GONE, dir, path, -1, NULL, SYS_unlinkat, dir,
-          path, flags);
+    NAMED(KIND_OTHER, flags & AT_REMOVEDIR ? NAME_DIR_GONE : NAME_GONE, dir, path, -1, NULL,
+          SYS_unlinkat, dir, path, flags);
 }
 
 int unlink(const char *path)
@@ -356,7 +365,7 @@ int rmdir(const char *path)
 
 int mkdirat(int dir, const char *path, mode_t mode)
 {
-    NAMED(NAME_DIR_MADE, dir, path, -1, NULL, SYS_mkdirat, dir, path, mode);
+    NAMED(KIND_OTHER, NAME_DIR_MADE, dir, path, -1, NULL, SYS_mkdirat, dir, path, mode);
 }
 
 int mkdir(const char *path, mode_t mode)
@@ -389,4 +398,77 @@ int utimensat(int dir, const char *path, const struct timespec times[2], int fla
 int fsetxattr(int fd, const char *name, const void *value, size_t n, int flags)
 {
     PLAIN(SYS_fsetxattr, fd, name, value, n, flags);
+}
+
+/* ---- calls that only look ---- */
+
+#define LOOK(type, ...)                                                                            \
+    do {                                                                                           \
+        if (strike(KIND_LOOK) == INJECT_ERROR)                                                     \
+            return (type)fail();                                                                   \
+        return (type)syscall(__VA_ARGS__);                                                         \
+    } while (0)
+
+int fstat(int fd, struct stat *st)
+{
+    LOOK(int, SYS_fstat, fd, st);
+}
+
+int fstat64(int fd, struct stat64 *st)
+{
+    LOOK(int, SYS_fstat, fd, st);
+}
+
+int fstatat(int dir, const char *path, struct stat *st, int flags)
+{
+    LOOK(int, SYS_newfstatat, dir, path, st, flags);
+}
+
+int fstatat64(int dir, const char *path, struct stat64 *st, int flags)
+{
+    LOOK(int, SYS_newfstatat, dir, path, st, flags);
+}
+
+int stat64(const char *path, struct stat64 *st)
+{
+    LOOK(int, SYS_newfstatat, AT_FDCWD, path, st, 0);
+}
+
+int lstat64(const char *path, struct stat64 *st)
+{
+    LOOK(int, SYS_newfstatat, AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW);
+}
+
+ssize_t pread64(int fd, void *bytes, size_t n, off64_t offset)
+{
+    return strike(KIND_READ) == INJECT_ERROR ? fail() : syscall(SYS_pread64, fd, bytes, n, offset);
+}
+
+ssize_t flistxattr(int fd, char *list, size_t n)
+{
+    LOOK(ssize_t, SYS_flistxattr, fd, list, n);
+}
+
+ssize_t fgetxattr(int fd, const char *name, void *value, size_t n)
+{
+    LOOK(ssize_t, SYS_fgetxattr, fd, name, value, n);
+}
+
+ssize_t getrandom(void *bytes, size_t n, unsigned flags)
+{
+    LOOK(ssize_t, SYS_getrandom, bytes, n, flags);
+}
+
+int flock(int fd, int how)
+{
+    LOOK(int, SYS_flock, fd, how);
+}
+
+/* It is closed in any case, as the kernel does it. */
+int close(int fd)
+{
+    enum inject_mode m = strike(KIND_LOOK);
+    long r = syscall(SYS_close, fd);
+
+    return m == INJECT_ERROR ? (int)fail() : (int)r;
 }

@@ -26,7 +26,9 @@ enum inject_mode {
     INJECT_ERROR_AFTER,     /* the call is made and says it failed; counts fsync only */
     INJECT_POWER_CUT,       /* SIGKILL before the call, and what was never synced is lost */
     INJECT_POWER_CUT_ZEROS, /* the same, but files keep their new length and read as NULs there */
-    INJECT_STOP,            /* SIGSTOP before the call: somebody else does something meanwhile */
+    INJECT_INTERRUPTED,     /* fails once with EINTR; counts writes, syncs and reads only */
+    INJECT_NO_MEMORY, /* not here: the k-th allocation and all after it (tests/support/memory.h) */
+    INJECT_STOP,      /* SIGSTOP before the call: somebody else does something meanwhile */
     INJECT_MODES
 };
 
@@ -35,6 +37,8 @@ struct inject {
     long nth;
     int error;
     bool stays;
+    bool renames;          /* counts renames only */
+    bool looks;            /* counts what only looks instead: open, stat, read, flock, close */
     bool no_tmpfile;       /* the file system knows no O_TMPFILE */
     _Atomic long *counter; /* NULL: one of the injector's own */
 };

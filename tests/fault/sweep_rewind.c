@@ -167,6 +167,7 @@ static void six_files_go_back_or_none(void **state)
                        .recover = recover,
                        .undo = undo,
                        .arg = &six,
+                       .thorough = true,
                        .stride = 7 };
 
     (void)state;
@@ -182,6 +183,7 @@ static void taking_a_rewind_back_is_done_or_not(void **state)
                        .recover = recover,
                        .undo = redo,
                        .arg = &six,
+                       .thorough = true,
                        .stride = 7 };
 
     (void)state;
@@ -198,6 +200,7 @@ static void sixty_files_go_back_or_none(void **state)
                        .recover = recover,
                        .undo = undo,
                        .arg = &sixty,
+                       .thorough = true,
                        .stride = 173 };
 
     (void)state;

@@ -13,28 +13,42 @@
 #include <unistd.h>
 
 #include "lite/buf.h"
+#include "support/memory.h"
 
 struct way {
     const char *name;
     enum inject_mode mode;
     int error;
     bool stays;
+    bool looks, renames;
+    bool thorough; /* only for who asks for it */
+    bool harmless; /* retried: the operation is done all the same */
 };
 
+/* clang-format off */
 static const struct way ways[] = {
-    { "kill", INJECT_KILL, 0, false },
-    { "kill after", INJECT_KILL_AFTER, 0, false },
-    { "torn write", INJECT_TORN, 0, false },
-    { "power cut", INJECT_POWER_CUT, 0, false },
-    { "power cut, zeros", INJECT_POWER_CUT_ZEROS, 0, false },
-    { "short write", INJECT_SHORT, 0, false },
-    { "no space", INJECT_ERROR, ENOSPC, false },
-    { "no space from then on", INJECT_ERROR, ENOSPC, true },
-    { "quota", INJECT_ERROR, EDQUOT, false },
-    { "i/o error", INJECT_ERROR, EIO, false },
-    { "i/o errors from then on", INJECT_ERROR, EIO, true },
-    { "fsync fails afterwards", INJECT_ERROR_AFTER, EIO, false },
+    { .name = "kill", .mode = INJECT_KILL },
+    { .name = "kill after", .mode = INJECT_KILL_AFTER },
+    { .name = "torn write", .mode = INJECT_TORN },
+    { .name = "power cut", .mode = INJECT_POWER_CUT },
+    { .name = "power cut, zeros", .mode = INJECT_POWER_CUT_ZEROS },
+    { .name = "short write", .mode = INJECT_SHORT, .harmless = true },
+    { .name = "no space", .mode = INJECT_ERROR, .error = ENOSPC },
+    { .name = "no space from then on", .mode = INJECT_ERROR, .error = ENOSPC, .stays = true },
+    { .name = "quota", .mode = INJECT_ERROR, .error = EDQUOT },
+    { .name = "i/o error", .mode = INJECT_ERROR, .error = EIO },
+    { .name = "i/o errors from then on", .mode = INJECT_ERROR, .error = EIO, .stays = true },
+    { .name = "fsync fails afterwards", .mode = INJECT_ERROR_AFTER, .error = EIO },
+    { .name = "read-only", .mode = INJECT_ERROR, .error = EROFS, .thorough = true },
+    { .name = "another file system", .mode = INJECT_ERROR, .error = EXDEV, .renames = true, .thorough = true },
+    { .name = "busy", .mode = INJECT_ERROR, .error = EBUSY, .renames = true, .thorough = true },
+    { .name = "interrupted", .mode = INJECT_INTERRUPTED, .error = EINTR, .harmless = true, .thorough = true },
+    { .name = "interrupted read", .mode = INJECT_INTERRUPTED, .error = EINTR, .looks = true, .harmless = true, .thorough = true },
+    { .name = "cannot be looked at", .mode = INJECT_ERROR, .error = EIO, .looks = true, .thorough = true },
+    { .name = "cannot be looked at from then on", .mode = INJECT_ERROR, .error = EACCES, .looks = true, .stays = true, .thorough = true },
+    { .name = "no memory", .mode = INJECT_NO_MEMORY, .stays = true, .thorough = true },
 };
+/* clang-format on */
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -196,7 +210,13 @@ int trial_child(struct yard *y, enum trial_end (*fn)(struct yard *y), const stru
     assert_true(pid >= 0);
     if (pid == 0) {
         inject_arm(&armed);
-        _exit((int)fn(y));
+        if (armed.mode == INJECT_NO_MEMORY)
+            memory_fail_at(armed.nth);
+        int end = (int)fn(y);
+
+        if (armed.mode == INJECT_NO_MEMORY)
+            *counter = memory_failed() ? armed.nth : 0;
+        _exit(end);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (count)
@@ -326,9 +346,13 @@ static bool run_at(const struct trial *s, const struct images *im, const struct 
                    struct tally *t)
 {
     struct yard y;
-    struct inject how = {
-        .mode = w->mode, .nth = k, .error = w->error, .stays = w->stays, .no_tmpfile = s->no_tmpfile
-    };
+    struct inject how = { .mode = w->mode,
+                          .nth = k,
+                          .error = w->error,
+                          .stays = w->stays,
+                          .looks = w->looks,
+                          .renames = w->renames,
+                          .no_tmpfile = s->no_tmpfile };
     long count;
     char point[32];
 
@@ -338,6 +362,10 @@ static bool run_at(const struct trial *s, const struct images *im, const struct 
 
     if (count >= k) {
         t->runs++;
+        if (s->thorough && w->harmless && end != END_DONE) {
+            t->untrue++;
+            complain(s, w->name, point, "failed of what is to be tried again", NULL);
+        }
         if (end == END_FAILED)
             check_at_once(s, &y, im, w, point, t);
         recover(s, &y, w->name, point, t);
@@ -364,8 +392,9 @@ struct tally trial_run(const struct trial *s)
     long stride = s->stride > 1 && !trial_is_long() ? s->stride : 1;
 
     for (int w = 0; w < WAYS; w++)
-        for (long k = 1 + w % stride; !run_at(s, &im, &ways[w], k, &t); k += stride)
-            ;
+        for (long k = 1 + w % stride; !ways[w].thorough || s->thorough; k += stride)
+            if (run_at(s, &im, &ways[w], k, &t))
+                break;
     images_free(&im);
     print_tally(s, "", &t);
     return t;
@@ -373,29 +402,56 @@ struct tally trial_run(const struct trial *s)
 
 /* ---- crashes in the recovery ---- */
 
-static bool run_twice_at(const struct trial *s, const struct images *im, long first, long second,
-                         struct tally *t)
+/* How the recovery is broken: kills and power cuts in turn, and for who wants it thorough errors of calls that change
+ * and of calls that look. */
+enum second { CRASHES, ERRORS, BLIND, SECONDS };
+
+static struct inject second_of(const struct trial *s, enum second how, long nth)
+{
+    enum inject_mode crash = nth % 2 ? INJECT_KILL : INJECT_POWER_CUT;
+
+    return (struct inject){ .mode = how == CRASHES ? crash : INJECT_ERROR,
+                            .nth = nth,
+                            .error = EIO,
+                            .looks = how == BLIND,
+                            .no_tmpfile = s->no_tmpfile };
+}
+
+/* True when the recovery ended before its call. */
+static bool run_twice_at(const struct trial *s, const struct images *im, long first,
+                         const struct inject *two, struct tally *t)
 {
     struct yard y;
     struct inject one = { .mode = INJECT_KILL, .nth = first, .no_tmpfile = s->no_tmpfile };
-    struct inject two = { .mode = second % 2 ? INJECT_KILL : INJECT_POWER_CUT,
-                          .nth = second,
-                          .no_tmpfile = s->no_tmpfile };
-    long count;
+    long count = 0;
     char point[48];
 
-    snprintf(point, sizeof point, "%ld, then %ld", first, second);
+    snprintf(point, sizeof point, "%ld, then %ld", first, two->nth);
     yard_make(&y, s);
-    int end = trial_child(&y, s->act, &one, NULL);
+    if (trial_child(&y, s->act, &one, NULL) == -1)
+        trial_child(&y, s->recover, two, &count);
+    if (count >= two->nth) {
+        const char *way = two->looks                  ? "a recovery that sees nothing"
+                          : two->mode == INJECT_ERROR ? "an error in the recovery"
+                                                      : "a crash in the recovery";
 
-    if (end == -1 && trial_child(&y, s->recover, &two, &count) == -1) {
         t->runs++;
-        recover(s, &y, "a crash in the recovery", point, t);
-        check(s, &y, im, -1, "a crash in the recovery", point, t);
-        end = END_FAILED;
+        recover(s, &y, way, point, t);
+        check(s, &y, im, -1, way, point, t);
     }
     yard_remove(&y, s);
-    return end != END_FAILED;
+    return count < two->nth;
+}
+
+static void run_twice_from(const struct trial *s, const struct images *im, long first,
+                           enum second how, struct tally *t)
+{
+    struct inject two;
+    long nth = 1;
+
+    do
+        two = second_of(s, how, nth++);
+    while (!run_twice_at(s, im, first, &two, t));
 }
 
 struct tally trial_run_twice(const struct trial *s)
@@ -406,8 +462,8 @@ struct tally trial_run_twice(const struct trial *s)
     long stride = trial_is_long() ? 1 : 1 + t.calls / (s->stride > 1 ? 5 : 15);
 
     for (long k = 1; k <= t.calls; k += stride)
-        for (long j = 1; !run_twice_at(s, &im, k, j, &t); j++)
-            ;
+        for (enum second how = CRASHES; how < (s->thorough ? SECONDS : ERRORS); how++)
+            run_twice_from(s, &im, k, how, &t);
     images_free(&im);
     print_tally(s, ", crashes in the recovery", &t);
     return t;

@@ -35,6 +35,8 @@ struct trial {
     bool (*tolerates)(const struct yard *y, bool done);
     const void *arg;
     bool no_tmpfile;
+    bool
+        thorough; /* also with calls that only look, renames and allocations failing, and calls interrupted */
     /* Only every n-th call, counted from a different one in each way: 0 and 1 mean all. */
     long stride;
 };
