@@ -48,6 +48,10 @@ static void make(const struct folder *f)
     folder_mtime(f, BASE FIRST "/messages.jsonl", 1700000000123456789);
     folder_mtime(f, BASE SECOND "/messages.jsonl", 1700000100000000000);
     folder_mtime(f, BASE THIRD "/messages.jsonl", 1700000200000000001);
+    /* As a host leaves them. */
+    folder_put(f, BASE FIRST "/messages.jsonl.lock", SLICE(""));
+    folder_put(f, BASE SECOND "/messages.jsonl.lock", SLICE(""));
+    folder_put(f, BASE THIRD "/messages.jsonl.lock", SLICE(""));
     folder_put(f, "cfg/projects/srv-app/sessions/agent-memory/summary.md", SLICE("# Memory\n"));
 }
 

@@ -45,8 +45,9 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
     struct step copy = *s;
     struct step *list = arena_grow(&c->arena, c->step, c->n, sizeof *list);
 
-    if (!list || !keep_text(c, &copy.path) || !keep_text(c, &copy.to) || !keep(c, &copy.bytes) ||
-        !keep(c, &copy.old) || !keep(c, &copy.opposite))
+    if (!list || !keep_text(c, &copy.path) || !keep_text(c, &copy.to) ||
+        !keep_text(c, &copy.lock) || !keep(c, &copy.bytes) || !keep(c, &copy.old) ||
+        !keep(c, &copy.opposite))
         return err_set(e, ERR_NOMEM, s->path, "plan a change: out of memory");
     c->step = list;
     c->step[c->n++] = copy;

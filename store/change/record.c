@@ -84,6 +84,7 @@ static void put_step(struct writer *w, cJSON *list, size_t i, const struct step 
     put_text(w, o, "do", step_names[s->kind]);
     put_text(w, o, "path", s->path);
     put_text(w, o, "to", s->to);
+    put_text(w, o, "lock", s->lock);
     put_content(w, o, "bytes", i, s->bytes);
     put_content(w, o, "old", i, s->old);
     put_content(w, o, "opposite", i, s->opposite);
@@ -230,6 +231,7 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
     *s = (struct step){ .kind = get_kind(r, o),
                         .path = get_text(r, o, "path"),
                         .to = get_text(r, o, "to"),
+                        .lock = get_text(r, o, "lock"),
                         .bytes = get_content(r, o, "bytes"),
                         .old = get_content(r, o, "old"),
                         .opposite = get_content(r, o, "opposite"),

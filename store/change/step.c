@@ -7,9 +7,10 @@
 #include "store/change/move.h"
 #include "store/change/step_kinds.h"
 #include "store/log/append.h"
+#include "store/log/filelock.h"
 #include "store/place.h"
 
-enum err_code step_do(struct step *s, struct arena *a, struct err *e)
+static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
 {
     switch (s->kind) {
     case STEP_APPEND: return step_append_do(s, a, e);
@@ -20,6 +21,17 @@ enum err_code step_do(struct step *s, struct arena *a, struct err *e)
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
+}
+
+enum err_code step_do(struct step *s, struct arena *a, struct err *e)
+{
+    int lock = -1;
+    enum err_code rc = s->lock ? filelock_take(s->lock, &lock, e) : ERR_OK;
+
+    if (!rc)
+        rc = do_alone(s, a, e);
+    filelock_drop(lock);
+    return rc;
 }
 
 enum err_code step_done(struct step *s, bool *done, struct err *e)

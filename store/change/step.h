@@ -29,6 +29,7 @@ struct step {
     enum step_kind kind;
     const char *path;   /* absolute; of MOVE: from where */
     const char *to;     /* MOVE only; the directory it lies in exists */
+    const char *lock;   /* may be NULL: a file to lock while it is done (store/log/filelock.h) */
     struct slice bytes; /* what shall lie there (APPEND: whole lines) */
     struct slice old;   /* TAIL, EDIT, PUT: what lies there now */
     struct slice

@@ -110,4 +110,11 @@ const struct store_ops goat_ops = {
     .blocks = goat_blocks,
     .messages = goat_messages,
     .restore = goat_restore,
+    .rename = goat_rename,
+    .fork = goat_fork,
+    .parts = goat_parts,
+    .live = goat_live,
+    .checkpoints = goat_checkpoints,
+    .plan = goat_plan,
+    .plan_talk = goat_plan_talk,
 };

@@ -88,4 +88,23 @@ enum err_code goat_messages(const struct store *st, const struct session_ref *re
 enum err_code goat_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                            struct restore *out, struct err *e);
 
+/* Changes: each plans only. */
+enum err_code goat_rename(const struct store *st, const struct session_ref *ref, struct slice title,
+                          struct change *c, struct err *e);
+enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
+                        const struct fork_request *req, struct change *c, struct fork_result *out,
+                        struct err *e);
+enum err_code goat_parts(const struct store *st, const struct session_ref *ref, bool all,
+                         struct arena *a, const char ***part, size_t *n, struct err *e);
+enum err_code goat_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                        struct err *e);
+
+/* Going back. */
+enum err_code goat_plan_talk(const struct store *st, const struct session_ref *ref,
+                             struct slice point, struct rewind_plan *plan, struct err *e);
+enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
+                               struct checkpoint_list *out, struct err *e);
+enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,
+                        struct rewind_plan *out, struct err *e);
+
 #endif

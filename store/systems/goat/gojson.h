@@ -1,0 +1,21 @@
+#ifndef STORE_SYSTEMS_GOAT_GOJSON_H
+#define STORE_SYSTEMS_GOAT_GOJSON_H
+
+#include <stdint.h>
+
+#include "lite/buf.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+
+/* JSON as Go's encoding/json writes it (goat.md B7), appended to a buffer. ERR_NOMEM only. */
+
+/* A text with its quotes: <, > and & and the line ends of Unicode escaped, each broken byte as \ufffd. */
+MUST_CHECK enum err_code gojson_text(struct buf *out, struct slice text);
+/* A time: RFC 3339 in UTC with as many digits as are needed. */
+MUST_CHECK enum err_code gojson_time(struct buf *out, int64_t ns);
+/* A valid value as MarshalIndent would lay it out at this depth, two blanks each; texts and numbers as they stand. */
+MUST_CHECK enum err_code gojson_indent(struct buf *out, struct slice value, unsigned depth);
+/* A valid value without the blanks between its parts: as one line of a log. */
+MUST_CHECK enum err_code gojson_compact(struct buf *out, struct slice value);
+
+#endif

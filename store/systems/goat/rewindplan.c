@@ -1,0 +1,377 @@
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/time.h"
+#include "store/checkpoint.h"
+#include "store/rewind/rewind.h"
+#include "store/systems/goat/goat.h"
+#include "store/systems/goat/log.h"
+#include "store/systems/goat/manifest.h"
+#include "store/systems/goat/metadata.h"
+#include "store/systems/goat/turns.h"
+
+/* The points of a session, and what each file was at one of them. A rewind gives back the files of that checkpoint and no
+ * others, as the host's own does. */
+
+struct planner {
+    const struct session_ref *ref;
+    struct arena arena;
+    struct goat_points points;
+    struct goat_turns turns;
+    const char *cwd; /* NULL: the session does not say */
+};
+
+static enum err_code no_memory(const struct planner *p, struct err *e)
+{
+    return err_set(e, ERR_NOMEM, p->ref->path.p, "plan a rewind: out of memory");
+}
+
+static void planner_close(struct planner *p)
+{
+    goat_points_fini(&p->points);
+    goat_turns_fini(&p->turns);
+    arena_fini(&p->arena);
+}
+
+static enum err_code read_cwd(struct planner *p, struct err *e)
+{
+    struct goat_metadata m;
+    struct buf bytes = { 0 };
+    const char *path = goat_path(p->ref, GOAT_METADATA, &p->arena);
+    enum err_code rc = path ? goat_metadata_read(AT_FDCWD, path, &bytes, &p->arena, &m) : ERR_NOMEM;
+
+    if (!rc && !m.why && m.text[GOAT_CWD].n && m.text[GOAT_CWD].p[0] == '/' &&
+        !memchr(m.text[GOAT_CWD].p, '\0', m.text[GOAT_CWD].n)) {
+        p->cwd = arena_copy(&p->arena, m.text[GOAT_CWD]).p;
+        rc = p->cwd ? ERR_OK : ERR_NOMEM;
+    }
+    buf_fini(&bytes);
+    return rc ? no_memory(p, e) : ERR_OK;
+}
+
+static enum err_code planner_open(struct planner *p, const struct session_ref *ref, struct err *e)
+{
+    *p = (struct planner){ .ref = ref };
+    enum err_code rc = read_cwd(p, e);
+
+    if (!rc)
+        rc = goat_points_read(ref, &p->points, e);
+    if (!rc)
+        rc = goat_turns_read(ref, &p->turns, e);
+    if (rc)
+        planner_close(p);
+    return rc;
+}
+
+/* ---- which point ---- */
+
+enum { PREFIX_MIN = 4 };
+
+static bool is_end(const struct goat_point *point)
+{
+    return slice_eq(point->id, SLICE(GOAT_SESSION_END));
+}
+
+/* The prompt that a checkpoint was taken for: hosts name it after the message, or do not (goat.md B2). */
+static const struct goat_turn *turn_of(const struct planner *p, const struct goat_point *point)
+{
+    const struct goat_turn *turn = goat_turns_find(&p->turns, point->id);
+
+    return turn || is_end(point) ? turn : goat_turns_at(&p->turns, point->time_ms);
+}
+
+/* The first checkpoint that was taken for a message. */
+static const struct goat_point *point_of_message(const struct planner *p, struct slice id,
+                                                 size_t *hits)
+{
+    const struct goat_point *found = NULL;
+    const struct goat_turn *of = NULL;
+
+    for (size_t i = 0; i < p->points.n; i++) {
+        const struct goat_turn *turn = turn_of(p, &p->points.point[i]);
+        bool same = turn && slice_eq(turn->id, id);
+        bool begins =
+            turn && id.n >= PREFIX_MIN && turn->id.n > id.n && memcmp(turn->id.p, id.p, id.n) == 0;
+
+        if ((!same && !begins) || turn == of)
+            continue;
+        ++*hits;
+        of = turn;
+        if (!found)
+            found = &p->points.point[i];
+    }
+    return found;
+}
+
+static enum err_code find_point(const struct planner *p, struct slice id,
+                                const struct goat_point **out, struct err *e)
+{
+    size_t hits = 0;
+
+    for (size_t i = 0; i < p->points.n; i++) {
+        const struct goat_point *point = &p->points.point[i];
+
+        if (slice_eq(point->id, id)) {
+            *out = point;
+            return ERR_OK;
+        }
+        if (id.n >= PREFIX_MIN && point->id.n > id.n && memcmp(point->id.p, id.p, id.n) == 0) {
+            *out = point;
+            hits++;
+        }
+    }
+    if (hits == 0)
+        *out = point_of_message(p, id, &hits);
+    if (hits == 1)
+        return ERR_OK;
+    return hits ? err_set(e, ERR_USAGE, p->ref->path.p,
+                          "rewind: several checkpoints begin with %.*s", SLICE_ARG(id))
+                : err_set(e, ERR_NOT_FOUND, p->ref->path.p, "rewind: checkpoint not found: %.*s",
+                          (int)(id.n > 64 ? 64 : id.n), id.p);
+}
+
+/* ---- targets ---- */
+
+/* Absolute, without the parts that mean nothing. ".." stays: the engine refuses it. */
+static const char *clean_path(struct planner *p, struct slice path)
+{
+    bool whole = path.n && path.p[0] == '/';
+    char *full =
+             arena_format(&p->arena, "%s/%.*s", whole || !p->cwd ? "" : p->cwd, SLICE_ARG(path)),
+         *to = full;
+
+    for (const char *part = full; part && *part;) {
+        const char *end = strchrnul(part + 1, '/');
+        size_t n = (size_t)(end - part); /* with its slash in front */
+
+        if (n > 1 && !(n == 2 && part[1] == '.')) {
+            memmove(to, part, n);
+            to += n;
+        }
+        part = end;
+    }
+    if (full)
+        *to = '\0';
+    return full;
+}
+
+static void refuse(struct rewind_target *t, const char *why)
+{
+    t->want = REWIND_UNKNOWN;
+    t->why = why;
+    t->source = (struct rewind_source){ 0 };
+}
+
+/* What the session itself left behind, where it says so: only the checkpoint at its end does, and only while it is the
+ * newest. */
+static void tell_last(struct planner *p, const char *path, struct rewind_target *t)
+{
+    const struct goat_point *end = p->points.n ? &p->points.point[p->points.n - 1] : NULL;
+
+    for (size_t i = 0; end && is_end(end) && i < end->n; i++) {
+        const struct goat_saved *s = &end->saved[i];
+        const char *other = s->was == GOAT_WAS_UNSAID ? NULL : clean_path(p, s->path);
+
+        if (!other || strcmp(other, path) != 0)
+            continue;
+        t->has_last = true;
+        t->last_absent = s->was == GOAT_WAS_ABSENT;
+        t->last.sha256 = t->last_absent ? NULL : s->hash;
+    }
+}
+
+static enum err_code target_of(struct planner *p, const struct goat_point *point,
+                               const struct goat_saved *s, struct rewind_target *t, struct err *e)
+{
+    bool there;
+
+    *t = (struct rewind_target){ .path = clean_path(p, s->path) };
+    if (!t->path)
+        return no_memory(p, e);
+    if (memchr(s->path.p, '\0', s->path.n) || s->path.n == 0)
+        refuse(t, "the checkpoint has a name for it that is no path");
+    else if (s->path.p[0] != '/' && !p->cwd)
+        refuse(t, "the session does not say in which directory it lay");
+    else if (s->was == GOAT_WAS_UNSAID)
+        refuse(t, s->why);
+    else if (s->was == GOAT_WAS_ABSENT)
+        t->want = REWIND_ABSENT;
+    else {
+        t->want = REWIND_BYTES;
+        t->source.sha256 = s->hash;
+        t->source.file = goat_blob(&p->points, point, s->hash, &p->arena, &there);
+        if (!t->source.file)
+            return no_memory(p, e);
+    }
+    if (t->want != REWIND_UNKNOWN)
+        tell_last(p, t->path, t);
+    return ERR_OK;
+}
+
+static bool same_wish(const struct rewind_target *a, const struct rewind_target *b)
+{
+    return a->want == b->want && a->want != REWIND_UNKNOWN &&
+           (a->want == REWIND_ABSENT || strcmp(a->source.sha256, b->source.sha256) == 0);
+}
+
+/* A path that is named twice: once is enough where both say the same, else neither can be believed. */
+static bool is_known(struct rewind_plan *plan, const struct rewind_target *t)
+{
+    for (size_t i = 0; i < plan->n; i++) {
+        struct rewind_target *known = &plan->target[i];
+
+        if (strcmp(known->path, t->path) != 0)
+            continue;
+        if (!same_wish(known, t))
+            refuse(known, "the checkpoint says two different things about it");
+        return true;
+    }
+    return false;
+}
+
+static enum err_code add_targets(struct planner *p, const struct goat_point *point,
+                                 struct rewind_plan *plan, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < point->n && !rc; i++) {
+        struct rewind_target t;
+
+        rc = target_of(p, point, &point->saved[i], &t, e);
+        if (!rc && !is_known(plan, &t))
+            rc = rewind_plan_add(plan, &t, e);
+    }
+    return rc;
+}
+
+static enum err_code fill(struct planner *p, const struct goat_point *point,
+                          struct rewind_plan *plan, struct err *e)
+{
+    struct arena *a = &plan->arena;
+
+    plan->system = goat_ops.name;
+    plan->session = arena_copy(a, p->ref->id).p;
+    plan->point = arena_copy(a, point->id).p;
+    plan->root = p->cwd ? arena_format(a, "%s", p->cwd) : NULL;
+    plan->point_ms = point->time_ms;
+    if (!plan->session || !plan->point || (p->cwd && !plan->root))
+        return no_memory(p, e);
+    enum err_code rc = add_targets(p, point, plan, e);
+
+    if (!rc && is_end(point))
+        rc = rewind_plan_note(
+            plan, "this is what the files were when the session ended, not before a turn", e);
+    return rc;
+}
+
+enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,
+                        struct rewind_plan *out, struct err *e)
+{
+    struct planner p;
+    struct rewind_plan plan = { 0 };
+    const struct goat_point *point;
+    enum err_code rc = planner_open(&p, ref, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    rc = find_point(&p, id, &point, e);
+    if (!rc && point->why)
+        rc = err_set(e, ERR_NOT_FOUND, point->dir, "rewind: %s", point->why);
+    if (!rc)
+        rc = fill(&p, point, &plan, e);
+    planner_close(&p);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+/* ---- the conversation's part ---- */
+
+enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, struct arena *a,
+                             struct slice *prompt, int64_t *time_ms, struct err *e)
+{
+    struct planner p;
+    const struct goat_point *point;
+    enum err_code rc = planner_open(&p, ref, e);
+
+    if (rc)
+        return rc;
+    const struct goat_turn *turn = goat_turns_find(&p.turns, id);
+
+    if (!turn && find_point(&p, id, &point, NULL) == ERR_OK)
+        turn = turn_of(&p, point);
+    if (!turn)
+        turn = goat_turns_begins(&p.turns, id);
+    if (!turn)
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: no prompt belongs to %.*s",
+                     (int)(id.n > 64 ? 64 : id.n), id.p);
+    *prompt = turn ? arena_copy(a, turn->id) : (struct slice){ NULL, 0 };
+    *time_ms = turn ? turn->time_ms : TIME_NONE;
+    if (!rc && !prompt->p)
+        rc = no_memory(&p, e);
+    planner_close(&p);
+    return rc;
+}
+
+/* ---- all points ---- */
+
+static const char *why_not(struct planner *p, const struct goat_point *point)
+{
+    if (point->why)
+        return point->why;
+    for (size_t i = 0; i < point->n; i++) {
+        bool there = true;
+
+        if (point->saved[i].was == GOAT_WAS_THERE)
+            goat_blob(&p->points, point, point->saved[i].hash, &p->arena, &there);
+        if (!there)
+            return "saved copies of this point are gone";
+    }
+    return NULL;
+}
+
+static enum err_code add_checkpoint(struct planner *p, const struct goat_point *point,
+                                    struct checkpoint_list *list, struct err *e)
+{
+    const struct goat_turn *turn = turn_of(p, point);
+    struct arena *a = &list->arena;
+    struct checkpoint *c = &list->checkpoint[list->n++];
+
+    *c = (struct checkpoint){ .id = arena_copy(a, point->id),
+                              .time_ms = point->time_ms,
+                              .kind = is_end(point) ? CHECKPOINT_SESSION_END : CHECKPOINT_TURN,
+                              .files = point->n,
+                              .why = why_not(p, point) };
+    if (turn) {
+        c->message = arena_copy(a, turn->id);
+        c->prompt = arena_copy(a, turn->prompt);
+    }
+    return c->id.p && (!turn || (c->message.p && c->prompt.p)) ? ERR_OK : no_memory(p, e);
+}
+
+enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
+                               struct checkpoint_list *out, struct err *e)
+{
+    struct planner p;
+    struct checkpoint_list list = { 0 };
+    enum err_code rc = planner_open(&p, ref, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.points.n + 1));
+    if (!list.checkpoint)
+        rc = no_memory(&p, e);
+    for (size_t i = 0; i < p.points.n && !rc; i++)
+        rc = add_checkpoint(&p, &p.points.point[i], &list, e);
+    planner_close(&p);
+    if (rc)
+        checkpoint_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}
