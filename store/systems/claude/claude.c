@@ -165,5 +165,6 @@ const struct store_ops claude_ops = {
     .make = claude_make,
     .create = claude_create,
     .append = claude_append,
+    .checkpoint = claude_checkpoint,
     .set = claude_set,
 };

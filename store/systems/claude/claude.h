@@ -124,6 +124,9 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
 enum err_code claude_append(const struct store *st, const struct session_ref *ref,
                             const struct host_append *req, struct arena *a,
                             struct host_appended *out, struct err *e);
+enum err_code claude_checkpoint(const struct store *st, const struct session_ref *ref,
+                                const struct host_checkpoint *req, struct arena *a,
+                                struct host_checkpointed *out, struct err *e);
 enum err_code claude_set(const struct store *st, const struct session_ref *ref,
                          const struct host_setting *setting, size_t n, struct err *e);
 

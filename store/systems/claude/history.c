@@ -76,6 +76,9 @@ static bool read_entry(struct reader *r, struct slice path, struct slice value,
         out->valid = false;
         out->backup = "";
     }
+    if (json_get_text(value, "backupTime", &r->scratch, &out->time) &&
+        !(out->time = arena_copy(a, out->time)).p)
+        return false;
     if (json_get_text(value, "realParentDir", &r->scratch, &parent) && parent.n) {
         out->real_parent = arena_copy(a, parent).p;
         if (!out->real_parent)

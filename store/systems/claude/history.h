@@ -22,7 +22,8 @@ struct history_entry {
     const char *backup;      /* name of the saved copy; NULL: there was no file */
     const char *real_parent; /* NULL: not recorded */
     int64_t version;
-    bool valid; /* the backup's name is one that a client writes */
+    struct slice time; /* when it was saved, as it is written */
+    bool valid;        /* the backup's name is one that a client writes */
 };
 
 struct history_turn {
