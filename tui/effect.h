@@ -28,6 +28,7 @@ enum effect_kind {
     EFFECT_READ,      /* rows first .. first + n - 1 of a conversation -> MSG_PASSAGES... */
     EFFECT_SEARCH,    /* `text` in every row of a conversation -> MSG_FOUND... */
     EFFECT_SUBAGENTS, /* names of the session's sub-agents -> MSG_SUBAGENTS */
+    EFFECT_BRANCHES,  /* what leaves the conversation -> MSG_BRANCHES */
     EFFECT_PLACE,     /* is there a directory to resume in? -> MSG_PLACE */
 
     EFFECT_CHECKPOINTS, /* points of the session to go back to -> MSG_CHECKPOINTS */
@@ -64,6 +65,7 @@ struct effect {
         *refs; /* owned: LIST has none, CHANGE may have; all about one session have one */
     enum scope_kind scope; /* LIST, DESCRIBE, SWEEP, CHANGE; the worker resolves it, once */
     size_t bytes;          /* TAIL */
+    struct id128 branch;   /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
     size_t first, n;                   /* READ */
     /* RESUME, PRINT: borrowed from the model, which changes no more */

@@ -12,6 +12,10 @@ void msg_fini(struct msg *m)
     case MSG_PASSAGES: passage_list_free(m->u.passages); break;
     case MSG_FOUND: hit_list_free(m->u.found); break;
     case MSG_SUBAGENTS: name_list_free(m->u.subagents); break;
+    case MSG_BRANCHES:
+        branch_list_fini(m->u.branches);
+        free(m->u.branches);
+        break;
     case MSG_PLACE: place_free(m->u.place); break;
     case MSG_CHECKPOINTS: checkpoints_free(m->u.checkpoints); break;
     case MSG_PROSPECT: prospect_drop(m->u.prospect); break;

@@ -6,6 +6,7 @@
 
 #include "lite/err.h"
 #include "lite/slice.h"
+#include "store/branch.h"
 #include "store/tidy/sweep.h"
 #include "store/tidy/trash.h"
 #include "tui/changed.h"
@@ -39,6 +40,7 @@ enum msg_kind {
     MSG_PASSAGES,    /* EFFECT_READ: all of what was asked, or the front of it */
     MSG_FOUND,       /* EFFECT_SEARCH: hits in order; the last one says so */
     MSG_SUBAGENTS,   /* EFFECT_SUBAGENTS */
+    MSG_BRANCHES,    /* EFFECT_BRANCHES */
     MSG_PLACE,       /* EFFECT_PLACE */
     MSG_CHECKPOINTS, /* EFFECT_CHECKPOINTS */
     MSG_PROSPECT,    /* EFFECT_PROSPECT */
@@ -77,6 +79,7 @@ struct msg {
         struct passage_list *passages;
         struct hit_list *found;
         struct name_list *subagents;
+        struct branch_list *branches;
         struct place *place;
         struct checkpoint_list *checkpoints;
         struct prospect *prospect; /* one hold is handed over */

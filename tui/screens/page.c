@@ -327,6 +327,10 @@ enum page_end page_lay(struct sheet *s, const struct look *look, const struct fo
         begin(&l, PAGE_SEAM);
         rule(&l, STYLE_WARN, "what came before is missing");
     }
+    if (p->message->flags & MESSAGE_ASIDE) {
+        begin(&l, PAGE_SEAM);
+        rule(&l, STYLE_BRANCH, "from here on another branch");
+    }
     if (p->error && p->error->code)
         lay_unreadable(&l);
     for (size_t i = 0; i < p->blocks->n && !s->rc; i++) {
@@ -338,6 +342,10 @@ enum page_end page_lay(struct sheet *s, const struct look *look, const struct fo
         lay_one_line(&l, STYLE_BRANCH, look->signs->branch, "another branch leaves here",
                      (struct slice){ NULL, 0 });
         l.end = PAGE_NOTE;
+    }
+    if (p->message->flags & MESSAGE_LEAF) {
+        begin(&l, PAGE_SEAM);
+        rule(&l, STYLE_OK, "here the session goes on");
     }
     return l.end;
 }

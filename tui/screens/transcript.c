@@ -58,7 +58,7 @@ static void forget(struct transcript_view *v)
     folds_fini(&v->folds);
     view_search_fini(&v->search);
     view_raw_close(v);
-    name_list_free(v->choice.names);
+    view_choice_close(v);
     free(v->row);
     *v = (struct transcript_view){ .settings = v->settings,
                                    .asker = v->asker,
@@ -92,6 +92,7 @@ void transcript_view_close(struct transcript_view *v, struct effects *fx)
     cancel(fx, v->asker, &v->asked_load);
     cancel(fx, v->asker, &v->asked_read);
     cancel(fx, v->asker, &v->asked_names);
+    cancel(fx, v->asker, &v->asked_branches);
     view_search_cancel(v, fx);
     forget(v);
 }
@@ -124,14 +125,18 @@ static void ask_tail(struct transcript_view *v, struct effects *fx)
 
 static void ask_whole(struct transcript_view *v, struct effects *fx)
 {
-    if (!v->asked_load)
-        ask_session(v, EFFECT_LOAD, &v->asked_load, fx);
+    struct effect *e = v->asked_load ? NULL : ask_session(v, EFFECT_LOAD, &v->asked_load, fx);
+
+    if (e)
+        e->branch = v->branch;
 }
 
 static bool open_session(struct transcript_view *v, const struct session_ref *ref,
-                         struct slice agent, struct slice title, struct effects *fx)
+                         struct slice agent, struct id128 branch, struct slice title,
+                         struct effects *fx)
 {
     transcript_view_close(v, fx);
+    v->branch = branch;
     v->session = ref_list_one(ref, agent);
     v->title = arena_copy(&v->texts, title);
     if (!v->session || !v->title.p) {
@@ -140,32 +145,49 @@ static bool open_session(struct transcript_view *v, const struct session_ref *re
     }
     v->at_end = true;
     v->tail_bytes = view_is_preview(v) ? PREVIEW_TAIL : VIEWER_TAIL;
-    ask_tail(v, fx);
+    if (view_is_branch(v))
+        ask_whole(v, fx);
+    else
+        ask_tail(v, fx);
     return true;
 }
 
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
                           struct slice title, struct effects *fx)
 {
-    return open_session(v, ref, (struct slice){ "", 0 }, title, fx);
+    return open_session(v, ref, (struct slice){ "", 0 }, (struct id128){ 0 }, title, fx);
+}
+
+static void open_inner(struct transcript_view *v, struct slice agent, struct id128 branch,
+                       struct slice title, struct effects *fx)
+{
+    v->inner = transcript_view_new(v->settings, v->asker);
+    if (v->inner) {
+        v->inner->now_ms = v->now_ms;
+        transcript_view_resize(v->inner, v->h, v->w, fx);
+    }
+    if (!v->inner || !open_session(v->inner, &v->session->ref[0], agent, branch, title, fx)) {
+        transcript_view_free(v->inner);
+        v->inner = NULL;
+        view_say(v, "out of memory");
+    }
 }
 
 void view_open_agent(struct transcript_view *v, struct slice agent, struct effects *fx)
 {
     char title[96];
 
-    v->inner = transcript_view_new(v->settings, v->asker);
     snprintf(title, sizeof title, "sub-agent %.*s", agent.n > 60 ? 60 : (int)agent.n, agent.p);
-    if (v->inner) {
-        v->inner->now_ms = v->now_ms;
-        transcript_view_resize(v->inner, v->h, v->w, fx);
-    }
-    if (!v->inner || !open_session(v->inner, &v->session->ref[0], agent,
-                                   (struct slice){ title, strlen(title) }, fx)) {
-        transcript_view_free(v->inner);
-        v->inner = NULL;
-        view_say(v, "out of memory");
-    }
+    open_inner(v, agent, (struct id128){ 0 }, (struct slice){ title, strlen(title) }, fx);
+}
+
+void view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx)
+{
+    struct buf title = { 0 };
+
+    if (buf_addf(&title, "another branch of %.*s", SLICE_ARG(v->title)) == ERR_OK)
+        open_inner(v, (struct slice){ "", 0 }, leaf, buf_slice(&title), fx);
+    buf_fini(&title);
 }
 
 void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,
@@ -206,6 +228,19 @@ static bool is_hardly_anything(const struct transcript_view *v)
     return t->partial && t->n == 0 && (int64_t)v->tail_bytes < t->size;
 }
 
+/* A conversation is read from its end, a branch from where it leaves the other. */
+static void go_to_start(struct transcript_view *v)
+{
+    const struct transcript *t = v->conversation->transcript;
+
+    view_to_end(v);
+    for (size_t i = 0; i < t->n && view_is_branch(v); i++)
+        if (t->message[i].flags & MESSAGE_ASIDE) {
+            view_go_to(v, (struct spot){ i, 0 });
+            return;
+        }
+}
+
 static void take_conversation(struct transcript_view *v, const struct msg *msg, struct effects *fx)
 {
     bool tail = msg->generation == v->asked_tail;
@@ -224,7 +259,7 @@ static void take_conversation(struct transcript_view *v, const struct msg *msg, 
         ask_whole(v, fx);
     }
     if (!v->placed && v->conversation->transcript->n > 0)
-        view_to_end(v);
+        go_to_start(v);
     if (v->to_first && !v->conversation->transcript->partial)
         view_to_first(v);
 }
@@ -237,28 +272,13 @@ static void want_more(struct transcript_view *v, struct effects *fx)
         ask_whole(v, fx);
 }
 
-static void take_names(struct transcript_view *v, struct name_list *names, struct effects *fx)
-{
-    v->asked_names = 0;
-    name_list_free(v->choice.names);
-    v->choice = (struct choice){ .names = names };
-    if (names->n > 1)
-        return;
-    v->choice.names = NULL;
-    if (names->n == 1)
-        view_open_agent(v, names->name[0], fx);
-    else
-        view_say(v, "this session started no sub-agents");
-    name_list_free(names);
-}
-
 static void take_failure(struct transcript_view *v, const struct msg *msg, struct effects *fx)
 {
     char line[256];
 
     if (msg->generation == v->asked_read && msg->u.error.code == ERR_STALE)
         ask_tail(v, fx); /* the file was replaced under us */
-    if (msg->generation == v->asked_names) {
+    if (msg->generation == v->asked_names || msg->generation == v->asked_branches) {
         err_format(&msg->u.error, line, sizeof line);
         view_say(v, line);
     } else if (!v->conversation) {
@@ -272,12 +292,15 @@ static void take_failure(struct transcript_view *v, const struct msg *msg, struc
         v->asked_read = 0;
     if (msg->generation == v->asked_names)
         v->asked_names = 0;
+    if (msg->generation == v->asked_branches)
+        v->asked_branches = 0;
 }
 
 static bool is_ours(const struct transcript_view *v, unsigned generation)
 {
     return generation && (generation == v->asked_tail || generation == v->asked_load ||
-                          generation == v->asked_read || generation == v->asked_names);
+                          generation == v->asked_read || generation == v->asked_names ||
+                          generation == v->asked_branches);
 }
 
 static bool take(struct transcript_view *v, const struct msg *msg, struct effects *fx)
@@ -292,7 +315,8 @@ static bool take(struct transcript_view *v, const struct msg *msg, struct effect
         v->asked_read = 0;
         view_take_passages(v, msg->u.passages);
         return true;
-    case MSG_SUBAGENTS: take_names(v, msg->u.subagents, fx); return true;
+    case MSG_SUBAGENTS: view_take_names(v, msg->u.subagents, fx); return true;
+    case MSG_BRANCHES: view_take_branches(v, msg->u.branches); return true;
     case MSG_FAILED: take_failure(v, msg, fx); return true;
     case MSG_PROGRESS: return true;
     default: return false;
@@ -326,6 +350,8 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
 {
     const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
 
+    if (v->inner && view_is_branch(v->inner))
+        return transcript_view_message(v->inner, id, time_ms);
     if (!t || !v->placed || v->cursor.message >= t->n)
         return false;
     *id = t->message[v->cursor.message].id;

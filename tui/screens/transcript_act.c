@@ -100,68 +100,6 @@ static void edit(struct transcript_view *v, struct effects *fx)
     effect_add(fx, EFFECT_EDIT, v->asker)->text = path;
 }
 
-/* ---- sub-agents ---- */
-
-/* The sub-agent that the call at the cursor started; empty when it is none. */
-static struct slice agent_here(const struct transcript_view *v)
-{
-    const struct block *b = view_block(v);
-
-    if (!b || b->kind != BLOCK_TOOL_CALL)
-        return b ? b->agent : (struct slice){ NULL, 0 };
-    for (size_t i = v->cursor.message; window_slot(&v->window, i) && i < v->cursor.message + 64;
-         i++) {
-        const struct block_list *list = &window_slot(&v->window, i)->passage.blocks;
-
-        for (size_t k = 0; k < list->n; k++)
-            if (list->block[k].kind == BLOCK_TOOL_RESULT &&
-                slice_eq(list->block[k].call_id, b->call_id))
-                return list->block[k].agent;
-    }
-    return b->agent;
-}
-
-static void show_agents(struct transcript_view *v, struct effects *fx)
-{
-    struct slice agent = agent_here(v);
-
-    if (agent.n > 0) {
-        view_open_agent(v, agent, fx);
-        return;
-    }
-    struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
-
-    if (!refs)
-        return;
-    struct effect *e = effect_add(fx, EFFECT_SUBAGENTS, v->asker);
-
-    e->refs = refs;
-    v->asked_names = e->generation;
-}
-
-static enum transcript_wish act_in_choice(struct transcript_view *v, enum action a,
-                                          struct effects *fx)
-{
-    struct choice *c = &v->choice;
-
-    switch (a) {
-    case ACT_UP: c->at -= c->at > 0; break;
-    case ACT_DOWN: c->at += c->at + 1 < c->names->n; break;
-    case ACT_FIRST: c->at = 0; break;
-    case ACT_LAST: c->at = c->names->n - 1; break;
-    case ACT_ACCEPT: view_open_agent(v, c->names->name[c->at], fx); /* fall through */
-    case ACT_BACK:
-        name_list_free(c->names);
-        *c = (struct choice){ NULL, 0 };
-        break;
-    case ACT_QUIT:
-    case ACT_SUSPEND:
-    case ACT_REDRAW: return TRANSCRIPT_IGNORED;
-    default: break; /* a letter of the menu has no meaning here */
-    }
-    return TRANSCRIPT_DONE;
-}
-
 /* ---- over the conversation ---- */
 
 static enum transcript_wish act_in_raw(struct transcript_view *v, enum action a)
@@ -256,7 +194,8 @@ static enum transcript_wish act_here(struct transcript_view *v, enum action a, s
     case ACT_FOLD_LEVEL: next_level(v); break;
     case ACT_THINKING: folds_thinking(&v->folds, !v->folds.thinking); break;
     case ACT_SEARCH: view_search_begin(v); break;
-    case ACT_SUBAGENTS: show_agents(v, fx); break;
+    case ACT_SUBAGENTS: view_choose_agent(v, fx); break;
+    case ACT_BRANCHES: view_choose_branch(v, fx); break;
     case ACT_RAW: view_raw_open(v); break;
     case ACT_COPY: copy(v, fx); break;
     case ACT_EDIT: edit(v, fx); break;
@@ -268,13 +207,16 @@ static enum transcript_wish act_here(struct transcript_view *v, enum action a, s
 static enum transcript_wish act_in_inner(struct transcript_view *v, enum action a,
                                          struct effects *fx)
 {
-    enum transcript_wish wish = transcript_view_act(v->inner, a, fx);
+    bool branches = a == ACT_BRANCHES && view_is_branch(v->inner);
+    enum transcript_wish wish = branches ? TRANSCRIPT_BACK : transcript_view_act(v->inner, a, fx);
 
     if (wish != TRANSCRIPT_BACK)
         return wish;
     transcript_view_close(v->inner, fx);
     transcript_view_free(v->inner);
     v->inner = NULL;
+    if (branches)
+        view_choose_branch(v, fx); /* the same list again */
     if (v->conversation && v->conversation->transcript->partial)
         transcript_view_reload(v, &v->session->ref[0], fx); /* a newer question took its place */
     return TRANSCRIPT_DONE;
@@ -291,7 +233,7 @@ enum transcript_wish transcript_view_act(struct transcript_view *v, enum action 
         return a == ACT_BACK ? TRANSCRIPT_BACK : TRANSCRIPT_IGNORED;
     v->say[0] = '\0';
     if (v->choice.names)
-        return act_in_choice(v, a, fx);
+        return view_choice_act(v, a, fx);
     if (v->raw.shown)
         wish = act_in_raw(v, a);
     else if (v->search.typing)
@@ -356,7 +298,7 @@ const char *transcript_view_unavailable(const struct transcript_view *v, enum ac
     if (v->inner)
         return transcript_view_unavailable(v->inner, a);
     switch (a) {
-    case ACT_BRANCHES: return "other branches are not read yet";
+    case ACT_BRANCHES: return !ops || ops->branches ? NULL : "this system keeps no branches";
     case ACT_EXPORT: return "export comes with a later version";
     case ACT_REWIND_AT: return ops && ops->plan ? NULL : "this system keeps no copies of files";
     case ACT_SUBAGENTS: return !ops || ops->subagents ? NULL : "this system keeps no sub-agents";

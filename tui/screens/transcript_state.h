@@ -31,9 +31,10 @@ struct window {
     size_t first, n, cap; /* messages first ... first + n - 1 */
 };
 
-/* A list over the conversation: sub-agents to choose from. */
+/* A list over the conversation: sub-agents or branches to choose from. */
 struct choice {
     struct name_list *names; /* owned; NULL: no choice is open */
+    struct id128 *leaf;      /* owned; of branches: their last messages, the first is none */
     size_t at;
 };
 
@@ -68,9 +69,11 @@ struct transcript_view {
 
     struct conversation *conversation; /* held; NULL until the tail has come */
     size_t tail_bytes;
-    unsigned asked_tail, asked_load, asked_read, asked_names; /* generations; 0: not asked */
-    size_t read_first, read_n;                                /* what asked_read asks for */
-    struct err error;                                         /* why there is nothing, or no more */
+    struct id128 branch; /* the last message of the branch that is shown; none: no branch */
+    unsigned asked_tail, asked_load, asked_read; /* generations; 0: not asked */
+    unsigned asked_names, asked_branches;
+    size_t read_first, read_n; /* what asked_read asks for */
+    struct err error;          /* why there is nothing, or no more */
 
     int h, w; /* of the whole rectangle */
     struct window window;
@@ -91,14 +94,20 @@ struct transcript_view {
     struct search search;
     struct raw raw;
     struct choice choice;
-    char say[160];                 /* one line for the person, until the next key */
-    struct transcript_view *inner; /* owned: a sub-agent's conversation, over this one */
+    char say[160]; /* one line for the person, until the next key */
+    struct transcript_view
+        *inner; /* owned: a sub-agent's conversation or a branch, over this one */
 };
 
 /* ---- geometry ---- */
 static inline bool view_is_preview(const struct transcript_view *v)
 {
     return v->asker == ASKER_PREVIEW;
+}
+
+static inline bool view_is_branch(const struct transcript_view *v)
+{
+    return !id128_none(v->branch);
 }
 
 int view_body_height(const struct transcript_view *v);
@@ -156,5 +165,16 @@ const struct block *view_block(const struct transcript_view *v);
 const struct slot *view_cursor_slot(const struct transcript_view *v);
 /* Opens a sub-agent's conversation over this one. */
 void view_open_agent(struct transcript_view *v, struct slice agent, struct effects *fx);
+/* Opens the branch with this last message over this one, where it leaves what the session goes on with. */
+void view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx);
+
+/* ---- what can be chosen (transcript_choice.c) ---- */
+void view_choose_agent(struct transcript_view *v, struct effects *fx);
+void view_choose_branch(struct transcript_view *v, struct effects *fx);
+/* The answers: taken over. */
+void view_take_names(struct transcript_view *v, struct name_list *names, struct effects *fx);
+void view_take_branches(struct transcript_view *v, struct branch_list *list);
+enum transcript_wish view_choice_act(struct transcript_view *v, enum action a, struct effects *fx);
+void view_choice_close(struct transcript_view *v);
 
 #endif

@@ -218,6 +218,8 @@ static enum err_code answer_transcript(const struct effect *q, const struct repl
 
     if (rc == ERR_OK && q->kind == EFFECT_TAIL)
         rc = ref.store->ops->tail(ref.store, &ref, q->bytes, &t, e);
+    else if (rc == ERR_OK && !id128_none(q->branch))
+        rc = ref.store->ops->load_branch(ref.store, &ref, q->branch, r->cancelled, &t, e);
     else if (rc == ERR_OK)
         rc = ref.store->ops->load(ref.store, &ref, r->cancelled, &t, e);
     arena_fini(&arena);
@@ -294,6 +296,22 @@ static enum err_code answer_subagents(const struct effect *q, const struct reply
         return rc;
     }
     post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
+    return ERR_OK;
+}
+
+static enum err_code answer_branches(const struct effect *q, const struct reply *r, struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct branch_list *list = calloc(1, sizeof *list);
+    enum err_code rc = list ? ERR_OK : no_memory(e);
+
+    if (rc == ERR_OK && ref->store->ops->branches)
+        rc = ref->store->ops->branches(ref->store, ref, r->cancelled, list, e);
+    if (rc) {
+        free(list);
+        return rc;
+    }
+    post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
     return ERR_OK;
 }
 
@@ -427,6 +445,7 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_READ: rc = answer_read(q, r, &e); break;
     case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
+    case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
     case EFFECT_PLACE: rc = answer_place(d, q, r, &e); break;
     case EFFECT_CHECKPOINTS:
     case EFFECT_PROSPECT:

@@ -168,6 +168,7 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     case EFFECT_READ:
     case EFFECT_SEARCH:
     case EFFECT_SUBAGENTS:
+    case EFFECT_BRANCHES:
     case EFFECT_PLACE:
     case EFFECT_CHECKPOINTS:
     case EFFECT_PROSPECT:

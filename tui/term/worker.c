@@ -60,7 +60,7 @@ static int urgency(const struct job *j)
 static bool may_take_long(const struct job *j)
 {
     return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH ||
-           j->question.kind == EFFECT_SWEEP;
+           j->question.kind == EFFECT_SWEEP || j->question.kind == EFFECT_BRANCHES;
 }
 
 static bool is_change(const struct job *j)

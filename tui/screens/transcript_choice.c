@@ -1,0 +1,166 @@
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tui/screens/transcript_state.h"
+#include "tui/when.h"
+
+/* A list over the conversation, of which one is chosen: its sub-agents, or its branches. */
+
+void view_choice_close(struct transcript_view *v)
+{
+    name_list_free(v->choice.names);
+    free(v->choice.leaf);
+    v->choice = (struct choice){ .names = NULL };
+}
+
+/* ---- sub-agents ---- */
+
+/* The sub-agent that the call at the cursor started; empty when it is none. */
+static struct slice agent_here(const struct transcript_view *v)
+{
+    const struct block *b = view_block(v);
+
+    if (!b || b->kind != BLOCK_TOOL_CALL)
+        return b ? b->agent : (struct slice){ NULL, 0 };
+    for (size_t i = v->cursor.message; window_slot(&v->window, i) && i < v->cursor.message + 64;
+         i++) {
+        const struct block_list *list = &window_slot(&v->window, i)->passage.blocks;
+
+        for (size_t k = 0; k < list->n; k++)
+            if (list->block[k].kind == BLOCK_TOOL_RESULT &&
+                slice_eq(list->block[k].call_id, b->call_id))
+                return list->block[k].agent;
+    }
+    return b->agent;
+}
+
+void view_choose_agent(struct transcript_view *v, struct effects *fx)
+{
+    struct slice agent = agent_here(v);
+
+    if (agent.n > 0) {
+        view_open_agent(v, agent, fx);
+        return;
+    }
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
+
+    if (!refs)
+        return;
+    struct effect *e = effect_add(fx, EFFECT_SUBAGENTS, v->asker);
+
+    e->refs = refs;
+    v->asked_names = e->generation;
+}
+
+void view_take_names(struct transcript_view *v, struct name_list *names, struct effects *fx)
+{
+    v->asked_names = 0;
+    view_choice_close(v);
+    if (names->n > 1) {
+        v->choice = (struct choice){ .names = names };
+        return;
+    }
+    if (names->n == 1)
+        view_open_agent(v, names->name[0], fx);
+    else
+        view_say(v, "this session started no sub-agents");
+    name_list_free(names);
+}
+
+/* ---- branches ---- */
+
+void view_choose_branch(struct transcript_view *v, struct effects *fx)
+{
+    struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
+
+    if (!refs) {
+        view_say(v, "out of memory");
+        return;
+    }
+    struct effect *e = effect_add(fx, EFFECT_BRANCHES, v->asker);
+
+    e->refs = refs;
+    v->asked_branches = e->generation;
+}
+
+/* "    2h ago    4 messages  Try it with a queue": columns, as the list of sessions has them. */
+static bool add_label(const struct transcript_view *v, struct name_list *names,
+                      const struct branch *b)
+{
+    char age[WHEN_AGE];
+    struct buf label = { 0 };
+
+    when_age(v->now_ms, b->time_ms, age);
+    bool ok = buf_addf(&label, "%8s %5zu message%s  ", age, b->messages,
+                       b->messages == 1 ? " " : "s") == ERR_OK &&
+              buf_add(&label, b->prompt.n ? b->prompt : SLICE("no prompt in it")) == ERR_OK &&
+              name_list_add(names, buf_slice(&label));
+
+    buf_fini(&label);
+    return ok;
+}
+
+static bool fill_branches(struct transcript_view *v, const struct branch_list *list)
+{
+    struct choice *c = &v->choice;
+
+    c->names = name_list_new();
+    c->leaf = calloc(list->n + 1, sizeof *c->leaf); /* the first is none: the conversation itself */
+    bool ok =
+        c->names && c->leaf && name_list_add(c->names, SLICE("  what the session goes on with"));
+
+    for (size_t i = 0; i < list->n && ok; i++) {
+        c->leaf[i + 1] = list->branch[i].leaf;
+        ok = add_label(v, c->names, &list->branch[i]);
+    }
+    return ok;
+}
+
+void view_take_branches(struct transcript_view *v, struct branch_list *list)
+{
+    v->asked_branches = 0;
+    view_choice_close(v);
+    if (list->n == 0) {
+        view_say(v, "this conversation has no other branch");
+    } else if (!fill_branches(v, list)) {
+        view_choice_close(v);
+        view_say(v, "out of memory");
+    } else {
+        v->choice.at = 1;
+    }
+    branch_list_fini(list);
+    free(list);
+}
+
+/* ---- choosing ---- */
+
+static void choose(struct transcript_view *v, struct effects *fx)
+{
+    const struct choice *c = &v->choice;
+
+    if (!c->leaf)
+        view_open_agent(v, c->names->name[c->at], fx);
+    else if (c->at > 0)
+        view_open_branch(v, c->leaf[c->at], fx);
+    view_choice_close(v);
+}
+
+enum transcript_wish view_choice_act(struct transcript_view *v, enum action a, struct effects *fx)
+{
+    struct choice *c = &v->choice;
+
+    switch (a) {
+    case ACT_UP: c->at -= c->at > 0; break;
+    case ACT_DOWN: c->at += c->at + 1 < c->names->n; break;
+    case ACT_FIRST: c->at = 0; break;
+    case ACT_LAST: c->at = c->names->n - 1; break;
+    case ACT_ACCEPT: choose(v, fx); break;
+    case ACT_BACK: view_choice_close(v); break;
+    case ACT_QUIT:
+    case ACT_SUSPEND:
+    case ACT_REDRAW: return TRANSCRIPT_IGNORED;
+    default: break; /* a letter of the menu has no meaning here */
+    }
+    return TRANSCRIPT_DONE;
+}
