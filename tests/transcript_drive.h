@@ -44,6 +44,7 @@ struct drive {
     unsigned reads;    /* questions of that kind so far */
     bool hold_load;    /* the whole transcript is not answered yet */
     struct effect held;
+    size_t branches; /* how many the conversation has; each leaves it before its third message */
 };
 
 static inline struct drive *drive_of(const struct store *st)
@@ -111,9 +112,29 @@ static inline enum err_code drive_blocks(const struct store *st, struct slice ro
     return claude_ops.blocks(NULL, row, out, e);
 }
 
-static const struct store_ops drive_ops = {
-    .name = "drive", .tail = drive_tail, .load = drive_load, .blocks = drive_blocks
-};
+static inline enum err_code drive_branches(const struct store *st, const struct session_ref *ref,
+                                           const atomic_bool *cancel, struct branch_list *out,
+                                           struct err *e)
+{
+    (void)ref;
+    (void)cancel;
+    (void)e;
+    out->n = drive_of(st)->branches;
+    out->branch = arena_zalloc(&out->arena, (out->n + 1) * sizeof *out->branch);
+    assert_non_null(out->branch);
+    for (size_t i = 0; i < out->n; i++)
+        out->branch[i] = (struct branch){ .leaf = { 7, i },
+                                          .time_ms = TIME_NONE,
+                                          .messages = i + 1,
+                                          .prompt = i ? SLICE("") : SLICE("Try a queue") };
+    return ERR_OK;
+}
+
+static const struct store_ops drive_ops = { .name = "drive",
+                                            .tail = drive_tail,
+                                            .load = drive_load,
+                                            .branches = drive_branches,
+                                            .blocks = drive_blocks };
 
 static inline void drive_answer(struct drive *d, struct msg msg)
 {
@@ -125,6 +146,13 @@ static inline void drive_answer(struct drive *d, struct msg msg)
 static inline void drive_transcript_asked(struct drive *d, const struct effect *q)
 {
     struct transcript *t = drive_transcript(d, q->kind == EFFECT_TAIL ? d->tail_rows : 0);
+
+    if (!id128_none(q->branch) && t->n > 2) {
+        t->message[2].flags |= MESSAGE_ASIDE;
+        t->message[2].id = q->branch;
+    } else if (d->branches > 0 && t->n > 0) {
+        t->message[t->n - 1].flags |= MESSAGE_LEAF;
+    }
 
     drive_answer(d, (struct msg){ .kind = MSG_TRANSCRIPT,
                                   .generation = q->generation,
@@ -146,6 +174,16 @@ static inline void drive_read_asked(struct drive *d, const struct effect *q)
     }
     drive_answer(
         d, (struct msg){ .kind = MSG_PASSAGES, .generation = q->generation, .u.passages = list });
+}
+
+static inline void drive_branches_asked(struct drive *d, const struct effect *q)
+{
+    struct branch_list *list = calloc(1, sizeof *list);
+
+    assert_non_null(list);
+    assert_int_equal(drive_branches(&d->store, NULL, NULL, list, NULL), ERR_OK);
+    drive_answer(
+        d, (struct msg){ .kind = MSG_BRANCHES, .generation = q->generation, .u.branches = list });
 }
 
 struct drive_search {
@@ -181,6 +219,8 @@ static inline void drive_answer_all(struct drive *d)
             assert_int_equal(search_conversation(q.conversation, buf_slice(&q.text), NULL,
                                                  drive_found, &search, NULL),
                              ERR_OK);
+        else if (q.kind == EFFECT_BRANCHES)
+            drive_branches_asked(d, &q);
         else if (q.kind == EFFECT_COPY) {
             buf_fini(&d->copied);
             d->copied = q.text;

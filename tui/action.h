@@ -53,7 +53,7 @@
     X(FOLD_LEVEL, "fold-level", "folds", "fold everything, tools only, or nothing")                \
     X(THINKING, "thinking", "thinking", "show or hide the agent's thinking")                       \
     X(SUBAGENTS, "subagents", "subagents", "read what a sub-agent did")                            \
-    X(BRANCHES, "branches", "branches", "show the other branches of the conversation")             \
+    X(BRANCHES, "branches", "branches", "forks, or the other branches of a conversation")          \
     X(RAW, "raw", "raw", "show the entry as it is stored")                                         \
     X(SEARCH, "search", "search", "look for text in the conversation")                             \
     X(SEARCH_NEXT, "search-next", "next", "to the next place found")                               \

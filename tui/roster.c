@@ -263,6 +263,20 @@ void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
     choose_copy(r, entry);
 }
 
+uint32_t roster_by_id(const struct roster *r, struct slice id)
+{
+    uint32_t at = r->table == 0 ? 0 : r->by_id[place_in(r, false, id, hash_bytes(id))];
+
+    for (uint32_t i = at - 1; at != 0;) {
+        if (roster_listed(r, i))
+            return i;
+        i = r->entry[i].same_id;
+        if (i == at - 1)
+            break;
+    }
+    return ENTRY_NONE;
+}
+
 void roster_touch(struct roster *r, struct slice id)
 {
     uint32_t at = r->table == 0 ? 0 : r->by_id[place_in(r, false, id, hash_bytes(id))];

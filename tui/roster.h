@@ -54,6 +54,9 @@ bool roster_listed(const struct roster *r, uint32_t entry);
 /* The entry of a session's file; ENTRY_NONE: it has none. */
 uint32_t roster_find(const struct roster *r, struct slice path);
 
+/* The listed session with this id; ENTRY_NONE: there is none. */
+uint32_t roster_by_id(const struct roster *r, struct slice id);
+
 /* When the session was last active: as the row says, else its file. */
 int64_t entry_time(const struct entry *e);
 /* What to call it: the row's summary; empty until it is described. */

@@ -59,6 +59,7 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->last_prompt = keep(row, f->last);
     row->git_branch = keep(row, f->branch);
     row->tag = keep(row, f->tag);
+    row->parent_id = keep(row, f->parent);
     row->cwd = keep(row, f->cwd);
     row->created_ms = s->now_ms - f->ago_ms - HOUR;
     row->modified_ms = row->activity_ms = s->now_ms - f->ago_ms;

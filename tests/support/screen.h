@@ -18,11 +18,12 @@ struct fake {
     int64_t ago_ms; /* before now */
     int64_t size;
     unsigned flags, restorable;
-    bool named;       /* the title was given by a person */
-    unsigned hidden;  /* enum session_hidden */
-    bool gone;        /* not listed any more */
-    const char *last; /* last prompt */
-    unsigned cannot;  /* enum session_can */
+    bool named;         /* the title was given by a person */
+    unsigned hidden;    /* enum session_hidden */
+    bool gone;          /* not listed any more */
+    const char *last;   /* last prompt */
+    unsigned cannot;    /* enum session_can */
+    const char *parent; /* the session it was forked from */
 };
 
 enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE, DAY = 24 * HOUR };

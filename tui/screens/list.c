@@ -37,6 +37,7 @@ void list_fini(struct list *l)
     transcript_view_free(l->view);
     filter_fini(&l->filter); /* before the rows it looks at */
     order_fini(&l->order);
+    family_fini(&l->family);
     roster_fini(&l->roster);
     problem_list_free(l->problems);
     free(l->marked);
@@ -175,7 +176,8 @@ static void find_selection(struct list *l, struct effects *fx)
 
 static bool by_score(const struct list *l)
 {
-    return l->sort == SORT_RECENT; /* an order asked for by name is kept while filtering */
+    return l->sort == SORT_RECENT &&
+           !l->tree; /* an order asked for by name is kept while filtering */
 }
 
 static bool marks_reserve(struct list *l)
@@ -234,6 +236,10 @@ static void remake(struct list *l, bool quiet, struct effects *fx)
     l->reorder_ms = TIME_NONE;
     if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
         return;
+    if (l->tree)
+        family_arrange(&l->family, &l->roster, l->order.entry, l->order.n);
+    else
+        family_fini(&l->family);
     filter_stale(&l->filter);
     start_filter(l, quiet, fx);
 }
@@ -246,6 +252,12 @@ void list_remake(struct list *l, struct effects *fx)
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)
 {
     l->sort = sort;
+    remake(l, false, fx);
+}
+
+void list_set_tree(struct list *l, bool tree, struct effects *fx)
+{
+    l->tree = tree;
     remake(l, false, fx);
 }
 

@@ -7,6 +7,7 @@
 
 #include "tui/edit.h"
 #include "tui/effect.h"
+#include "tui/family.h"
 #include "tui/filter/filter.h"
 #include "tui/frame.h"
 #include "tui/key.h"
@@ -45,6 +46,8 @@ struct list {
     struct roster roster;
     struct filter filter;
     struct order order;
+    struct family family; /* with `tree` */
+    bool tree;            /* forks stand below what they were forked from */
     enum scope_kind scope;
     enum sort_kind sort;
     size_t worktrees;   /* other worktrees that were looked at */
@@ -105,6 +108,8 @@ void list_filter_more(struct list *l, struct effects *fx);
 /* All of them, before anything is done with what is shown. */
 void list_filter_finish(struct list *l, struct effects *fx);
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx);
+/* Forks below what they were forked from, or where their own time puts them. */
+void list_set_tree(struct list *l, bool tree, struct effects *fx);
 void list_set_density(struct list *l, enum density density, struct effects *fx);
 void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx);
 void list_mark(struct list *l, uint32_t entry, bool on);

@@ -38,10 +38,10 @@ static void draw_scope(const struct list *l, struct frame *f, struct rect r)
 static int draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
     char text[96];
-    bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT;
+    bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT && !l->tree;
 
-    snprintf(text, sizeof text, "%zu/%zu  %s%s", list_shown(l), list_total(l),
-             ranked ? "best, " : "", sort_name(l->sort));
+    snprintf(text, sizeof text, "%zu/%zu  %s%s%s", list_shown(l), list_total(l),
+             ranked ? "best, " : "", sort_name(l->sort), l->tree ? ", tree" : "");
     int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
 
     frame_puts(f, r.y, x, w, STYLE_DIM, text);

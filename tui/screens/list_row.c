@@ -17,6 +17,7 @@ enum {
     TITLE_MIN = 24,
     FLAGS_W = 8,
     TAG_MAX = 12,
+    KIN_MAX = 6,        /* steps that forks of forks are moved in */
     TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
 };
 
@@ -139,6 +140,18 @@ static void draw_title(const struct list *l, struct frame *f, struct rect r, con
     }
 }
 
+/* How a fork hangs below its parent; the room that is left for the title. */
+static struct rect draw_kinship(const struct list *l, struct frame *f, struct rect r,
+                                uint32_t entry)
+{
+    int depth = (int)family_depth(&l->family, entry), in = 2 * (depth < KIN_MAX ? depth : KIN_MAX);
+
+    if (depth == 0 || in >= r.w)
+        return r;
+    frame_puts(f, r.y, r.x + in - 2, 2, STYLE_BRANCH, f->ascii ? "`-" : "└╴");
+    return (struct rect){ r.y, r.x + in, r.h, r.w - in };
+}
+
 static int draw_flag(struct frame *f, int y, int x, int end, enum style style, const char *text)
 {
     int w = frame_width((struct slice){ text, strlen(text) });
@@ -250,7 +263,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     if (marked)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
     draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
-    draw_title(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
+    draw_title(l, f, draw_kinship(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, i), e);
     if (e->row) {
         draw_columns(f, r, &c, e);
         if (r.h > 1)

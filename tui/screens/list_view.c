@@ -129,6 +129,14 @@ static void toggle_density(struct model *m)
     list_set_density(&m->list, one ? DENSITY_TWO_LINES : DENSITY_ONE_LINE, &m->fx);
 }
 
+static void toggle_tree(struct model *m)
+{
+    list_set_tree(&m->list, !m->list.tree, &m->fx);
+    toast_say(&m->toast, m->now_ms, "%s",
+              m->list.tree ? "forks stand below the session they were made from"
+                           : "forks stand where their own time puts them");
+}
+
 static bool act(struct model *m, enum action a)
 {
     struct list *l = &m->list;
@@ -139,6 +147,7 @@ static bool act(struct model *m, enum action a)
     case ACT_PREVIEW: toggle_preview(l, &m->fx); return true;
     case ACT_PREVIEW_UP: scroll_preview(m, -1); return true;
     case ACT_PREVIEW_DOWN: scroll_preview(m, 1); return true;
+    case ACT_BRANCHES: toggle_tree(m); return true;
     case ACT_DENSITY: toggle_density(m); return true;
     case ACT_REFRESH: list_start(l, &m->fx); return true;
     case ACT_FILTER: l->typing = true; return true;
