@@ -39,7 +39,7 @@ static void a_failure_is_said_where_the_files_would_be(void **state)
 
     t->s.ops.plan = NULL;
     screen_press(&t->s, "<C-x>w");
-    assert_true(screen_has(&t->s, "keep no copies of files"));
+    assert_true(screen_has(&t->s, "keep no copies"));
     screen_press(&t->s, "a");
     assert_true(screen_has(&t->s, "apply: what it would do is not known"));
 }
@@ -48,9 +48,11 @@ static void modes_that_are_not_there_say_so(void **state)
 {
     struct trip *t = *state;
 
+    t->s.ops.plan_talk = NULL;
     trip_go(t);
     screen_press(&t->s, "m");
-    assert_true(screen_has(&t->s, "mode: only files can go back yet, not the conversation"));
+    assert_true(screen_has(&t->s, "mode: the conversation of this system's sessions cannot go"));
+    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
 }
 
 /* ---- what it looks like ---- */
@@ -83,7 +85,7 @@ static void it_fits_eighty_columns(void **state)
         "  answered                        │   17   /* 17 */\n"
         "                                  │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"
-        " h hunk  Tab pane  a apply  Esc back  ? help\n";
+        " h hunk  Tab pane  m mode  a apply  Esc back  ? help\n";
     /* clang-format on */
 
     trip_go(t);

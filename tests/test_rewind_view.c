@@ -182,6 +182,60 @@ static void hunks_are_taken_one_by_one(void **state)
 }
 
 /* The first session of the shop is running, the second is not. */
+static void the_mode_is_files_then_conversation_then_both(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    screen_press(&t->s, "m");
+    assert_true(screen_has(&t->s, "dry run, conversation only"));
+    assert_true(screen_has(&t->s, "conversation: 4 messages dropped, 2 kept"));
+    assert_true(screen_has(&t->s, "Files stay as they are."));
+    screen_press(&t->s, "m");
+    assert_true(screen_has(&t->s, "dry run, files and conversation"));
+    assert_true(screen_has(&t->s, "conversation: 4 messages dropped, 2 kept"));
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    screen_press(&t->s, "m");
+    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
+    assert_false(screen_has(&t->s, "messages dropped"));
+    assert_true(trip_is_untouched(t));
+}
+
+static void files_and_conversation_go_back_under_one_undo(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    screen_press(&t->s, "mma");
+    assert_true(screen_has(&t->s, "restore 1 file, re-create 1, delete 1, drop 4 messages"));
+    assert_true(screen_has(&t->s, "2 messages of the conversation stay; one undo takes both back"));
+    screen_press(&t->s, "<Enter>");
+    assert_true(trip_is_untouched(t));
+    screen_press(&t->s, "a<Down><Enter>");
+    assert_int_equal(t->rewinds, 1);
+    assert_true(screen_has(&t->s, "deleted 1, dropped 4 messages - u takes"));
+    assert_true(folder_is(&t->going.folder, "home/session.jsonl", "p0\na0\n"));
+    assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
+    screen_press(&t->s, "u");
+    assert_true(screen_has(&t->s, "brought back 4 messages"));
+    assert_true(trip_is_untouched(t));
+}
+
+static void a_turn_without_copies_still_has_its_conversation(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    screen_press(&t->s, "<Home>m");
+    screen_wait(&t->s, 100);
+    assert_true(screen_has(&t->s, "conversation: 6 messages dropped, 0 kept"));
+    screen_press(&t->s, "a<Down><Enter>");
+    assert_true(screen_has(&t->s, "dropped 6 messages - u takes it back"));
+    assert_true(folder_is(&t->going.folder, "home/session.jsonl", ""));
+    screen_press(&t->s, "u");
+    assert_true(trip_is_untouched(t));
+}
+
 static void a_running_agent_is_named_before_files_change(void **state)
 {
     struct trip *t = *state;
@@ -301,6 +355,9 @@ int main(void)
         T(what_nobody_may_allow_says_why),
         T(an_unticked_file_stays),
         T(hunks_are_taken_one_by_one),
+        T(the_mode_is_files_then_conversation_then_both),
+        T(files_and_conversation_go_back_under_one_undo),
+        T(a_turn_without_copies_still_has_its_conversation),
         T(a_running_agent_is_named_before_files_change),
         T(nothing_ticked_is_nothing_to_apply),
         T(a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about),

@@ -7,6 +7,7 @@
 
 #include "lite/buf.h"
 #include "lite/slice.h"
+#include "store/rewind/mode.h"
 #include "store/store.h"
 #include "store/tidy/sweep.h"
 #include "tui/changed.h"
@@ -79,6 +80,7 @@ struct effect {
     struct name_list *names;   /* CHANGE; owned; may be NULL */
     struct sweep_rule rule;    /* SWEEP; its scope and cancel are the worker's to fill */
     struct sweep *sweep;       /* CHANGE; owned */
+    enum rewind_mode mode;     /* PROSPECT */
     int64_t at_ms;             /* REWIND, UNDO_REWIND, CHANGE: when it was asked for */
     int code;                  /* QUIT */
 };

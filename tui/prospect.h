@@ -55,6 +55,8 @@ void picks_free(struct picks *p); /* NULL is fine */
 struct rewound {
     char record[40]; /* the undo record; "": nothing had to be done */
     size_t restored, created, deleted;
+    bool talked; /* the conversation went back, or came back: */
+    size_t dropped, added, kept;
     size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */

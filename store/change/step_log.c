@@ -204,6 +204,20 @@ static bool mixed(int fd, const struct step *s, int64_t size)
     return true;
 }
 
+static enum err_code time_mend(const struct step *s, struct err *e)
+{
+    int fd;
+    struct stat st;
+    enum err_code rc = place_open(s->path, &fd, &st, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    if (place_mtime(&st) != s->old_mtime_ns)
+        place_mtime_put(fd, s->old_mtime_ns);
+    close(fd);
+    return ERR_OK;
+}
+
 /* Where the lease is not granted what there is of the append stays: a torn line, or one of its own, that harms no
  * other, and the next append of anybody who guards begins behind it. */
 enum err_code step_append_mend(const struct step *s, struct err *e)
@@ -211,8 +225,11 @@ enum err_code step_append_mend(const struct step *s, struct err *e)
     struct step tail = *s;
     struct stat st;
 
-    if (stat(s->path, &st) || st.st_size <= s->offset)
+    if (stat(s->path, &st) || st.st_size < s->offset)
         return ERR_OK;
+    if (st.st_size ==
+        s->offset) /* perhaps it was cut off, and the crash came before its time was put back */
+        return time_mend(s, e);
     tail.kind = STEP_TAIL;
     tail.old = (struct slice){ NULL, 0 };
     return step_bytes_mend(&tail, e);

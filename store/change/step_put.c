@@ -126,9 +126,11 @@ enum err_code step_put_mend(const struct step *s, struct arena *a, struct err *e
     if (rc)
         return rc;
     disk_new_sweep(dir);
-    if (!s->with_dir || !s->old_absent || rmdir(dir))
-        return ERR_OK;
-    return dir_sync_name(dir, a, e);
+    if (s->with_dir && s->old_absent && rmdir(dir) == 0)
+        return dir_sync_name(dir, a, e);
+    /* Nobody looks for the temporary names again once the record is gone. */
+    rc = disk_sync_dir(dir, e);
+    return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
 enum err_code step_put_settle(const struct step *s, struct arena *a, struct err *e)

@@ -16,7 +16,7 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
     const struct store_ops *ops = ref->store->ops;
 
     if (mode != REWIND_CONVERSATION && !ops->plan)
-        return "sessions of this system keep no files";
+        return "sessions of this system keep no copies of files";
     if (mode != REWIND_CODE && !ops->plan_talk)
         return "the conversation of this system's sessions cannot go back";
     return NULL;

@@ -34,6 +34,22 @@ touched || fail "nothing went back"
 press u
 see "put back 1 file - U does it again"
 until_true "the file as it was" untouched
+
+# Files and conversation together, under one undo.
+press m
+press m
+see "dry run, files and conversation" "messages dropped" "[x] M src/keys.ts"
+press a
+see "restore 1 file, drop" "one undo takes both back"
+press Down
+press Enter
+see "restored 1 file, dropped"
+touched || fail "nothing went back with the conversation"
+press u
+see "put back 1 file, brought back"
+until_true "the file as it was" untouched
+press m
+see "dry run: nothing has been changed"
 press Escape
 press Escape
 press Escape

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/place.h"
 #include "test.h"
+
+#define SPOKEN "p0\na0\np1\na1\np2\na2\n"
 
 static const char *line_of(int i, bool wanted)
 {
@@ -41,6 +44,7 @@ void going_begin(struct going *g)
     folder_put(&g->folder, "home/ws/same.c", SLICE("same\n"));
     folder_put(&g->folder, "home/ws/.bashrc", SLICE("alias x=y\n"));
     folder_put(&g->folder, "home/ws/.git/config", SLICE("[core]\n"));
+    folder_put(&g->folder, "home/session.jsonl", SLICE(SPOKEN));
     folder_put(&g->folder, "home/other/notes.txt", SLICE("notes\n"));
     folder_path(&g->folder, "home", g->home);
     folder_path(&g->folder, "home/ws", g->root);
@@ -108,6 +112,26 @@ static enum err_code plan(const struct store *st, const struct session_ref *ref,
     return ERR_OK;
 }
 
+/* What is said from the point on is cut off. */
+static enum err_code plan_talk(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *plan, struct err *e)
+{
+    const size_t turn = (size_t)(point.p[1] - '0'), from = turn * 6;
+    struct step cut = { .kind = STEP_TAIL, .offset = (int64_t)from, .mtime_ns = MTIME_NOW };
+
+    (void)ref;
+    (void)e;
+    cut.path = arena_format(&plan->arena, "%s/session.jsonl", st->path);
+    cut.old = (struct slice){ SPOKEN + from, strlen(SPOKEN) - from };
+    plan->talk = (struct rewind_talk){ .change = change_new("rewind"),
+                                       .how = TALK_TRUNCATE,
+                                       .kept = turn * 2,
+                                       .dropped = 6 - turn * 2 };
+    assert_non_null(plan->talk.change);
+    assert_int_equal(change_add(plan->talk.change, &cut, NULL), ERR_OK);
+    return ERR_OK;
+}
+
 static enum err_code checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e)
 {
@@ -146,6 +170,7 @@ void going_store(struct going *g, struct store *st, struct store_ops *ops)
     ops->name = "claude";
     ops->checkpoints = checkpoints;
     ops->plan = plan;
+    ops->plan_talk = plan_talk;
     st->ops = ops;
     st->env = &g->env;
     st->path = g->home;

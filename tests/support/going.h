@@ -15,8 +15,9 @@
  *     home/ws/.bashrc         sensitive
  *     home/ws/.git/config     never touched
  *     home/other/notes.txt    outside of the project
+ *     home/session.jsonl      the conversation: going back cuts it off
  *
- * Turns: "p0" cannot be restored; "p1" is all of the above; "p2", in which commands ran, is pay.c alone. */
+ * Turns, of two messages each: "p0" cannot be restored; "p1" is all of the above; "p2", in which commands ran, is pay.c alone. */
 struct going {
     struct folder folder;
     char home[4096], root[4096], state[4096];

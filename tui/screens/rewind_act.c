@@ -217,6 +217,17 @@ static enum rewind_wish back(struct rewind_view *v, struct toast *toast)
     return REWIND_VIEW_DONE;
 }
 
+/* What was ticked is ticked by the rules again: another mode is another plan. */
+static void next_mode(struct rewind_view *v, struct effects *fx)
+{
+    v->mode = (v->mode + 1) % REWIND_MODES;
+    if (v->pane == PANE_CHANGES)
+        v->pane = PANE_FILES;
+    rewind_turn_changed(v, fx);
+    v->due_ms = TIME_NONE;
+    rewind_ask_prospect(v, fx);
+}
+
 static enum rewind_wish act(struct rewind_view *v, enum action a, struct toast *toast,
                             struct effects *fx)
 {
@@ -235,6 +246,7 @@ static enum rewind_wish act(struct rewind_view *v, enum action a, struct toast *
     case ACT_APPLY: v->question = QUESTION_APPLY; return REWIND_VIEW_ASKS;
     case ACT_UNDO: take_back(v, DEED_UNDO, fx); break;
     case ACT_REDO: take_back(v, DEED_REDO, fx); break;
+    case ACT_MODE: next_mode(v, fx); break;
     case ACT_REFRESH: rewind_ask_prospect(v, fx); break;
     case ACT_BACK: return back(v, toast);
     default: return REWIND_VIEW_IGNORED;
@@ -254,19 +266,27 @@ enum rewind_wish rewind_view_act(struct rewind_view *v, enum action a, struct to
 
 /* ---- why not ---- */
 
-static const char *no_file(const struct rewind_view *v)
+static const char *no_prospect(const struct rewind_view *v)
 {
     if (v->asked_rewind)
         return "files are being changed";
     if (v->turns && v->turns->n == 0)
         return "this session has no points to go back to";
-    if (rewind_turn(v) && rewind_turn(v)->why)
+    if (rewind_turn(v) && rewind_turn_why(v, rewind_turn(v)))
         return "this turn cannot be restored";
     if (v->prospect_error.code)
         return "what it would do is not known";
-    if (!rewind_is_current(v))
-        return "the files are still being looked at";
-    return v->rows == 0 ? "every file is as it was then" : NULL;
+    return rewind_is_current(v) ? NULL : "the files are still being looked at";
+}
+
+static const char *no_file(const struct rewind_view *v)
+{
+    const char *why = no_prospect(v);
+
+    if (why || v->rows > 0)
+        return why;
+    return v->mode == REWIND_CONVERSATION ? "the conversation alone goes back: files stay"
+                                          : "every file is as it was then";
 }
 
 static const char *no_tick(const struct rewind_view *v)
@@ -299,8 +319,11 @@ static const char *no_hunk(const struct rewind_view *v)
 
 static const char *no_apply(const struct rewind_view *v)
 {
-    const char *why = no_file(v);
+    const char *why = no_prospect(v);
 
+    if (why || rewind_talk_of(v))
+        return why;
+    why = no_file(v);
     return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
 }
 
@@ -319,7 +342,10 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
         if (a == ACT_UNDO)
             return v->undo[0] ? NULL : "nothing was rewound here yet";
         return v->redo[0] ? NULL : "no rewind was taken back here";
-    case ACT_MODE: return "only files can go back yet, not the conversation";
+    case ACT_MODE:
+        if (v->asked_rewind)
+            return "files are being changed";
+        return rewind_mode_unavailable(&v->session->ref[0], REWIND_CONVERSATION);
     default: return NULL;
     }
 }

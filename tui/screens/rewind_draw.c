@@ -1,176 +1,33 @@
 #include <stdio.h>
-#include <string.h>
 
 #include "tui/path.h"
-#include "tui/screens/flow.h"
-#include "tui/screens/rewind_state.h"
+#include "tui/screens/rewind_draw.h"
 #include "tui/size.h"
 #include "tui/spinner.h"
-#include "tui/when.h"
 
 /* The rewind view in a frame. */
-
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
-static int put_right(struct frame *f, int y, int end, enum style style, const char *text)
-{
-    int x = end - frame_width(text_slice(text));
-
-    frame_puts(f, y, x, end - x, style, text);
-    return x;
-}
-
-/* Words in a rectangle, wrapped, with a sign where some are left out; answers the lines taken. */
-static int put_words(struct frame *f, struct rect r, enum style style, struct slice text)
-{
-    struct sheet s = { 0 };
-    struct flow flow = { .sheet = &s, .width = r.w - 1, .mode = FLOW_WORDS };
-    int lines;
-
-    if (r.w < 4 || r.h < 1)
-        return 0;
-    flow_begin(&flow);
-    flow_text(&flow, style, text);
-    flow_end(&flow);
-    lines = (int)s.n < r.h ? (int)s.n : r.h;
-    for (int i = 0; i < lines; i++)
-        sheet_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
-    if (s.n > (size_t)lines)
-        frame_puts(f, r.y + lines - 1, r.x + r.w - 1, 1, style, f->ascii ? "~" : "…");
-    sheet_fini(&s);
-    return lines;
-}
-
-/* The selected line of a pane; the terminal's cursor stands in the pane that has the keys. */
-static void select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
-                        struct rect r)
-{
-    frame_puts(f, r.y, r.x, 1, v->pane == pane ? STYLE_KEY : STYLE_BORDER, f->ascii ? ">" : "▌");
-    if (v->pane != pane)
-        return;
-    frame_select(f, r);
-    f->cursor_y = r.y;
-    f->cursor_x = r.x;
-}
 
 /* ---- title ---- */
 
 static void draw_title(const struct rewind_view *v, struct frame *f, struct rect r)
 {
-    const char *state = v->asked_rewind ? "changing files"
-                        : r.w < 72      ? "dry run"
-                                        : "dry run: nothing has been changed";
+    static const char *const dry[REWIND_MODES] = {
+        [REWIND_CODE] = "dry run: nothing has been changed",
+        [REWIND_CONVERSATION] = "conversation only, dry run: nothing has been changed",
+        [REWIND_BOTH] = "files and conversation, dry run: nothing has been changed",
+    };
+    static const char *const brief[REWIND_MODES] = { "dry run", "dry run, conversation only",
+                                                     "dry run, files and conversation" };
+    const char *state = v->asked_rewind                             ? "changing files"
+                        : r.w < (v->mode == REWIND_CODE ? 72 : 110) ? brief[v->mode]
+                                                                    : dry[v->mode];
 
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
-    int end = put_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
+    int end = rewind_put_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, 7, STYLE_BAR, "rewind") + 2;
     frame_text_cut(f, r.y, x, end - x, STYLE_BAR, v->title);
-}
-
-/* ---- turns ---- */
-
-/* "3 files", or "3f" where room is short; a turn that cannot be restored has none to offer. */
-static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *out, size_t cap)
-{
-    out[0] = '\0';
-    if (c->why)
-        snprintf(out, cap, "%s", ascii ? "x" : "✗");
-    else if (c->files > 0 && wide)
-        snprintf(out, cap, "%zu file%s", c->files, c->files == 1 ? " " : "s");
-    else if (c->files > 0)
-        snprintf(out, cap, "%zuf", c->files);
-}
-
-static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
-{
-    const struct checkpoint *c = &v->turns->checkpoint[i];
-    bool wide = r.w >= 48;
-    char age[WHEN_AGE], files[32];
-    int end = r.x + r.w - 1;
-
-    when_age(v->now_ms, c->time_ms, age);
-    if (!wide)
-        *strchrnul(age, ' ') = '\0'; /* "2h" */
-    files_text(c, wide, f->ascii, files, sizeof files);
-    put_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
-    end -= wide ? 9 : 4;
-    if (c->shell)
-        frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
-    end -= 2;
-    put_right(f, r.y, end, STYLE_AGE, age);
-    end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
-    frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
-                   c->why         ? STYLE_DIM
-                   : i == v->turn ? STYLE_STRONG
-                                  : STYLE_TEXT,
-                   c->prompt.n ? c->prompt : SLICE("(no prompt)"));
-    if (i == v->turn)
-        select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
-}
-
-static void draw_spinner(const struct rewind_view *v, struct frame *f, struct rect r,
-                         const char *text)
-{
-    if (!rewind_is_slow(v) || r.h < 1)
-        return;
-    frame_puts(f, r.y, r.x + 2, 1, STYLE_KEY, spinner_sign(v->now_ms, f->ascii));
-    frame_puts(f, r.y, r.x + 4, r.w - 4, STYLE_DIM, text);
-}
-
-static void draw_turns(const struct rewind_view *v, struct frame *f, struct rect r)
-{
-    size_t n = v->turns ? v->turns->n : 0;
-
-    if (!v->turns)
-        draw_spinner(v, f, r, "reading the turns");
-    for (int i = 0; i < r.h && v->turn_top + (size_t)i < n; i++)
-        draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
-}
-
-/* What one has to know about a turn before going back to it. */
-static enum style about(const struct rewind_view *v, const struct checkpoint *c, char *out,
-                        size_t cap)
-{
-    if (c->why)
-        snprintf(out, cap, "cannot be restored: %s", c->why);
-    else if (rewind_is_current(v) && v->prospect->plan.notes > 0)
-        snprintf(out, cap, "%s", v->prospect->plan.note[0]);
-    else if (c->shell)
-        snprintf(out, cap,
-                 "commands ran in this turn: what they changed in other files is not covered");
-    else
-        snprintf(out, cap, "going back to before this was answered");
-    return c->why || c->shell || (rewind_is_current(v) && v->prospect->plan.notes > 0) ? STYLE_WARN
-                                                                                       : STYLE_DIM;
-}
-
-/* Below all turns: the selected one in full, as far as there is room, and what one has to know about it. */
-static void draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
-{
-    enum { ABOUT_H = 3 };
-    const struct checkpoint *c = rewind_turn(v);
-    struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 3 };
-    char text[300];
-
-    if (r.h == 0 || !c)
-        return;
-    for (int x = r.x + 1; x < r.x + r.w; x++)
-        frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
-    if (in.h > ABOUT_H) {
-        int used = put_words(f, (struct rect){ in.y, in.x, in.h - ABOUT_H, in.w }, STYLE_PROMPT,
-                             c->prompt);
-
-        in.y += used;
-        in.h -= used;
-    }
-    enum style style = about(v, c, text, sizeof text);
-
-    put_words(f, in, style, text_slice(text));
 }
 
 /* ---- files ---- */
@@ -225,13 +82,13 @@ static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int 
     char plus[16], minus[16];
 
     if (x->binary || x->mode_only)
-        return put_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
+        return rewind_put_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
     if (rewind_action_of(x) == REWIND_REFUSED)
         return end;
     snprintf(plus, sizeof plus, "+%u", partial ? part->insertions : x->insertions);
     snprintf(minus, sizeof minus, "-%u", partial ? part->deletions : x->deletions);
-    end = put_right(f, y, end, STYLE_DELETE, minus) - 1;
-    return put_right(f, y, end, STYLE_ADD, plus);
+    end = rewind_put_right(f, y, end, STYLE_DELETE, minus) - 1;
+    return rewind_put_right(f, y, end, STYLE_ADD, plus);
 }
 
 static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
@@ -244,13 +101,13 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
     if (x->rule != REWIND_RULE_NONE)
-        end = put_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
+        end = rewind_put_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     frame_puts(f, r.y, r.x + 5, 1, style_of(letter[0]), letter);
     frame_text_middle(f, r.y, r.x + 7, end - r.x - 7, pick->ticked ? STYLE_TEXT : STYLE_DIM,
                       rewind_path(v, x, room, sizeof room));
     if (row == v->file)
-        select_line(v, PANE_FILES, f, r);
+        rewind_select_line(v, PANE_FILES, f, r);
 }
 
 static void draw_unchanged(const struct rewind_view *v, struct frame *f, int y, struct rect r)
@@ -290,11 +147,11 @@ static void draw_head(const struct rewind_view *v, struct frame *f, struct rect 
     if (c->comparison && c->sheet.n > 0 && c->comparison->diff.hunks > 1) {
         snprintf(where, sizeof where, " hunk %u/%zu ", c->sheet.line[c->line].block + 1U,
                  c->comparison->diff.hunks);
-        end = put_right(f, r.y, end, STYLE_DIM, where) - 1;
+        end = rewind_put_right(f, r.y, end, STYLE_DIM, where) - 1;
     }
     frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
     if (x->why)
-        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, text_slice(x->why));
+        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, rewind_text(x->why));
     else
         used = frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TITLE,
                                  rewind_path(v, x, room, sizeof room));
@@ -329,7 +186,7 @@ static void draw_lines(const struct rewind_view *v, struct frame *f, struct rect
         sheet_draw_line(&c->sheet, line, f, at.y, at.x + 1, at.w - 2);
         draw_hunk_box(v, f, at, line);
         if (line == c->line && v->pane == PANE_CHANGES)
-            select_line(v, PANE_CHANGES, f, at);
+            rewind_select_line(v, PANE_CHANGES, f, at);
     }
     if (c->left_out == 0 || i >= r.h)
         return;
@@ -370,9 +227,9 @@ static void draw_changes(const struct rewind_view *v, struct frame *f, struct re
         return;
     }
     no_lines(v, x, text, sizeof text);
-    put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, text_slice(text));
+    rewind_put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, rewind_text(text));
     if (v->asked_changes)
-        draw_spinner(v, f, r, "comparing");
+        rewind_draw_spinner(v, f, r, "comparing");
 }
 
 /* ---- all of it ---- */
@@ -391,12 +248,34 @@ static void draw_empty(struct frame *f, struct rect r)
     struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 4 };
 
     for (size_t i = 0; i < sizeof text / sizeof *text && in.h > 0; i++) {
-        int used =
-            *text[i] ? put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, text_slice(text[i])) : 1;
+        int used = *text[i]
+                       ? rewind_put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, rewind_text(text[i]))
+                       : 1;
 
         in.y += used;
         in.h -= used;
     }
+}
+
+/* The conversation's part, above the files. */
+static void draw_talk(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    const struct rewind_talk *t = rewind_talk_of(v);
+    char text[120];
+
+    if (!t || r.h == 0)
+        return;
+    snprintf(text, sizeof text, "conversation: %zu message%s dropped, %zu kept", t->dropped,
+             t->dropped == 1 ? "" : "s", t->kept);
+    frame_puts(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, text);
+}
+
+static const char *no_rows(const struct rewind_view *v)
+{
+    if (v->mode == REWIND_CONVERSATION)
+        return "Files stay as they are.";
+    return rewind_talk_of(v) ? "Every file is as it was then: only the conversation goes back."
+                             : "Nothing would change: every file is as it was then.";
 }
 
 static void draw_right(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
@@ -407,14 +286,16 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
 
     if (v->prospect_error.code) {
         err_format(&v->prospect_error, text, sizeof text);
-        put_words(f, r, STYLE_ERROR, text_slice(text));
-    } else if (c && c->why) {
-        put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
+        rewind_put_words(f, r, STYLE_ERROR, rewind_text(text));
+    } else if (c && rewind_turn_why(v, c)) {
+        rewind_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
     } else if (!rewind_is_current(v) && (!v->prospect || rewind_is_slow(v))) {
-        draw_spinner(v, f, l->files, "looking at the files");
+        rewind_draw_spinner(v, f, l->files, "looking at the files");
     } else if (v->rows == 0) {
-        put_words(f, r, STYLE_DIM, SLICE("Nothing would change: every file is as it was then."));
+        draw_talk(v, f, l->talk);
+        rewind_put_words(f, r, STYLE_DIM, rewind_text(no_rows(v)));
     } else {
+        draw_talk(v, f, l->talk);
         draw_files(v, f, l->files);
         if (l->changes.h > 0) {
             draw_head(v, f, l->head);
@@ -447,7 +328,7 @@ static void draw_result(const struct rewind_view *v, struct frame *f, struct rec
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, r.w - 1, style, sign);
-    frame_text_cut(f, r.y, x, r.x + r.w - x, style, text_slice(v->result));
+    frame_text_cut(f, r.y, x, r.x + r.w - x, style, rewind_text(v->result));
 }
 
 void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect r)
@@ -458,7 +339,8 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
     draw_title(v, f, r);
     if (v->turns_error.code) {
         err_format(&v->turns_error, text, sizeof text);
-        put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, text_slice(text));
+        rewind_put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR,
+                         rewind_text(text));
         return;
     }
     if (v->turns && v->turns->n == 0) {
@@ -466,8 +348,8 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
         return;
     }
     if (l.turns.w > 0) {
-        draw_turns(v, f, l.turns);
-        draw_note(v, f, l.note);
+        rewind_draw_turns(v, f, l.turns);
+        rewind_draw_note(v, f, l.note);
     }
     if (l.files.w > 0 && v->turns)
         draw_right(v, f, &l);

@@ -23,6 +23,11 @@ static void split_right(struct rewind_layout *l, const struct rewind_view *v, st
 {
     int rows = (int)(v->rows < 1000 ? v->rows : 1000) + (v->unchanged > 0);
 
+    if (v->mode != REWIND_CODE && r.h > 4) {
+        l->talk = (struct rect){ r.y, r.x, 1, r.w };
+        r.y++;
+        r.h--;
+    }
     l->files = r;
     l->files.h = clamp(rows, 1, clamp(r.h * 2 / 5, 3, r.h));
     if (r.h - l->files.h < 3)

@@ -69,12 +69,14 @@ void rewind_ask_prospect(struct rewind_view *v, struct effects *fx)
 
     v->due_ms = TIME_NONE;
     cancel(fx, &v->asked_prospect);
-    if (!turn || turn->why)
+    if (!turn || rewind_turn_why(v, turn))
         return;
     struct effect *e = rewind_ask(v, EFFECT_PROSPECT, &v->asked_prospect, fx);
 
     if (!e || buf_add(&e->text, turn->id))
         err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
+    else
+        e->mode = v->mode;
 }
 
 /* What was shown stays for a moment, until the other is there: nothing flickers. It can no longer be acted on. */
@@ -87,7 +89,7 @@ void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
     cancel(fx, &v->asked_prospect);
     v->asked_ms = v->now_ms;
     v->due_ms = v->now_ms + REST_MS;
-    if (turn && turn->why) {
+    if (turn && rewind_turn_why(v, turn)) {
         rewind_forget_prospect(v, fx);
         v->due_ms = TIME_NONE;
     }
@@ -244,6 +246,16 @@ static size_t say_part(char *out, size_t cap, size_t used, const char *verb, siz
                                             : " files");
 }
 
+static size_t say_messages(char *out, size_t cap, size_t used, const struct rewound *r)
+{
+    size_t n = r->added ? r->added : r->dropped;
+
+    if (!r->talked || used >= cap)
+        return used;
+    return used + (size_t)snprintf(out + used, cap - used, "%s%s %zu message%s", used ? ", " : "",
+                                   r->added ? "brought back" : "dropped", n, n == 1 ? "" : "s");
+}
+
 static void say_rewound(struct rewind_view *v, const struct rewound *r)
 {
     char *out = v->result;
@@ -253,6 +265,7 @@ static void say_rewound(struct rewind_view *v, const struct rewound *r)
     used = say_part(out, cap, used, v->deed == DEED_UNDO ? "put back" : "restored", r->restored);
     used = say_part(out, cap, used, "re-created", r->created);
     used = say_part(out, cap, used, "deleted", r->deleted);
+    used = say_messages(out, cap, used, r);
     if (used == 0)
         used = (size_t)snprintf(out, cap, "nothing was changed");
     if (r->left > 0 && used < cap)
@@ -264,6 +277,21 @@ static void say_rewound(struct rewind_view *v, const struct rewound *r)
     v->went_wrong = r->left > 0;
 }
 
+/* A conversation that ends earlier has fewer turns. The selected one is kept, or the last that is left before it. */
+static void ask_turns_again(struct rewind_view *v, struct effects *fx)
+{
+    const struct checkpoint *turn = rewind_turn(v);
+
+    if (turn) {
+        v->at.message = id128_of(turn->message);
+        v->at.time_ms = turn->time_ms;
+    }
+    rewind_forget_prospect(v, fx);
+    cancel(fx, &v->asked_turns);
+    if (!rewind_ask(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
+        err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
+}
+
 static void take_rewound(struct rewind_view *v, const struct rewound *r, struct effects *fx)
 {
     char *to = v->deed == DEED_UNDO ? v->redo : v->undo;
@@ -273,7 +301,10 @@ static void take_rewound(struct rewind_view *v, const struct rewound *r, struct 
     snprintf(to, sizeof v->undo, "%s", r->record);
     other[0] = '\0';
     say_rewound(v, r);
-    rewind_ask_prospect(v, fx);
+    if (r->talked)
+        ask_turns_again(v, fx);
+    else
+        rewind_ask_prospect(v, fx);
 }
 
 static void take_failure(struct rewind_view *v, const struct msg *msg, struct effects *fx)

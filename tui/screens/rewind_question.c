@@ -14,7 +14,13 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
     rewind_tally_text(&t, what, sizeof what);
     dialog_begin(d, "Go back to before this turn?", answer);
     dialog_line(d, "%s", what);
-    dialog_line(d, "+%u -%u lines; an undo record is kept", t.insertions, t.deletions);
+    if (t.files > 0)
+        dialog_line(d, "+%u -%u lines; an undo record is kept", t.insertions, t.deletions);
+    if (t.talks)
+        dialog_line(d, "%zu message%s of the conversation stay%s; %s", rewind_talk_of(v)->kept,
+                    rewind_talk_of(v)->kept == 1 ? "" : "s",
+                    rewind_talk_of(v)->kept == 1 ? "s" : "",
+                    t.files > 0 ? "one undo takes both back" : "an undo record is kept");
     if (t.consented > 0)
         dialog_line(d, "%zu of them only by your consent: what lies there stays in the record",
                     t.consented);

@@ -27,6 +27,16 @@ struct rewind_pick *rewind_pick_at(const struct rewind_view *v, size_t row)
     return &v->picks->pick[v->row[row]];
 }
 
+const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn)
+{
+    return v->mode == REWIND_CONVERSATION ? NULL : turn->why;
+}
+
+const struct rewind_talk *rewind_talk_of(const struct rewind_view *v)
+{
+    return v->prospect && v->prospect->plan.talk.change ? &v->prospect->plan.talk : NULL;
+}
+
 bool rewind_is_current(const struct rewind_view *v)
 {
     return v->prospect && v->prospect_turn == v->turn && v->due_ms == TIME_NONE &&
@@ -88,8 +98,12 @@ struct rewind_tally rewind_tally(const struct rewind_view *v)
 {
     struct rewind_tally t = { 0 };
 
+    const struct rewind_talk *talk = rewind_talk_of(v);
+
     for (size_t i = 0; v->prospect && i < v->prospect->preview.n; i++)
         add(&t, v, i);
+    t.talks = talk != NULL;
+    t.dropped = talk ? talk->dropped : 0;
     return t;
 }
 
@@ -113,4 +127,7 @@ void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap)
                                      used             ? ""
                                      : part[i].n == 1 ? " file"
                                                       : " files");
+    if (t->talks && used < cap)
+        snprintf(out + used, cap - used, "%sdrop %zu message%s", used ? ", " : "", t->dropped,
+                 t->dropped == 1 ? "" : "s");
 }

@@ -42,6 +42,7 @@ struct rewind_view {
 
     struct checkpoint_list *turns; /* owned; NULL until it has come */
     size_t turn, turn_top;
+    enum rewind_mode mode;
     struct err turns_error;
 
     struct prospect *prospect; /* held; NULL: none */
@@ -83,9 +84,16 @@ enum rewind_action rewind_action_of(const struct rewind_entry *x);
 struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
                          size_t cap);
 
+/* Why one cannot go back to the turn; NULL: one can. Its conversation can go back where its files cannot. */
+const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn);
+/* What happens to the conversation, of the prospect; NULL: nothing. */
+const struct rewind_talk *rewind_talk_of(const struct rewind_view *v);
+
 struct rewind_tally {
     size_t restored, created, deleted, partial, consented, files;
     unsigned insertions, deletions;
+    size_t dropped; /* messages */
+    bool talks;
 };
 struct rewind_tally rewind_tally(const struct rewind_view *v);
 /* "restore 2 files, delete 1" */
@@ -102,9 +110,9 @@ struct effect *rewind_ask(struct rewind_view *v, enum effect_kind kind, unsigned
 
 /* ---- where things stand (rewind_layout.c) ---- */
 struct rewind_layout {
-    struct rect turns, note, files, head, changes; /* h or w 0: not shown */
-    int edge;                                      /* the column between left and right; -1: none */
-    int result;                                    /* the line with the result; -1: none */
+    struct rect turns, note, talk, files, head, changes; /* h or w 0: not shown */
+    int edge;   /* the column between left and right; -1: none */
+    int result; /* the line with the result; -1: none */
 };
 struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w);
 /* Keeps the selected lines within their panes. */

@@ -44,10 +44,7 @@ static enum err_code answer_prospect(const struct effect *q, const struct reply 
     const struct session_ref *ref = &q->refs->ref[0];
     struct prospect *p = prospect_new();
     enum err_code rc =
-        !p ? no_memory(e)
-        : !ref->store->ops->plan
-            ? unsupported(ref, e)
-            : ref->store->ops->plan(ref->store, ref, buf_slice(&q->text), &p->plan, e);
+        p ? rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e) : no_memory(e);
 
     if (!rc)
         rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
@@ -96,7 +93,13 @@ static void leave_out(struct rewound *out, const char *path, const char *why)
 static void count(const struct rewind_preview *p, const struct rewind_result *result,
                   const struct picks *picks, struct rewound *out)
 {
+    const struct rewind_talk *talk = &p->plan->talk;
+
     snprintf(out->record, sizeof out->record, "%s", result->undo);
+    out->talked = talk->change != NULL;
+    out->dropped = talk->dropped;
+    out->added = talk->added;
+    out->kept = talk->kept;
     for (size_t i = 0; i < p->n; i++) {
         const struct rewind_entry *x = &p->entry[i];
         enum rewind_action action = x->action == REWIND_REFUSED && picks ? x->would : x->action;

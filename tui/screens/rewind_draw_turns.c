@@ -1,0 +1,100 @@
+#include <stdio.h>
+
+#include "tui/screens/rewind_draw.h"
+#include "tui/when.h"
+
+/* The left side of the rewind view: the turns. */
+
+/* "3 files", or "3f" where room is short; a turn that cannot be restored has none to offer. */
+static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *out, size_t cap)
+{
+    out[0] = '\0';
+    if (c->why)
+        snprintf(out, cap, "%s", ascii ? "x" : "✗");
+    else if (c->files > 0 && wide)
+        snprintf(out, cap, "%zu file%s", c->files, c->files == 1 ? " " : "s");
+    else if (c->files > 0)
+        snprintf(out, cap, "%zuf", c->files);
+}
+
+static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
+{
+    const struct checkpoint *c = &v->turns->checkpoint[i];
+    bool wide = r.w >= 48;
+    char age[WHEN_AGE], files[32];
+    int end = r.x + r.w - 1;
+
+    when_age(v->now_ms, c->time_ms, age);
+    if (!wide)
+        *strchrnul(age, ' ') = '\0'; /* "2h" */
+    files_text(c, wide, f->ascii, files, sizeof files);
+    rewind_put_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
+    end -= wide ? 9 : 4;
+    if (c->shell)
+        frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
+    end -= 2;
+    rewind_put_right(f, r.y, end, STYLE_AGE, age);
+    end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
+    frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
+                   c->why         ? STYLE_DIM
+                   : i == v->turn ? STYLE_STRONG
+                                  : STYLE_TEXT,
+                   c->prompt.n ? c->prompt : SLICE("(no prompt)"));
+    if (i == v->turn)
+        rewind_select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
+}
+
+void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    size_t n = v->turns ? v->turns->n : 0;
+
+    if (!v->turns)
+        rewind_draw_spinner(v, f, r, "reading the turns");
+    for (int i = 0; i < r.h && v->turn_top + (size_t)i < n; i++)
+        draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
+}
+
+/* What one has to know about a turn before going back to it. */
+static enum style about(const struct rewind_view *v, const struct checkpoint *c, char *out,
+                        size_t cap)
+{
+    if (v->mode == REWIND_CONVERSATION)
+        snprintf(out, cap, "the conversation goes back to before this was said; files stay");
+    else if (c->why)
+        snprintf(out, cap, "cannot be restored: %s", c->why);
+    else if (rewind_is_current(v) && v->prospect->plan.notes > 0)
+        snprintf(out, cap, "%s", v->prospect->plan.note[0]);
+    else if (c->shell)
+        snprintf(out, cap,
+                 "commands ran in this turn: what they changed in other files is not covered");
+    else
+        snprintf(out, cap, "going back to before this was answered");
+    if (v->mode == REWIND_CONVERSATION)
+        return STYLE_DIM;
+    return c->why || c->shell || (rewind_is_current(v) && v->prospect->plan.notes > 0) ? STYLE_WARN
+                                                                                       : STYLE_DIM;
+}
+
+/* Below all turns: the selected one in full, as far as there is room, and what one has to know about it. */
+void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
+{
+    enum { ABOUT_H = 3 };
+    const struct checkpoint *c = rewind_turn(v);
+    struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 3 };
+    char text[300];
+
+    if (r.h == 0 || !c)
+        return;
+    for (int x = r.x + 1; x < r.x + r.w; x++)
+        frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    if (in.h > ABOUT_H) {
+        int used = rewind_put_words(f, (struct rect){ in.y, in.x, in.h - ABOUT_H, in.w },
+                                    STYLE_PROMPT, c->prompt);
+
+        in.y += used;
+        in.h -= used;
+    }
+    enum style style = about(v, c, text, sizeof text);
+
+    rewind_put_words(f, in, style, rewind_text(text));
+}
