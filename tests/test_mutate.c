@@ -142,21 +142,6 @@ static void through_a_link_undo_says_the_old_title_again(void **state)
     assert_true(folder_is(&p->folder, ID ".jsonl", ROW TITLED("one") TITLED("two") TITLED("one")));
 }
 
-static void a_session_that_somebody_has_open_is_live(void **state)
-{
-    struct place *p = *state;
-    struct store store = { .ops = &claude_ops, .path = p->folder.path };
-    struct live live;
-    FILE *writer = fopen(p->path, "a");
-
-    assert_int_equal(claude_live(&store, &p->ref, &live, NULL), ERR_OK);
-    assert_int_equal(live.state, LIVE_RUNNING);
-    assert_non_null(live.why);
-    fclose(writer);
-    assert_int_equal(claude_live(&store, &p->ref, &live, NULL), ERR_OK);
-    assert_int_equal(live.state, LIVE_QUIET);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,8 +150,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(blank_titles_and_tags_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(undoing_renames_gives_the_file_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(through_a_link_undo_says_the_old_title_again, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_session_that_somebody_has_open_is_live, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(beside_a_writer_undo_says_the_old_title_again, set_up,
                                         tear_down),

@@ -106,6 +106,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
                                  struct err *e)
 {
     enum err_code rc;
+    struct agents_of agents = claude_agents;
     struct claude *c = calloc(1, sizeof *c);
 
     if (!c)
@@ -114,8 +115,10 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     rc = configdir_named(env, path, &c->base.path, e);
     if (!rc)
         rc = configdir_require(c->base.path, e);
+    agents.config = c->base.path;
     if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
-                !(c->scratch = scratch_pool_new()) || !(c->live = live_watch_new(c->base.path))))
+                !(c->scratch = scratch_pool_new()) || !(c->live = live_watch_new(c->base.path)) ||
+                !(c->agents = agents_new(&agents))))
         rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
     reading_tables_init(&c->tables);
     if (!rc)

@@ -6,6 +6,7 @@
 
 #include "lite/arena.h"
 #include "lite/slice.h"
+#include "store/agents.h"
 #include "store/live_watch.h"
 #include "store/scratch.h"
 #include "store/store.h"
@@ -27,6 +28,7 @@ struct claude {
         forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
     struct scratch_pool *scratch; /* for describe */
     struct live_watch *live;      /* which sessions are open right now */
+    struct agents *agents;        /* which agents run at all */
     struct row_tables tables;     /* for describe */
     int64_t retention_ms; /* after which the agent removes a transcript; TIME_NONE: it does not */
 };
@@ -43,6 +45,9 @@ struct slice claude_side_path(const struct session_ref *ref, const char *rest, s
 
 /* For how long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for good. */
 int64_t claude_retention(const char *config);
+
+/* live.c: what its agents look like; config is to be filled in. */
+extern const struct agents_of claude_agents;
 
 struct file_id claude_file_id(const struct stat *sb);
 

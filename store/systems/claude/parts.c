@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
 /* Everything that is named by a session's id. The first two are what the vendor's own delete removes; file history,
@@ -56,21 +55,5 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
         return rc;
     *part = list;
     *n = count;
-    return ERR_OK;
-}
-
-enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
-                          struct err *e)
-{
-    struct live_table table;
-    enum err_code rc = live_read(st->path, &table, e);
-
-    if (rc)
-        return rc;
-    *out = live_of(&table, ref->id);
-    live_fini(&table);
-    /* The strongest sign of all, and the only one of a program that is not in the registry. */
-    if (out->state == LIVE_QUIET && lease_refused(ref->path.p))
-        *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     return ERR_OK;
 }

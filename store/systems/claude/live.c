@@ -1,0 +1,126 @@
+#include <errno.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lite/file.h"
+#include "store/log/lease.h"
+#include "store/systems/claude/claude.h"
+
+/* Has somebody the session open? The signs, strongest first (SAFETY.md 1.5 C): the registry of the agents and a write
+ * lease, which prove it; then where one cannot look (another user's file, a file system that other machines write to),
+ * and what agents that did not sign in are doing. */
+
+enum { RECENT_MS = 10000, WATCH_STEPS = 6, WATCH_STEP_MS = 50 };
+
+const struct agents_of claude_agents = {
+    .proc = "/proc",
+    .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
+    .forks = "--fork-session",
+    .config_variable = "CLAUDE_CONFIG_DIR",
+    .config_at_home = ".claude",
+};
+
+/* File systems where a lease says nothing about writers elsewhere. */
+static bool is_shared(const char *path)
+{
+    static const uint32_t kinds[] = { 0x6969 /* NFS */, 0xff534d42 /* CIFS */,
+                                      0xfe534d42 /* SMB2 */, 0x65735546 /* FUSE */ };
+    struct statfs fs;
+
+    if (statfs(path, &fs) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((uint32_t)fs.f_type == kinds[i])
+            return true;
+    return false;
+}
+
+/* A file that is written to while one looks at it. */
+static bool is_changing(const char *path, const struct stat *was)
+{
+    const struct timespec step = { 0, WATCH_STEP_MS * 1000000L };
+    struct stat now;
+
+    for (int i = 0; i < WATCH_STEPS; i++) {
+        nanosleep(&step, NULL);
+        if (stat(path, &now) != 0 || now.st_size != was->st_size ||
+            now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
+            now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
+            return true;
+    }
+    return false;
+}
+
+/* The directory is in the transcript: it is read only when an agent runs that may have written to it. */
+static enum agents_sign ask_with_cwd(const struct store *st, const struct session_ref *ref,
+                                     struct agents_question *q, pid_t *pid)
+{
+    const struct scope all = { .all = true };
+    struct session_row *row = session_row_new();
+    enum agents_sign sign = AGENTS_MAYBE; /* what cannot be read may be */
+
+    if (row && claude_describe(st, &all, ref, row, NULL) == ERR_OK) {
+        struct slice cwd = arena_copy(&row->arena, row->cwd);
+
+        q->cwd = cwd.n ? cwd.p : "";
+        if (q->cwd)
+            sign = agents_ask(claude_of(st)->agents, q, pid);
+        q->cwd = NULL;
+    }
+    session_row_free(row);
+    return sign;
+}
+
+static struct live look_around(const struct store *st, const struct session_ref *ref,
+                               const struct live_table *known, const struct stat *sb)
+{
+    int64_t written = (int64_t)sb->st_mtim.tv_sec * 1000 + sb->st_mtim.tv_nsec / 1000000;
+    struct agents_question q = { .session = ref->id, .written_ms = written, .known = known };
+    pid_t pid;
+    enum agents_sign sign = agents_ask(claude_of(st)->agents, &q, &pid);
+
+    if (sign == AGENTS_MAYBE)
+        sign = ask_with_cwd(st, ref, &q, &pid);
+    switch (sign) {
+    case AGENTS_NAMED:
+        return (struct live){ LIVE_UNKNOWN, pid, false, "it was started with the session's id" };
+    case AGENTS_MAYBE:
+    case AGENTS_IN_CWD:
+        return (struct live){ LIVE_UNKNOWN, pid, false, "it runs in the session's directory" };
+    case AGENTS_ELSEWHERE: break;
+    case AGENTS_NONE: return (struct live){ .state = LIVE_QUIET };
+    }
+    int64_t age = st->env->now_ms - written;
+
+    if (age < RECENT_MS && age > -RECENT_MS && is_changing(ref->path.p, sb))
+        return (struct live){ LIVE_UNKNOWN, 0, false, "it is being written to" };
+    return (struct live){ .state = LIVE_QUIET };
+}
+
+enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                          struct err *e)
+{
+    struct live_table table;
+    struct stat sb;
+    enum err_code rc = live_read(st->path, &table, e);
+
+    if (rc)
+        return rc;
+    *out = live_of(&table, ref->id);
+    /* The only sign of a program that is not in the registry. */
+    if (out->state == LIVE_QUIET && lease_refused(ref->path.p))
+        *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
+    if (out->state == LIVE_QUIET && stat(ref->path.p, &sb) == 0) {
+        if (geteuid() != 0 && sb.st_uid != geteuid())
+            *out = (struct live){ .state = LIVE_UNKNOWN, .why = "it belongs to another user" };
+        else if (is_shared(ref->path.p))
+            *out = (struct live){ .state = LIVE_UNKNOWN,
+                                  .why = "other machines may write to its file system" };
+        else
+            *out = look_around(st, ref, &table, &sb);
+    }
+    live_fini(&table);
+    return ERR_OK;
+}
