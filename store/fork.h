@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "lite/slice.h"
+#include "store/env.h"
 
 /* A new session that begins as a copy of another one. */
 struct fork_request {
@@ -22,5 +23,8 @@ struct fork_result {
 
 /* Removes the copy of a fork that was planned and not done. */
 void fork_drop(const struct fork_result *fork);
+/* Removes the copies that crashes left behind: a day old, and no change knows of them (one that was taken back does: it
+ * can be done again). Before a fork is the time for it. Takes the lock of the operation log. */
+void fork_sweep(const struct store_env *env);
 
 #endif

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "store/systems/claude/claude.h"
 #include "tests/folder.h"
@@ -212,6 +213,51 @@ static void taking_a_fork_back_and_doing_it_again(void **state)
     free(redone);
 }
 
+/* ---- copies that a crash left ---- */
+
+#define LEFT "data/forks/left.jsonl"
+
+static void sweep(struct place *p, int days)
+{
+    struct store_env later = p->env;
+
+    later.now_ms = (int64_t)(time(NULL) + (time_t)days * 24 * 3600) * 1000;
+    change_log_close(p->log);
+    fork_sweep(&later);
+    assert_int_equal(change_log_open(&p->env, &p->log, NULL), ERR_OK);
+}
+
+static void a_copy_that_a_crash_left_goes_after_a_day(void **state)
+{
+    struct place *p = *state;
+
+    folder_put(&p->folder, LEFT, SLICE("half of a fork"));
+    sweep(p, 0);
+    assert_true(folder_has(&p->folder, LEFT));
+    sweep(p, 2);
+    assert_false(folder_has(&p->folder, LEFT));
+}
+
+static void a_fork_that_can_be_made_again_stays(void **state)
+{
+    struct place *p = *state;
+
+    fork_it(p, (struct fork_request){ .at = { NULL, 0 } });
+    assert_int_equal(change_undo(p->log, NULL, NULL, NULL), ERR_OK);
+    sweep(p, 2);
+    assert_int_equal(change_redo(p->log, NULL, NULL), ERR_OK);
+}
+
+static void while_a_record_cannot_be_read_nothing_goes(void **state)
+{
+    struct place *p = *state;
+
+    folder_put(&p->folder, LEFT, SLICE("perhaps somebody's"));
+    folder_put(&p->folder, "state/changes/000000000000001-00000000/record", SLICE("{"));
+    sweep(p, 2);
+    assert_true(folder_has(&p->folder, LEFT));
+}
+
 /* ---- a session that several threads copy ---- */
 
 enum { LARGE_ROWS = 3000, LARGE_TEXT = 4000 };
@@ -391,6 +437,9 @@ int main(void)
         TEST(a_session_without_messages_cannot_be_forked),
         TEST(a_plan_that_is_dropped_leaves_nothing),
         TEST(taking_a_fork_back_and_doing_it_again),
+        TEST(a_copy_that_a_crash_left_goes_after_a_day),
+        TEST(a_fork_that_can_be_made_again_stays),
+        TEST(while_a_record_cannot_be_read_nothing_goes),
         TEST(a_large_session_is_copied_row_by_row_in_order),
         TEST(checkpoints_go_along_and_saved_copies_are_linked),
         TEST(a_fork_with_files_has_the_points_of_its_source),

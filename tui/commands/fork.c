@@ -38,6 +38,7 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
     struct fork_result fork = { .path = NULL };
     enum err_code rc = change_session(c, ops->name, ref->id, e);
 
+    fork_sweep(&in->world->env);
     if (!rc)
         rc = ops->fork(ref->store, ref, &request, c, &fork, e);
     if (rc)

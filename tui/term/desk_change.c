@@ -180,6 +180,8 @@ static enum err_code make_fork(struct doing *d, struct err *e)
     struct change *c = change_new("fork");
     struct change_log *log = NULL;
     struct fork_result fork = { .path = NULL };
+
+    fork_sweep(d->env);
     enum err_code rc = c ? plan_fork(d, c, &fork, e) : no_memory(e);
 
     if (!rc)

@@ -14,6 +14,7 @@
 #include "store/disk.h"
 #include "store/systems/claude/facts.h"
 #include "store/systems/claude/history.h"
+#include "store/systems/claude/leaf.h"
 #include "store/systems/claude/revival.h"
 
 /* The file checkpoints of a fork: one whole snapshot a prompt, with what was added to it later merged in, as the
@@ -147,7 +148,7 @@ static enum err_code copied_nodes(const struct fork *f, uint32_t **nodes, size_t
     if (!*nodes)
         return ERR_NOMEM;
     for (uint32_t i = 0; i < f->log.chain.n; i++)
-        if (!uuid_is_null(f->id_of[i]))
+        if (f->log.chain.mark[i] & NODE_LISTED)
             (*nodes)[(*n)++] = i;
     return ERR_OK;
 }
