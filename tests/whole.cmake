@@ -5,6 +5,9 @@ foreach(group dir fork json list lite msg sub)
     script(recorded_${group} recorded recorded.py $<TARGET_FILE:reprise> ${group})
 endforeach()
 
+# What the real ExAthena library wrote, and what its rewinds made of it.
+script(exathena recorded exathena.py $<TARGET_FILE:reprise>)
+
 # The program in a real terminal.
 add_executable(demo_store support/demo_store.c)
 target_link_libraries(demo_store PRIVATE store)

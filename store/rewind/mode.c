@@ -45,17 +45,19 @@ static enum err_code add_talk(const struct session_ref *ref, struct rewind_plan 
     return rc;
 }
 
-enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
-                               enum rewind_mode mode, struct rewind_plan *out, struct err *e)
+typedef enum err_code files_fn(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *out, struct err *e);
+
+static enum err_code make(const struct session_ref *ref, struct slice point, enum rewind_mode mode,
+                          files_fn *files, struct rewind_plan *out, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
     const char *why = rewind_mode_unavailable(ref, mode);
     struct rewind_plan plan = { 0 };
     enum err_code rc = why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why) : ERR_OK;
 
     if (!rc)
         rc = mode == REWIND_CONVERSATION ? begin(ref, point, &plan, e)
-                                         : ops->plan(ref->store, ref, point, &plan, e);
+                                         : files(ref->store, ref, point, &plan, e);
     if (!rc && mode != REWIND_CODE)
         rc = add_talk(ref, &plan, e);
     if (rc)
@@ -63,4 +65,19 @@ enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point
     else
         *out = plan;
     return rc;
+}
+
+enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
+                               enum rewind_mode mode, struct rewind_plan *out, struct err *e)
+{
+    return make(ref, point, mode, ref->store->ops->plan, out, e);
+}
+
+enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice point,
+                                enum rewind_mode mode, struct rewind_plan *out, struct err *e)
+{
+    if (!ref->store->ops->plan_inferred)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "rewind: what the files were needs no inferring in this system");
+    return make(ref, point, mode, ref->store->ops->plan_inferred, out, e);
 }

@@ -15,5 +15,10 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
 MUST_CHECK enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
                                           enum rewind_mode mode, struct rewind_plan *out,
                                           struct err *e);
+/* The same with the files as they were at the point itself, where the system's own rule goes back further
+ * (store_ops.plan_inferred). ERR_UNSUPPORTED: it has no such rule. */
+MUST_CHECK enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice point,
+                                           enum rewind_mode mode, struct rewind_plan *out,
+                                           struct err *e);
 
 #endif

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "lite/json.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 #include "tui/commands/talk.h"
@@ -7,11 +8,23 @@
 struct answer {
     struct out *out;
     size_t n;
+    bool spoken;
 };
+
+static bool is_said(struct slice json)
+{
+    struct slice type;
+
+    json_get(json, "type", &type);
+    return json_string_is(type, "user") || json_string_is(type, "assistant");
+}
 
 static enum err_code write_json(struct slice json, void *arg, struct err *e)
 {
     struct answer *a = arg;
+
+    if (a->spoken && !is_said(json))
+        return ERR_OK;
     enum err_code rc = out_add(a->out, a->n++ ? SLICE(",\n") : SLICE("["), e);
 
     if (rc == ERR_OK)
@@ -23,7 +36,7 @@ static enum err_code answer_json(const struct invocation *in, const struct sessi
                                  struct out *out, struct err *e)
 {
     const struct options *o = &in->options;
-    struct answer a = { .out = out };
+    struct answer a = { .out = out, .spoken = option_given(o, OPTION_SPOKEN) };
     const struct message_query q = {
         .session = { in->argv[0], strlen(in->argv[0]) },
         .agent = { o->agent, o->agent ? strlen(o->agent) : 0 },

@@ -98,7 +98,10 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
         rc = absolute_files(in, &s->arena, (const char ***)&ro.only, e);
     if (rc)
         return rc;
-    rc = rewind_plan_make(ref, (struct slice){ o->to, strlen(o->to) }, modes[o->mode], &plan, e);
+    const struct slice to = { o->to, strlen(o->to) };
+
+    rc = option_given(o, OPTION_INFERRED) ? rewind_plan_infer(ref, to, modes[o->mode], &plan, e)
+                                          : rewind_plan_make(ref, to, modes[o->mode], &plan, e);
     if (rc == ERR_NOT_FOUND && e) {
         struct err why = *e;
         enum err_code answered = rewind_answer_none(in, &why, e);

@@ -43,7 +43,8 @@ const struct command commands_table[] = {
         .operands = "ID",
         .summary = "the conversation that a resume would restore, oldest first",
         .help = "",
-        .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(AGENT) | BIT(NO_WORKTREES),
+        .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AGENT) |
+                   BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
         .run = messages_run,
@@ -231,7 +232,7 @@ const struct command commands_table[] = {
                 "What was applied can be taken back: reprise undo.\n",
         .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) |
                    BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) |
-                   BIT(ALLOW_SENSITIVE) | BIT(INTO) | BIT(NO_WORKTREES),
+                   BIT(ALLOW_SENSITIVE) | BIT(INTO) | BIT(INFERRED) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
         .run = rewind_run,
