@@ -110,12 +110,6 @@ enum err_code goat_find(const struct store *st, const struct scope *scope, struc
 
 /* ---- by path ---- */
 
-static bool is_ours(struct slice name)
-{
-    return slice_eq(name, SLICE(GOAT_METADATA)) || slice_eq(name, SLICE(GOAT_MESSAGES_LOG)) ||
-           slice_eq(name, SLICE(GOAT_TRANSCRIPT_LOG));
-}
-
 /* Cuts the last part off. */
 static struct slice cut(struct slice *path)
 {
@@ -134,7 +128,7 @@ enum err_code goat_at_path(const struct store *st, struct slice path, struct are
 {
     struct slice whole = path, id = cut(&path), folder = { "", 0 };
 
-    if (is_ours(id))
+    if (goat_is_file(id))
         id = cut(&path);
     const char *sessions = arena_copy(a, path).p;
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/systems/configdir.h"
 
@@ -38,12 +39,20 @@ bool goat_is_id(struct slice id)
     return goat_is_point_id(id) && !is_memory(id);
 }
 
+bool goat_is_file(struct slice name)
+{
+    return slice_eq(name, SLICE(GOAT_METADATA)) || slice_eq(name, SLICE(GOAT_MESSAGES_LOG)) ||
+           slice_eq(name, SLICE(GOAT_TRANSCRIPT_LOG));
+}
+
 const char *goat_path(const struct session_ref *ref, const char *rest, struct arena *a)
 {
     const char *slash = memrchr(ref->path.p, '/', ref->path.n);
-    int n = slash ? (int)(slash - ref->path.p) : 0;
+    size_t n = slash ? (size_t)(slash - ref->path.p) : 0;
 
-    return arena_format(a, "%.*s%s%s", n, ref->path.p, rest[0] ? "/" : "", rest);
+    if (slash && !goat_is_file((struct slice){ slash + 1, ref->path.n - n - 1 }))
+        n = ref->path.n;
+    return arena_format(a, "%.*s%s%s", (int)n, ref->path.p, rest[0] ? "/" : "", rest);
 }
 
 static void goat_close(struct store *st)
@@ -60,8 +69,13 @@ static enum err_code look_around(struct goat *g, struct err *e)
 {
     char place[PATH_MAX];
 
+    struct arena a = { 0 };
+    const char *own = goat_base_for(GOAT_CONFIG, g->base.path, g->base.env->cwd, &a);
+    bool made = own && access(own, F_OK) == 0; /* by goat_make, for the first session */
+
+    arena_fini(&a);
     g->place = GOAT_CONFIG;
-    if (goat_has_sessions(g))
+    if (made || goat_has_sessions(g))
         return ERR_OK;
     snprintf(place, sizeof place, "%s/projects/*/sessions", g->base.path);
     return err_set(e, ERR_NOT_FOUND, place, "open store: there are no sessions");
@@ -117,4 +131,9 @@ const struct store_ops goat_ops = {
     .checkpoints = goat_checkpoints,
     .plan = goat_plan,
     .plan_talk = goat_plan_talk,
+    .make = goat_make,
+    .create = goat_create,
+    .append = goat_append,
+    .checkpoint = goat_checkpoint,
+    .set = goat_set,
 };

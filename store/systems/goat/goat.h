@@ -19,6 +19,7 @@
 #define GOAT_MESSAGES_LOG "messages.jsonl"
 #define GOAT_TRANSCRIPT_LOG "transcript.jsonl"
 #define GOAT_LOCK_SUFFIX ".lock"
+bool goat_is_file(struct slice name);      /* one of these three */
 enum { GOAT_LINE_MAX = 10 * 1024 * 1024 }; /* of a line that the host can still read */
 
 /* What a store's path is, told by what lies there. */
@@ -45,7 +46,7 @@ bool goat_is_id(struct slice id);
 /* Likewise of a checkpoint's directory. */
 bool goat_is_point_id(struct slice id);
 
-/* <session directory>/<rest>, NUL-terminated in the arena; rest may be "" (then without a slash). NULL without memory. */
+/* <session directory>/<rest>, where the ref's path may be that directory itself, NUL-terminated in the arena; rest may be "" (then without a slash). NULL without memory. */
 const char *goat_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
 /* ---- places.c: where sessions lie ---- */
@@ -57,6 +58,10 @@ void goat_each_base(const struct goat *g, goat_base_fn *fn, void *arg);
 enum goat_place goat_place_of(const char *path);
 /* Does any session lie in the store? */
 bool goat_has_sessions(const struct goat *g);
+
+/* create.c: where a session of this directory belongs; NULL without memory. */
+const char *goat_base_for(enum goat_place place, const char *path, const char *cwd,
+                          struct arena *a);
 
 /* ---- enumerate.c ---- */
 
@@ -106,5 +111,18 @@ enum err_code goat_checkpoints(const struct store *st, const struct session_ref 
                                struct checkpoint_list *out, struct err *e);
 enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,
                         struct rewind_plan *out, struct err *e);
+
+/* Writing, for hosts. */
+enum err_code goat_make(const struct store_env *env, const char *path, struct err *e);
+enum err_code goat_create(const struct store *st, const struct host_create *req, struct arena *a,
+                          struct host_created *out, struct err *e);
+enum err_code goat_append(const struct store *st, const struct session_ref *ref,
+                          const struct host_append *req, struct arena *a, struct host_appended *out,
+                          struct err *e);
+enum err_code goat_checkpoint(const struct store *st, const struct session_ref *ref,
+                              const struct host_checkpoint *req, struct arena *a,
+                              struct host_checkpointed *out, struct err *e);
+enum err_code goat_set(const struct store *st, const struct session_ref *ref,
+                       const struct host_setting *setting, size_t n, struct err *e);
 
 #endif

@@ -112,6 +112,27 @@ static size_t text_length(struct slice rest)
     return n < rest.n ? n + 1 : rest.n;
 }
 
+/* A text as it stands, but for what Go never writes raw. */
+static enum err_code add_quoted(struct buf *out, struct slice text)
+{
+    enum err_code rc = ERR_OK;
+
+    while (text.n && !rc) {
+        bool separator = text.n >= 3 && (memcmp(text.p, "\xe2\x80\xa8", 3) == 0 ||
+                                         memcmp(text.p, "\xe2\x80\xa9", 3) == 0);
+        size_t n = separator ? 3 : 1;
+
+        if (separator)
+            rc = add_unit(out, text.p[2] == '\xa8' ? 0x2028 : 0x2029);
+        else if (text.p[0] == '<' || text.p[0] == '>' || text.p[0] == '&')
+            rc = add_unit(out, (unsigned char)text.p[0]);
+        else
+            rc = buf_add_byte(out, text.p[0]);
+        text = (struct slice){ text.p + n, text.n - n };
+    }
+    return rc;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
@@ -150,7 +171,10 @@ static enum err_code lay_part(struct layout *l, struct slice rest, size_t *n)
         break;
     case ',': rc = buf_add_byte(l->out, c); return rc ? rc : new_line(l);
     case ':': return buf_add(l->out, l->lines ? SLICE(": ") : SLICE(":"));
-    case '"': *n = text_length(rest); return buf_add(l->out, (struct slice){ rest.p, *n });
+    case '"':
+        *n = text_length(rest);
+        rest.n = *n;
+        return l->lines ? buf_add(l->out, rest) : add_quoted(l->out, rest);
     default: break;
     }
     return rc ? rc : buf_add_byte(l->out, c);

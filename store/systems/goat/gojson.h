@@ -15,7 +15,8 @@ MUST_CHECK enum err_code gojson_text(struct buf *out, struct slice text);
 MUST_CHECK enum err_code gojson_time(struct buf *out, int64_t ns);
 /* A valid value as MarshalIndent would lay it out at this depth, two blanks each; texts and numbers as they stand. */
 MUST_CHECK enum err_code gojson_indent(struct buf *out, struct slice value, unsigned depth);
-/* A valid value without the blanks between its parts: as one line of a log. */
+/* A valid value without the blanks between its parts: as one line of a log. Texts say the same, with the escapes that Go
+ * writes. */
 MUST_CHECK enum err_code gojson_compact(struct buf *out, struct slice value);
 
 #endif

@@ -1,0 +1,143 @@
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/json.h"
+#include "store/disk.h"
+#include "store/host/host.h"
+#include "store/log/filelock.h"
+#include "store/systems/goat/gojson.h"
+#include "store/systems/goat/mutate.h"
+
+/* A host's update of the metadata: read, changed and put back under the lock, at once (goat.md H23). */
+
+/* As `reprise set` names them; the formats' own keys too. */
+static const struct {
+    const char *name;
+    enum goat_field field;
+    const char *anyway; /* written so where the dialect has no name for it; NULL: refused there */
+} settings[] = {
+    { "title", GOAT_TITLE, "leaf_title" },
+    { "leaf_title", GOAT_TITLE, "leaf_title" },
+    { "model", GOAT_MODEL, NULL },
+    { "cwd", GOAT_CWD, NULL },
+    { "parent", GOAT_PARENT, "parent_session_id" },
+    { "parent_id", GOAT_PARENT, NULL },
+    { "parent_session_id", GOAT_PARENT, NULL },
+    { "exitReason", GOAT_EXIT, NULL },
+    { "exit_reason", GOAT_EXIT, NULL },
+    { "agentName", GOAT_AGENT, NULL },
+    { "agent_name", GOAT_AGENT, NULL },
+    { "project_hash", GOAT_HASH, NULL },
+    { "messageCount", GOAT_MESSAGES, NULL },
+    { "message_count", GOAT_MESSAGES, NULL },
+    { "turnCount", GOAT_TURNS, NULL },
+    { "turn_count", GOAT_TURNS, NULL },
+    { "totalTokens", GOAT_TOKENS, NULL },
+    { "total_tokens", GOAT_TOKENS, NULL },
+    { "totalCostUsd", GOAT_COST, NULL },
+    { "total_cost_usd", GOAT_COST, NULL },
+};
+
+static enum err_code take_number(const struct host_setting *s, bool whole, struct arena *a,
+                                 struct goat_edit *edit, struct err *e)
+{
+    int64_t n;
+    struct slice value = s->value.n ? s->value : SLICE("0");
+
+    if (json_type(value) != JSON_NUMBER || !json_valid(value) || (whole && !json_int(value, &n)))
+        return err_set(e, ERR_USAGE, "", "set: %.*s is a %s", SLICE_ARG(s->key),
+                       whole ? "whole number" : "number");
+    edit->value = arena_copy(a, value);
+    return edit->value.p ? ERR_OK : err_set(e, ERR_NOMEM, "", "set: out of memory");
+}
+
+static enum err_code take_text(const struct host_setting *s, struct arena *a,
+                               struct goat_edit *edit, struct err *e)
+{
+    struct buf value = { 0 };
+    enum err_code rc = s->value.n ? gojson_text(&value, s->value) : ERR_OK;
+
+    if (!rc && value.n) {
+        edit->value = arena_copy(a, buf_slice(&value));
+        rc = edit->value.p ? ERR_OK : ERR_NOMEM;
+    }
+    buf_fini(&value);
+    return rc ? err_set(e, ERR_NOMEM, "", "set: out of memory") : ERR_OK;
+}
+
+static enum err_code take(const struct goat_document *d, const struct host_setting *s,
+                          struct arena *a, struct goat_edit *edit, struct err *e)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        enum goat_field field = settings[i].field;
+        enum goat_form form = goat_form(field);
+
+        if (!slice_eq(s->key, (struct slice){ settings[i].name, strlen(settings[i].name) }))
+            continue;
+        *edit = (struct goat_edit){ .field = field };
+        if (!goat_key(d->m.dialect, field))
+            edit->key = settings[i].anyway;
+        if (!goat_key(d->m.dialect, field) && !edit->key)
+            break;
+        return form == GOAT_TEXT ? take_text(s, a, edit, e)
+                                 : take_number(s, form == GOAT_INT, a, edit, e);
+    }
+    return err_set(e, ERR_USAGE, "", "set: sessions of the %s dialect have no setting %.*s",
+                   goat_dialects[d->m.dialect].name, SLICE_ARG(s->key));
+}
+
+static enum err_code write_document(const char *dir, const struct goat_document *d,
+                                    const struct goat_edit edit[], size_t n, struct arena *a,
+                                    struct err *e)
+{
+    struct buf now = { 0 };
+    struct stat st;
+    mode_t mode = stat(d->path, &st) == 0 ? st.st_mode & 07777 : 0644;
+    enum err_code rc = goat_metadata_edit(&d->m, edit, n, a, &now);
+
+    rc = rc ? err_set(e, rc, d->path, "set: out of memory")
+            : disk_put(dir, GOAT_METADATA, buf_slice(&now), mode, e);
+    buf_fini(&now);
+    return rc;
+}
+
+static enum err_code set_all(const struct store *st, const struct session_ref *ref,
+                             const struct host_setting *setting, size_t n, struct arena *a,
+                             struct err *e)
+{
+    struct goat_document d;
+    struct goat_edit *edit = arena_zalloc(a, (n + 1) * sizeof *edit);
+    struct buf now = { 0 };
+    const char *dir = goat_path(ref, "", a);
+    enum err_code rc = goat_document_open(ref, &d, e);
+
+    if (rc)
+        return rc;
+    if (!edit || !dir || gojson_time(&now, st->env->now_ms * 1000000))
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "set: out of memory");
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = take(&d, &setting[i], a, &edit[i], e);
+    if (!rc) { /* the dialect that has no such time passes it over */
+        edit[n] = (struct goat_edit){ GOAT_UPDATED, buf_slice(&now), NULL };
+        rc = write_document(dir, &d, edit, n + 1, a, e);
+    }
+    buf_fini(&now);
+    goat_document_close(&d);
+    return rc;
+}
+
+enum err_code goat_set(const struct store *st, const struct session_ref *ref,
+                       const struct host_setting *setting, size_t n, struct err *e)
+{
+    struct arena a = { 0 };
+    int held = -1;
+    const char *lock = goat_lock_path(ref, &a);
+    enum err_code rc = lock ? filelock_take(lock, &held, e)
+                            : err_set(e, ERR_NOMEM, ref->path.p, "set: out of memory");
+
+    if (!rc)
+        rc = set_all(st, ref, setting, n, &a, e);
+    filelock_drop(held);
+    arena_fini(&a);
+    return rc;
+}
