@@ -48,6 +48,7 @@ static const char *const mode_names[INJECT_MODES] = {
     [INJECT_SHORT] = "short",         [INJECT_ERROR] = "error",
     [INJECT_ERROR_AFTER] = "error-after", [INJECT_POWER_CUT] = "power-cut",
     [INJECT_POWER_CUT_ZEROS] = "power-cut-zeros", [INJECT_STOP] = "stop",
+    [INJECT_INTERRUPTED] = "interrupted", [INJECT_NO_MEMORY] = "no-memory",
 };
 /* clang-format on */
 
