@@ -34,6 +34,8 @@
 /* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
  * to stop. */
 typedef bool session_ref_fn(const struct session_ref *ref, void *arg);
+/* Called for each place that cannot be read; it is valid during the call. */
+typedef void trouble_fn(const struct err *trouble, void *arg);
 
 struct message_query {
     struct slice session; /* only for error texts */
@@ -73,6 +75,10 @@ struct store_ops {
      * long paths). A folder that cannot be read is left out. */
     enum err_code (*enumerate)(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e);
+    /* Optional. Names the folders of the scope that enumerate leaves out because they cannot be read. One that is
+     * not there is none of them. */
+    enum err_code (*unreadable)(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e);
     /* The lite read of one session: at most two windows of it are read. A session that is not to be
      * listed is not an error: row->hidden says why, and but for HIDDEN_EMPTY, _SIDECHAIN and _UNREADABLE
      * the row is filled all the same. What was in row is forgotten (so ref must not be row->ref).

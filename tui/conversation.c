@@ -227,6 +227,24 @@ bool problem_list_add(struct problem_list *list, const struct err *e)
     return true;
 }
 
+static bool same_problem(const struct err *a, const struct err *b)
+{
+    return a->code == b->code && a->sys == b->sys && strcmp(a->path, b->path) == 0 &&
+           strcmp(a->text, b->text) == 0;
+}
+
+bool problem_list_same(const struct problem_list *a, const struct problem_list *b)
+{
+    size_t n = a ? a->n : 0;
+
+    if (n != (b ? b->n : 0))
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (!same_problem(&a->problem[i], &b->problem[i]))
+            return false;
+    return true;
+}
+
 void problem_list_free(struct problem_list *list)
 {
     if (!list)

@@ -95,6 +95,8 @@ struct problem_list {
 
 struct problem_list *problem_list_new(void);
 bool problem_list_add(struct problem_list *list, const struct err *e);
+/* NULL is a list of none. */
+bool problem_list_same(const struct problem_list *a, const struct problem_list *b);
 void problem_list_free(struct problem_list *list);
 
 /* Where a session could be taken up again. NUL-terminated, owned. The first choice that exists is the

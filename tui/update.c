@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "tui/state.h"
@@ -151,12 +152,20 @@ static void say(struct model *m, bool error, struct slice text)
         toast_say(&m->toast, m->now_ms, "%.*s", SLICE_ARG(text));
 }
 
+/* Once, not with every listing: what cannot be read stays so. */
 static void say_problems(struct model *m)
 {
     const struct problem_list *p = m->list.problems;
+    char text[400];
 
-    if (p && p->n > 0)
-        toast_error(&m->toast, &p->problem[0]);
+    if (!p || p->n == 0 || !m->list.new_problems)
+        return;
+    err_format(&p->problem[0], text, sizeof text);
+    size_t n = strlen(text);
+
+    if (p->n > 1)
+        snprintf(text + n, sizeof text - n, " (and %zu more)", p->n - 1);
+    toast_error_text(&m->toast, (struct slice){ text, strlen(text) });
 }
 
 /* The file that is being read may have grown. */

@@ -5,6 +5,7 @@
 #include "store/session_json.h"
 #include "tui/commands/command.h"
 #include "tui/commands/line.h"
+#include "tui/commands/report.h"
 #include "tui/commands/sessions.h"
 #include "tui/when.h"
 
@@ -79,6 +80,24 @@ static enum err_code write_all(struct listing *l, struct answer *a, struct err *
     return out_add(a->out, a->rows ? SLICE("]\n") : SLICE("[]\n"), e);
 }
 
+static void say(const struct err *trouble, void *arg)
+{
+    const struct invocation *in = arg;
+
+    report_line(in->err_fd, trouble);
+}
+
+/* The others were listed: trouble with one folder is no failure. */
+static enum err_code say_unreadable(struct invocation *in, const struct sessions *s, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && i < s->n; i++)
+        if (s->store[i]->ops->unreadable)
+            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, say, in, e);
+    return rc;
+}
+
 enum err_code list_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -96,6 +115,8 @@ enum err_code list_run(struct invocation *in, struct err *e)
     rc = make_query(in, &s.scope, &q, e);
     if (rc == ERR_OK)
         rc = listing_open(s.store, s.n, &q, &listing, e);
+    if (rc == ERR_OK)
+        rc = say_unreadable(in, &s, e);
     if (rc == ERR_OK)
         rc = write_all(listing, &answer, e);
     listing_close(listing);

@@ -210,6 +210,7 @@ static bool take_listed(struct list *l, const struct msg *msg, struct effects *f
     }
     if (l->replace)
         see_sessions(l, &(struct ref_list){ 0 });
+    l->new_problems = !problem_list_same(l->problems, msg->u.listed.problems);
     problem_list_free(l->problems);
     l->problems = msg->u.listed.problems;
     l->worktrees = msg->u.listed.worktrees;

@@ -121,13 +121,20 @@ static void add_problem(struct problem_list **list, const struct err *e)
         return; /* without memory even for that: the listing itself says so */
 }
 
+static void note_trouble(const struct err *trouble, void *arg)
+{
+    add_problem(arg, trouble);
+}
+
 static enum err_code enumerate(struct desk *d, const struct scope *scope, struct gathering *l,
                                struct problem_list **problems)
 {
     for (size_t i = 0; i < d->stores && !l->no_memory; i++) {
+        const struct store *st = d->store[i];
         struct err e = { 0 };
 
-        if (d->store[i]->ops->enumerate(d->store[i], scope, take_ref, l, &e))
+        if (st->ops->enumerate(st, scope, take_ref, l, &e) ||
+            (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, problems, &e)))
             add_problem(problems, &e);
     }
     return l->no_memory ? ERR_NOMEM : ERR_OK;

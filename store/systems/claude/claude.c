@@ -138,6 +138,7 @@ const struct store_ops claude_ops = {
     .open = claude_open,
     .close = claude_close,
     .enumerate = claude_enumerate,
+    .unreadable = claude_unreadable,
     .describe = claude_describe,
     .deep = claude_deep,
     .find = claude_find,

@@ -54,6 +54,8 @@ struct file_id claude_file_id(const struct stat *sb);
 /* The members of claude_ops, one file each. */
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e);
+enum err_code claude_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e);
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row,
                               struct err *e);

@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -223,6 +224,48 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     if (!rc && !ok)
         rc = err_set(e, ERR_NOMEM, c->projects, "list sessions");
     free(w.entry);
+    buf_fini(&path);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- what is left out ---- */
+
+/* A folder whose names may be read and whose files may not be reached is of no use either. */
+static bool can_be_listed(const char *path, struct err *trouble)
+{
+    DIR *dir = opendir(path);
+
+    if (dir && faccessat(dirfd(dir), ".", X_OK, AT_EACCESS) == 0) {
+        closedir(dir);
+        return true;
+    }
+    err_sys(trouble, path, "list sessions");
+    if (dir)
+        closedir(dir);
+    return trouble->sys == ENOENT;
+}
+
+enum err_code claude_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e)
+{
+    const struct claude *c = claude_of(st);
+    struct walk w = { .projects = c->projects };
+    struct arena a = { 0 };
+    struct buf path = { 0 };
+    struct err trouble = { 0 };
+    enum err_code rc = claude_folders(c, scope, DISCOVER_LIST, &a, &w.folders, e);
+
+    if (!rc && !can_be_listed(c->projects, &trouble)) {
+        fn(&trouble, arg);
+        w.folders.n = 0; /* for the same reason */
+    }
+    for (size_t i = 0; !rc && i < w.folders.n; i++) {
+        if (!folder_path(&path, &w, i))
+            rc = err_set(e, ERR_NOMEM, c->projects, "list sessions");
+        else if (!can_be_listed(path.p, &trouble))
+            fn(&trouble, arg);
+    }
     buf_fini(&path);
     arena_fini(&a);
     return rc;
