@@ -363,6 +363,44 @@ static void an_error_stays_until_a_key_is_pressed(void **state)
     screen_close(&x.s);
 }
 
+static void trouble_that_stays_is_said_once(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct err e;
+
+    shop_ready(&x, 24, 110);
+    for (int listing = 0; listing < 2; listing++) {
+        x.s.problems = problem_list_new();
+        err_set(&e, ERR_IO, "/home/u/.claude/projects/-a", "list sessions");
+        assert_true(problem_list_add(x.s.problems, &e));
+        err_set(&e, ERR_IO, "/home/u/.claude/projects/-b", "list sessions");
+        assert_true(problem_list_add(x.s.problems, &e));
+        screen_press(&x.s, "<F5>");
+        assert_int_equal(screen_has(&x.s, "-a: list sessions (and 1 more)"), listing == 0);
+        screen_press(&x.s, "<Down>");
+    }
+    x.s.problems = problem_list_new();
+    assert_true(problem_list_add(x.s.problems, &e));
+    screen_press(&x.s, "<F5>");
+    assert_true(screen_has(&x.s, "-b: list sessions"));
+    screen_close(&x.s);
+}
+
+static void a_key_that_says_what_it_does_is_named_once(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.ascii = true;
+    screen_ready(&x.s, x.fake, SHOP, 24, 100);
+    screen_press(&x.s, "<F1>");
+    assert_true(screen_has(&x.s, " Up  Down  PgDn "));
+    assert_false(screen_has(&x.s, "Up up"));
+    screen_close(&x.s);
+}
+
 static void nothing_wakes_the_program_when_nothing_happens(void **state)
 {
     (void)state;
@@ -409,6 +447,8 @@ int main(void)
         cmocka_unit_test(a_running_session_is_asked_about_and_the_safe_answer_is_selected),
         cmocka_unit_test(a_directory_that_is_gone_is_no_dead_end),
         cmocka_unit_test(an_error_stays_until_a_key_is_pressed),
+        cmocka_unit_test(trouble_that_stays_is_said_once),
+        cmocka_unit_test(a_key_that_says_what_it_does_is_named_once),
         cmocka_unit_test(nothing_wakes_the_program_when_nothing_happens),
         cmocka_unit_test(after_the_choice_nothing_changes_any_more),
     };

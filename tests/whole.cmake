@@ -34,6 +34,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
     endif()
     script(malformed hostile malformed.py $<TARGET_FILE:reprise>)
     script(hostile hostile hostile.py $<TARGET_FILE:reprise>)
+    script(hostile_screen hostile hostile_screen.py $<TARGET_FILE:reprise>)
     script(limits hostile limits.py $<TARGET_FILE:reprise>
         $<IF:$<BOOL:${REPRISE_SANITIZE}>,sanitized,plain>)
 endif()

@@ -1,4 +1,5 @@
 #include <string.h>
+#include <strings.h>
 
 #include "tui/state.h"
 
@@ -55,17 +56,25 @@ static bool key_of(const struct model *m, enum place_id place, enum action a, bo
     return true;
 }
 
-static int width_of_entry(const char *key, enum action a)
+/* What the action is called; nothing where the key says it: "Up", not "Up up". */
+static const char *title_beside(const char *key, enum action a)
 {
     const char *title = action_title(a);
 
-    return frame_width((struct slice){ key, strlen(key) }) + 1 + (int)strlen(title);
+    return strcasecmp(key, title) == 0 ? "" : title;
+}
+
+static int width_of_entry(const char *key, enum action a)
+{
+    const char *title = title_beside(key, a);
+
+    return frame_width((struct slice){ key, strlen(key) }) + (*title != '\0') + (int)strlen(title);
 }
 
 static void draw_entry(struct frame *f, int y, int x, const char *key, enum action a)
 {
     x += frame_puts(f, y, x, f->cols - x, STYLE_KEY, key) + 1;
-    frame_puts(f, y, x, f->cols - x, STYLE_DIM, action_title(a));
+    frame_puts(f, y, x, f->cols - x, STYLE_DIM, title_beside(key, a));
 }
 
 void footer_draw(const struct model *m, struct frame *f, struct rect r)

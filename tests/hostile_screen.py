@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""The same on the screen: the picker runs in a raw pty over sessions whose titles, tags, branches, directories, prompts
+and answers try to act on the terminal, and every byte that it sends is read. Only what draws a screen may be among them.
+
+usage: hostile_screen.py PROGRAM
+"""
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import sys
+import tempfile
+import termios
+import time
+
+from support.evil import PATTERNS, SID, transcript
+from support.program import Program
+
+PATIENCE = 60
+# What ncurses sends for xterm-256color: cursor, colours, erasing, scrolling, modes, character set, keypad, and the
+# palette put back (OSC 104). The numbers of the patterns (31337) are none of a screen's.
+SEQUENCE = re.compile(rb'\x1b(?:\[(?:[?>]?\d{0,4}(?:;\d{1,3}){0,4}[hlmHJKABCDGdXPLMSTr@]|2[23];0;0t)|\([B0]|[=>78M]|\]104\x07)')
+NUMBER = re.compile(rb'313[0-9]{2}')
+PLAIN = set(range(0x20, 0x7f)) | set(b'\r\n\b')
+HIDDEN = re.compile('[\u0080-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]')
+
+
+class Screen:
+    """The program on a terminal of its own, and all that it sent."""
+
+    def __init__(self, program, *args):
+        self.said = b''
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(program.home)
+            os.execve(program.path, [program.path, *args], {**program.env, 'TERM': 'xterm-256color'})
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack('HHHH', 60, 200, 0, 0))
+
+    def read(self, seconds):
+        """False when nothing came in this time, or the program has ended."""
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return False
+        try:
+            got = os.read(self.fd, 65536)
+        except OSError:
+            return False
+        self.said += got
+        return bool(got)
+
+    def until(self, text):
+        begun = time.monotonic()
+        while text not in self.said:
+            if not self.read(1) and time.monotonic() - begun > PATIENCE:
+                return False
+        return True
+
+    def press(self, keys):
+        """What a key changes is on its way soon after; what comes later is read with the next one."""
+        os.write(self.fd, keys)
+        while self.read(0.12):
+            pass
+
+    def close(self):
+        os.write(self.fd, b'\x03')
+        while self.read(PATIENCE):
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def judge(program, name, said):
+    """Whatever is left when everything that draws a screen was taken out is somebody else's."""
+    sent = {found.group() for found in SEQUENCE.finditer(said) if NUMBER.search(found.group())}
+    program.need(not sent, f'{name}: {sent} were sent')
+    text = SEQUENCE.sub(b'', said)
+    raw = sorted({b for b in text if b < 0x80} - PLAIN)
+    program.need(not raw, f'{name}: raw bytes {raw}: {[text[max(0, i - 20):i + 20] for i in (text.find(bytes([b])) for b in raw)]}')
+    try:
+        hidden = sorted(set(HIDDEN.findall(text.decode())))
+        program.need(not hidden, f'{name}: hidden characters {[hex(ord(c)) for c in hidden]}')
+    except UnicodeDecodeError as e:
+        program.need(False, f'{name}: broken UTF-8 was sent: {text[max(0, e.start - 20):e.end + 20]!r}')
+
+
+# Into the transcript, to its begin, everything unfolded, as it is stored, back; help; the menu.
+WALK = (b'\x1b[C', b'g', b' ', b'j', b' ', b'z', b'j', b'j', b'i', b'\x1b', b'G', b'T', b'\x1b', b'\x13', b'\x0c', b'?', b'\x1b', b'\x18', b'\x1b')
+
+
+def walk(program, name, visible, *args):
+    screen = Screen(program, '--all', *args)
+    program.need(screen.until(b'before '), f'{name}: the session never came: {screen.said[-400:]!r}')
+    for keys in WALK:
+        screen.press(keys)
+    for text in visible:
+        program.need(screen.until(text), f'{name}: {text!r} was never shown')
+    program.same(f'{name}: exit', screen.close(), 130)
+    judge(program, name, screen.said)
+
+
+def main():
+    # Shown in words, so that the person sees what is there: the check below would pass on an empty screen too.
+    visible = {'OSC 0 title': [b'^[', b'PWNTITLE', b'^G'], 'C1 as a raw byte': [b'31339J'], 'backspaces': [b'^H'],
+               'right-to-left override': [b'<U+202E>'], 'C1 CSI in UTF-8': [b'<9B>']}
+    with tempfile.TemporaryDirectory() as top:
+        folder = f'{top}/projects/-w'
+        os.makedirs(folder)
+        program = Program(sys.argv[1], top, {'CLAUDE_CONFIG_DIR': top})
+        for i, (name, (evil, _)) in enumerate(PATTERNS.items()):
+            path = f'{folder}/{SID % (0xabc000 + i)}.jsonl'
+            with open(path, 'wb') as f:
+                f.write(transcript(SID % (0xabc000 + i), evil))
+            walk(program, name, visible.get(name, []))
+            os.rename(path, path + '.kept')
+        for name in os.listdir(folder):
+            os.rename(f'{folder}/{name}', f'{folder}/{name[:-len(".kept")]}')
+        walk(program, 'all of them', [b'<U+202E>'])
+        walk(program, 'all of them in ASCII', [b'<U+202E>'], '--ascii')
+        program.finish((len(PATTERNS) + 2) * 5)
+
+
+main()

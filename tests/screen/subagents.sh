@@ -1,0 +1,30 @@
+#!/bin/sh
+# A sub-agent is a transcript of its own: chosen from all of a session, and left again by Escape.
+. "$(dirname "$0")/lib.sh"
+demo
+open 140 30 --all
+see "Audit: who may call what"
+enter_text "Audit: who"
+gone "Payment page copy"
+press Right
+see "receipt"
+press g
+see "Audit"
+gone "List every route"
+# From a message that is no call of one: all of them, to choose from.
+press s
+match 'ad44effee2e64ca15|ab983a15c081091e1'
+press Down Enter
+see "List every route of code/"
+gone "Audit"
+match '23 routes|9 routes'
+press i
+see '"isSidechain"'
+press Escape
+press Escape
+see "Audit"
+gone "List every route"
+press Escape
+see "Audit: who may call what"
+press C-c
+ended 130
