@@ -193,6 +193,15 @@ static long count_temps(const char *dir)
     return n;
 }
 
+static char *image_of(const struct trial *s, const struct yard *y, bool times)
+{
+    char *image = yard_image(y, times);
+
+    if (s->blur)
+        s->blur(image);
+    return image;
+}
+
 /* ---- one run ---- */
 
 int trial_child(struct yard *y, enum trial_end (*fn)(struct yard *y), const struct inject *how,
@@ -240,10 +249,10 @@ static struct images images_of(const struct trial *s, long *calls)
     struct images im;
 
     yard_make(&y, s);
-    im.old = yard_image(&y, false);
-    im.old_times = yard_image(&y, true);
+    im.old = image_of(s, &y, false);
+    im.old_times = image_of(s, &y, true);
     assert_int_equal(trial_child(&y, s->act, &how, calls), END_DONE);
-    im.new = yard_image(&y, false);
+    im.new = image_of(s, &y, false);
     if (strcmp(im.old, im.new) == 0)
         fail_msg("%s: nothing happens, so nothing is tested", s->name);
     yard_remove(&y, s);
@@ -272,7 +281,7 @@ static void check_undo(const struct trial *s, struct yard *y, const struct image
         return;
     struct inject how = { .no_tmpfile = s->no_tmpfile };
     int end = trial_child(y, s->undo, &how, NULL);
-    char *now = yard_image(y, true);
+    char *now = image_of(s, y, true);
 
     if (end != END_DONE || strcmp(now, im->old_times) != 0) {
         t->undo_failed++;
@@ -285,7 +294,7 @@ static void check_undo(const struct trial *s, struct yard *y, const struct image
 static void check(const struct trial *s, struct yard *y, const struct images *im, int end,
                   const char *way, const char *point, struct tally *t)
 {
-    char *now = yard_image(y, false);
+    char *now = image_of(s, y, false);
     bool is_old = strcmp(now, im->old) == 0, is_new = strcmp(now, im->new) == 0;
 
     t->old += is_old;
@@ -306,7 +315,7 @@ static void check(const struct trial *s, struct yard *y, const struct images *im
     }
     free(now);
     if (is_old) {
-        now = yard_image(y, true);
+        now = image_of(s, y, true);
         if (strcmp(now, im->old_times) != 0) {
             t->times++;
             complain(s, way, point, "a time is not the old one", now);
@@ -332,7 +341,7 @@ static void recover(const struct trial *s, struct yard *y, const char *way, cons
 static void check_at_once(const struct trial *s, const struct yard *y, const struct images *im,
                           const struct way *w, const char *point, struct tally *t)
 {
-    char *now = yard_image(y, false);
+    char *now = image_of(s, y, false);
 
     if (!w->stays && strcmp(now, im->old) != 0) {
         t->left_at_once++;

@@ -33,6 +33,8 @@ struct trial {
     void (*drop)(struct yard *y);              /* NULL: removing the folder is all */
     /* Is the half-way image all right all the same? NULL: only old and new are. */
     bool (*tolerates)(const struct yard *y, bool done);
+    /* Writes over what is drawn by chance, so that two images can be compared. NULL: nothing is. */
+    void (*blur)(char *image);
     const void *arg;
     bool no_tmpfile;
     bool
