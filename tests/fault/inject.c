@@ -80,7 +80,7 @@ __attribute__((constructor)) static void arm_by_environment(void)
                           .counter = counter ? counter_in(counter) : NULL };
 
     for (int m = 0; mode && m < INJECT_MODES; m++)
-        if (strcmp(mode, mode_names[m]) == 0)
+        if (mode_names[m] && strcmp(mode, mode_names[m]) == 0)
             how.mode = (enum inject_mode)m;
     inject_arm(&how);
 }
