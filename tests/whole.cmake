@@ -8,6 +8,9 @@ endforeach()
 # What the real ExAthena library wrote, and what its rewinds made of it.
 script(exathena recorded exathena.py $<TARGET_FILE:reprise>)
 
+# Go directory sessions: the lists of their format.
+script(goat recorded goat.py $<TARGET_FILE:reprise>)
+
 # The program in a real terminal.
 add_executable(demo_store support/demo_store.c)
 target_link_libraries(demo_store PRIVATE store)

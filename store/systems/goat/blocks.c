@@ -182,8 +182,7 @@ static void put_line(struct blocks *b, struct slice row)
     struct goat_entry e;
 
     if (row.n > GOAT_LINE_MAX) {
-        put(b, (struct block){ .kind = BLOCK_NOTE,
-                               .name = SLICE("oversized"),
+        put(b, (struct block){ .kind = BLOCK_SEAM,
                                .text = SLICE("a line of more than 10 MiB: the agent itself cannot "
                                              "load a session that holds one") });
         return;

@@ -128,6 +128,7 @@ const struct store_ops goat_ops = {
     .fork = goat_fork,
     .parts = goat_parts,
     .live = goat_live,
+    .check = goat_check,
     .checkpoints = goat_checkpoints,
     .plan = goat_plan,
     .plan_talk = goat_plan_talk,

@@ -104,6 +104,9 @@ enum err_code goat_parts(const struct store *st, const struct session_ref *ref, 
 enum err_code goat_live(const struct store *st, const struct session_ref *ref, struct live *out,
                         struct err *e);
 
+enum err_code goat_check(const struct store *st, const struct session_ref *ref,
+                         const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
+
 /* Going back. */
 enum err_code goat_plan_talk(const struct store *st, const struct session_ref *ref,
                              struct slice point, struct rewind_plan *plan, struct err *e);

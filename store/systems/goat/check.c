@@ -1,0 +1,207 @@
+#include <fcntl.h>
+#include <string.h>
+
+#include "store/finding.h"
+#include "store/log/idset.h"
+#include "store/rewind/source.h"
+#include "store/systems/goat/goat.h"
+#include "store/systems/goat/log.h"
+#include "store/systems/goat/manifest.h"
+#include "store/systems/goat/metadata.h"
+
+/* Damage of a session: lines that the host loses or stumbles over, metadata that it cannot read, checkpoints that cannot be
+ * gone back to. What is wrong with the metadata as a whole is told by describe. */
+
+struct checking {
+    const struct session_ref *ref;
+    const atomic_bool *cancel;
+    struct goat_log log;
+    struct arena arena;
+    finding_fn *fn;
+    void *arg;
+};
+
+static enum err_code tell(struct checking *k, const struct finding *found, struct err *e)
+{
+    struct finding f = *found;
+
+    if (!f.why || !f.path)
+        return err_set(e, ERR_NOMEM, k->ref->path.p, "look for damage: out of memory");
+    f.session = k->ref->id;
+    return k->fn(&f, k->arg, e);
+}
+
+static enum err_code tell_line(struct checking *k, enum finding_kind kind, size_t line,
+                               const char *why, struct err *e)
+{
+    const struct finding f = { .kind = kind,
+                               .path = k->ref->path.p,
+                               .line = (int64_t)line + 1,
+                               .offset = k->log.file.index.line[line].offset,
+                               .why = why,
+                               .fixable = kind == FINDING_TORN_TAIL };
+
+    return tell(k, &f, e);
+}
+
+/* ---- lines ---- */
+
+static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
+{
+    enum goat_line_kind kind;
+    enum message_kind message;
+    struct slice row;
+    enum err_code rc = goat_log_kind(&k->log, i, &kind, &message, e);
+
+    if (rc || kind != GOAT_LINE_BROKEN)
+        return rc;
+    rc = logfile_row(&k->log.file, i, &row, e);
+    if (rc)
+        return rc;
+    if (memchr(row.p, '\0', row.n))
+        return tell_line(k, FINDING_NUL_BYTES, i,
+                         "the line holds NUL bytes, as after a power cut, and does not parse", e);
+    return tell_line(k, FINDING_BROKEN_LINE, i, "the line is no JSON object: the agent skips it",
+                     e);
+}
+
+static enum err_code check_line(struct checking *k, size_t i, struct idset *ids, struct err *e)
+{
+    const struct index_line *line = &k->log.file.index.line[i];
+    uint32_t number;
+
+    if (goat_log_is_torn_end(&k->log, i))
+        return tell_line(k, FINDING_TORN_TAIL, i,
+                         "the last line has no newline: the agent would glue its next row to it",
+                         e);
+    if (line->length > GOAT_LINE_MAX)
+        return tell_line(k, FINDING_BROKEN_LINE, i,
+                         "the line is longer than 10 MiB: the agent cannot load this session", e);
+    if (line->state == LINE_BROKEN)
+        return check_broken(k, i, e);
+    if (line->state != LINE_OK || id128_none(line->id))
+        return ERR_OK;
+    if (idset_has(ids, line->id))
+        return tell_line(k, FINDING_DUPLICATE_ID, i, "an earlier message has the same uuid", e);
+    return idset_add(ids, line->id, &number)
+               ? err_set(e, ERR_NOMEM, k->ref->path.p, "look for damage: out of memory")
+               : ERR_OK;
+}
+
+static enum err_code check_lines(struct checking *k, struct err *e)
+{
+    struct idset ids = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < k->log.file.index.n && !rc; i++) {
+        if (k->cancel && atomic_load_explicit(k->cancel, memory_order_relaxed))
+            rc = err_set(e, ERR_CANCELLED, k->ref->path.p, "look for damage");
+        else
+            rc = check_line(k, i, &ids, e);
+    }
+    idset_fini(&ids);
+    return rc;
+}
+
+/* ---- metadata ---- */
+
+static enum err_code check_metadata(struct checking *k, struct err *e)
+{
+    struct goat_metadata m;
+    struct buf bytes = { 0 };
+    struct finding f = { .kind = FINDING_METADATA,
+                         .path = goat_path(k->ref, GOAT_METADATA, &k->arena) };
+    enum err_code rc =
+        f.path ? goat_metadata_read(AT_FDCWD, f.path, &bytes, &k->arena, &m) : ERR_NOMEM;
+
+    if (rc)
+        rc = err_set(e, rc, k->ref->path.p, "look for damage: out of memory");
+    if (!rc && m.bom) {
+        f.why = "it begins with a byte order mark: the agent cannot read it";
+        rc = tell(k, &f, e);
+    }
+    if (!rc && !m.why && !slice_eq(m.text[GOAT_ID], k->ref->id)) {
+        f.why = arena_format(&k->arena,
+                             "it says that the session is %.*s: the agent lists that and "
+                             "opens by the directory's name",
+                             SLICE_ARG(m.text[GOAT_ID]));
+        rc = tell(k, &f, e);
+    }
+    buf_fini(&bytes);
+    return rc;
+}
+
+/* ---- checkpoints ---- */
+
+static enum err_code check_saved(struct checking *k, const struct goat_points *points,
+                                 const struct goat_point *point, const struct goat_saved *s,
+                                 struct content *content, struct err *e)
+{
+    bool there = true;
+    struct finding f = { .kind = FINDING_WRONG_BACKUP, .path = point->dir, .why = s->why };
+
+    if (s->was == GOAT_WAS_ABSENT)
+        return ERR_OK;
+    if (s->was == GOAT_WAS_UNSAID)
+        return tell(k, &f, e);
+    struct rewind_source source = { .file = goat_blob(points, point, s->hash, &k->arena, &there),
+                                    .sha256 = s->hash };
+
+    f.path = source.file;
+    f.kind = there ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP;
+    f.why = there ? "a saved copy is not what its name says" : "a saved copy is gone";
+    if (f.path && there && source_read(&source, NULL, content, NULL) == ERR_OK)
+        return ERR_OK;
+    return tell(k, &f, e);
+}
+
+static enum err_code check_point(struct checking *k, const struct goat_points *points,
+                                 const struct goat_point *point, struct err *e)
+{
+    struct content content = { 0 };
+    enum err_code rc = ERR_OK;
+
+    if (point->why) {
+        const struct finding f = { .kind = FINDING_UNREADABLE,
+                                   .path = point->dir,
+                                   .why = arena_format(&k->arena, "a checkpoint: %s", point->why) };
+
+        return tell(k, &f, e);
+    }
+    for (size_t i = 0; i < point->n && !rc; i++)
+        rc = check_saved(k, points, point, &point->saved[i], &content, e);
+    content_fini(&content);
+    return rc;
+}
+
+static enum err_code check_points(struct checking *k, struct err *e)
+{
+    struct goat_points points;
+    enum err_code rc = goat_points_read(k->ref, &points, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < points.n && !rc; i++)
+        rc = check_point(k, &points, &points.point[i], e);
+    goat_points_fini(&points);
+    return rc;
+}
+
+enum err_code goat_check(const struct store *st, const struct session_ref *ref,
+                         const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e)
+{
+    struct checking k = { .ref = ref, .cancel = cancel, .fn = fn, .arg = arg };
+    enum err_code rc = goat_log_open(&k.log, ref, cancel, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    rc = check_lines(&k, e);
+    if (!rc)
+        rc = check_metadata(&k, e);
+    if (!rc)
+        rc = check_points(&k, e);
+    goat_log_close(&k.log);
+    arena_fini(&k.arena);
+    return rc;
+}

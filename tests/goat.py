@@ -1,0 +1,419 @@
+#!/usr/bin/env python3
+"""Go directory sessions: the lists of the format (G: spec and shipped, H: the document, C4: bad input) with their numbers.
+
+usage: goat.py PROGRAM
+
+goat/shipped was written by the real package and its loop, goat/spec by a program that follows the specification; what a
+rewind makes of their work trees was recorded from both. Stores of the document's dialect are written here.
+"""
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from support.program import Program, snapshot
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SHIPPED = '7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f'
+SPEC = '0f0e0d0c-0b0a-4908-8706-050403020100'
+TURN = '3e0f6c1e-2b7a-4c9b-8a51-5d1c2f7f0a01'
+U = '5a000000-0000-4000-8000-00000000000'
+
+
+def sha(data):
+    return hashlib.sha256(data).hexdigest()
+
+
+def put(path, data):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'wb') as f:
+        f.write(data if isinstance(data, bytes) else data.encode())
+
+
+def get(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def tree(top):
+    """What lies in a work tree: paths and bytes."""
+    return {os.path.relpath(p, top): what[2] for p, what in snapshot(top).items()
+            if what[2] is not None and not p.endswith('.keep_empty_dir')}
+
+
+class Shop:
+    """A program and one store in a directory of its own."""
+
+    def __init__(self, path, fixture=None):
+        self.top = tempfile.mkdtemp()
+        self.ws = os.path.join(self.top, 'ws')
+        self.program = Program(path, self.top, {})
+        self.store = os.path.join(self.top, 'store')
+        if fixture:
+            base = os.path.join(HERE, 'goat', fixture)
+            shutil.copytree(os.path.join(base, 'projects'), os.path.join(self.store, 'projects'))
+            shutil.copytree(os.path.join(base, 'ws.before-rewind'), self.ws)
+            self.after = os.path.join(base, 'ws.after-rewind')
+            for folder, _, files in os.walk(self.store):
+                for name in files:
+                    if name.endswith(('.json', '.jsonl')):
+                        there = os.path.join(folder, name)
+                        put(there, get(there).replace(b'/home/dev/ws', self.ws.encode()))
+        else:
+            os.makedirs(os.path.join(self.store, 'sessions'))
+            os.makedirs(self.ws)
+
+    def run(self, *args, **more):
+        return self.program.run('--store', 'goat:' + self.store, *args, **more)
+
+    def json(self, *args):
+        run = self.run(*args, '--json')
+        if run.returncode:
+            sys.exit(f'{args}: exit {run.returncode}: {run.stderr!r}')
+        return json.loads(run.stdout)
+
+    def rows(self):
+        return self.json('list', '--all')
+
+    def dir(self, sid):
+        for folder, names, _ in os.walk(self.store):
+            if sid in names:
+                return os.path.join(folder, sid)
+        return os.path.join(self.store, 'sessions', sid)
+
+    def close(self):
+        shutil.rmtree(self.top)
+
+
+class Checks:
+    def __init__(self, path):
+        self.path = path
+        self.passed = self.failed = 0
+
+    def same(self, what, got, want):
+        if got == want:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f'{what}:\n  want {want!r}\n  got  {got!r}'[:2000])
+
+    def need(self, what, holds):
+        self.same(what, bool(holds), True)
+
+
+# ---- G ----
+
+def reading(c):
+    s = Shop(c.path, 'shipped')
+    rows = s.rows()
+    c.same('G4 newest first, by instant', [r['sessionId'][:8] + r['sessionId'][-1] for r in rows],
+           ['c0ffee001', 'c0ffee002', '7b1c0a52f', 'c0ffee003'])
+    c.same('dialect', {r['dialect'] for r in rows}, {'shipped'})
+    c.same('title', rows[0]['customTitle'], 'Odd <title> & "quotes"')
+    c.same('parent', rows[1]['parentId'], 'c0ffee00-0000-4000-8000-000000000001')
+    c.same('G11 messages are counted', s.json('info', SHIPPED)['messageCount'], 8)
+    c.same('G10 up to a message, itself included',
+           len(s.json('restore', SHIPPED, '--at', 'b60c0698-46d4-4baa-b98f-ab26ea6a5a97')['messages'][:3]), 3)
+    c.same('G10 unknown', s.run('restore', SHIPPED, '--at', 'ffffffff').returncode, 3)
+    c.same('G7 exactly this directory', s.run('--project', s.ws + '/src', 'list').stdout, b'')
+    said = s.json('messages', 'c0ffee00-0000-4000-8000-000000000002')
+    c.same('G9 parts pass through', said[3]['message']['content'][1]['type'], 'image_url')
+    c.same('G9 null', said[2]['message']['content'], None)
+    c.same('latest', s.json('--project', s.ws, 'info', 'latest')['sessionId'][:8], 'c0ffee00')
+    before = snapshot(s.store)
+    for command in ('list', '--all'), ('info', SHIPPED), ('messages', SHIPPED), ('checkpoints', SHIPPED), ('doctor',):
+        s.run(*command)
+    c.same('reading changes nothing', snapshot(s.store), before)
+    s.close()
+    s = Shop(c.path, 'spec')
+    c.same('G4 ties by name', [r['sessionId'][-3:] for r in s.rows()], ['102', '100', '101', '1ff'])
+    c.same('G3 dialect', {r['dialect'] for r in s.rows()}, {'spec'})
+    c.same('G8 flat messages', s.json('messages', SPEC)[2]['message'],
+           {'role': 'tool', 'content': 'ok', 'tool_call_id': 'call_1'})
+    c.same('damaged lines', [d['line'] for d in s.json('info', SPEC[:-3] + '1ff')['damaged']], [2])
+    c.same('and what is whole beside them', s.json('info', SPEC[:-3] + '1ff')['messageCount'], 2)
+    s.close()
+
+
+def rewinding(c):
+    s = Shop(c.path, 'shipped')
+    points = s.json('checkpoints', SHIPPED)
+    c.same('G25 kinds', [(p['id'], p['kind']) for p in points], [(TURN, 'turn'), ('session-end', 'session-end')])
+    before = tree(s.ws)
+    dry = s.json('rewind', SHIPPED, '--to', TURN)
+    c.same('G20 files', [os.path.relpath(p, s.ws) for p in dry['filesChanged']],
+           ['src/main.go', 'dup-b.txt', 'bin.dat', 'src/new/created.go'])
+    c.same('G20 a dry run writes nothing', tree(s.ws), before)
+    mtime = os.stat(s.ws + '/README.md').st_mtime_ns
+    s.json('rewind', SHIPPED, '--to', TURN, '--apply')
+    c.same('G20 the tree is the package\'s own', tree(s.ws), tree(s.after))
+    c.same('G22 what is the same is not written', os.stat(s.ws + '/README.md').st_mtime_ns, mtime)
+    c.need('a directory that was made stays', os.path.isdir(s.ws + '/src/new'))
+    c.same('G20 again: nothing', s.json('rewind', SHIPPED, '--to', TURN)['filesChanged'], [])
+    s.run('undo')
+    c.same('undone', tree(s.ws), before)
+    os.remove(os.path.join(s.dir(SHIPPED), 'checkpoints', TURN, 'files', sha(b'same bytes\n')))
+    c.need('G24 a blob is gone: known in the dry run',
+           any(f['action'] == 'refused' for f in s.json('rewind', SHIPPED, '--to', TURN)['files']))
+    c.same('G24 and nothing is changed', s.run('rewind', SHIPPED, '--to', TURN, '--apply').returncode, 4)
+    c.same('G24 nothing was', tree(s.ws), before)
+    c.same('G24 unless it is wanted', s.run('rewind', SHIPPED, '--to', TURN, '--apply', '--skip-refused').returncode, 0)
+    c.same('no such point', s.run('rewind', SHIPPED, '--to', 'nowhere').returncode, 3)
+    s.close()
+    s = Shop(c.path, 'spec')
+    s.json('rewind', SPEC, '--to', U + '1', '--apply')
+    c.same('G18 G21 manifests of the specification', tree(s.ws), tree(s.after))
+    s.close()
+
+
+def changing(c):
+    s = Shop(c.path, 'shipped')
+    before = snapshot(s.store)
+    source = get(s.dir(SHIPPED) + '/messages.jsonl')
+    made = s.json('fork', SHIPPED, '--at', '374caf41')
+    there = s.dir(made['sessionId'])
+    c.same('G13 up to the message, byte for byte', get(there + '/messages.jsonl'),
+           b''.join(source.splitlines(True)[:2]))
+    meta = json.loads(get(there + '/metadata.json'))
+    c.same('G12 parent', meta['parent_session_id'], SHIPPED)
+    c.same('G13 where', meta['fork_point_uuid'], '374caf41-8bfa-4730-8b8c-b55ce3c20344')
+    c.same('G12 times', meta['created_at'], meta['updated_at'])
+    c.same('no lock, no stream', sorted(os.listdir(there)), ['messages.jsonl', 'metadata.json'])
+    s.run('undo')
+    s.run('rename', SHIPPED, 'a < b')
+    c.need('G2 escaped, no newline at the end',
+           get(s.dir(SHIPPED) + '/metadata.json').endswith(b'"leaf_title": "a \\u003c b",\n  "exit_reason": "end_turn"\n}'))
+    s.run('undo')
+    s.run('delete', 'c0ffee00-0000-4000-8000-000000000003')
+    c.same('deleted', len(s.rows()), 3)
+    s.run('undo')
+    left = {p: w for p, w in snapshot(s.store).items() if w[2] is not None}
+    c.same('all of it undone', left, {p: w for p, w in before.items() if w[2] is not None})
+    for bad in '', '.', '..', 'a/b', '-x':
+        c.need(f'G27 {bad!r}', s.run('delete', '--', bad).returncode in (2, 3))
+    s.close()
+    s = Shop(c.path, 'spec')
+    made = s.json('fork', SPEC)
+    meta = json.loads(get(s.dir(made['sessionId']) + '/metadata.json'))
+    c.same('G12 the specification\'s parent', meta['parent_id'], SPEC)
+    c.same('G12 its time is copied', meta['updated_at'], '2026-02-08T10:01:01.5Z')
+    s.close()
+
+
+def appending(c):
+    s = Shop(c.path, 'shipped')
+    log = s.dir(SHIPPED) + '/messages.jsonl'
+    inode = os.stat(log).st_ino
+    row = b'{"role":"user","content":"%d"}\n'
+    procs = [subprocess.Popen([s.program.path, '--store', 'goat:' + s.store, 'append', SHIPPED], env=s.program.env,
+                              cwd=s.top, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(10)]
+    for i, p in enumerate(procs):
+        p.communicate(b''.join(row % (100 * i + k) for k in range(20)))
+    lines = get(log).split(b'\n')
+    c.same('G30 ten writers: every line whole', len([json.loads(x) for x in lines[:-1]]), 8 + 200)
+    c.same('G17 never renamed over', os.stat(log).st_ino, inode)
+    s.close()
+
+
+def oversized(c):
+    s = Shop(c.path, 'shipped')
+    log = s.dir(SHIPPED) + '/messages.jsonl'
+    with open(log, 'ab') as f:
+        f.write(b'{"uuid":"big","timestamp":"2026-11-21T20:15:57Z","message":{"role":"user","content":"'
+                + b'x' * (10 << 20) + b'"}}\n')
+    c.same('G28 the rest is read', s.json('info', SHIPPED)['messageCount'], 9)
+    c.need('G28 shown as what it is', b'10 MiB' in s.run('messages', SHIPPED).stdout)
+    c.need('G28 the agent cannot load it', b'cannot load' in s.run('doctor', SHIPPED).stdout)
+    s.close()
+
+
+def protected(c):
+    s = Shop(c.path, 'spec')
+    base = os.path.dirname(s.dir(SPEC))
+    for name in 'memory', 'agent-memory', 'x-memory':
+        put(f'{base}/{name}/metadata.json', '{"id":"%s"}' % name)
+        c.same(f'G26 {name}', s.run('delete', '--', name).returncode, 3)
+        c.need(f'G26 {name} is there', os.path.exists(f'{base}/{name}/metadata.json'))
+    put(base + '/a-file', 'x')
+    os.mkdir(base + '/empty')
+    os.symlink(s.dir(SPEC), base + '/link')
+    c.same('G5 files, links and other directories are no sessions', len(s.rows()), 4)
+    put(base + '/hurt/metadata.json', '{"id":')
+    c.same('G5 a damaged one does not hide the others', len(s.rows()), 4)
+    c.need('G5 and is named', b'hurt' in s.run('doctor').stdout)
+    put(base + '/dir-name/metadata.json', '{"id":"own-name","cwd":"/x","updated_at":"2026-02-08T10:01:01Z"}')
+    c.same('G6 both names', [r['recordedId'] for r in s.rows() if r['sessionId'] == 'dir-name'], ['own-name'])
+    c.same('G6 by either', s.json('info', 'own-name')['sessionId'], 'dir-name')
+    s.close()
+
+
+# ---- H ----
+
+def document(c):
+    s = Shop(c.path)
+    old, new = b'old\n', b'new\n'
+    base = s.store + '/sessions'
+    put(base + '/abc-123/metadata.json', json.dumps(
+        {'session_id': 'abc-123', 'created_at': '2026-02-09T02:48:28Z', 'model': 'm', 'cwd': s.ws, 'turn_count': 5,
+         'total_cost_usd': 0.0234, 'exit_reason': 'end_turn', 'agent_name': ''}))
+    put(base + '/abc-123/messages.jsonl',
+        '{"uuid":"m-1","timestamp":"2026-02-09T02:48:28Z","role":"user","content":"Hello"}\n'
+        '{"uuid":"m-2","timestamp":"2026-02-09T02:48:29Z","role":"assistant","content":"Hi!"}\n')
+    put(base + '/abc-124/metadata.json', '{"session_id":"abc-124","created_at":"2026-02-09T02:48:28Z"}')
+
+    def manifest(name, files, time='2026-02-09T02:48:28Z', text=None):
+        put(f'{base}/abc-123/checkpoints/{name}/manifest.json', text or json.dumps(
+            {'checkpoint_id': name, 'created_at': time, 'files': files}))
+
+    manifest('cp-001', [{'path': 'a.txt', 'hash': sha(old)}])
+    put(f'{base}/abc-123/checkpoints/cp-001/blobs/{sha(old)}', old)
+    manifest('cp-002', [{'path': 'a.txt', 'hash': sha(new)}], '2026-02-09T02:49:00Z')
+    put(f'{base}/abc-123/checkpoints/blobs/{sha(new)}', new)
+    manifest('cp-003', [{'path': 'a.txt', 'hash': sha(old)}], '2026-02-09T02:50:00Z')
+    os.makedirs(f'{base}/abc-123/checkpoints/cp-003/blobs')
+    manifest('cp-004', [], text='{"checkpoint_id":"cp-004","files":[{"path":"a.txt","hash":"x"},]}')
+    manifest('cp-005', [{'path': '../b.txt', 'hash': sha(old)}], '2026-02-09T02:51:00Z')
+    put(s.ws + '/a.txt', 'now\n')
+    rows = {r['sessionId']: r for r in s.rows()}
+    c.same('H1 dialect', rows['abc-123']['dialect'], 'doc')
+    c.same('H24 a session without messages', rows['abc-124']['summary'], '(no messages)')
+    c.same('H2 rows', [m['type'] for m in s.json('messages', 'abc-123')], ['user', 'assistant'])
+    c.same('H10 H11 in order', [p['id'] for p in s.json('checkpoints', 'abc-123')],
+           ['cp-004', 'cp-001', 'cp-002', 'cp-003', 'cp-005'])
+    before = snapshot(s.top)
+    dry = s.json('rewind', 'abc-123', '--to', 'cp-001')
+    c.same('H3 restored, never removed', dry['files'][0]['action'], 'restore')
+    c.same('H12', {p: w for p, w in snapshot(s.top).items() if '/store' in p or '/ws' in p},
+           {p: w for p, w in before.items() if '/store' in p or '/ws' in p})
+    for point, want, which in ('cp-001', old, 'H5 its own'), ('cp-002', new, 'H7 of all'), ('cp-003', old, 'H6 of another'):
+        s.run('rewind', 'abc-123', '--to', point, '--apply')
+        c.same(f'{which} contents', get(s.ws + '/a.txt'), want)
+    c.same('H13 again: nothing', s.json('rewind', 'abc-123', '--to', 'cp-003')['filesChanged'], [])
+    c.same('H4 .. is refused', s.json('rewind', 'abc-123', '--to', 'cp-005')['files'][0]['action'], 'refused')
+    c.same('H22 a manifest that is no JSON', s.run('rewind', 'abc-123', '--to', 'cp-004').returncode, 3)
+    s.run('set', 'abc-123', 'turn_count=6', 'exit_reason=')
+    meta = get(base + '/abc-123/metadata.json')
+    c.need('H14 H15', b'"total_cost_usd": 0.0234' in meta and b'"exit_reason": ""' in meta and b'"agent_name": ""' in meta)
+    made = s.json('fork', 'abc-123', '--at', 'm-1')
+    c.same('H17 only up to the message', len(s.json('messages', made['sessionId'])), 1)
+    c.same('H16 parent', s.json('info', made['sessionId'])['parentId'], 'abc-123')
+    c.same('H18 a resume keeps the id', s.json('restore', 'abc-123')['sessionId'], 'abc-123')
+    s.close()
+    s = Shop(c.path)
+    run = s.program.run('create', 'goat:' + s.store + '/none', '--no-persist')
+    c.same('H21 nothing is kept', (run.returncode, os.path.exists(s.store + '/none')), (0, False))
+    s.close()
+
+
+# ---- C4 ----
+
+BAD_METADATA = {
+    'empty': b'', 'torn': b'{"id":"x"', 'list': b'[]', 'null': b'null', 'text': b'"x"',
+    'id a number': b'{"id":5}', 'cwd a number': b'{"id":"x","cwd":5}', 'no id': b'{}',
+    'time': b'{"id":"x","updated_at":"yesterday"}', 'count': b'{"id":"x","message_count":3.5}',
+    'large count': b'{"id":"x","message_count":1e20}', 'NUL': b'{"id":"x"}\0', 'junk behind': b'{"id":"x"} x',
+    'deep': b'{"id":"x","a":' + b'[' * 100000, 'bytes': b'{"id":"x",\xff}',
+}
+
+BAD_FILES = {
+    'missing blob': {'path': 'a', 'exists': True, 'hash': '0' * 64},
+    'climbing hash': {'path': 'a', 'exists': True, 'hash': '../../../../../etc/hostname'},
+    'short hash': {'path': 'a', 'exists': True, 'hash': 'abc'},
+    'no hash': {'path': 'a', 'exists': True},
+    'nothing said': {'path': 'a'},
+    'absolute, elsewhere': {'path': '/etc/hostname', 'exists': False},
+    'climbing': {'path': '../a', 'exists': False},
+    'empty path': {'path': '', 'exists': False},
+    'NUL in the path': {'path': 'a\0b', 'exists': False},
+    'a directory': {'path': 'dir', 'exists': False},
+    'a link': {'path': 'link', 'exists': False},
+    '.git': {'path': '.git/config', 'exists': False},
+}
+
+BAD_MANIFESTS = ['', '{', '[]', 'null', '{"files":{}}', '{"files":[5]}', '{"files":[{"path":5}]}',
+                 '{"files":[{"path":"a","exists":"yes"}]}', '{"files":[{"path":"a","hash":7}]}',
+                 '{"checkpoint_id":"c","files":[{"path":"a"},]}']
+
+
+def bad_input(c):
+    s = Shop(c.path)
+    base = s.store + '/sessions'
+    good = {'id': 'good', 'cwd': s.ws, 'updated_at': '2026-02-09T02:48:28Z'}
+    put(base + '/good/metadata.json', json.dumps(good))
+    put(base + '/good/messages.jsonl',
+        b'\xef\xbb\xbf{"uuid":"a","role":"user","content":"bom"}\n{"uuid":"b","role":"user","content":"one"}\r\n'
+        b'null\n{}\n[1]\n{"uuid":"c","role":"user","role":"assistant","content":"two"}\n\0\0\0\n'
+        b'{"UUID":"d","Role":"user","Content":"\xff\\ud800"}\n' + b'[' * 100000 + b'\n{"uuid":"e","ro')
+    for i, (name, data) in enumerate(BAD_METADATA.items()):
+        put(f'{base}/bad-{i}/metadata.json', data)
+    os.mkfifo(base + '/bad-0/messages.jsonl')
+    os.symlink('/etc/passwd', base + '/bad-1/messages.jsonl')
+    os.makedirs(base + '/fifo')
+    os.mkfifo(base + '/fifo/metadata.json')
+    c.same('damaged metadata hides nobody else', [r['sessionId'] for r in s.rows()], ['good'])
+    found = s.json('doctor')
+    for i, name in enumerate(BAD_METADATA):
+        c.need(f'named: {name}', any(f.get('sessionId') == f'bad-{i}' for f in found))
+    said = s.json('messages', 'good')
+    c.same('what is whole is read', [(m['uuid'], m['type']) for m in said],
+           [('b', 'user'), ('c', 'assistant'), ('d', 'user')])
+    c.same('a BOM is accepted in metadata', s.run('list', '--all').returncode, 0)
+    put(base + '/bom/metadata.json', b'\xef\xbb\xbf' + json.dumps({**good, 'id': 'bom'}).encode())
+    c.need('a BOM', any(r['sessionId'] == 'bom' for r in s.rows()) and b'byte order mark' in s.run('doctor', 'bom').stdout)
+    put(s.ws + '/a', 'mine')
+    os.makedirs(s.ws + '/dir')
+    os.symlink('/etc/hostname', s.ws + '/link')
+    for i, (name, file) in enumerate(BAD_FILES.items()):
+        put(f'{base}/good/checkpoints/f-{i}/manifest.json', json.dumps({'files': [file]}))
+        before = tree(s.ws)
+        dry = s.json('rewind', 'good', '--to', f'f-{i}')
+        refused = all(f['action'] in ('refused', 'unchanged') for f in dry['files']) and dry['files']
+        c.need(f'refused: {name}', refused)
+        s.run('rewind', 'good', '--to', f'f-{i}', '--apply')
+        c.same(f'untouched: {name}', tree(s.ws), before)
+    for i, text in enumerate(BAD_MANIFESTS):
+        put(f'{base}/good/checkpoints/m-{i}/manifest.json', text)
+        want = 3
+        c.same(f'damaged manifest {text}', s.run('rewind', 'good', '--to', f'm-{i}').returncode, want)
+    wrong = sha(b'right')
+    put(f'{base}/good/checkpoints/w/manifest.json',
+        json.dumps({'files': [{'path': 'a', 'exists': True, 'hash': wrong.upper(), 'size': 1e20}]}))
+    put(f'{base}/good/checkpoints/w/files/{wrong}', 'wrong')
+    c.same('contents that are not what their name says', s.json('rewind', 'good', '--to', 'w')['files'][0]['action'],
+           'refused')
+    put(f'{base}/good/checkpoints/w/files/{wrong}', 'right')
+    c.same('upper case is folded, the size means nothing', s.json('rewind', 'good', '--to', 'w')['files'][0]['action'],
+           'restore')
+    twice = [{'path': 'a', 'exists': True, 'hash': wrong}, {'path': './a', 'exists': False}]
+    put(f'{base}/good/checkpoints/t/manifest.json', json.dumps({'files': twice}))
+    put(f'{base}/good/checkpoints/t/files/{wrong}', 'right')
+    c.same('said in two ways', [f['action'] for f in s.json('rewind', 'good', '--to', 't')['files']], ['refused'])
+    plan = s.json('rewind', 'good', '--to', 'w')['plan']
+    put(s.ws + '/a', 'changed since')
+    c.same('changed since the dry run', s.run('rewind', 'good', '--to', 'w', '--apply', '--plan', plan).returncode, 4)
+    s.close()
+
+
+def locked(c):
+    s = Shop(c.path, 'shipped')
+    with open(s.dir(SHIPPED) + '/messages.jsonl.lock', 'w') as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        c.same('a session in use is not removed', s.run('delete', SHIPPED).returncode, 4)
+        c.same('G15 nor written to', s.run('rename', SHIPPED, 'x').returncode, 4)
+    s.close()
+
+
+def main():
+    c = Checks(sys.argv[1])
+    for part in reading, rewinding, changing, appending, oversized, protected, document, bad_input, locked:
+        part(c)
+    print(f'{c.passed} passed, {c.failed} failed')
+    sys.exit(1 if c.failed or c.passed < 138 else 0)
+
+
+if __name__ == '__main__':
+    main()
