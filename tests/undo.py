@@ -22,10 +22,17 @@ def files_of(store):
     return {path: what for path, what in snapshot(store).items() if what[2] is not None}
 
 
+def message(program, rng, sid):
+    """One of the session's messages; None where there are none."""
+    messages = program.json('messages', sid)
+    return rng.choice(messages)['uuid'] if messages else None
+
+
 def change(program, rng, ids):
     """One change; answers how many undos take it back."""
     sid = rng.choice(ids)
-    what = rng.choice(('rename', 'tag', 'untag', 'archive', 'unarchive', 'delete', 'delete two', 'restore', 'undo, redo'))
+    what = rng.choice(('rename', 'tag', 'untag', 'archive', 'unarchive', 'delete', 'delete two', 'restore', 'undo, redo',
+                       'fork', 'fork with files', 'fork at', 'resume at', 'clear', 'tombstone', 'cut', 'reappend'))
     if what == 'rename':
         title = rng.choice(('Plain', 'Größe "quoted" \\', 'line\nbreak', '🚀 launch', 'x' * 500))
         program.json('rename', sid, title)
@@ -44,6 +51,23 @@ def change(program, rng, ids):
         program.need(not left & set(gone), f'{gone} still listed')
         lies = {t['sessionId'] for t in program.json('trash', 'list')}
         program.need(set(gone) <= lies, f'{gone} not in the trash')
+    elif what.startswith('fork'):
+        at = message(program, rng, sid) if what == 'fork at' else None
+        made = program.json('fork', *(['--at', at] if at else []), *(['--with-files'] if what.endswith('files') else []), sid)
+        program.need(os.path.exists(made['path']), f'{made}: no such file')
+        program.same('forked from', program.json('info', made['sessionId']).get('parentId'), sid)
+    elif what == 'clear':
+        program.json('resume-at', '--clear', sid)
+    elif what in ('resume at', 'tombstone', 'cut'):
+        at = message(program, rng, sid)
+        if not at:
+            return 0
+        how = {'resume at': ['resume-at'], 'tombstone': ['tombstone'], 'cut': ['tombstone', '--cut']}[what]
+        program.json(*how, sid, at)
+        if what != 'resume at':
+            program.need(at not in {m['uuid'] for m in program.json('messages', sid)}, f'{at} still counts')
+    elif what == 'reappend':
+        return 1 if program.json('reappend', sid)['appended'] else 0
     elif what == 'restore':
         program.json('delete', sid)
         program.json('trash', 'restore', sid)
@@ -70,7 +94,7 @@ def main():
         before = files_of(store)
         for _ in range(rounds):
             undos = 0
-            for _ in range(8):
+            for _ in range(12):
                 ids = [r['sessionId'] for r in program.json('list', '--all')]
                 undos += change(program, rng, ids)
             for _ in range(undos):

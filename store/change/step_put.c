@@ -82,6 +82,9 @@ static enum err_code dir_sync_name(const char *dir, struct arena *a, struct err 
 static enum err_code put_in(const struct step *s, const char *dir, struct arena *a, struct err *e)
 {
     bool made = s->with_dir && mkdir(dir, 0700) == 0;
+
+    if (s->with_dir && !made && errno != EEXIST)
+        return err_sys(e, dir, "make directory");
     enum err_code rc = put_write(s, dir, e);
 
     if (!rc && made)
