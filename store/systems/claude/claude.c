@@ -99,6 +99,7 @@ static void claude_close(struct store *st)
     free(c->forced_folder);
     scratch_pool_free(c->scratch);
     live_watch_free(c->live);
+    agents_free(c->agents);
     free(c);
 }
 
