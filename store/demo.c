@@ -7,6 +7,7 @@
 #include "lite/arena.h"
 #include "lite/buf.h"
 #include "lite/time.h"
+#include "store/demo/gopher.h"
 #include "store/demo/place.h"
 #include "store/demo/play.h"
 #include "store/systems/claude/folder.h"
@@ -186,6 +187,16 @@ static enum err_code put_world(const char *dir, const struct world *w, int64_t w
     return ERR_OK;
 }
 
+static enum err_code put_gopher(const char *dir, int64_t now_ms, struct err *e)
+{
+    char config[PATH_MAX], project[PATH_MAX];
+    enum err_code rc = JOIN(config, e, dir, "/" DEMO_CONFIG);
+
+    if (!rc)
+        rc = JOIN(project, e, dir, "/" DEMO_PROJECT);
+    return rc ? rc : demo_gopher(config, project, now_ms, e);
+}
+
 enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
 {
     struct world w;
@@ -199,6 +210,8 @@ enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
         rc = build_session(dir, &w, &demo_sessions[i], now_ms, e);
     if (!rc)
         rc = put_world(dir, &w, now_ms, e);
+    if (!rc)
+        rc = put_gopher(dir, now_ms, e);
     world_fini(&w);
     return rc ? err_wrap(e, rc, "build the demo") : ERR_OK;
 }

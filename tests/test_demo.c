@@ -78,7 +78,8 @@ static void every_row_parses(void **state)
 {
     build(state);
 
-    assert_int_equal(each_file(state, ".jsonl", rows_parse), (int)demo_session_count + 2);
+    assert_int_equal(each_file(state, ".jsonl", rows_parse),
+                     (int)demo_session_count + 2 + 2); /* and of Go sessions */
 }
 
 static void parents_come_first(const char *path)

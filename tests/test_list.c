@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "support/screen.h"
+#include "tui/state.h"
 
 /* What the list looks like, as text: at the sizes people have, in its states. */
 static void assert_screen(struct screen *s, const char *const *lines)
@@ -108,8 +109,24 @@ static void on_200x60_every_column_is_there(void **state)
     shop_ready(&x, 60, 200);
     const char *line = screen_line(&x.s, 3);
 
-    assert_non_null(strstr(line, "#infra  claude  main       3f"));
+    assert_non_null(strstr(line, "#infra  main       3f"));
     assert_non_null(strstr(line, "│"));
+    screen_close(&x.s);
+}
+
+static void systems_are_told_apart_where_there_are_several(void **state)
+{
+    (void)state;
+    struct session_row goat = { 0 };
+    struct store_ops ops = { .name = "goat" };
+    struct store store = { .ops = &ops };
+    struct shop x;
+
+    shop_ready(&x, 60, 200);
+    goat.ref.store = &store;
+    goat.dialect = "spec";
+    list_widen(&x.s.model->list.widths, &goat);
+    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main       3f"));
     screen_close(&x.s);
 }
 
@@ -155,9 +172,9 @@ static void two_lines_tell_more_of_each_session(void **state)
     (void)state;
     static const char *const lines[] = {
         "       NOW  Fix the payment retry loop                                ●",
-        "            claude · fix/retry · 47 KB",
+        "            fix/retry · 47 KB",
         "▌   2h ago  Payments: idempotency keys                                3f",
-        "▌           claude · main · #infra · 1.1 MB",
+        "▌           main · #infra · 1.1 MB",
         NULL,
     };
     struct shop x;
@@ -306,6 +323,7 @@ int main(void)
         cmocka_unit_test(from_30_lines_it_stands_below),
         cmocka_unit_test(on_small_screens_it_comes_when_asked_for),
         cmocka_unit_test(on_200x60_every_column_is_there),
+        cmocka_unit_test(systems_are_told_apart_where_there_are_several),
         cmocka_unit_test(below_50x12_it_says_so),
         cmocka_unit_test(every_size_is_drawn_within_its_frame),
         cmocka_unit_test(two_lines_tell_more_of_each_session),

@@ -35,6 +35,9 @@ struct describe_job {
 
 struct list_widths {
     int dir, tag, branch, system;
+    const struct store_ops
+        *only;    /* the system of all sessions so far; NULL: none yet, or several */
+    bool several; /* systems: only then a row says which is its own */
 };
 
 struct list {

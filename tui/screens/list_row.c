@@ -39,11 +39,28 @@ static struct slice text_slice(const char *text)
     return (struct slice){ text, strlen(text) };
 }
 
+enum { SYSTEM_TEXT = 40 };
+
+/* "claude", "goat/spec" */
+static struct slice system_text(const struct session_row *row, char out[SYSTEM_TEXT])
+{
+    const char *system = row->ref.store->ops->name;
+
+    snprintf(out, SYSTEM_TEXT, "%s%s%s", system, row->dialect ? "/" : "",
+             row->dialect ? row->dialect : "");
+    return text_slice(out);
+}
+
 void list_widen(struct list_widths *w, const struct session_row *row)
 {
+    const struct store_ops *system = row->ref.store->ops;
+    char text[SYSTEM_TEXT];
+
+    w->several = w->several || (w->only && w->only != system);
+    w->only = system;
     w->dir = wider(w->dir, path_last(row->cwd));
     w->branch = wider(w->branch, row->git_branch);
-    w->system = wider(w->system, text_slice(row->ref.store->ops->name));
+    w->system = wider(w->system, system_text(row, text));
     if (row->tag.n > 0)
         w->tag = wider(w->tag, row->tag) < TAG_MAX ? wider(w->tag, row->tag) : TAG_MAX;
 }
@@ -69,7 +86,7 @@ static struct columns columns_for(const struct list *l, int w)
         { &c.dir_w, l->scope == SCOPE_ALL && !two_lines ? at_most(l->widths.dir, limit) : 0 },
         { &c.tag_w, l->widths.tag > 0 && !two_lines ? l->widths.tag + 1 : 0 },
         { &c.branch_w, two_lines ? 0 : at_most(l->widths.branch, limit) },
-        { &c.system_w, two_lines ? 0 : at_most(l->widths.system, limit) },
+        { &c.system_w, l->widths.several && !two_lines ? at_most(l->widths.system, limit) : 0 },
     };
 
     for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
@@ -196,6 +213,7 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
                          const struct entry *e)
 {
     const struct session_row *row = e->row;
+    char system[SYSTEM_TEXT];
     int x = r.x + c->title + c->title_w;
 
     if (c->dir_w > 0) {
@@ -207,7 +225,7 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
         x += c->tag_w + GAP;
     }
     if (c->system_w > 0) {
-        frame_puts(f, r.y, x + GAP, c->system_w, STYLE_SYSTEM, e->ref.store->ops->name);
+        frame_text_cut(f, r.y, x + GAP, c->system_w, STYLE_SYSTEM, system_text(row, system));
         x += c->system_w + GAP;
     }
     if (c->branch_w > 0) {
@@ -233,13 +251,14 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
 static void draw_second(const struct list *l, struct frame *f, struct rect r, const struct entry *e)
 {
     const struct session_row *row = e->row;
-    char dir[512], size[SIZE_TEXT];
+    char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT];
     int x = r.x;
 
     size_text(e->ref.file.size, size);
     if (l->scope == SCOPE_ALL)
         x = draw_fact(f, r, x, STYLE_DIM, path_short(row->cwd, l->settings->home, dir, sizeof dir));
-    x = draw_fact(f, r, x, STYLE_SYSTEM, text_slice(e->ref.store->ops->name));
+    if (l->widths.several)
+        x = draw_fact(f, r, x, STYLE_SYSTEM, system_text(row, system));
     x = draw_fact(f, r, x, STYLE_BRANCH, row->git_branch);
     if (row->tag.n > 0 && x + 4 < r.x + r.w) {
         x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
