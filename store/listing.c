@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/buf.h"
+#include "lite/radix.h"
 #include "lite/time.h"
 #include "store/crew.h"
 
@@ -104,65 +105,68 @@ static int by_place(const struct found *a, const struct found *b)
     return (a->place > b->place) - (a->place < b->place);
 }
 
-/* Sorting walks an array of keys, not the items all over memory. */
-struct keyed {
-    uint64_t key; /* decides nearly always */
-    const struct session_ref *ref;
-};
-
 static uint64_t recent_key(const struct found *f)
 {
     return ~((uint64_t)f->recent_ns ^ (uint64_t)1 << 63); /* newest first */
 }
 
-/* The first bytes of the id, so that smaller is earlier. */
+/* The first bytes of the id. */
 static uint64_t id_key(const struct found *f)
 {
-    uint64_t key = 0;
+    return radix_text_key(f->ref.id, 0);
+}
 
-    for (size_t i = 0; i < sizeof key; i++)
-        key = key << 8 | (i < f->ref.id.n ? (unsigned char)f->ref.id.p[i] : 0);
-    return key;
+static const struct session_ref *ref_at(const void *place)
+{
+    return *(const struct session_ref *const *)place;
 }
 
 /* Sessions of one moment: as their own system orders them; those of several stores, store by store. */
-static int by_recent(const void *x, const void *y)
+static int by_system(const void *x, const void *y)
 {
-    const struct keyed *a = x, *b = y;
+    const struct session_ref *a = ref_at(x), *b = ref_at(y);
 
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->ref->store == b->ref->store) {
-        int ids = compare_ids(a->ref->id, b->ref->id);
+    if (a->store == b->store) {
+        int ids = compare_ids(a->id, b->id);
 
         if (ids)
-            return a->ref->store->ops->ties_upwards ? ids : -ids;
+            return a->store->ops->ties_upwards ? ids : -ids;
     }
-    return by_place(found_of(a->ref), found_of(b->ref));
+    return by_place(found_of(a), found_of(b));
 }
 
-static int by_id(const void *x, const void *y)
+static int by_id_and_store(const void *x, const void *y)
 {
-    const struct keyed *a = x, *b = y;
-    int ids;
+    const struct session_ref *a = ref_at(x), *b = ref_at(y);
+    int ids = compare_ids(a->id, b->id);
 
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    ids = compare_ids(a->ref->id, b->ref->id);
     if (ids)
         return ids;
-    if (a->ref->store != b->ref->store)
-        return a->ref->store < b->ref->store ? -1 : 1;
-    return by_place(found_of(a->ref), found_of(b->ref));
+    if (a->store != b->store)
+        return a->store < b->store ? -1 : 1;
+    return by_place(found_of(a), found_of(b));
 }
 
-static void sort_by(struct listing *l, struct keyed *keyed, uint64_t key_of(const struct found *f),
+struct sorter {
+    struct radix_item *item, *spare;
+};
+
+/* Puts the order by a number, which decides nearly always, and where that is the same by comparing. */
+static void sort_by(struct listing *l, const struct sorter *s,
+                    uint64_t key_of(const struct found *f),
                     int compare(const void *x, const void *y))
 {
     for (size_t i = 0; i < l->n; i++)
-        keyed[i] = (struct keyed){ key_of(&l->item[i]), &l->item[i].ref };
-    if (l->n)
-        qsort(keyed, l->n, sizeof *keyed, compare);
+        s->item[i] = (struct radix_item){ .key = key_of(&l->item[i]), .value = (uint32_t)i };
+    radix_sort(s->item, s->spare, l->n);
+    for (size_t i = 0; i < l->n; i++)
+        l->order[i] = &l->item[s->item[i].value].ref;
+    for (size_t i = 0, end; i < l->n; i = end) {
+        for (end = i + 1; end < l->n && s->item[end].key == s->item[i].key;)
+            end++;
+        if (end - i > 1)
+            qsort(l->order + i, end - i, sizeof *l->order, compare);
+    }
 }
 
 static bool same_session(const struct session_ref *a, const struct session_ref *b)
@@ -170,14 +174,14 @@ static bool same_session(const struct session_ref *a, const struct session_ref *
     return a->store == b->store && slice_eq(a->id, b->id);
 }
 
-/* Numbers the ids that were found more than once. */
-static void number_groups(struct listing *l, const struct keyed *keyed)
+/* Numbers the ids that were found more than once; they stand side by side. */
+static void number_groups(struct listing *l)
 {
     for (size_t i = 1; i < l->n; i++) {
-        struct found *before = &l->item[found_of(keyed[i - 1].ref)->place];
-        struct found *here = &l->item[found_of(keyed[i].ref)->place];
+        struct found *before = &l->item[found_of(l->order[i - 1])->place];
+        struct found *here = &l->item[found_of(l->order[i])->place];
 
-        if (keyed[i - 1].key != keyed[i].key || !same_session(&before->ref, &here->ref))
+        if (!same_session(&before->ref, &here->ref))
             continue;
         if (before->group == NO_GROUP)
             before->group = ++l->groups;
@@ -187,18 +191,18 @@ static void number_groups(struct listing *l, const struct keyed *keyed)
 
 static bool put_in_order(struct listing *l)
 {
-    struct keyed *keyed = calloc(l->n + 1, sizeof *keyed);
+    struct sorter s = { .item = calloc(l->n + 1, sizeof *s.item),
+                        .spare = calloc(l->n + 1, sizeof *s.spare) };
 
     l->order = calloc(l->n + 1, sizeof *l->order);
-    if (keyed && l->order) {
-        sort_by(l, keyed, id_key, by_id);
-        number_groups(l, keyed);
-        sort_by(l, keyed, recent_key, by_recent);
-        for (size_t i = 0; i < l->n; i++)
-            l->order[i] = keyed[i].ref;
+    if (s.item && s.spare && l->order && l->n < UINT32_MAX) {
+        sort_by(l, &s, id_key, by_id_and_store);
+        number_groups(l);
+        sort_by(l, &s, recent_key, by_system);
         l->listed = calloc(l->groups + 1, sizeof *l->listed);
     }
-    free(keyed);
+    free(s.item);
+    free(s.spare);
     return l->listed != NULL;
 }
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "tui/radix.h"
+#include "lite/radix.h"
 
 /* Keys that differ in the bits of `mask` only; values tell where an item stood. */
 static void fill(struct radix_item *item, size_t n, uint64_t mask)

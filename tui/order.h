@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lite/radix.h"
 #include "tui/filter/filter.h"
-#include "tui/radix.h"
 #include "tui/roster.h"
 #include "tui/settings.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/radix.h"
+#include "lite/radix.h"
 
 enum {
     SCORES =

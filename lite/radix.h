@@ -1,5 +1,5 @@
-#ifndef TUI_RADIX_H
-#define TUI_RADIX_H
+#ifndef LITE_RADIX_H
+#define LITE_RADIX_H
 
 #include <stddef.h>
 #include <stdint.h>

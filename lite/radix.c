@@ -1,4 +1,4 @@
-#include "tui/radix.h"
+#include "lite/radix.h"
 
 #include <string.h>
 
