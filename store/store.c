@@ -2,7 +2,8 @@
 
 #include <stdlib.h>
 
-const struct store_ops *const store_systems[] = { &claude_ops, &goat_ops, &exathena_ops, NULL };
+const struct store_ops *const store_systems[] = { &claude_ops, &goat_ops, &exathena_ops,
+                                                  &entire_ops, NULL };
 
 const struct store_ops *store_system(struct slice name)
 {

@@ -11,6 +11,7 @@ void transcript_free(struct transcript *t)
         return;
     free(t->message);
     free(t->path);
+    buf_fini(&t->bytes);
     free(t);
 }
 
@@ -41,9 +42,23 @@ static enum err_code read_line(const struct transcript *t, const struct message 
     return ERR_OK;
 }
 
+static enum err_code copy_line(const struct transcript *t, const struct message *m, struct buf *out,
+                               struct err *e)
+{
+    out->n = 0;
+    if ((uint64_t)m->offset + m->length > t->bytes.n)
+        return err_set(e, ERR_STALE, t->path, "read a row: it is not there");
+    return buf_add(out, (struct slice){ t->bytes.p + m->offset, m->length })
+               ? err_set(e, ERR_NOMEM, t->path, "read a row: out of memory")
+               : ERR_OK;
+}
+
 enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out, struct err *e)
 {
     struct file f;
+
+    if (t->bytes.p)
+        return copy_line(t, &t->message[i], out, e);
     enum err_code rc = file_open(AT_FDCWD, t->path, FILE_FOLLOW, &f, e);
 
     if (rc)

@@ -58,6 +58,9 @@ struct transcript {
     int64_t size;      /* of the file when it was read */
     struct file_id id; /* to tell whether the file is still that one */
     char *path;        /* owned: where to read the lines */
+    struct buf
+        bytes; /* owned: the lines, where they lie in no file (a git blob); path then names the
+                          session's, and offsets count from here. p NULL: in the file */
 };
 
 void transcript_free(struct transcript *t); /* NULL is fine */

@@ -8,4 +8,8 @@ const struct store_ops entire_ops = {
     .describe = entire_describe,
     .find = entire_find,
     .at_path = entire_at_path,
+    .tail = entire_tail,
+    .load = entire_load,
+    .blocks = entire_blocks,
+    .messages = entire_messages,
 };

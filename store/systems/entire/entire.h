@@ -51,5 +51,13 @@ enum err_code entire_find(const struct store *st, const struct scope *scope, str
                           struct arena *a, struct session_ref *ref, struct err *e);
 enum err_code entire_at_path(const struct store *st, struct slice path, struct arena *a,
                              struct session_ref *ref, struct err *e);
+enum err_code entire_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
+                          struct transcript **out, struct err *e);
+enum err_code entire_load(const struct store *st, const struct session_ref *ref,
+                          const atomic_bool *cancel, struct transcript **out, struct err *e);
+enum err_code entire_blocks(const struct store *st, struct slice row, struct block_list *out,
+                            struct err *e);
+enum err_code entire_messages(const struct store *st, const struct session_ref *ref,
+                              const struct message_query *q, json_fn *fn, void *arg, struct err *e);
 
 #endif

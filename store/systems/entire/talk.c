@@ -1,0 +1,239 @@
+#include "store/systems/entire/talk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lite/json.h"
+#include "store/disk.h"
+#include "store/systems/claude/folder.h"
+#include "store/systems/configdir.h"
+#include "store/systems/entire/committed.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/repo.h"
+
+enum { LIVE_MAX = 1 << 30, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
+
+bool talk_is_claude(struct slice agent)
+{
+    return agent.n == 0 || slice_eq(agent, SLICE("Claude Code")) ||
+           slice_eq(agent, SLICE("claude-code"));
+}
+
+/* ---- where it lies on this machine ---- */
+
+/* Absolute, without "..", and of a kind that agents write. */
+static bool is_plain_path(struct slice path)
+{
+    if (path.n == 0 || path.p[0] != '/' || path.n >= 4096)
+        return false;
+    for (size_t i = 0; i < path.n; i++)
+        if ((unsigned char)path.p[i] < 0x20)
+            return false;
+    return !slice_has(path, "/../") && !slice_has(path, "/./") &&
+           !(path.n >= 3 && memcmp(path.p + path.n - 3, "/..", 3) == 0);
+}
+
+/* <projects>/<the directory, all but letters and digits as '-'>/<id>.jsonl */
+static bool claude_place(const struct entire *x, struct slice dir, struct slice id, struct arena *a,
+                         const char **path)
+{
+    struct slice folder = folder_name(dir, a);
+    char *config = NULL;
+
+    if (!folder.p || configdir_default(x->base.env, &config, NULL))
+        return false;
+    *path = arena_format(a, "%s/projects/%s/%.*s.jsonl", config, folder.p, SLICE_ARG(id));
+    free(config);
+    return *path != NULL;
+}
+
+static struct slice agent_of(const struct catalog_session *s)
+{
+    if (s->state && s->state->agent.n)
+        return s->state->agent;
+    for (size_t i = s->n; i-- > 0;)
+        if (s->point[i].agent.n)
+            return s->point[i].agent;
+    return SLICE("");
+}
+
+bool talk_live_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
+                    const char **path)
+{
+    struct slice dir = s->state && s->state->worktree_path.n ? s->state->worktree_path
+                       : x->worktree ? (struct slice){ x->worktree, strlen(x->worktree) }
+                                     : SLICE("");
+
+    if (s->state && is_plain_path(s->state->transcript_path)) {
+        *path = s->state->transcript_path.p;
+        return true;
+    }
+    return dir.n && talk_is_claude(agent_of(s)) && claude_place(x, dir, s->id, a, path);
+}
+
+/* ---- whose rows they are ---- */
+
+static bool is_claude_row(struct slice row)
+{
+    static const char *const keys[] = { "sessionId", "uuid", "type", "message" };
+    struct slice value[4];
+
+    json_get_each(row, keys, 4, value);
+    return json_type(value[2]) == JSON_STRING && json_type(value[0]) == JSON_STRING &&
+           (value[1].n || json_type(value[3]) == JSON_OBJECT || !value[3].n);
+}
+
+static bool looks_like_claude(struct slice text)
+{
+    struct slice line;
+    bool torn;
+
+    for (int i = 0; i < LOOK_ROWS && slice_line(&text, &line, &torn); i++)
+        if (is_claude_row(line))
+            return true;
+    return false;
+}
+
+/* ---- opening ---- */
+
+static enum err_code give_file(struct talk *t, struct err *e)
+{
+    t->fd = memfd_create("transcript", MFD_CLOEXEC);
+    if (t->fd < 0)
+        return err_sys(e, "a transcript", "make room for it");
+    snprintf(t->path, sizeof t->path, "/proc/self/fd/%d", t->fd);
+    return disk_write(t->fd, buf_slice(&t->bytes), NULL, t->path, e);
+}
+
+static enum err_code open_live(const char *path, struct talk *t, struct err *e)
+{
+    struct buf head = { 0 };
+    struct file f;
+    size_t got = 0;
+    enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
+
+    if (rc)
+        return rc;
+    rc = buf_reserve(&head, LOOK_BYTES);
+    if (!rc)
+        rc = file_read(&f, 0, head.p, LOOK_BYTES, &got, e);
+    file_close(&f);
+    if (!rc) {
+        t->from = TALK_LIVE;
+        t->claude = looks_like_claude((struct slice){ head.p, got });
+        snprintf(t->path, sizeof t->path, "%s", path);
+    }
+    buf_fini(&head);
+    return rc;
+}
+
+static enum err_code read_shadow(git_repository *repo, const struct point *p, struct buf *out,
+                                 struct err *e)
+{
+    git_tree *tree = NULL;
+    char path[600];
+    int answer = git_tree_lookup(&tree, repo, &p->tree);
+
+    if (answer)
+        return repo_error(e, answer, p->id.p, "read a checkpoint");
+    snprintf(path, sizeof path, "%s/full.jsonl", p->metadata.p);
+    enum err_code rc = p->metadata.n ? repo_blob_at(repo, tree, path, LIVE_MAX, out, e)
+                                     : err_set(e, ERR_NOT_FOUND, p->id.p,
+                                               "read a checkpoint: "
+                                               "it is nobody's");
+
+    git_tree_free(tree);
+    return rc;
+}
+
+enum err_code talk_open_at(git_repository *repo, const struct point *p, struct talk *out,
+                           struct err *e)
+{
+    struct talk t = { .from = TALK_CHECKPOINT, .fd = -1 };
+    enum transcript_hash verdict = HASH_NONE;
+    enum err_code rc = p->source == POINT_SHADOW
+                           ? read_shadow(repo, p, &t.bytes, e)
+                           : committed_transcript(repo, p, &t.bytes, &verdict, e);
+
+    if (!rc) {
+        t.claude = looks_like_claude(buf_slice(&t.bytes));
+        t.hash_differs = verdict == HASH_OTHER;
+        snprintf(t.checkpoint, sizeof t.checkpoint, "%s", p->id.p);
+        if (t.claude)
+            rc = give_file(&t, e);
+    }
+    if (rc)
+        talk_close(&t);
+    else
+        *out = t;
+    return rc;
+}
+
+/* The newest point that keeps one. */
+static enum err_code open_newest(const struct entire *x, const struct catalog_session *s,
+                                 struct talk *out, struct err *e)
+{
+    git_repository *repo;
+    enum err_code rc = repo_open(x->git, &repo, e);
+
+    if (rc)
+        return rc;
+    rc = ERR_NOT_FOUND;
+    for (size_t i = s->n; i-- > 0 && rc == ERR_NOT_FOUND;)
+        rc = talk_open_at(repo, &s->point[i], out, e);
+    if (rc == ERR_NOT_FOUND)
+        err_set(e, rc, x->base.path, "read the conversation: no transcript of %.*s is left",
+                (int)(s->id.n > 64 ? 64 : s->id.n), s->id.p);
+    repo_close(repo);
+    return rc;
+}
+
+enum err_code talk_open(const struct store *st, const struct session_ref *ref, struct talk *out,
+                        struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    const struct catalog_session *s;
+    struct talk t = { .fd = -1 };
+    struct catalog *c;
+    struct arena a = { 0 };
+    const char *path;
+    enum err_code rc = entire_session(st, ref->id, &c, &s, e);
+
+    if (rc)
+        return rc;
+    if (talk_live_path(x, s, &a, &path) && open_live(path, &t, NULL) == ERR_OK)
+        *out = t;
+    else
+        rc = open_newest(x, s, out, e);
+    arena_fini(&a);
+    catalog_put(x->shelf, c);
+    return rc;
+}
+
+void talk_close(struct talk *t)
+{
+    if (t->fd >= 0)
+        close(t->fd);
+    t->fd = -1;
+    buf_fini(&t->bytes);
+}
+
+enum err_code talk_bytes(struct talk *t, struct err *e)
+{
+    if (t->from == TALK_CHECKPOINT || t->bytes.p)
+        return ERR_OK;
+    return file_read_all(AT_FDCWD, t->path, 0, LIVE_MAX, &t->bytes, e);
+}
+
+struct session_ref talk_lend(const struct talk *t, const struct session_ref *ref)
+{
+    struct session_ref lent = *ref;
+
+    lent.path = (struct slice){ t->path, strlen(t->path) };
+    return lent;
+}

@@ -1,0 +1,42 @@
+#ifndef STORE_SYSTEMS_ENTIRE_TALK_H
+#define STORE_SYSTEMS_ENTIRE_TALK_H
+
+#include "store/systems/entire/entire.h"
+
+/* The conversation of a session, opened: the agent's own transcript where it still lies on this machine, else the
+ * newest copy that a checkpoint keeps (redacted, when it was committed).
+ *
+ * A transcript of Claude Code is read by the reader of that system, which wants a file: a copy out of a blob gets one
+ * that has no name (memfd). Other agents' rows are shown plainly (plain.h). */
+enum talk_from { TALK_LIVE, TALK_CHECKPOINT };
+
+struct talk {
+    enum talk_from from;
+    bool claude;       /* its rows are those of Claude Code */
+    char path[4096];   /* TALK_LIVE: the transcript; else the nameless file, when there is one */
+    int fd;            /* the nameless file, or -1 */
+    struct buf bytes;  /* what the checkpoint keeps; TALK_LIVE: empty until talk_bytes */
+    bool hash_differs; /* from what the checkpoint says it is: real ones do, so it is only said */
+    char checkpoint[GIT_OID_HEXSZ + 1]; /* TALK_CHECKPOINT: which */
+};
+
+/* ERR_NOT_FOUND: no transcript of it is left anywhere. */
+MUST_CHECK enum err_code talk_open(const struct store *st, const struct session_ref *ref,
+                                   struct talk *out, struct err *e);
+/* As it was at one checkpoint: never the live one. */
+MUST_CHECK enum err_code talk_open_at(git_repository *repo, const struct point *p, struct talk *out,
+                                      struct err *e);
+void talk_close(struct talk *t);
+/* All of it in memory. */
+MUST_CHECK enum err_code talk_bytes(struct talk *t, struct err *e);
+/* The session as one of Claude Code's, for claude_ops: valid while the talk is open. */
+struct session_ref talk_lend(const struct talk *t, const struct session_ref *ref);
+
+/* The transcript on this machine where the agent itself would look: what the state says, else by the rules of Claude
+ * Code. False: there is none to be named. It need not exist. */
+bool talk_live_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
+                    const char **path);
+/* Is it Claude Code, as far as the name of an agent tells? "" may be. */
+bool talk_is_claude(struct slice agent);
+
+#endif
