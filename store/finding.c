@@ -22,6 +22,10 @@ static const char *const names[FINDING_KINDS] = {
     [FINDING_UNFINISHED_REWIND] = "unfinished-rewind",
     [FINDING_DAMAGED_REWIND] = "damaged-rewind",
     [FINDING_DAMAGED_TRASH] = "damaged-trash",
+    [FINDING_CHECKSUM] = "checksum",
+    [FINDING_ORPHAN_BRANCH] = "orphan-branch",
+    [FINDING_STUCK] = "stuck",
+    [FINDING_CONCURRENT] = "concurrent",
 };
 /* clang-format on */
 

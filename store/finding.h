@@ -29,6 +29,10 @@ enum finding_kind {
     FINDING_UNFINISHED_REWIND,
     FINDING_DAMAGED_REWIND,
     FINDING_DAMAGED_TRASH,
+    FINDING_CHECKSUM,      /* a transcript that is not what its checksum says */
+    FINDING_ORPHAN_BRANCH, /* a branch of checkpoints that belongs to no session */
+    FINDING_STUCK,         /* said to be running, for too long */
+    FINDING_CONCURRENT,    /* others run in the same place */
     FINDING_KINDS
 };
 

@@ -17,6 +17,7 @@
 #include "store/host/host.h"
 #include "store/live.h"
 #include "store/restore.h"
+#include "store/retrieve.h"
 #include "store/rewind/rewind.h"
 #include "store/scope.h"
 #include "store/session.h"
@@ -132,6 +133,15 @@ struct store_ops {
     enum err_code (*restore)(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e);
 
+    /* Optional. Plans putting the session's transcript where its agent looks for it (store/retrieve.h), for systems that
+     * keep it elsewhere. ERR_NOT_FOUND: no such checkpoint, or none that keeps one. */
+    enum err_code (*retrieve)(const struct store *st, const struct session_ref *ref,
+                              const struct retrieve_request *req, struct change *c,
+                              struct retrieved *out, struct err *e);
+    /* Optional. Who goes on with the session, as the configuration names it ("claude"): for systems that hold sessions of
+     * several agents. NULL: not known. Static text. */
+    const char *(*agent)(const struct store *st, const struct session_ref *ref);
+
     /* Changes: all optional. Each plans: it adds steps to the change (store/change/change.h) and does nothing
      * itself, so that the same plan can be shown, done and taken back. Texts are WTF-8. */
 
@@ -190,6 +200,10 @@ struct store_ops {
      * each file was at the point itself, as far as the conversation lets one infer it. Said so in the plan's notes. */
     enum err_code (*plan_inferred)(const struct store *st, const struct session_ref *ref,
                                    struct slice point, struct rewind_plan *out, struct err *e);
+    /* Optional. The same by the system's own rule of which files go, where ours is kinder (Entire's removes what git
+     * ignores, too, and keeps what HEAD has). */
+    enum err_code (*plan_own)(const struct store *st, const struct session_ref *ref,
+                              struct slice point, struct rewind_plan *out, struct err *e);
     /* Optional. The conversation's part of going back: fills talk (and, of a plan without files, the whole id of the
      * point and its time) so that the conversation ends before the message of the point. What is done is told in steps
      * (store/change/step.h), as every change is: a log that ends in fewer bytes is a TAIL from that offset on with no

@@ -33,6 +33,8 @@ static const struct choice choices[] = {
 static const struct config_resume default_resume[] = {
     { "claude", "claude --resume {id}" },
     { "goat", "goat --resume {id}" },
+    { "gemini", "gemini --resume {id}" },
+    { "codex", "codex resume {id}" },
 };
 
 _Static_assert(sizeof(enum key_scheme) == sizeof(int), "choices are written as int");

@@ -11,7 +11,9 @@
 enum err_code resume_make(const struct config *c, const struct session_ref *ref, const char *dir,
                           struct arena *a, struct resume *out, struct err *e)
 {
-    const char *system = ref->store->ops->name;
+    const struct store_ops *ops = ref->store->ops;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
+    const char *system = agent ? agent : ops->name;
     const char *line = config_resume_command(c, system);
     const struct shell_value values[] = {
         { "id", ref->id },

@@ -294,6 +294,8 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     if (rc)
         return rc;
     rc = tx_make(env, p, id, dir, &tx, e);
+    if (!rc && tx.n && p->plan->before)
+        rc = p->plan->before(p, e);
     if (!rc && (tx.n || tx.talk.change))
         rc = run(env, &tx, p, e);
     else if (copy_remove(dir, NULL) && !rc)

@@ -12,7 +12,8 @@ static bool keep_text(struct arena *a, const char **text)
 
 static bool keep_source(struct arena *a, struct rewind_source *s)
 {
-    if (!keep_text(a, &s->file) || !keep_text(a, &s->sha256))
+    if (!keep_text(a, &s->file) || !keep_text(a, &s->sha256) || !keep_text(a, &s->objects) ||
+        !keep_text(a, &s->blob))
         return false;
     if (!s->bytes.p)
         return true;

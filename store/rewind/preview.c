@@ -137,7 +137,7 @@ static enum err_code compare_with_last(struct worker *w, struct rewind_entry *x,
         x->edited = t->last_absent == x->seen.exists;
         return ERR_OK;
     }
-    if (!t->last.file && !t->last.bytes.p && t->last.sha256) {
+    if (!t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256) {
         char hex[SHA256_BYTES * 2 + 1];
 
         sha256_hex(w->look.present.sha256, hex);

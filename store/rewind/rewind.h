@@ -33,13 +33,15 @@
 
 /* ---- plan: what the system says ---- */
 
-/* Where wanted bytes lie: a file (never through a link; its SHA-256 is checked when it is known), or bytes in
- * memory (a git blob, a merge, a selection of hunks). */
+/* Where wanted bytes lie: a file (never through a link; its SHA-256 is checked when it is known), a git blob, or bytes
+ * in memory (a merge, a selection of hunks). */
 struct rewind_source {
     const char *file; /* absolute; NULL: bytes */
     bool is_part;     /* of the file: part_n bytes from part_at, not all of it */
     int64_t part_at, part_n;
     struct slice bytes; /* with file NULL; in the plan's arena */
+    const char *objects,
+        *blob; /* or a blob of a git repository: its folder of objects, its id in hex */
     const char *
         sha256; /* 64 hex digits, or NULL: not known. With neither file nor bytes (only in `last`): what is
                            known is the hash alone */
@@ -72,6 +74,8 @@ struct rewind_target {
     struct rewind_source last;
 };
 
+struct rewind_preview;
+
 struct rewind_plan {
     struct arena arena; /* owns everything */
     const char *system; /* "claude" */
@@ -86,6 +90,9 @@ struct rewind_plan {
     int64_t point_ms; /* when the point was; TIME_NONE */
     struct rewind_talk
         talk; /* what happens to the conversation; nothing where only files go back */
+    /* May be NULL. Called by apply before anything of the user's is touched, when there is something to do: the
+     * system's own way to keep what lies there. An error ends the apply. */
+    enum err_code (*before)(const struct rewind_preview *preview, struct err *e);
 };
 
 MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,

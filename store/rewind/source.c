@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "lite/file.h"
+#include "store/rewind/blob.h"
 
 void content_fini(struct content *c)
 {
@@ -80,6 +81,8 @@ enum err_code source_open(const struct rewind_source *s, struct span *out, struc
 {
     if (s->file)
         return open_backup(s, out, e);
+    if (s->blob)
+        return blob_open(s->objects, s->blob, out, e);
     *out = span_of_bytes(s->bytes);
     return ERR_OK;
 }

@@ -1,4 +1,5 @@
 #include "tui/commands/choice.h"
+#include "tui/commands/retrieve.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -7,6 +8,7 @@
 #include "store/store.h"
 #include "store/worktree.h"
 #include "tui/commands/report.h"
+#include "tui/commands/retrieve.h"
 #include "tui/resume.h"
 
 static bool is_directory(const char *path)
@@ -69,6 +71,24 @@ static enum err_code print_line(const struct resume *r, struct out *out, struct 
     return out_add(out, SLICE("\n"), e);
 }
 
+/* The agent finds nothing where the system keeps transcripts elsewhere. One that is newer here stays: that is the one the
+ * agent goes on with. */
+static enum err_code bring_transcript(struct invocation *in, const struct session_ref *ref,
+                                      struct err *e)
+{
+    const struct retrieve_request req = { .overwrite = false };
+    struct retrieved r;
+
+    if (!ref->store->ops->retrieve)
+        return ERR_OK;
+    enum err_code rc = retrieve_transcript(in, ref, &req, &r, e);
+
+    if (rc == ERR_OK)
+        retrieved_fini(&r);
+    return rc == ERR_NOT_FOUND ? ERR_OK
+                               : rc; /* no checkpoint keeps one: the agent's own may be there */
+}
+
 enum err_code choice_carry_out(struct invocation *in, const struct config *config,
                                const struct session_row *row, const char *dir, struct err *e)
 {
@@ -82,6 +102,8 @@ enum err_code choice_carry_out(struct invocation *in, const struct config *confi
         rc = option_given(&in->options, OPTION_JSON) ? print_json(row, &r, &in->out, e)
                                                      : print_line(&r, &in->out, e);
     else if (rc == ERR_OK)
+        rc = bring_transcript(in, &row->ref, e);
+    if (rc == ERR_OK && !option_given(&in->options, OPTION_PRINT))
         rc = resume_exec(&r, row->ref.store->ops->name, e);
     arena_fini(&arena);
     return rc;

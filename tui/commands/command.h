@@ -52,6 +52,7 @@ enum err_code info_run(struct invocation *in, struct err *e);
 enum err_code messages_run(struct invocation *in, struct err *e);
 enum err_code subagents_run(struct invocation *in, struct err *e);
 enum err_code restore_run(struct invocation *in, struct err *e);
+enum err_code retrieve_run(struct invocation *in, struct err *e);
 enum err_code checkpoints_run(struct invocation *in, struct err *e);
 enum err_code rewind_run(struct invocation *in, struct err *e);
 enum err_code undo_run(struct invocation *in, struct err *e);

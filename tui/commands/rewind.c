@@ -83,6 +83,25 @@ static enum err_code write_into(struct invocation *in, const struct rewind_plan 
     return rc;
 }
 
+static enum err_code make_plan(const struct invocation *in, const struct session_ref *ref,
+                               struct rewind_plan *plan, struct err *e)
+{
+    const struct options *o = &in->options;
+    const struct store_ops *ops = ref->store->ops;
+    struct slice point = { o->to, strlen(o->to) };
+
+    if (option_given(o, OPTION_INFERRED))
+        return rewind_plan_infer(ref, point, modes[o->mode], plan, e);
+    if (!option_given(o, OPTION_ENTIRE_RULE))
+        return rewind_plan_make(ref, point, modes[o->mode], plan, e);
+    if (modes[o->mode] != REWIND_CODE)
+        return err_set(e, ERR_USAGE, "--entire-rule", "rewind: it is about files only");
+    if (!ops->plan_own)
+        return err_set(e, ERR_UNSUPPORTED, "--entire-rule",
+                       "rewind: %s sessions have no rule of their own", ops->name);
+    return ops->plan_own(ref->store, ref, point, plan, e);
+}
+
 static enum err_code rewind_session(struct invocation *in, struct sessions *s,
                                     const struct session_ref *ref, struct err *e)
 {
@@ -98,10 +117,7 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
         rc = absolute_files(in, &s->arena, (const char ***)&ro.only, e);
     if (rc)
         return rc;
-    const struct slice to = { o->to, strlen(o->to) };
-
-    rc = option_given(o, OPTION_INFERRED) ? rewind_plan_infer(ref, to, modes[o->mode], &plan, e)
-                                          : rewind_plan_make(ref, to, modes[o->mode], &plan, e);
+    rc = make_plan(in, ref, &plan, e);
     if (rc == ERR_NOT_FOUND && e) {
         struct err why = *e;
         enum err_code answered = rewind_answer_none(in, &why, e);

@@ -70,6 +70,22 @@ const struct command commands_table[] = {
         .run = restore_run,
     },
     {
+        .name = "retrieve",
+        .operands = "ID [--at CHECKPOINT]",
+        .summary = "put a transcript that lies in git where its agent looks for it",
+        .help =
+            "Without --at: the newest that a checkpoint of the session keeps; with it: those of "
+            "all "
+            "sessions of\n"
+            "the checkpoint. A transcript that is newer here is left alone (and the exit code is "
+            "4) unless\n"
+            "--force is given. What was replaced comes back with: reprise undo.\n",
+        .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | BIT(NO_WORKTREES),
+        .min_operands = 1,
+        .max_operands = 1,
+        .run = retrieve_run,
+    },
+    {
         .name = "fork",
         .operands = "ID",
         .summary = "copy a session, or its beginning, into a new one",
@@ -232,7 +248,8 @@ const struct command commands_table[] = {
                 "What was applied can be taken back: reprise undo.\n",
         .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) |
                    BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) |
-                   BIT(ALLOW_SENSITIVE) | BIT(INTO) | BIT(INFERRED) | BIT(NO_WORKTREES),
+                   BIT(ALLOW_SENSITIVE) | BIT(ENTIRE_RULE) | BIT(INTO) | BIT(INFERRED) |
+                   BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
         .run = rewind_run,

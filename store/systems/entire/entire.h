@@ -59,5 +59,35 @@ enum err_code entire_blocks(const struct store *st, struct slice row, struct blo
                             struct err *e);
 enum err_code entire_messages(const struct store *st, const struct session_ref *ref,
                               const struct message_query *q, json_fn *fn, void *arg, struct err *e);
+enum err_code entire_retrieve(const struct store *st, const struct session_ref *ref,
+                              const struct retrieve_request *req, struct change *c,
+                              struct retrieved *out, struct err *e);
+const char *entire_agent(const struct store *st, const struct session_ref *ref);
+
+/* Looking for damage. */
+enum err_code entire_check(const struct store *st, const struct session_ref *ref,
+                           const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
+enum err_code entire_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
+                                 void *arg, struct err *e);
+
+/* Writing, for hosts. */
+enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
+                            struct host_created *out, struct err *e);
+enum err_code entire_append(const struct store *st, const struct session_ref *ref,
+                            const struct host_append *req, struct arena *a,
+                            struct host_appended *out, struct err *e);
+enum err_code entire_checkpoint(const struct store *st, const struct session_ref *ref,
+                                const struct host_checkpoint *req, struct arena *a,
+                                struct host_checkpointed *out, struct err *e);
+enum err_code entire_set(const struct store *st, const struct session_ref *ref,
+                         const struct host_setting *setting, size_t n, struct err *e);
+
+/* Going back. */
+enum err_code entire_checkpoints(const struct store *st, const struct session_ref *ref,
+                                 struct checkpoint_list *out, struct err *e);
+enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
+                          struct rewind_plan *out, struct err *e);
+enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
+                              struct slice point, struct rewind_plan *out, struct err *e);
 
 #endif

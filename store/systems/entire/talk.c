@@ -38,21 +38,26 @@ static bool is_plain_path(struct slice path)
            !(path.n >= 3 && memcmp(path.p + path.n - 3, "/..", 3) == 0);
 }
 
-/* <projects>/<the directory, all but letters and digits as '-'>/<id>.jsonl */
-static bool claude_place(const struct entire *x, struct slice dir, struct slice id, struct arena *a,
-                         const char **path)
+const char *talk_place(const char *projects, const char *dir, struct slice id, struct arena *a)
 {
-    struct slice folder = folder_name(dir, a);
-    char *config = NULL;
+    struct slice folder = folder_name((struct slice){ dir, strlen(dir) }, a);
 
-    if (!folder.p || configdir_default(x->base.env, &config, NULL))
-        return false;
-    *path = arena_format(a, "%s/projects/%s/%.*s.jsonl", config, folder.p, SLICE_ARG(id));
-    free(config);
-    return *path != NULL;
+    return folder.p ? arena_format(a, "%s/%s/%.*s.jsonl", projects, folder.p, SLICE_ARG(id)) : NULL;
 }
 
-static struct slice agent_of(const struct catalog_session *s)
+bool talk_is_place(struct slice path, const char *projects, struct slice id)
+{
+    static const char suffix[] = ".jsonl";
+    size_t n = strlen(projects), k = sizeof suffix - 1;
+    const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
+
+    return is_plain_path(path) && slash && path.n > n && memcmp(path.p, projects, n) == 0 &&
+           path.p[n] == '/' && slash > path.p + n &&
+           (size_t)(path.p + path.n - slash - 1) == id.n + k &&
+           memcmp(slash + 1, id.p, id.n) == 0 && memcmp(slash + 1 + id.n, suffix, k) == 0;
+}
+
+struct slice talk_agent(const struct catalog_session *s)
 {
     if (s->state && s->state->agent.n)
         return s->state->agent;
@@ -62,18 +67,36 @@ static struct slice agent_of(const struct catalog_session *s)
     return SLICE("");
 }
 
+/* By the rules of Claude Code, for the work tree that is here. */
+bool talk_write_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
+                     const char **path)
+{
+    const char *dir =
+        s->state && s->state->worktree_path.n ? s->state->worktree_path.p : x->worktree;
+    const char *projects = NULL;
+    char *config = NULL;
+
+    if (!dir || !talk_is_claude(talk_agent(s)) || configdir_default(x->base.env, &config, NULL))
+        return false;
+    projects = arena_format(a, "%s/projects", config);
+    free(config);
+    if (!projects)
+        return false;
+    if (s->state && talk_is_place(s->state->transcript_path, projects, s->id))
+        *path = s->state->transcript_path.p;
+    else
+        *path = talk_place(projects, dir, s->id, a);
+    return *path != NULL;
+}
+
 bool talk_live_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
                     const char **path)
 {
-    struct slice dir = s->state && s->state->worktree_path.n ? s->state->worktree_path
-                       : x->worktree ? (struct slice){ x->worktree, strlen(x->worktree) }
-                                     : SLICE("");
-
     if (s->state && is_plain_path(s->state->transcript_path)) {
         *path = s->state->transcript_path.p;
         return true;
     }
-    return dir.n && talk_is_claude(agent_of(s)) && claude_place(x, dir, s->id, a, path);
+    return talk_write_path(x, s, a, path);
 }
 
 /* ---- whose rows they are ---- */

@@ -36,6 +36,15 @@ struct session_ref talk_lend(const struct talk *t, const struct session_ref *ref
  * Code. False: there is none to be named. It need not exist. */
 bool talk_live_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
                     const char **path);
+/* The same where it may be written: by the rules only, or what the state says when that is such a place itself. */
+bool talk_write_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
+                     const char **path);
+/* <projects>/<the directory, all but letters and digits as '-'>/<id>.jsonl in the arena; NULL without memory. */
+const char *talk_place(const char *projects, const char *dir, struct slice id, struct arena *a);
+/* Is it <projects>/<folder>/<id>.jsonl? */
+bool talk_is_place(struct slice path, const char *projects, struct slice id);
+/* The display name of the session's agent; "" where nothing says it. */
+struct slice talk_agent(const struct catalog_session *s);
 /* Is it Claude Code, as far as the name of an agent tells? "" may be. */
 bool talk_is_claude(struct slice agent);
 

@@ -1,0 +1,20 @@
+#ifndef STORE_SYSTEMS_ENTIRE_CONDENSE_H
+#define STORE_SYSTEMS_ENTIRE_CONDENSE_H
+
+#include "store/systems/entire/view.h"
+
+/* What a commit of the user's does to a session (entire.md 2.8): its temporary checkpoints become one committed checkpoint,
+ * named by the trailer of that commit. The transcript goes into it redacted, as it will be pushed. */
+struct condensed {
+    char checkpoint[13]; /* "": the commit carries no checkpoint, and only the base moved */
+    git_oid commit;      /* on entire/checkpoints/v1 */
+    bool
+        branch_gone; /* the shadow branch was taken away: no other session has work on it. Its tip stays under
+                            refs/reprise/condensed/ */
+};
+
+/* The session has a state. strategy: "manual-commit" or "auto-commit". Reads HEAD's message. */
+MUST_CHECK enum err_code condense(struct view *v, struct slice strategy, struct condensed *out,
+                                  struct err *e);
+
+#endif

@@ -1,0 +1,134 @@
+#include "store/systems/entire/disktree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 256 };
+
+struct walk {
+    git_repository *repo;
+    const char *root;
+    bool ignored;
+    struct arena *a;
+    struct disktree *out;
+    char path[4096]; /* from the root, of what is looked at */
+};
+
+bool disktree_apart(const char *path)
+{
+    static const char *const apart[] = { ".git", ".entire", ".claude", ".gemini" };
+
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+        size_t n = strlen(apart[i]);
+
+        if (strncasecmp(path, apart[i], n) == 0 && (path[n] == '\0' || path[n] == '/'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_ignored(const struct walk *w, bool dir)
+{
+    char name[4100];
+    int ignored = 0;
+
+    snprintf(name, sizeof name, "%s%s", w->path, dir ? "/" : "");
+    return git_ignore_path_is_ignored(&ignored, w->repo, name) == 0 && ignored;
+}
+
+static enum err_code add_file(struct walk *w)
+{
+    const char **more = arena_grow(w->a, w->out->path, w->out->n, sizeof *more);
+
+    if (!more)
+        return ERR_NOMEM;
+    w->out->path = more;
+    more[w->out->n] = arena_format(w->a, "%s", w->path);
+    return more[w->out->n++] ? ERR_OK : ERR_NOMEM;
+}
+
+static bool is_repository(int dir)
+{
+    struct stat st;
+
+    return fstatat(dir, ".git", &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth);
+
+static enum err_code visit(struct walk *w, int dir, const char *name, size_t n, int depth)
+{
+    size_t k = strlen(name);
+    struct stat st;
+
+    if (n + 1 + k >= sizeof w->path)
+        return ERR_OK;
+    memcpy(w->path + n, name, k + 1);
+    if (disktree_apart(w->path) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        return ERR_OK;
+    if (S_ISREG(st.st_mode))
+        return !w->ignored && is_ignored(w, false) ? ERR_OK : add_file(w);
+    if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX || (!w->ignored && is_ignored(w, true)))
+        return ERR_OK;
+    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (fd < 0)
+        return ERR_OK;
+    if (!w->ignored && is_repository(fd)) {
+        close(fd);
+        return ERR_OK;
+    }
+    w->path[n + k] = '/';
+    return walk_dir(w, fd, n + k + 1, depth + 1);
+}
+
+/* Takes the descriptor over. What cannot be read holds nothing that could be removed. */
+static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth)
+{
+    DIR *d = fdopendir(fd);
+    const struct dirent *x;
+    enum err_code rc = ERR_OK;
+
+    if (!d) {
+        close(fd);
+        return ERR_OK;
+    }
+    while (!rc && (x = readdir(d)))
+        if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
+            rc = visit(w, dirfd(d), x->d_name, n, depth);
+    closedir(d);
+    return rc;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+enum err_code disktree_read(git_repository *repo, const char *root, bool ignored, struct arena *a,
+                            struct disktree *out, struct err *e)
+{
+    struct walk *w = arena_zalloc(a, sizeof *w);
+    int fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    *out = (struct disktree){ 0 };
+    if (fd < 0)
+        return err_sys(e, root, "open the work tree");
+    if (!w) {
+        close(fd);
+        return err_set(e, ERR_NOMEM, root, "look through the work tree: out of memory");
+    }
+    *w = (struct walk){ .repo = repo, .root = root, .ignored = ignored, .a = a, .out = out };
+    if (walk_dir(w, fd, 0, 0))
+        return err_set(e, ERR_NOMEM, root, "look through the work tree: out of memory");
+    if (out->n)
+        qsort(out->path, out->n, sizeof *out->path, by_name);
+    return ERR_OK;
+}

@@ -1,0 +1,204 @@
+#include "store/systems/entire/godoc.h"
+
+#include <string.h>
+
+#include "lite/json.h"
+#include "store/systems/goat/gojson.h"
+
+enum { SETS_MAX = 32 };
+
+void godoc_init(struct godoc *g, struct buf *out)
+{
+    *g = (struct godoc){ .out = out };
+}
+
+static void put(struct godoc *g, struct slice bytes)
+{
+    if (!g->rc)
+        g->rc = buf_add(g->out, bytes);
+}
+
+static void new_line(struct godoc *g)
+{
+    put(g, SLICE("\n"));
+    for (int i = 0; i < g->depth; i++)
+        put(g, SLICE("  "));
+}
+
+/* Before each member of an object and each element of an array. */
+static void begin_item(struct godoc *g)
+{
+    if (g->filled)
+        put(g, SLICE(","));
+    if (g->depth)
+        new_line(g);
+    g->filled = true;
+}
+
+static bool behind_key(const struct godoc *g)
+{
+    return g->out->n >= 2 && memcmp(g->out->p + g->out->n - 2, ": ", 2) == 0;
+}
+
+static void begin_value(struct godoc *g)
+{
+    if (!behind_key(g))
+        begin_item(g);
+}
+
+void godoc_open(struct godoc *g, char bracket)
+{
+    begin_value(g);
+    put(g, (struct slice){ &bracket, 1 });
+    g->depth++;
+    g->filled = false;
+}
+
+void godoc_close(struct godoc *g, char bracket)
+{
+    g->depth--;
+    if (g->filled)
+        new_line(g);
+    put(g, (struct slice){ &bracket, 1 });
+    g->filled = true;
+}
+
+static void put_string(struct godoc *g, struct slice text)
+{
+    if (!g->rc)
+        g->rc = gojson_text(g->out, text);
+}
+
+void godoc_key(struct godoc *g, const char *key)
+{
+    begin_item(g);
+    put_string(g, (struct slice){ key, strlen(key) });
+    put(g, SLICE(": "));
+}
+
+void godoc_text(struct godoc *g, struct slice text)
+{
+    begin_value(g);
+    put_string(g, text);
+}
+
+void godoc_int(struct godoc *g, int64_t n)
+{
+    begin_value(g);
+    if (!g->rc)
+        g->rc = buf_addf(g->out, "%lld", (long long)n);
+}
+
+void godoc_member(struct godoc *g, const char *key, struct slice text)
+{
+    if (text.n == 0)
+        return;
+    godoc_key(g, key);
+    godoc_text(g, text);
+}
+
+void godoc_end(struct godoc *g)
+{
+    put(g, SLICE("\n"));
+}
+
+/* ---- documents of others ---- */
+
+static void raw_key(struct godoc *g, struct slice quoted)
+{
+    begin_item(g);
+    put(g, quoted);
+    put(g, SLICE(": "));
+}
+
+void godoc_value(struct godoc *g, struct slice json)
+{
+    begin_value(g);
+    if (!g->rc)
+        g->rc = gojson_indent(g->out, json, (unsigned)g->depth);
+}
+
+/* ---- changing one ---- */
+
+struct editing {
+    struct godoc g;
+    const char *const *order;
+    const struct godoc_set *set;
+    size_t n;
+    bool there[SETS_MAX]; /* a member of the object: it keeps the place that it has there */
+    bool done[SETS_MAX];
+};
+
+static size_t rank_of(const char *const order[], const char *key)
+{
+    size_t i = 0;
+
+    while (order[i] && strcmp(order[i], key) != 0)
+        i++;
+    return i;
+}
+
+static size_t rank_of_quoted(const char *const order[], struct slice key)
+{
+    size_t i = 0;
+
+    while (order[i] && !json_string_is(key, order[i]))
+        i++;
+    return i;
+}
+
+static void put_set(struct editing *x, size_t i)
+{
+    if (x->done[i])
+        return;
+    x->done[i] = true;
+    if (x->set[i].value.n == 0)
+        return;
+    godoc_key(&x->g, x->set[i].key);
+    godoc_value(&x->g, x->set[i].value);
+}
+
+/* New members that belong before this rank. */
+static void put_due(struct editing *x, size_t rank)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (!x->there[i] && rank_of(x->order, x->set[i].key) < rank)
+            put_set(x, i);
+}
+
+static void edit_member(struct editing *x, struct slice key, struct slice value)
+{
+    size_t rank = rank_of_quoted(x->order, key);
+
+    if (x->order[rank]) /* a member that we do not know tells nothing about places */
+        put_due(x, rank);
+    for (size_t i = 0; i < x->n; i++)
+        if (x->there[i] && json_string_is(key, x->set[i].key)) {
+            put_set(x, i);
+            return;
+        }
+    raw_key(&x->g, key);
+    godoc_value(&x->g, value);
+}
+
+enum err_code godoc_edit(struct slice object, const char *const order[],
+                         const struct godoc_set set[], size_t n, struct buf *out)
+{
+    struct editing x = { .order = order, .set = set, .n = n };
+    struct json_iter it;
+    struct slice key, value;
+
+    if (n > SETS_MAX)
+        return ERR_USAGE;
+    for (size_t i = 0; i < n; i++)
+        x.there[i] = json_get(object, set[i].key, &value);
+    godoc_init(&x.g, out);
+    godoc_open(&x.g, '{');
+    if (json_iter_open(&it, object))
+        while (!x.g.rc && json_iter_next(&it, &key, &value))
+            edit_member(&x, key, value);
+    put_due(&x, SIZE_MAX);
+    godoc_close(&x.g, '}');
+    godoc_end(&x.g);
+    return x.g.rc;
+}

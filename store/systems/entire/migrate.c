@@ -1,0 +1,58 @@
+#include "store/systems/entire/migrate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/repo.h"
+#include "store/systems/entire/state_write.h"
+#include "store/systems/entire/treewrite.h"
+
+static void name_ref(struct slice base, struct slice worktree, char ref[ENTIRE_SHADOW_NAME + 16])
+{
+    char name[ENTIRE_SHADOW_NAME];
+
+    entire_shadow_name(base, worktree, name);
+    snprintf(ref, ENTIRE_SHADOW_NAME + 16, ENTIRE_HEADS "%s", name);
+}
+
+/* The new name comes before the old one goes: a crash between them leaves the commits named twice. Where a session has
+ * begun under the new name already, both stay. */
+static enum err_code rename_branch(const struct view *v, const char *from, const char *to,
+                                   struct err *e)
+{
+    git_oid tip, other;
+
+    if (strcmp(from, to) == 0 || !repo_ref(v->repo, from, &tip) || repo_ref(v->repo, to, &other))
+        return ERR_OK;
+    enum err_code rc = ref_move(v->repo, to, NULL, &tip, "entire: HEAD moved", e);
+
+    return rc ? rc : ref_move(v->repo, from, &tip, NULL, "entire: HEAD moved", e);
+}
+
+enum err_code migrate(struct view *v, struct slice *base, struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    char hex[GIT_OID_HEXSZ + 1], from[ENTIRE_SHADOW_NAME + 16], to[ENTIRE_SHADOW_NAME + 16];
+    git_oid head;
+
+    if (!repo_ref(v->repo, "HEAD", &head))
+        return err_set(e, ERR_FORMAT, v->store->base.path,
+                       "write a checkpoint: there is no commit yet");
+    git_oid_tostr(hex, sizeof hex, &head);
+    *base = arena_copy(&v->arena, (struct slice){ hex, GIT_OID_HEXSZ });
+    if (!base->p)
+        return err_set(e, ERR_NOMEM, v->store->base.path, "write a checkpoint: out of memory");
+    if (slice_eq(s->base, *base))
+        return ERR_OK;
+    name_ref(s->base, s->worktree_id, from);
+    name_ref(*base, s->worktree_id, to);
+    /* Lines of people and agents are counted from the old base on, also where the file did not say so. */
+    const struct godoc_set set[] = {
+        { "base_commit", state_text(&v->arena, *base) },
+        { "attribution_base_commit", state_text(&v->arena, s->attribution_base) },
+    };
+    enum err_code rc = rename_branch(v, from, to, e);
+
+    return rc ? rc : state_change(v->store, s, set, sizeof set / sizeof *set, e);
+}

@@ -1,0 +1,241 @@
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lite/time.h"
+#include "store/systems/entire/disktree.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/links.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/planning.h"
+#include "store/systems/entire/safety.h"
+
+/* What a rewind to a checkpoint would be: its tree into the work tree. HEAD, the index, the branch and the shadow
+ * branch stay where they are.
+ *
+ * Two rules. Ours: a file that the checkpoint lacks goes when it is known to be work of the sessions (some checkpoint of
+ * the branch has it), so also one that is tracked in HEAD; what git ignores and what was there before the session stays; a
+ * file that nobody knows is listed and left alone unless that is allowed. Entire's own (4.2): every file goes that
+ * neither the checkpoint, nor HEAD, nor the list of the session's beginning has, ignored ones too. */
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "plan a rewind: out of memory");
+}
+
+/* ---- which tree ---- */
+
+static enum err_code find_trees(struct planning *p, struct err *e)
+{
+    const struct view *v = &p->view;
+    struct links links;
+
+    p->has_head = view_head_tree(v, &p->head);
+    if (p->point->source == POINT_SHADOW) {
+        p->wanted = p->point->tree;
+        p->has_last = view_branch_tree(v, p->point->branch.p, &p->last);
+        return ERR_OK;
+    }
+    enum err_code rc = links_read(v->repo, &p->view.arena, &links, e);
+    const struct link *link = rc ? NULL : links_find(&links, p->point->id);
+
+    if (rc)
+        return rc;
+    if (!link || !view_commit_tree(v, &link->commit, &p->wanted))
+        return err_set(e, ERR_NOT_FOUND, v->store->base.path,
+                       "rewind: no commit of this repository carries checkpoint %s",
+                       p->point->id.p);
+    p->last = p->head;
+    p->has_last = p->has_head;
+    return ERR_OK;
+}
+
+/* The newest shadow tree says more of the present work than HEAD does. */
+static void prefer_shadow(struct planning *p)
+{
+    const struct view *v = &p->view;
+    char name[ENTIRE_SHADOW_NAME], hex[GIT_OID_HEXSZ + 1];
+    git_oid head;
+
+    if (p->point->source == POINT_SHADOW || git_reference_name_to_id(&head, v->repo, "HEAD"))
+        return;
+    git_oid_tostr(hex, sizeof hex, &head);
+    entire_shadow_name((struct slice){ hex, GIT_OID_HEXSZ },
+                       (struct slice){ v->store->worktree_id, strlen(v->store->worktree_id) },
+                       name);
+    p->has_last = view_branch_tree(v, name, &p->last) || p->has_last;
+}
+
+/* ---- files that are to go ---- */
+
+static bool in_tree(struct planning *p, const git_oid *tree, const char *path)
+{
+    git_oid blob;
+    unsigned mode;
+
+    return planning_entry(p, tree, path, &blob, &mode);
+}
+
+/* Does any checkpoint of the branch have it? Of a commit: does HEAD? */
+static bool is_known(struct planning *p, const char *path)
+{
+    const struct point_list *all = &p->view.catalog->points;
+
+    if (p->has_last && in_tree(p, &p->last, path))
+        return true;
+    if (p->point->source != POINT_SHADOW)
+        return p->has_head && in_tree(p, &p->head, path);
+    for (size_t i = 0; i < all->n; i++)
+        if (all->point[i].source == POINT_SHADOW &&
+            slice_eq(all->point[i].branch, p->point->branch) &&
+            in_tree(p, &all->point[i].tree, path))
+            return true;
+    return false;
+}
+
+/* Entire's own rule, the whole of it. */
+static bool goes_by_entire(struct planning *p, const char *path)
+{
+    return p->has_start && !planning_at_start(p, path) &&
+           !(p->has_head && in_tree(p, &p->head, path));
+}
+
+/* Ours. What was there at the start goes only when HEAD has it too, so that git can give it back. */
+static bool goes(struct planning *p, const char *path)
+{
+    bool tracked = p->has_head && in_tree(p, &p->head, path);
+
+    if (planning_at_start(p, path) && !tracked)
+        return false;
+    return is_known(p, path) || !tracked;
+}
+
+static enum err_code add_removal(struct planning *p, const char *path, struct rewind_plan *plan,
+                                 struct err *e)
+{
+    struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", p->view.root, path),
+                               .want = REWIND_ABSENT };
+
+    if (!t.path)
+        return no_memory(e);
+    for (const char *c = path; (c = strchr(c, '/')); c++)
+        t.prune++;
+    if (!p->entire_rule && planning_last(p, path, &t, &plan->arena))
+        return no_memory(e);
+    return rewind_plan_add(plan, &t, e);
+}
+
+static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    struct disktree disk;
+    enum err_code rc =
+        disktree_read(p->view.repo, p->view.root, p->entire_rule, &p->view.arena, &disk, e);
+
+    for (size_t i = 0; i < disk.n && !rc; i++) {
+        const char *path = disk.path[i];
+
+        if (in_tree(p, &p->wanted, path))
+            continue;
+        if (p->entire_rule ? goes_by_entire(p, path) : goes(p, path))
+            rc = add_removal(p, path, plan, e);
+    }
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+static enum err_code describe(struct planning *p, struct rewind_plan *plan)
+{
+    struct arena *a = &plan->arena;
+
+    plan->system = "entire";
+    plan->session = arena_copy(a, p->view.session->id).p;
+    plan->point = arena_copy(a, p->point->id).p;
+    plan->root = arena_format(a, "%s", p->view.root);
+    plan->point_ms = p->point->time_ms;
+    plan->before = safety_keep;
+    return plan->session && plan->point && plan->root ? ERR_OK : ERR_NOMEM;
+}
+
+static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, const char *many,
+                          struct err *e)
+{
+    char text[160];
+
+    if (n == 0)
+        return ERR_OK;
+    snprintf(text, sizeof text, "%zu %s", n, n == 1 ? one : many);
+    return rewind_plan_note(plan, text, e);
+}
+
+static enum err_code add_notes(const struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    enum err_code rc = note(
+        plan, p->apart, "file in .claude or .gemini is in the checkpoint too, and is not touched",
+        "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
+
+    if (!rc)
+        rc = note(plan, p->links, "link or submodule of the checkpoint is left as it is",
+                  "links or submodules of the checkpoint are left as they are", e);
+    if (!rc)
+        rc = note(plan, p->filtered, "file that a git filter looks after is left as it is",
+                  "files that a git filter looks after are left as they are", e);
+    if (!rc && p->point->source != POINT_SHADOW)
+        rc = rewind_plan_note(plan,
+                              "the files are those of the commit that carries this checkpoint", e);
+    return rc;
+}
+
+static enum err_code make(struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    enum err_code rc = find_trees(p, e);
+
+    if (rc)
+        return rc;
+    prefer_shadow(p);
+    rc = planning_start(p, e);
+    if (!rc && describe(p, plan))
+        rc = no_memory(e);
+    if (!rc)
+        rc = planning_files(p, plan, e);
+    if (!rc)
+        rc = add_removals(p, plan, e);
+    return rc ? rc : add_notes(p, plan, e);
+}
+
+static enum err_code plan_by(const struct store *st, const struct session_ref *ref,
+                             struct slice point, bool entire_rule, struct rewind_plan *out,
+                             struct err *e)
+{
+    struct planning p = { .entire_rule = entire_rule };
+    struct rewind_plan plan = { .point_ms = TIME_NONE };
+    enum err_code rc = view_open(st, ref, &p.view, e);
+
+    if (rc)
+        return rc;
+    if (!p.view.root)
+        rc = err_set(e, ERR_UNSUPPORTED, p.view.store->base.path,
+                     "rewind: the repository has no work tree here");
+    if (!rc)
+        rc = view_point(&p.view, point, &p.point, e);
+    if (!rc)
+        rc = make(&p, &plan, e);
+    view_close(&p.view);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
+
+enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
+                          struct rewind_plan *out, struct err *e)
+{
+    return plan_by(st, ref, point, false, out, e);
+}
+
+enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
+                              struct slice point, struct rewind_plan *out, struct err *e)
+{
+    return plan_by(st, ref, point, true, out, e);
+}

@@ -1,0 +1,107 @@
+#include <string.h>
+
+#include "lite/time.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/links.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/prompts.h"
+#include "store/systems/entire/repo.h"
+#include "store/systems/entire/view.h"
+
+/* Entire's checkpoints as points to go back to. Each is how things were when a turn ended: its prompt is the one that
+ * was answered then, its files are those that changed up to then. */
+
+static const char no_commit[] =
+    "no commit of this repository carries it: only its conversation is left";
+
+static bool is_ours(const char *path)
+{
+    return strncmp(path, ".entire/", 8) == 0;
+}
+
+/* How many files the shadow commit changed against the one before: that of another session, perhaps, but then what
+ * that one changed is in both. The first is compared with the commit it was made on. */
+static size_t count_files(const struct view *v, const struct point *p)
+{
+    git_tree *now = NULL, *before = NULL;
+    git_diff *diff = NULL;
+    git_oid from;
+    size_t n = 0;
+
+    if (p->source != POINT_SHADOW)
+        return p->files;
+    if (git_tree_lookup(&now, v->repo, &p->tree) == 0 && view_before(v, p, &from) &&
+        git_tree_lookup(&before, v->repo, &from) == 0 &&
+        git_diff_tree_to_tree(&diff, v->repo, before, now, NULL) == 0)
+        for (size_t i = 0; i < git_diff_num_deltas(diff); i++)
+            n += !is_ours(git_diff_get_delta(diff, i)->new_file.path);
+    git_diff_free(diff);
+    git_tree_free(before);
+    git_tree_free(now);
+    return n;
+}
+
+/* What was asked in the turn; of a sub-agent's task the line that Entire made of it. */
+static bool prompt_of(const struct view *v, const struct point *p, const struct link *link,
+                      struct arena *a, struct slice *out)
+{
+    struct buf text = { 0 };
+    struct slice prompt = p->text;
+
+    if (p->task.n == 0 && prompts_read(v->repo, p, &text))
+        prompt = prompts_last(buf_slice(&text));
+    if (prompt.n == 0 && link)
+        prompt = link->subject;
+    *out = arena_copy(a, prompt);
+    buf_fini(&text);
+    return out->p != NULL;
+}
+
+static enum checkpoint_kind kind_of(const struct point *p)
+{
+    if (p->source != POINT_SHADOW)
+        return CHECKPOINT_COMMIT;
+    return p->task.n ? CHECKPOINT_TASK : CHECKPOINT_TURN;
+}
+
+static enum err_code add_point(const struct view *v, const struct links *links,
+                               const struct point *p, struct checkpoint_list *list, struct err *e)
+{
+    struct checkpoint *c = &list->checkpoint[list->n++];
+    const struct link *link = p->source == POINT_SHADOW ? NULL : links_find(links, p->id);
+
+    *c = (struct checkpoint){ .id = arena_copy(&list->arena, p->id),
+                              .message = SLICE(""),
+                              .time_ms = p->time_ms,
+                              .kind = kind_of(p),
+                              .files = count_files(v, p),
+                              .why = p->source == POINT_SHADOW || link ? NULL : no_commit };
+    return c->id.p && prompt_of(v, p, link, &list->arena, &c->prompt)
+               ? ERR_OK
+               : err_set(e, ERR_NOMEM, p->id.p, "list checkpoints: out of memory");
+}
+
+enum err_code entire_checkpoints(const struct store *st, const struct session_ref *ref,
+                                 struct checkpoint_list *out, struct err *e)
+{
+    struct checkpoint_list list = { 0 };
+    struct links links = { 0 };
+    struct view v;
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (v.session->n + 1));
+    if (!list.checkpoint)
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "list checkpoints: out of memory");
+    if (!rc && v.session->committed)
+        rc = links_read(v.repo, &v.arena, &links, e);
+    for (size_t i = 0; i < v.session->n && !rc; i++)
+        rc = add_point(&v, &links, &v.session->point[i], &list, e);
+    view_close(&v);
+    if (rc)
+        checkpoint_list_fini(&list);
+    else
+        *out = list;
+    return rc;
+}

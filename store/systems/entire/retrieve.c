@@ -1,0 +1,294 @@
+#include "store/retrieve.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lite/json.h"
+#include "lite/time.h"
+#include "store/change/change.h"
+#include "store/systems/configdir.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/repo.h"
+#include "store/systems/entire/talk.h"
+#include "store/systems/entire/view.h"
+
+/* The transcript of a checkpoint, put where Claude Code looks for it. The place follows from the work tree here and from
+ * the session's id, never from a path that somebody pushed. */
+
+enum { LOCAL_MAX = 1 << 30, TASK_MAX = 1 << 20 };
+
+struct retrieving {
+    struct view view;
+    const struct retrieve_request *req;
+    struct change *change;
+    struct retrieved out;
+    struct err *e;
+};
+
+static enum err_code no_memory(struct retrieving *r)
+{
+    return err_set(r->e, ERR_NOMEM, "", "put a transcript back: out of memory");
+}
+
+/* ---- where it belongs ---- */
+
+static enum err_code place_of(struct retrieving *r, const struct catalog_session *s,
+                              struct slice id, const char **path)
+{
+    const struct entire *x = r->view.store;
+    struct arena *a = &r->out.arena;
+    char *config;
+    enum err_code rc = configdir_default(x->base.env, &config, r->e);
+    const char *projects = rc ? NULL : arena_format(a, "%s/projects", config);
+
+    if (rc)
+        return rc;
+    free(config);
+    if (!projects)
+        return no_memory(r);
+    r->out.folder = projects;
+    /* What the state says counts only when it is such a place itself. */
+    if (s && s->state && talk_is_place(s->state->transcript_path, projects, id))
+        *path = arena_format(a, "%s", s->state->transcript_path.p);
+    else
+        *path = talk_place(projects, r->view.root ? r->view.root : x->common, id, a);
+    return *path ? ERR_OK : no_memory(r);
+}
+
+/* ---- which is newer ---- */
+
+/* The newest time at the end: that of the last row that has one, however long it is. */
+static int64_t ends_at(struct slice text)
+{
+    int64_t ms = TIME_NONE;
+
+    while (text.n && ms == TIME_NONE) {
+        if (text.p[text.n - 1] == '\n')
+            text.n--;
+        const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
+        size_t at = nl ? (size_t)(nl + 1 - text.p) : 0;
+        struct slice value, line = { text.p + at, text.n - at };
+
+        if (json_get(line, "timestamp", &value) && json_type(value) == JSON_STRING &&
+            !time_parse((struct slice){ value.p + 1, value.n - 2 }, &ms))
+            ms = TIME_NONE;
+        text.n = at;
+    }
+    return ms;
+}
+
+static enum retrieve_state compare(struct slice here, struct slice kept)
+{
+    int64_t local = ends_at(here), checkpoint = ends_at(kept);
+
+    if (slice_eq(here, kept))
+        return RETRIEVE_UNCHANGED;
+    if (local == TIME_NONE || checkpoint == TIME_NONE || local > checkpoint)
+        return RETRIEVE_LOCAL_NEWER;
+    return local == checkpoint ? RETRIEVE_UNCHANGED : RETRIEVE_NEWER;
+}
+
+/* ---- a sub-agent's point ---- */
+
+/* The rows up to the one with this id; all of them when it is not there. */
+static struct slice up_to(struct slice text, struct slice uuid)
+{
+    struct slice rest = text, line, id;
+    struct arena a = { 0 };
+    bool torn;
+
+    while (slice_line(&rest, &line, &torn)) {
+        bool found = json_get_text(line, "uuid", &a, &id) && slice_eq(id, uuid);
+
+        arena_reset(&a);
+        if (found) {
+            text.n = (size_t)(rest.p - text.p);
+            break;
+        }
+    }
+    arena_fini(&a);
+    return text;
+}
+
+static struct slice cut_for_task(struct retrieving *r, const struct point *p, struct slice text)
+{
+    git_tree *tree = NULL;
+    struct buf json = { 0 };
+    struct slice uuid;
+    char path[600];
+
+    if (p->task.n == 0 || git_tree_lookup(&tree, r->view.repo, &p->tree))
+        return text;
+    snprintf(path, sizeof path, "%s%stasks/%s/checkpoint.json",
+             p->source == POINT_SHADOW ? p->metadata.p : "", p->source == POINT_SHADOW ? "/" : "",
+             p->task.p);
+    if (repo_blob_at(r->view.repo, tree, path, TASK_MAX, &json, NULL) == ERR_OK &&
+        json_get_text(buf_slice(&json), "checkpoint_uuid", &r->out.arena, &uuid) && uuid.n)
+        text = up_to(text, uuid);
+    buf_fini(&json);
+    git_tree_free(tree);
+    return text;
+}
+
+/* ---- the plan ---- */
+
+static enum err_code plan_write(struct retrieving *r, struct retrieve_item *item, struct slice kept,
+                                struct slice here, bool exists)
+{
+    struct step s = { .kind = STEP_PUT,
+                      .path = item->path,
+                      .bytes = kept,
+                      .old = here,
+                      .old_absent = !exists,
+                      .mtime_ns = INT64_MIN,
+                      .mode = exists ? 0 : 0600,
+                      .with_dir = !exists };
+
+    item->planned = item->state == RETRIEVE_NEW || item->state == RETRIEVE_NEWER ||
+                    (r->req->overwrite && item->state == RETRIEVE_LOCAL_NEWER);
+    return item->planned ? change_add(r->change, &s, r->e) : ERR_OK;
+}
+
+static enum err_code judge(struct retrieving *r, const struct point *p, struct retrieve_item *item,
+                           const struct talk *talk)
+{
+    struct buf here = { 0 };
+    struct slice kept = cut_for_task(r, p, buf_slice(&talk->bytes));
+    enum err_code rc =
+        place_of(r, catalog_find(r->view.catalog, p->session), p->session, &item->path);
+
+    if (rc)
+        return rc;
+    rc = file_read_all(AT_FDCWD, item->path, 0, LOCAL_MAX, &here, r->e);
+    bool exists = rc == ERR_OK;
+
+    if (rc == ERR_NOT_FOUND)
+        rc = ERR_OK;
+    if (!rc) {
+        item->state = exists ? compare(buf_slice(&here), kept) : RETRIEVE_NEW;
+        item->redacted = p->source != POINT_SHADOW;
+        rc = plan_write(r, item, kept, buf_slice(&here), exists);
+    }
+    buf_fini(&here);
+    return rc;
+}
+
+/* *found: the point keeps a transcript. */
+static enum err_code add_item(struct retrieving *r, const struct point *p, bool *found)
+{
+    struct arena *a = &r->out.arena;
+    struct retrieve_item *more, *item;
+    struct talk talk;
+    enum err_code rc = talk_open_at(r->view.repo, p, &talk, r->e);
+
+    *found = rc == ERR_OK;
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    more = arena_grow(a, r->out.item, r->out.n, sizeof *more);
+    if (more) {
+        r->out.item = more;
+        item = &more[r->out.n++];
+        *item = (struct retrieve_item){ .session = arena_copy(a, p->session),
+                                        .agent = arena_copy(a, p->agent),
+                                        .state = RETRIEVE_NOT_OURS };
+        if (!item->session.p || !item->agent.p)
+            rc = no_memory(r);
+        else if (talk.claude)
+            rc = judge(r, p, item, &talk);
+    } else {
+        rc = no_memory(r);
+    }
+    talk_close(&talk);
+    return rc;
+}
+
+/* Everybody's of a committed checkpoint; of a shadow commit only its own. */
+static enum err_code add_all(struct retrieving *r, const struct point *p)
+{
+    const struct point_list *all = &r->view.catalog->points;
+    bool found = false, any = false;
+    enum err_code rc = ERR_OK;
+
+    if (p->source == POINT_SHADOW)
+        rc = add_item(r, p, &any);
+    else
+        for (size_t i = 0; i < all->n && !rc; i++)
+            if (all->point[i].source != POINT_SHADOW && slice_eq(all->point[i].id, p->id)) {
+                rc = add_item(r, &all->point[i], &found);
+                any = any || found;
+            }
+    if (!rc && !any)
+        rc = err_set(r->e, ERR_NOT_FOUND, p->id.p, "put a transcript back: it keeps none");
+    return rc;
+}
+
+static enum err_code add_newest(struct retrieving *r)
+{
+    const struct catalog_session *s = r->view.session;
+    bool found = false;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = s->n; i-- > 0 && !found && !rc;)
+        rc = add_item(r, &s->point[i], &found);
+    if (!rc && !found)
+        rc = err_set(r->e, ERR_NOT_FOUND, r->view.store->base.path,
+                     "put a transcript back: no checkpoint of the session keeps one");
+    return rc;
+}
+
+enum err_code entire_retrieve(const struct store *st, const struct session_ref *ref,
+                              const struct retrieve_request *req, struct change *c,
+                              struct retrieved *out, struct err *e)
+{
+    struct retrieving r = { .req = req, .change = c, .e = e };
+    const struct point *p;
+    enum err_code rc = view_open(st, ref, &r.view, e);
+
+    if (rc)
+        return rc;
+    if (req->at.n) {
+        rc = view_point(&r.view, req->at, &p, e);
+        if (!rc)
+            rc = add_all(&r, p);
+    } else {
+        rc = add_newest(&r);
+    }
+    view_close(&r.view);
+    if (rc)
+        retrieved_fini(&r.out);
+    else
+        *out = r.out;
+    return rc;
+}
+
+/* ---- who goes on with it ---- */
+
+const char *entire_agent(const struct store *st, const struct session_ref *ref)
+{
+    static const struct {
+        const char *name, *section;
+    } agents[] = {
+        { "Claude Code", "claude" },
+        { "claude-code", "claude" },
+        { "Gemini CLI", "gemini" },
+        { "gemini", "gemini" },
+        { "Codex", "codex" },
+        { "codex", "codex" },
+        { "", "claude" },
+    };
+    const struct catalog_session *s;
+    struct catalog *c;
+    const char *section = NULL;
+
+    if (entire_session(st, ref->id, &c, &s, NULL))
+        return NULL;
+    struct slice agent = talk_agent(s);
+
+    for (size_t i = 0; i < sizeof agents / sizeof *agents && !section; i++)
+        if (slice_eq(agent, (struct slice){ agents[i].name, strlen(agents[i].name) }))
+            section = agents[i].section;
+    catalog_put(entire_of(st)->shelf, c);
+    return section;
+}

@@ -1,0 +1,112 @@
+#include "store/systems/entire/safety.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "store/rewind/pathrule.h"
+#include "store/systems/entire/repo.h"
+#include "store/systems/entire/treewrite.h"
+
+/* The path from the root; NULL: it is outside. */
+static const char *inside(const struct rewind_plan *plan, const char *path)
+{
+    struct slice root = { plan->root, strlen(plan->root) };
+
+    return pathrule_under((struct slice){ path, strlen(path) }, root) && path[root.n] == '/'
+               ? path + root.n + 1
+               : NULL;
+}
+
+static enum err_code put_entry(struct treewrite *t, const struct rewind_plan *plan,
+                               const struct rewind_entry *x, struct err *e)
+{
+    const char *path = inside(plan, x->target->path);
+    struct err why;
+
+    if (!path)
+        return ERR_OK;
+    enum err_code rc = treewrite_file(t, plan->root, path, &why);
+
+    /* What cannot be read is not rewound either: the plan refuses it. */
+    if (rc && x->chosen && x->action != REWIND_UNCHANGED) {
+        if (e)
+            *e = why;
+        return rc;
+    }
+    return rc == ERR_NOMEM ? err_set(e, rc, path, "keep the work tree: out of memory") : ERR_OK;
+}
+
+static enum err_code write_tree(git_repository *repo, const struct rewind_preview *p,
+                                const git_oid *head, git_oid *out, struct err *e)
+{
+    struct treewrite t;
+    git_commit *c = NULL;
+    git_oid base;
+    bool has_base = head && git_commit_lookup(&c, repo, head) == 0;
+
+    if (has_base)
+        base = *git_commit_tree_id(c);
+    git_commit_free(c);
+    enum err_code rc = treewrite_open(repo, has_base ? &base : NULL, &t, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < p->n && !rc; i++)
+        rc = put_entry(&t, p->plan, &p->entry[i], e);
+    if (!rc)
+        rc = treewrite_done(&t, out, e);
+    treewrite_close(&t);
+    return rc;
+}
+
+static enum err_code name_ref(char ref[96], int64_t at, struct err *e)
+{
+    unsigned char r[4];
+
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return err_sys(e, SAFETY_REFS, "draw a random name");
+    snprintf(ref, 96, SAFETY_REFS "%lld-%02x%02x%02x%02x", (long long)at, r[0], r[1], r[2], r[3]);
+    return ERR_OK;
+}
+
+static enum err_code commit(git_repository *repo, const struct rewind_preview *p,
+                            const git_oid *head, struct err *e)
+{
+    git_signature *sig = NULL;
+    struct commit_text c = { .parent = head, .parents = head != NULL };
+    struct buf message = { 0 };
+    git_oid id;
+    char ref[96];
+    enum err_code rc = author_now(repo, &sig, &c.author, e);
+
+    if (!rc && buf_addf(&message, "Before going back to %s\n\nSession: %s\n", p->plan->point,
+                        p->plan->session))
+        rc = err_set(e, ERR_NOMEM, p->plan->root, "keep the work tree: out of memory");
+    if (!rc)
+        rc = write_tree(repo, p, head, &c.tree, e);
+    c.committer = c.author;
+    c.message = buf_slice(&message);
+    if (!rc)
+        rc = commit_write(repo, &c, &id, e);
+    if (!rc)
+        rc = name_ref(ref, c.author.at, e);
+    if (!rc)
+        rc = ref_move(repo, ref, NULL, &id, "reprise: before a rewind", e);
+    buf_fini(&message);
+    git_signature_free(sig);
+    return rc;
+}
+
+enum err_code safety_keep(const struct rewind_preview *preview, struct err *e)
+{
+    git_repository *repo;
+    git_oid head;
+    enum err_code rc = repo_open(preview->plan->root, &repo, e);
+
+    if (rc)
+        return rc;
+    rc = commit(repo, preview, repo_ref(repo, "HEAD", &head) ? &head : NULL, e);
+    repo_close(repo);
+    return rc ? err_wrap(e, rc, "keep the work tree before it is changed") : ERR_OK;
+}

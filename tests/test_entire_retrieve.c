@@ -1,0 +1,172 @@
+#include "tests/support/entire.h"
+
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "store/retrieve.h"
+
+#define S "c1b2c3d4-0002-4000-8000-00000000000b"
+#define A "c1b2c3d4-0001-4000-8000-00000000000a"
+
+static struct slice text_of(const char *s)
+{
+    return (struct slice){ s, strlen(s) };
+}
+
+/* One question; what is planned is done when `apply`. */
+static enum retrieve_state ask(struct entire_world *w, const char *id, const char *at,
+                               bool overwrite, bool apply, size_t *written)
+{
+    struct session_ref ref = entire_world_find(w, id);
+    const struct retrieve_request req = { .at = text_of(at), .overwrite = overwrite };
+    struct change *c = change_new("retrieve");
+    struct retrieved r;
+    struct err e;
+    enum err_code rc = entire_ops.retrieve(w->store, &ref, &req, c, &r, &e);
+
+    if (rc)
+        fail_msg("%s: %s", e.path, e.text);
+    *written = 0;
+    for (size_t i = 0; i < r.n; i++)
+        *written += r.item[i].planned;
+    if (apply && c->n) {
+        char command[5000];
+
+        snprintf(command, sizeof command, "mkdir -p '%s'", r.folder);
+        assert_int_equal(system(command), 0);
+        c->text = "back";
+        assert_int_equal(change_do(&w->env, c, NULL), ERR_OK);
+    }
+    enum retrieve_state state = r.item[0].state;
+
+    retrieved_fini(&r);
+    change_free(c);
+    return state;
+}
+
+/* The live transcripts are moved away first: only the checkpoints have them. */
+static void make(struct entire_world *w, const char *which)
+{
+    entire_world_make(w, which);
+    free(entire_world_sh(w, "mv home/.claude home/away"));
+    /* What a state says counts only where it is a place of the agent's. */
+    free(entire_world_sh(
+        w,
+        "sed -i 's|\"transcript_path\": \".*\"|\"transcript_path\": \"/etc/x.jsonl\"|' "
+        "%s/.git/entire-sessions/*.json 2>/dev/null || true",
+        which));
+}
+
+/* Rows 47, 48 and 52. */
+static void a_transcript_comes_back_and_newer_ones_stay(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    size_t written;
+    char *path;
+
+    make(&w, "committed");
+    path = entire_world_sh(&w, "printf 'home/.claude/projects/%%s/" S ".jsonl' "
+                               "\"$(printf %%s \"$PWD/committed\" | tr -c 'A-Za-z0-9' -)\"");
+    assert_int_equal(ask(&w, S, "", false, false, &written), RETRIEVE_NEW);
+    assert_false(folder_has(&w.folder, path));
+    assert_int_equal(ask(&w, S, "", false, true, &written), RETRIEVE_NEW);
+    free(entire_world_sh(&w, "cmp %s home/away/projects/-srv-demo/" S ".jsonl", path));
+    assert_int_equal(ask(&w, S, "", false, true, &written), RETRIEVE_UNCHANGED);
+    assert_int_equal(written, 0);
+
+    /* A long last row, and a newer one. */
+    free(entire_world_sh(
+        &w,
+        "{ printf '{\"type\":\"x\",\"text\":\"'; head -c 100000 /dev/zero | tr '\\0' x; "
+        "printf '\",\"timestamp\":\"2027-01-01T00:00:00.000Z\"}\\n'; } >> %s",
+        path));
+    char *newer = entire_world_sh(&w, "sha256sum < %s", path);
+
+    assert_int_equal(ask(&w, S, "", false, true, &written), RETRIEVE_LOCAL_NEWER);
+    assert_int_equal(written, 0);
+    char *still = entire_world_sh(&w, "sha256sum < %s", path);
+
+    assert_string_equal(newer, still);
+    assert_int_equal(ask(&w, S, "", true, true, &written), RETRIEVE_LOCAL_NEWER);
+    assert_int_equal(written, 1);
+    free(entire_world_sh(&w, "cmp %s home/away/projects/-srv-demo/" S ".jsonl", path));
+
+    /* The old copy is kept. */
+    struct change_log *log;
+
+    assert_int_equal(change_log_open(&w.env, &log, NULL), ERR_OK);
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_OK);
+    change_log_close(log);
+    free(still);
+    still = entire_world_sh(&w, "sha256sum < %s", path);
+    assert_string_equal(newer, still);
+
+    free(entire_world_sh(&w, "sed -i '2,$d' %s", path));
+    assert_int_equal(ask(&w, S, "", false, false, &written), RETRIEVE_NEWER);
+    assert_int_equal(written, 1);
+    free(newer), free(still), free(path);
+    entire_world_remove(&w);
+}
+
+/* Row 50. */
+static void a_checkpoint_brings_all_of_its_sessions(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    size_t written;
+
+    make(&w, "committed");
+    assert_int_equal(ask(&w, A, "5f0c11d2ab34", false, true, &written), RETRIEVE_NEW);
+    assert_int_equal(written, 2);
+    free(entire_world_sh(&w, "test -s home/.claude/projects/*/" A ".jsonl && "
+                             "test -s home/.claude/projects/*/" S ".jsonl"));
+    /* Row 37: three pieces, and the sum that is said of them. */
+    assert_int_equal(ask(&w, A, "77aa88bb99cc", true, true, &written), RETRIEVE_UNCHANGED);
+    entire_world_remove(&w);
+}
+
+/* Row 49. */
+static void a_task_ends_where_it_ended(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    size_t written;
+
+    make(&w, "two-sessions");
+    char *hash =
+        entire_world_sh(&w, "awk '$2==1770631800{print $1}' expected/two-sessions/points.tsv");
+
+    assert_int_equal(ask(&w, "a1b2c3d4-0001-4000-8000-00000000000a", hash, false, true, &written),
+                     RETRIEVE_NEW);
+    char *last = entire_world_sh(&w, "tail -n 1 home/.claude/projects/*/a1b2*.jsonl");
+
+    assert_non_null(strstr(last, "\"uuid\":\"rt1\""));
+    free(hash), free(last);
+    entire_world_remove(&w);
+}
+
+static void the_agent_of_the_session_goes_on_with_it(void **state)
+{
+    (void)state;
+    struct entire_world w;
+
+    entire_world_make(&w, "committed");
+    struct session_ref ref = entire_world_find(&w, S);
+
+    assert_string_equal(entire_ops.agent(w.store, &ref), "claude");
+    entire_world_remove(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_transcript_comes_back_and_newer_ones_stay),
+        cmocka_unit_test(a_checkpoint_brings_all_of_its_sessions),
+        cmocka_unit_test(a_task_ends_where_it_ended),
+        cmocka_unit_test(the_agent_of_the_session_goes_on_with_it),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,122 @@
+#include <string.h>
+
+#include "lite/jsonout.h"
+#include "store/disk.h"
+#include "store/retrieve.h"
+#include "tui/commands/change.h"
+#include "tui/commands/retrieve.h"
+
+enum err_code retrieve_transcript(struct invocation *in, const struct session_ref *ref,
+                                  const struct retrieve_request *req, struct retrieved *out,
+                                  struct err *e)
+{
+    struct change *c = change_new("retrieve");
+    enum err_code rc =
+        c ? change_session(c, ref->store->ops->name, ref->id, e)
+          : err_set(e, ERR_NOMEM, ref->path.p, "put a transcript back: out of memory");
+
+    if (!rc) {
+        c->text = "transcript put back from its checkpoint";
+        rc = ref->store->ops->retrieve(ref->store, ref, req, c, out, e);
+    }
+    if (rc) {
+        change_free(c);
+        return rc;
+    }
+    if (c->n && !option_given(&in->options, OPTION_DRY_RUN)) {
+        rc = disk_private_dir(out->folder, e);
+        if (!rc)
+            rc = change_do(&in->world->env, c, e);
+    }
+    if (rc)
+        retrieved_fini(out);
+    change_free(c);
+    return rc;
+}
+
+static enum err_code write_json(struct invocation *in, const struct retrieved *r, struct err *e)
+{
+    struct jsonout j;
+
+    jsonout_init(&j, &in->out.buf);
+    jsonout_open(&j, '[');
+    for (size_t i = 0; i < r->n; i++) {
+        const struct retrieve_item *x = &r->item[i];
+        const char *word = retrieve_word(x->state);
+
+        jsonout_open(&j, '{');
+        jsonout_member(&j, "sessionId", x->session);
+        jsonout_member(&j, "agent", x->agent);
+        if (x->path)
+            jsonout_member(&j, "path", (struct slice){ x->path, strlen(x->path) });
+        jsonout_member(&j, "state", (struct slice){ word, strlen(word) });
+        jsonout_key(&j, "written");
+        jsonout_bool(&j, x->planned && !option_given(&in->options, OPTION_DRY_RUN));
+        jsonout_key(&j, "redacted");
+        jsonout_bool(&j, x->redacted);
+        jsonout_close(&j, '}');
+    }
+    jsonout_close(&j, ']');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
+
+static enum err_code write_text(struct invocation *in, const struct retrieved *r, struct err *e)
+{
+    static const char *const says[] = {
+        [RETRIEVE_NEW] = "was not here",
+        [RETRIEVE_UNCHANGED] = "is the same here",
+        [RETRIEVE_NEWER] = "is newer in the checkpoint",
+        [RETRIEVE_LOCAL_NEWER] = "is newer here: left alone unless --force is given",
+        [RETRIEVE_NOT_OURS] = "is of an agent that is not known here: left out",
+    };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct retrieve_item *x = &r->item[i];
+        bool done = x->planned && !option_given(&in->options, OPTION_DRY_RUN);
+
+        rc = out_text(&in->out, x->session, e);
+        if (!rc)
+            rc = out_addf(&in->out, e, "  %s%s%s\n", done ? "written" : says[x->state],
+                          done && x->redacted ? " (a redacted copy)" : "",
+                          x->planned && !done ? ", would be written" : "");
+    }
+    return rc;
+}
+
+/* Somebody else's newer work is a conflict, as a rewind's is. */
+static enum err_code left_alone(const struct retrieved *r, struct err *e)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->item[i].state == RETRIEVE_LOCAL_NEWER && !r->item[i].planned)
+            return err_set(e, ERR_STALE, r->item[i].path,
+                           "put a transcript back: the one here is newer (--force replaces it)");
+    return ERR_OK;
+}
+
+enum err_code retrieve_run(struct invocation *in, struct err *e)
+{
+    const char *at = in->options.at;
+    struct retrieve_request req = { .at = { at ? at : "", at ? strlen(at) : 0 },
+                                    .overwrite = option_given(&in->options, OPTION_FORCE) };
+    struct sessions s;
+    struct session_ref ref;
+    struct retrieved r;
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
+
+    if (rc)
+        return rc;
+    rc = change_supported(&ref, ref.store->ops->retrieve != NULL, "retrieve", e);
+    if (!rc)
+        rc = retrieve_transcript(in, &ref, &req, &r, e);
+    if (!rc) {
+        rc =
+            option_given(&in->options, OPTION_JSON) ? write_json(in, &r, e) : write_text(in, &r, e);
+        if (!rc)
+            rc = left_alone(&r, e);
+        retrieved_fini(&r);
+    }
+    sessions_close(&s);
+    return rc;
+}
