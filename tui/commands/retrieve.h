@@ -2,6 +2,7 @@
 #define TUI_COMMANDS_RETRIEVE_H
 
 #include "store/retrieve.h"
+#include "store/session.h"
 #include "tui/commands/command.h"
 
 /* Puts a session's transcript where its agent looks (store/retrieve.h), as one change that can be taken back; with
