@@ -1,17 +1,12 @@
 #include "tests/contract/contract.h"
 
+#include "tests/support/entire.h"
 #include "tests/test.h"
-
-#include <stdlib.h>
 
 /* Committed checkpoints, one session of which has a state and a live transcript too. */
 static void make(const struct folder *f)
 {
-    char command[1024];
-
-    snprintf(command, sizeof command, "bash '%s' '%s' committed >/dev/null", ENTIRE_SCRIPT,
-             f->path);
-    assert_int_equal(system(command), 0);
+    entire_world_build(f, "committed");
 }
 
 static const struct contract_session sessions[] = {

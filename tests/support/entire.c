@@ -69,14 +69,29 @@ void entire_world_open(struct entire_world *w, const char *name)
     assert_int_equal(entire_ops.open(&w->env, w->repo, &w->store, NULL), ERR_OK);
 }
 
+void entire_world_build(const struct folder *f, const char *which)
+{
+    /* Named for the script too: one that was changed makes anew. Absolute paths stand in states and in the two
+     * ends of a linked work tree. */
+    static const char script[] =
+        "set -e; C=%s/$(sha256sum '%s' | cut -c1-12)-%s; F='%s'; mkdir -p '%s'; "
+        "( flock 9; [ -d $C.made ] || { rm -rf $C; bash '%s' $C %s >/dev/null; mkdir $C.made; } ) "
+        "9>%s/lock; cp -a $C/. \"$F\"; "
+        "for x in $F/*/.git/entire-sessions/*.json $F/*/.git/worktrees/*/gitdir $F/wt/*/.git; do "
+        "[ ! -f \"$x\" ] || sed -i \"s|$C|$F|g\" \"$x\"; done";
+    char command[16384];
+
+    snprintf(command, sizeof command, script, ENTIRE_CACHE, ENTIRE_SCRIPT, which, f->path,
+             ENTIRE_CACHE, ENTIRE_SCRIPT, which, ENTIRE_CACHE);
+    free(run(command));
+}
+
 void entire_world_make(struct entire_world *w, const char *which)
 {
-    char command[8192];
 
     *w = (struct entire_world){ .store = NULL };
     folder_make(&w->folder);
-    snprintf(command, sizeof command, "bash '%s' '%s' %s", ENTIRE_SCRIPT, w->folder.path, which);
-    free(run(command));
+    entire_world_build(&w->folder, which);
     folder_path(&w->folder, "home", w->home);
     folder_path(&w->folder, "state", w->state);
     folder_path(&w->folder, "data", w->data);

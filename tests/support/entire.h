@@ -13,6 +13,8 @@ struct entire_world {
     char home[4096], state[4096], data[4096], repo[4096];
 };
 
+/* Makes one of them in a folder: a copy of one that was made once for all tests, with its paths changed. */
+void entire_world_build(const struct folder *f, const char *which);
 /* Builds one of them ("two-sessions", "edge", ...) and opens it as a store. */
 void entire_world_make(struct entire_world *w, const char *which);
 /* Opens another directory of the same world. */

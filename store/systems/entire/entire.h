@@ -62,6 +62,10 @@ enum err_code entire_messages(const struct store *st, const struct session_ref *
 enum err_code entire_retrieve(const struct store *st, const struct session_ref *ref,
                               const struct retrieve_request *req, struct change *c,
                               struct retrieved *out, struct err *e);
+enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
+                             struct restore *out, struct err *e);
+enum err_code entire_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                          struct err *e);
 const char *entire_agent(const struct store *st, const struct session_ref *ref);
 
 /* Looking for damage. */
@@ -87,6 +91,8 @@ enum err_code entire_checkpoints(const struct store *st, const struct session_re
                                  struct checkpoint_list *out, struct err *e);
 enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
+enum err_code entire_plan_talk(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *plan, struct err *e);
 enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
                               struct slice point, struct rewind_plan *out, struct err *e);
 

@@ -1,0 +1,127 @@
+#include <string.h>
+
+#include "lite/json.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/talk.h"
+#include "store/systems/entire/view.h"
+
+/* The conversation's part of going back, and of going on: both are the agent's own, so both are asked of the system of
+ * Claude Code, with the transcript that lies here. */
+
+/* The last row of the transcript that has an id: where the conversation ended at the checkpoint. */
+static bool last_id(struct slice text, struct arena *a, struct slice *id)
+{
+    while (text.n) {
+        if (text.p[text.n - 1] == '\n')
+            text.n--;
+        const char *nl = text.n ? memrchr(text.p, '\n', text.n) : NULL;
+        size_t at = nl ? (size_t)(nl + 1 - text.p) : 0;
+
+        if (json_get_text((struct slice){ text.p + at, text.n - at }, "uuid", a, id) && id->n) {
+            *id = arena_copy(a, *id);
+            return id->p != NULL;
+        }
+        text.n = at;
+    }
+    return false;
+}
+
+/* Messages up to the row with this id, and behind it. */
+static enum err_code count(const struct store *st, const struct session_ref *lent, struct slice id,
+                           struct rewind_talk *talk, struct err *e)
+{
+    struct transcript *t;
+    struct id128 at = id128_of(id);
+    bool behind = false;
+    enum err_code rc = claude_ops.load(st, lent, NULL, &t, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < t->n; i++) {
+        bool speaks = t->message[i].kind == MESSAGE_USER || t->message[i].kind == MESSAGE_ASSISTANT;
+
+        talk->kept += speaks && !behind;
+        talk->dropped += speaks && behind;
+        behind = behind || id128_eq(t->message[i].id, at);
+    }
+    transcript_free(t);
+    return ERR_OK;
+}
+
+static enum err_code resume_after(const struct store *st, const struct session_ref *ref,
+                                  struct talk *live, struct slice id, struct rewind_plan *plan,
+                                  struct err *e)
+{
+    struct session_ref lent = talk_lend(live, ref);
+    struct rewind_talk talk = { .how = TALK_RESUME_AT };
+    enum err_code rc = count(st, &lent, id, &talk, e);
+
+    if (rc)
+        return rc;
+    if (talk.dropped == 0) {
+        talk.how = TALK_NONE;
+        plan->talk = talk;
+        return ERR_OK;
+    }
+    talk.change = change_new("rewind");
+    rc = talk.change ? claude_ops.resume_at(st, &lent, id, talk.change, e)
+                     : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+    if (rc)
+        rewind_talk_fini(&talk);
+    else
+        plan->talk = talk;
+    return rc;
+}
+
+enum err_code entire_plan_talk(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *plan, struct err *e)
+{
+    struct view v;
+    const struct point *p;
+    struct talk then = { .fd = -1 }, live = { .fd = -1 };
+    struct slice id;
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    rc = view_point(&v, point, &p, e);
+    if (!rc)
+        rc = talk_open_at(v.repo, p, &then, e);
+    if (!rc)
+        rc = talk_open(st, ref, &live, e);
+    if (!rc && (live.from != TALK_LIVE || !live.claude))
+        rc =
+            err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                    "rewind: the conversation is not on this machine (reprise retrieve brings it)");
+    if (!rc && !last_id(buf_slice(&then.bytes), &plan->arena, &id))
+        rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
+                     "rewind: the checkpoint's transcript names no row");
+    if (!rc) {
+        plan->point = arena_copy(&plan->arena, p->id).p;
+        plan->point_ms = p->time_ms;
+        rc = plan->point ? resume_after(st, ref, &live, id, plan, e)
+                         : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+    }
+    talk_close(&then);
+    talk_close(&live);
+    view_close(&v);
+    return rc;
+}
+
+/* What a host needs to go on with a conversation of Claude Code's. */
+enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
+                             struct restore *out, struct err *e)
+{
+    struct talk talk;
+    enum err_code rc = talk_open(st, ref, &talk, e);
+
+    if (rc)
+        return rc;
+    struct session_ref lent = talk_lend(&talk, ref);
+
+    rc = talk.claude ? claude_ops.restore(st, &lent, at, out, e)
+                     : err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                               "restore: the format of this agent is not known");
+    talk_close(&talk);
+    return rc;
+}
