@@ -21,5 +21,6 @@ mkdir "$dir/changes"
 "$programs/bench_change" "$reprise" "$dir/changes" "$files" "$rounds"
 "$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))
 "$programs/bench_rewind" "$dir" "$files" "$rounds"
+"$programs/bench_goat" "$dir/goat" "$((sessions / 2))" "$files" "$rounds"
 "$programs/bench_filter" "$rows"
 "$programs/bench_update" "$rows"
