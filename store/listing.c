@@ -276,6 +276,12 @@ static bool is_copy(struct listing *l, const struct found *f)
     return copy;
 }
 
+static void tell_damaged(const struct listing_query *q, const struct session_row *row)
+{
+    if (row && row->hidden == HIDDEN_DAMAGED && q->damaged)
+        q->damaged(row, q->damaged_arg);
+}
+
 static bool is_wanted(struct listing *l, const struct session_ref *ref,
                       const struct session_row *row)
 {
@@ -325,6 +331,7 @@ static enum err_code visit_newest(size_t i, const struct session_row *row, void 
     struct walk *w = arg;
     enum err_code rc = ERR_OK;
 
+    tell_damaged(&w->l->q, row);
     if (is_wanted(w->l, w->order[i], row) && on_page(w))
         rc = w->fn(row, w->arg, e);
     return !rc && w->full ? ERR_CANCELLED : rc;
@@ -374,6 +381,7 @@ static enum err_code visit_for_key(size_t i, const struct session_row *row, void
 {
     struct sorting *s = arg;
 
+    tell_damaged(&s->l->q, row);
     if (!is_wanted(s->l, s->order[i], row))
         return ERR_OK;
     struct key *key = &s->key[s->n];

@@ -24,6 +24,10 @@ enum listing_sort {
     LISTING_TITLE,   /* by the summary's bytes */
 };
 
+/* A session that is there and cannot be listed, because what its system writes about it cannot be used (row->problem);
+ * in no order, valid during the call. */
+typedef void listing_damaged_fn(const struct session_row *row, void *arg);
+
 struct listing_query {
     struct scope scope;
     enum listing_sort sort;
@@ -31,6 +35,8 @@ struct listing_query {
     int64_t since_ms, before_ms; /* since <= lastModified < before; TIME_NONE: open */
     bool archived;               /* only sessions marked as archived */
     int64_t limit, offset;       /* in listable sessions; limit <= 0: no limit */
+    listing_damaged_fn *damaged; /* may be NULL */
+    void *damaged_arg;
 };
 
 struct listing;

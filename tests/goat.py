@@ -245,6 +245,7 @@ def protected(c):
     put(base + '/hurt/metadata.json', '{"id":')
     c.same('G5 a damaged one does not hide the others', len(s.rows()), 4)
     c.need('G5 and is named', b'hurt' in s.run('doctor').stdout)
+    c.need('G5 beside a list too', b'/hurt/metadata.json: list: metadata.json is no JSON' in s.run('list', '--all').stderr)
     put(base + '/dir-name/metadata.json', '{"id":"own-name","cwd":"/x","updated_at":"2026-02-08T10:01:01Z"}')
     c.same('G6 both names', [r['recordedId'] for r in s.rows() if r['sessionId'] == 'dir-name'], ['own-name'])
     c.same('G6 by either', s.json('info', 'own-name')['sessionId'], 'dir-name')
@@ -412,7 +413,7 @@ def main():
     for part in reading, rewinding, changing, appending, oversized, protected, document, bad_input, locked:
         part(c)
     print(f'{c.passed} passed, {c.failed} failed')
-    sys.exit(1 if c.failed or c.passed < 138 else 0)
+    sys.exit(1 if c.failed or c.passed < 139 else 0)
 
 
 if __name__ == '__main__':

@@ -98,6 +98,15 @@ static enum err_code say_unreadable(struct invocation *in, const struct sessions
     return rc;
 }
 
+static void say_damaged(const struct session_row *row, void *arg)
+{
+    const struct invocation *in = arg;
+    struct err note = { 0 };
+
+    err_set(&note, ERR_FORMAT, row->ref.path.p, "list: %s", row->problem);
+    report_line(in->err_fd, &note);
+}
+
 enum err_code list_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -113,6 +122,10 @@ enum err_code list_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     rc = make_query(in, &s.scope, &q, e);
+    if (rc == ERR_OK) {
+        q.damaged = say_damaged;
+        q.damaged_arg = in;
+    }
     if (rc == ERR_OK)
         rc = listing_open(s.store, s.n, &q, &listing, e);
     if (rc == ERR_OK)

@@ -64,6 +64,7 @@ struct list {
     size_t next_rest;   /* then among the entries */
     struct describe_job job[DESCRIBE_JOBS];
     struct problem_list *problems; /* owned; NULL: none */
+    size_t damaged;                /* sessions whose own records cannot be used: not listed */
     bool new_problems;             /* other than those of the listing before */
     struct list_widths widths;     /* the widest text of each column so far */
 

@@ -82,6 +82,9 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
         style = STYLE_WARN;
     } else if (l->marks > 0) {
         snprintf(text, sizeof text, "%zu marked", l->marks);
+    } else if (l->damaged > 0) {
+        snprintf(text, sizeof text, "%zu damaged: see reprise doctor", l->damaged);
+        style = STYLE_WARN;
     }
     int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
 

@@ -77,6 +77,7 @@ static void replace_roster(struct list *l)
     l->order.n = 0;
     l->sought = ENTRY_NONE;
     l->widths = (struct list_widths){ 0 };
+    l->damaged = 0;
     l->replace = false;
 }
 
@@ -229,10 +230,19 @@ static void reload_view(struct list *l, uint32_t entry, struct effects *fx)
         transcript_view_reload(l->view, &l->roster.entry[entry].ref, fx);
 }
 
+static bool is_damaged(const struct session_row *row)
+{
+    return row && row->hidden == HIDDEN_DAMAGED;
+}
+
 static void take_row(struct list *l, struct described *d, struct effects *fx)
 {
     struct session_row *row = d->row;
-    bool again = l->roster.entry[d->entry].row != NULL;
+    const struct session_row *before = l->roster.entry[d->entry].row;
+    bool again = before != NULL;
+
+    l->damaged += is_damaged(row);
+    l->damaged -= is_damaged(before);
 
     filter_set(&l->filter, d->entry, row && row->hidden == HIDDEN_NOT ? row : NULL);
     roster_set_row(&l->roster, d->entry, row);

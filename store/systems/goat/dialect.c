@@ -101,17 +101,11 @@ static bool hash_is_second(struct slice object)
            goat_key_is(key, "project_hash");
 }
 
-enum goat_dialect goat_dialect_of_metadata(struct slice object)
+enum goat_dialect goat_dialect_of_metadata(struct slice object, const struct goat_telltale *has)
 {
-    static const char *const names[] = { "id", "session_id", "parent_id", "total_tokens",
-                                         "total_cost_usd" };
-    enum { ID, SESSION_ID, PARENT_ID, TOKENS, COST, COUNT };
-    struct slice value[COUNT];
-
-    goat_members(object, names, COUNT, value);
-    if (value[SESSION_ID].p && !value[ID].p)
+    if (has->session_id && !has->id)
         return GOAT_DOC;
-    if (!value[COST].p && (value[PARENT_ID].p || value[TOKENS].p || hash_is_second(object)))
+    if (!has->total_cost && (has->parent_id || has->total_tokens || hash_is_second(object)))
         return GOAT_SPEC;
     return GOAT_SHIPPED;
 }

@@ -62,8 +62,12 @@ extern const struct goat_dialect_names goat_dialects[GOAT_DIALECTS];
 const char *goat_key(enum goat_dialect d, enum goat_field field);
 enum goat_form goat_form(enum goat_field field);
 
+/* What tells the dialect of a metadata document: which of these keys it has. */
+struct goat_telltale {
+    bool id, session_id, parent_id, total_tokens, total_cost;
+};
 /* Of a metadata document that is a valid object (goat.md B9). */
-enum goat_dialect goat_dialect_of_metadata(struct slice object);
+enum goat_dialect goat_dialect_of_metadata(struct slice object, const struct goat_telltale *has);
 /* Of a manifest that is a valid object. */
 enum goat_dialect goat_dialect_of_manifest(struct slice object);
 

@@ -143,6 +143,27 @@ static const char *outer_fault(struct slice document, struct goat_metadata *m)
     return json_type(m->object) == JSON_OBJECT ? NULL : "metadata.json holds no object";
 }
 
+static bool has(const struct slice value[SPELLINGS], const char *key)
+{
+    for (size_t i = 0; i < SPELLINGS; i++)
+        if (strcmp(spellings[i].key, key) == 0)
+            return value[i].p != NULL;
+    return false;
+}
+
+static enum goat_dialect dialect_of(struct slice object, const struct slice value[SPELLINGS])
+{
+    const struct goat_telltale told = {
+        .id = has(value, "id"),
+        .session_id = has(value, "session_id"),
+        .parent_id = has(value, "parent_id"),
+        .total_tokens = has(value, "total_tokens"),
+        .total_cost = has(value, "total_cost_usd"),
+    };
+
+    return goat_dialect_of_metadata(object, &told);
+}
+
 enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct goat_metadata *out)
 {
     const char *names[SPELLINGS];
@@ -157,7 +178,7 @@ enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct
     for (size_t i = 0; i < SPELLINGS; i++)
         names[i] = spellings[i].key;
     goat_members(m.object, names, SPELLINGS, value);
-    m.dialect = goat_dialect_of_metadata(m.object);
+    m.dialect = dialect_of(m.object, value);
     for (size_t i = 0; i < SPELLINGS; i++) {
         enum goat_field field = spellings[i].field;
 

@@ -24,10 +24,15 @@ struct describing {
 
 /* ---- the ends of the log ---- */
 
-/* Most lines are told by their bytes to be no prompt, without being parsed. */
+enum { FRONT = 512 };
+
+/* Most lines are told by their bytes to be no prompt, without being parsed: the role mostly stands in front. */
 static bool may_be_prompt(struct slice line)
 {
-    return slice_has(line, "\"user\"");
+    struct slice front = { line.p, line.n < FRONT ? line.n : FRONT };
+
+    return slice_has(front, "\"role\":\"") ? slice_has(front, "\"user\"")
+                                           : slice_has(line, "\"user\"");
 }
 
 static bool read_line(struct slice line, struct goat_entry *e)
@@ -65,6 +70,20 @@ static struct slice first_prompt(struct describing *d)
     return found;
 }
 
+static void take_end(struct describing *d, const struct goat_entry *e, bool *ended)
+{
+    enum goat_role role = goat_entry_role(e);
+    struct slice time = e->timestamp;
+    int64_t ns;
+
+    if (d->newest_ms == TIME_NONE && json_type(time) == JSON_STRING && time.n > 2 &&
+        goat_time((struct slice){ time.p + 1, time.n - 2 }, &ns) && ns)
+        d->newest_ms = ns / 1000000;
+    *ended = role != GOAT_OTHER && role != GOAT_SYSTEM;
+    if (*ended && (role != GOAT_ASSISTANT || goat_entry_calls(e)))
+        d->row->flags |= SESSION_INTERRUPTED;
+}
+
 /* How the conversation ended, and the last thing that was asked. */
 static void read_tail(struct describing *d)
 {
@@ -73,16 +92,9 @@ static void read_tail(struct describing *d)
 
     while (line_last(&rest, &line, &torn) && (!ended || !d->row->last_prompt.n)) {
         struct goat_entry e;
-        enum goat_role role;
 
-        if (!ended && read_line(line, &e)) {
-            role = goat_entry_role(&e);
-            ended = role != GOAT_OTHER && role != GOAT_SYSTEM;
-            if (ended && (role != GOAT_ASSISTANT || goat_entry_calls(&e)))
-                d->row->flags |= SESSION_INTERRUPTED;
-        }
-        if (d->newest_ms == TIME_NONE && !goat_line_time(js_trim(line), &d->newest_ms))
-            d->newest_ms = TIME_NONE;
+        if (!ended && read_line(line, &e))
+            take_end(d, &e, &ended);
         if (!d->row->last_prompt.n)
             d->row->last_prompt = prompt_of(d, line);
     }
