@@ -102,7 +102,7 @@ function carried(r, id) {
         () => ({ type: 'history-suppression', sessionId: own(), cause: 'x' }),
         () => ({ type: 'custom-title', sessionId: own(), customTitle: r.pick(['T', 'é', '', ' ']) }),
         () => ({ type: 'ai-title', sessionId: own(), aiTitle: r.pick(['A', '']) }),
-        () => ({ type: 'derived-from', v: 1, sessionId: own(), sessions: [{ type: 'claude_code_session', id: r.uuid(), via: r.pick(['fork', 'resume']) }] }),
+        () => ({ type: 'derived-from', v: 1, sessionId: own(), sessions: [{ type: 'claude_code_session', id: r.pick([r.uuid(), r.uuid(), id, '', 5]), via: r.pick(['fork', 'resume', 'resume', 'x']), ...(r.chance(0.3) ? { started: r.pick(['2026', '', 7]) } : {}) }] }),
     ])();
 }
 
@@ -112,6 +112,8 @@ async function one(k) {
     const file = path.join(folder, `${id}.jsonl`);
     const rows = randomSession(r, id);
     for (let n = r.below(4); n > 0; n--) rows.splice(r.below(rows.length + 1), 0, JSON.stringify(carried(r, id)));
+    // Rows that were forked before.
+    if (r.chance(0.3)) rows.forEach((row, i) => { if (row.startsWith('{"parentUuid"') && r.chance(0.2)) rows[i] = row.replace('{', `{"forkedFrom":${JSON.stringify(r.pick([{ sessionId: id }, { sessionId: r.uuid() }, { sessionId: '' }, { sessionId: 5 }, null]))},`); });
     const text = rows.join('\n') + (r.chance(0.9) ? '\n' : '');
     fs.writeFileSync(file, text);
     const known = new Set(text.match(UUID) ?? []);

@@ -3,9 +3,16 @@
 #include "lite/json.h"
 #include "lite/jsonout.h"
 #include "store/systems/claude/facts.h"
+#include "store/systems/claude/fork_derived.h"
 
 /* Why a record is not complete, in the vendor's numbers. */
-enum { LOST_UNKNOWN = 1, LOST_DAMAGED = 12, LOST_CODES = 64 };
+enum {
+    LOST_UNKNOWN = 1,
+    LOST_UNWATCHED = 11,
+    LOST_DAMAGED = 12,
+    LOST_COMPACTED = 13,
+    LOST_CODES = 64
+};
 
 struct flow {
     struct fork *f;
@@ -15,8 +22,9 @@ struct flow {
     uint64_t lost;            /* bit c: code c is noted ... */
     uint8_t code[LOST_CODES]; /* ... in this order */
     size_t codes;
-    struct slice sessions; /* of the newest derived-from row; in the arena */
-    bool flows, derives;
+    struct fork_derived derived;
+    bool flows;
+    bool compacted; /* since the last row that summed up */
     enum err_code rc;
 };
 
@@ -66,6 +74,7 @@ static void read_records(struct flow *w, struct slice row)
 
     w->flows = true;
     if (json_get_true(row, "snapshot")) {
+        w->compacted = false;
         idset_fini(&w->tools);
         w->tools = (struct idset){ 0 };
         w->records.n = 0;
@@ -94,62 +103,88 @@ static void read_lost(struct flow *w, struct slice row)
         note(w, json_int(value, &code) ? code : LOST_UNKNOWN);
 }
 
-static bool is_session(struct slice value)
-{
-    struct slice id, via;
-
-    return claude_says(value, "type", "claude_code_session") && json_get(value, "id", &id) &&
-           json_type(id) == JSON_STRING && json_get(value, "via", &via) &&
-           json_type(via) == JSON_STRING;
-}
-
-/* A list with one entry that is not understood is damaged as a whole. */
 static void read_derived(struct flow *w, struct slice row)
 {
-    struct json_iter it;
-    struct slice list, key, value, version;
-    int64_t v = 0;
-    bool fine = json_get(row, "v", &version) && json_int(version, &v) && v == 1 &&
-                json_get(row, "sessions", &list) && json_type(list) == JSON_ARRAY;
+    bool damaged;
 
-    if (fine)
-        for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
-            fine = fine && is_session(value);
-    w->derives = true;
-    if (!fine) {
+    w->rc = fork_derived_read(&w->derived, row, &damaged);
+    if (damaged) {
         w->flows = true;
         note(w, LOST_DAMAGED);
-        return;
     }
-    w->sessions = arena_copy(&w->arena, list);
-    if (!w->sessions.p)
-        w->rc = ERR_NOMEM;
 }
 
+/* A message: was anybody watching what it read? */
+static enum err_code read_message(struct flow *w, size_t line, struct err *e)
+{
+    const struct index_line *l = &w->f->log.file.index.line[line];
+    bool watched =
+        !w->flows || (w->lost >> LOST_UNWATCHED & 1) || claude_line_has(l, MARK_SIDECHAIN);
+    struct slice row;
+
+    if (watched && l->kind != CLAUDE_SYSTEM)
+        return ERR_OK;
+    enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
+
+    if (rc)
+        return rc;
+    if (l->kind == CLAUDE_SYSTEM && claude_is_boundary(row) &&
+        !claude_line_has(l, MARK_SIDECHAIN) && claude_says(row, "sessionId", w->f->ref->id.p))
+        w->compacted = true;
+    if (!watched && !json_get_true(row, "dataFlowOn"))
+        note(w, LOST_UNWATCHED);
+    return ERR_OK;
+}
+
+/* Also one that a fork up to a message leaves out: it speaks of the session all the same. */
+static bool is_message(const struct index_line *l)
+{
+    return l->kind > 0 && l->kind < 64 && (CLAUDE_MAIN_KINDS >> l->kind & 1);
+}
+
+static bool is_flow(const struct index_line *l)
+{
+    return claude_line_is(l, CLAUDE_DATA_FLOW) || claude_line_is(l, CLAUDE_DATA_LOST) ||
+           claude_line_is(l, CLAUDE_DERIVED);
+}
+
+static enum err_code read_row(struct flow *w, size_t line, struct err *e)
+{
+    const struct index_line *l = &w->f->log.file.index.line[line];
+    struct slice row;
+
+    if (is_message(l))
+        return read_message(w, line, e);
+    if (!is_flow(l))
+        return ERR_OK;
+    enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
+
+    if (rc || !claude_says(row, "sessionId", w->f->ref->id.p))
+        return rc;
+    switch (l->kind) {
+    case CLAUDE_DATA_FLOW: read_records(w, row); break;
+    case CLAUDE_DATA_LOST: read_lost(w, row); break;
+    default: read_derived(w, row); break;
+    }
+    return ERR_OK;
+}
+
+/* Most sessions have no such rows, and then their messages need not be read. */
 static enum err_code read_rows(struct flow *w, struct err *e)
 {
     const struct index *ix = &w->f->log.file.index;
+    enum err_code rc = ERR_OK;
+    size_t i = 0;
 
-    for (size_t i = 0; i < ix->n && !w->rc; i++) {
-        const struct index_line *l = &ix->line[i];
-        struct slice row;
-
-        if (!claude_line_is(l, CLAUDE_DATA_FLOW) && !claude_line_is(l, CLAUDE_DATA_LOST) &&
-            !claude_line_is(l, CLAUDE_DERIVED))
-            continue;
-        enum err_code rc = claude_log_row(&w->f->log, i, &row, e);
-
-        if (rc)
-            return rc;
-        if (!claude_says(row, "sessionId", w->f->ref->id.p))
-            continue;
-        switch (l->kind) {
-        case CLAUDE_DATA_FLOW: read_records(w, row); break;
-        case CLAUDE_DATA_LOST: read_lost(w, row); break;
-        default: read_derived(w, row); break;
-        }
-    }
-    return ERR_OK;
+    while (i < ix->n && !is_flow(&ix->line[i]))
+        i++;
+    if (i == ix->n)
+        return ERR_OK;
+    for (i = 0; i < ix->n && !rc && !w->rc; i++)
+        rc = read_row(w, i, e);
+    if (w->flows && w->compacted)
+        note(w, LOST_COMPACTED);
+    return rc;
 }
 
 /* ---- what the fork says ---- */
@@ -193,41 +228,34 @@ static void write_flow(struct flow *w, struct jsonout *j)
     close_row(j);
 }
 
-static void write_session(struct jsonout *j, struct slice id, struct slice via)
+static enum err_code read_copied(struct flow *w, struct err *e)
 {
-    jsonout_open(j, '{');
-    jsonout_member(j, "type", SLICE("claude_code_session"));
-    jsonout_key(j, "id");
-    jsonout_raw(j, id);
-    jsonout_key(j, "via");
-    jsonout_raw(j, via);
-    jsonout_close(j, '}');
+    const struct index *ix = &w->f->log.file.index;
+
+    for (size_t i = 0; i < ix->n && !w->rc; i++) {
+        struct slice row;
+
+        if (!is_message(&ix->line[i]))
+            continue;
+        enum err_code rc = claude_log_row(&w->f->log, i, &row, e);
+
+        if (rc)
+            return rc;
+        w->rc = fork_derived_copied(&w->derived, row);
+    }
+    return ERR_OK;
 }
 
-static void write_derived(struct flow *w, struct jsonout *j)
+static enum err_code write_derived(struct flow *w, struct jsonout *j, struct err *e)
 {
-    struct json_iter it;
-    struct slice key, value, id, via;
-    bool named = false;
+    enum err_code rc = read_copied(w, e);
 
     open_row(w, j, "derived-from");
     jsonout_key(j, "sessions");
-    jsonout_open(j, '[');
-    for (bool more = json_iter_open(&it, w->sessions); more && json_iter_next(&it, &key, &value);) {
-        if (!json_get(value, "id", &id) || !json_get(value, "via", &via))
-            continue;
-        write_session(j, id, via);
-        named = named || json_string_is(id, w->f->ref->id.p);
-    }
-    if (!named) {
-        jsonout_open(j, '{');
-        jsonout_member(j, "type", SLICE("claude_code_session"));
-        jsonout_member(j, "id", w->f->ref->id);
-        jsonout_member(j, "via", SLICE("fork"));
-        jsonout_close(j, '}');
-    }
-    jsonout_close(j, ']');
+    if (!rc && !w->rc)
+        w->rc = fork_derived_write(&w->derived, w->f->ref->id, j);
     close_row(j);
+    return rc;
 }
 
 enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
@@ -239,11 +267,12 @@ enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
     jsonout_init(&j, out);
     if (!rc && !w.rc && w.flows)
         write_flow(&w, &j);
-    if (!rc && !w.rc && (w.flows || w.derives))
-        write_derived(&w, &j);
+    if (!rc && !w.rc && (w.flows || w.derived.any))
+        rc = write_derived(&w, &j, e);
     if (!rc && (w.rc || j.rc))
         rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
     idset_fini(&w.tools);
+    fork_derived_fini(&w.derived);
     buf_fini(&w.records);
     arena_fini(&w.arena);
     return rc;
