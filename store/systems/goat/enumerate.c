@@ -36,6 +36,7 @@ struct looking {
     struct slice folder, id;
     struct buf *bytes;
     struct arena *a; /* for the ref's texts and the metadata's */
+    bool whole;      /* all of the metadata is wanted, not the time alone */
 };
 
 static struct file_id id_of(const struct stat *sb)
@@ -114,7 +115,8 @@ static enum err_code look(const struct looking *l, struct goat_metadata *m, stru
     if (!choose_file(l, &file, &sb))
         return ERR_NOT_FOUND;
     snprintf(name, sizeof name, "%.*s/" GOAT_METADATA, SLICE_ARG(l->id));
-    if (goat_metadata_read(l->dirfd, name, l->bytes, l->a, m))
+    if (l->whole ? goat_metadata_read(l->dirfd, name, l->bytes, l->a, m)
+                 : goat_metadata_updated(l->dirfd, name, l->bytes, &m->updated_ns))
         return ERR_NOMEM;
     char *path = arena_format(l->a, "%s/%.*s/%s", l->sessions, SLICE_ARG(l->id), file);
 
@@ -168,7 +170,7 @@ static bool is_real_dir(int dirfd, const struct dirent *entry)
 
 static void visit(struct walk *w, struct looking *l)
 {
-    struct goat_metadata m;
+    struct goat_metadata m = { 0 };
     struct session_ref ref;
 
     arena_reset(&w->scratch);
@@ -188,7 +190,8 @@ static bool walk_base(const char *sessions, struct slice folder, void *arg)
 
     while (dir && !w->stopped && !w->no_memory && (entry = readdir(dir))) {
         struct slice id = { entry->d_name, strlen(entry->d_name) };
-        struct looking l = { w->store, dirfd(dir), sessions, folder, id, &w->bytes, &w->scratch };
+        struct looking l = { w->store, dirfd(dir), sessions,    folder,
+                             id,       &w->bytes,  &w->scratch, !w->scope->all };
 
         if (goat_is_id(id) && is_real_dir(l.dirfd, entry))
             visit(w, &l);
@@ -213,12 +216,12 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
                           struct slice id, struct arena *a, struct session_ref *ref, struct err *e)
 {
     int fd = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct goat_metadata m;
+    struct goat_metadata m = { 0 };
     struct buf bytes = { 0 };
     enum err_code rc = ERR_NOT_FOUND;
 
     if (fd >= 0) {
-        struct looking l = { st, fd, sessions, folder, id, &bytes, a };
+        struct looking l = { st, fd, sessions, folder, id, &bytes, a, false };
 
         rc = look(&l, &m, ref);
         close(fd);

@@ -192,13 +192,32 @@ enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct
     return ERR_OK;
 }
 
+/* One read of as many bytes as there are: a document is small, and is replaced as a whole. */
+static enum err_code read_document(int dirfd, const char *name, struct buf *bytes)
+{
+    struct file f;
+    size_t got = 0;
+    enum err_code rc = file_open(dirfd, name, 0, &f, NULL);
+
+    bytes->n = 0;
+    if (rc)
+        return rc;
+    if (f.id.size > GOAT_METADATA_MAX)
+        rc = ERR_FORMAT;
+    else
+        rc = buf_reserve(bytes, (size_t)f.id.size + 1);
+    if (!rc)
+        rc = file_read(&f, 0, bytes->p, (size_t)f.id.size, &got, NULL);
+    bytes->n = got;
+    file_close(&f);
+    return rc;
+}
+
 enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes, struct arena *a,
                                  struct goat_metadata *out)
 {
-    enum err_code rc;
+    enum err_code rc = read_document(dirfd, name, bytes);
 
-    bytes->n = 0;
-    rc = file_read_all(dirfd, name, 0, GOAT_METADATA_MAX, bytes, NULL);
     if (rc == ERR_NOMEM)
         return rc;
     if (!rc)
@@ -210,5 +229,24 @@ enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
     case ERR_FORMAT: out->why = "metadata.json is larger than 1 MiB"; break;
     default: out->why = "metadata.json cannot be read";
     }
+    return ERR_OK;
+}
+
+enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes, int64_t *ns)
+{
+    static const char key[] = "\"updated_at\"";
+    enum err_code rc = read_document(dirfd, name, bytes);
+    struct slice rest = rc ? (struct slice){ NULL, 0 } : buf_slice(bytes);
+    const char *p = rest.n ? find_bytes(rest.p, rest.n, key, sizeof key - 1) : NULL;
+
+    *ns = 0;
+    if (!p)
+        return rc == ERR_NOMEM ? rc : ERR_OK;
+    rest = (struct slice){ p + sizeof key - 1, rest.n - (size_t)(p - rest.p) - (sizeof key - 1) };
+    while (rest.n && (rest.p[0] == ' ' || rest.p[0] == ':'))
+        rest = (struct slice){ rest.p + 1, rest.n - 1 };
+    p = rest.n > 2 && rest.p[0] == '"' ? memchr(rest.p + 1, '"', rest.n - 1) : NULL;
+    if (p && !goat_time((struct slice){ rest.p + 1, (size_t)(p - rest.p) - 1 }, ns))
+        *ns = 0;
     return ERR_OK;
 }

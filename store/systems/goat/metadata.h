@@ -32,6 +32,11 @@ MUST_CHECK enum err_code goat_metadata_parse(struct slice document, struct arena
 MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
                                             struct arena *a, struct goat_metadata *out);
 
+/* Only the time of the last update, and as quickly as can be: what a list is sorted by. *ns is 0 where a plain look does
+ * not find one. */
+MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes,
+                                               int64_t *ns);
+
 /* RFC 3339 as Go writes it: seconds with up to nine digits, Z or an offset. False: no such time. */
 bool goat_time(struct slice text, int64_t *ns);
 
