@@ -24,7 +24,7 @@ struct store_ops;
  * The order of calls: host_make (once, where there is no store yet) -> open -> host_create -> host_append,
  * host_checkpoint, host_set in any order. A system that cannot do one of them has NULL in its place in struct
  * store_ops and the call answers ERR_UNSUPPORTED; so a host's own store is a struct store_ops with the members it
- * needs (the tests have one that lives in memory).
+ * needs (tests/support/memory_store.c is one that lives in memory).
  *
  * Texts handed in are borrowed for the call. Texts handed out live in the arena. */
 

@@ -1,0 +1,155 @@
+#include "tests/test.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "store/rewind/mode.h"
+#include "store/store.h"
+#include "tests/fault/trial.h"
+
+/* An ExAthena session goes back, files and log: wherever it breaks, both went or neither did, and nobody's line is
+ * lost. The plan is the system's own, made anew at every try. */
+
+#define AT(n) "\"2026-11-21T20:21:5" n ".343990Z\""
+#define USER(n, text)                                                                              \
+    "{\"data\":{\"message\":{\"role\":\"user\",\"content\":\"" text                                \
+    "\"}},\"ts\":" AT(n) ",\"event\":\"user_message\",\"uuid\":\"event00000" n "\"}\n"
+#define SESSIONS "user/.exathena/sessions/"
+/* Beside the tree that is compared: names and bytes there tell where the tree lies. */
+#define SAVED "saved/deploy-123/"
+
+/* Under the name that the library gives to a path. */
+static void save(struct yard *y, const char *file, const char *first)
+{
+    char path[4096], name[256];
+    unsigned char sha[32];
+    char hex[65];
+    unsigned n;
+
+    folder_path(&y->folder, file, path);
+    assert_int_equal(EVP_Digest(path, strlen(path), sha, &n, EVP_sha256(), NULL), 1);
+    for (size_t i = 0; i < sizeof sha; i++)
+        snprintf(hex + 2 * i, 3, "%02x", sha[i]);
+    snprintf(name, sizeof name, SAVED "%s/path", hex);
+    folder_put(&y->folder, name, (struct slice){ path, strlen(path) });
+    snprintf(name, sizeof name, SAVED "%s/0.bin", hex);
+    folder_put(&y->folder, name, (struct slice){ first ? first : "", first ? strlen(first) : 0 });
+    snprintf(name, sizeof name, SAVED "%s/0.tombstone", hex);
+    if (!first)
+        folder_put(&y->folder, name, SLICE(""));
+}
+
+static void make_project(struct yard *y)
+{
+    char link[4096];
+
+    folder_put(&y->folder, SESSIONS "deploy-123.jsonl",
+               SLICE(USER("1", "one") "\nnot an event\r\n" USER("2", "two") USER("3", "three")));
+    folder_path(&y->folder, "user/.exathena/file-history", link);
+    assert_int_equal(symlink("../../saved", link), 0);
+    folder_put(&y->folder, "user/lib/changed", SLICE("present\n"));
+    folder_put(&y->folder, "user/lib/created", SLICE("created\n"));
+    save(y, "user/lib/changed", "first\n");
+    save(y, "user/lib/created", NULL);
+    save(y, "user/deep/er/gone", "gone\n");
+}
+
+static enum err_code plan_of(struct yard *y, struct store *st, struct rewind_plan *plan,
+                             struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct arena a = { 0 };
+    struct session_ref ref;
+    enum err_code rc = exathena_ops.find(st, &everywhere, SLICE("deploy-123"), &a, &ref, e);
+
+    (void)y;
+    if (!rc)
+        rc = rewind_plan_make(&ref, SLICE("event000002"), REWIND_BOTH, plan, e);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum trial_end carry_out(struct yard *y, struct rewind_plan *plan, struct err *e)
+{
+    const struct rewind_options all = { .allow_outside = true };
+    struct rewind_preview preview;
+    struct rewind_result result = { 0 };
+    enum err_code rc = rewind_preview(plan, &all, &preview, e);
+
+    if (!rc) {
+        rc = preview.refused ? err_set(e, ERR_STALE, NULL, "refused") : ERR_OK;
+        if (!rc)
+            rc = rewind_apply(&y->env, &preview, &result, e);
+        if (!rc && result.conflicts)
+            rc = err_set(e, ERR_STALE, NULL, "%zu conflicts", result.conflicts);
+        rewind_result_fini(&result);
+        rewind_preview_fini(&preview);
+    }
+    if (rc && getenv("REPRISE_SWEEP_TELL"))
+        fprintf(stderr, "%s: %s\n", e->path, e->text);
+    if (rc)
+        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
+    return END_DONE;
+}
+
+static enum trial_end apply(struct yard *y)
+{
+    struct rewind_plan plan = { 0 };
+    struct store *st = NULL;
+    struct err e = { 0 };
+    size_t recovered;
+    enum trial_end end = END_FAILED;
+
+    if (rewind_recover(&y->env, &recovered, &e) || exathena_ops.open(&y->env, y->user, &st, &e))
+        return END_FAILED;
+    if (plan_of(y, st, &plan, &e) == ERR_OK)
+        end = carry_out(y, &plan, &e);
+    rewind_plan_fini(&plan);
+    store_close(st);
+    return end;
+}
+
+static enum trial_end recover(struct yard *y)
+{
+    size_t recovered;
+    struct err e;
+
+    return rewind_recover(&y->env, &recovered, &e) == ERR_OK ? END_DONE : END_FAILED;
+}
+
+static enum trial_end undo(struct yard *y)
+{
+    struct rewind_plan plan;
+    struct err e = { 0 };
+
+    y->env.now_ms += 1000;
+    if (recover(y) != END_DONE || rewind_undo_plan(&y->env, NULL, &plan, &e))
+        return END_FAILED;
+    enum trial_end end = carry_out(y, &plan, &e);
+
+    rewind_plan_fini(&plan);
+    return end;
+}
+
+static void files_and_log_go_back_together(void **state)
+{
+    struct trial s = { .name = "rewind of an ExAthena session",
+                       .make = make_project,
+                       .act = apply,
+                       .recover = recover,
+                       .undo = undo,
+                       .stride = 7 };
+
+    (void)state;
+    trial_must_hold(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_and_log_go_back_together),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
