@@ -7,6 +7,7 @@
 #include "lite/arena.h"
 #include "lite/buf.h"
 #include "lite/time.h"
+#include "store/demo/athena.h"
 #include "store/demo/gopher.h"
 #include "store/demo/place.h"
 #include "store/demo/play.h"
@@ -197,6 +198,14 @@ static enum err_code put_gopher(const char *dir, int64_t now_ms, struct err *e)
     return rc ? rc : demo_gopher(config, project, now_ms, e);
 }
 
+static enum err_code put_athena(const char *dir, int64_t now_ms, struct err *e)
+{
+    char path[PATH_MAX];
+    enum err_code rc = JOIN(path, e, dir, "/" DEMO_PROJECT);
+
+    return rc ? rc : demo_athena(path, now_ms, e);
+}
+
 enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
 {
     struct world w;
@@ -212,6 +221,8 @@ enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
         rc = put_world(dir, &w, now_ms, e);
     if (!rc)
         rc = put_gopher(dir, now_ms, e);
+    if (!rc)
+        rc = put_athena(dir, now_ms, e);
     world_fini(&w);
     return rc ? err_wrap(e, rc, "build the demo") : ERR_OK;
 }

@@ -17,6 +17,8 @@ mkdir -p "${large%/*}"
 "$programs/bench_fork" "$reprise" "$dir/large" "$large" "$rounds"
 mkdir "$dir/entire"
 "$programs/bench_entire" "$reprise" "$dir/entire" $((sessions < 590 ? sessions / 10 : 590)) "$rounds"
+mkdir "$dir/athena"
+"$programs/bench_athena" "$reprise" "$dir/athena" "$sessions" "$rounds"
 mkdir "$dir/changes"
 "$programs/bench_change" "$reprise" "$dir/changes" "$files" "$rounds"
 "$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))

@@ -1,0 +1,174 @@
+/* ExAthena: the whole process `reprise list --json` over many sessions against a bare loop over the same files (open,
+ * fstat, both ends, close), and loading a session of 1,000 messages against reading its bytes.
+ *
+ *   bench_athena REPRISE EMPTY_DIR [SESSIONS [ROUNDS]]
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "run.h"
+#include "store/store.h"
+
+enum { END = 65536, FEW = 40, MANY = 400, MESSAGES = 1000, TEXT = 400 };
+
+/* ---- what there is to list ---- */
+
+static void put_event(FILE *f, size_t i, bool user)
+{
+    static const char text[] = "The gate creaks, and the hinge wants oil. ";
+
+    fprintf(f, "{\"data\":{\"message\":{%s\"role\":\"%s\",\"content\":\"%zu ",
+            user ? "" : "\"name\":null,\"tool_calls\":null,\"tool_results\":null,",
+            user ? "user" : "assistant", i);
+    for (size_t n = 0; n < TEXT; n += sizeof text - 1)
+        fputs(text, f);
+    fprintf(
+        f,
+        "\"}},\"ts\":\"2026-11-21T20:%02zu:%02zu.%06zuZ\",\"event\":\"%s\",\"uuid\":\"e%010zu\"}\n",
+        i / 60 % 60, i % 60, i, user ? "user_message" : "assistant_message", i);
+}
+
+static void put_session(const char *dir, const char *name, size_t events)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/.exathena/sessions/%s.jsonl", dir, name);
+    FILE *f = fopen(path, "w");
+
+    bench_need(f != NULL, path);
+    for (size_t i = 0; i < events; i++)
+        put_event(f, i, i % 2 == 0);
+    bench_need(fclose(f) == 0, path);
+}
+
+static void make(const char *dir, size_t sessions)
+{
+    char name[4096];
+
+    snprintf(name, sizeof name, "%s/.exathena", dir);
+    bench_need(mkdir(name, 0755) == 0, name);
+    snprintf(name, sizeof name, "%s/.exathena/sessions", dir);
+    bench_need(mkdir(name, 0755) == 0, name);
+    for (size_t i = 1; i < sessions; i++) {
+        snprintf(name, sizeof name, "session-%06zu", i);
+        put_session(dir, name, i % 10 ? FEW : MANY);
+    }
+    put_session(dir, "long", MESSAGES);
+}
+
+/* ---- the loop ---- */
+
+static size_t bare_loop(const char *dir)
+{
+    static char ends[2][END];
+    char path[4096];
+    struct dirent *d;
+    size_t n = 0;
+
+    snprintf(path, sizeof path, "%s/.exathena/sessions", dir);
+    DIR *sessions = opendir(path);
+
+    bench_need(sessions != NULL, path);
+    while ((d = readdir(sessions))) {
+        struct stat st;
+
+        if (d->d_name[0] == '.')
+            continue;
+        int fd = openat(dirfd(sessions), d->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+        bench_need(fd >= 0 && fstat(fd, &st) == 0, d->d_name);
+        bench_need(pread(fd, ends[0], END, 0) >= 0, d->d_name);
+        if (st.st_size > END)
+            bench_need(pread(fd, ends[1], END, st.st_size - END) >= 0, d->d_name);
+        close(fd);
+        n++;
+    }
+    closedir(sessions);
+    return n;
+}
+
+/* ---- one session ---- */
+
+static void read_all(const char *path, int64_t size)
+{
+    char *bytes = malloc((size_t)size);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    bench_need(bytes && fd >= 0 && pread(fd, bytes, (size_t)size, 0) == size, path);
+    close(fd);
+    free(bytes);
+}
+
+static bool race_loads(const char *dir, int rounds)
+{
+    const struct store_env env = { .home = dir, .cwd = dir };
+    const struct scope everywhere = { .all = true };
+    struct bench_time ours = { 0 }, theirs = { 0 };
+    struct arena a = { 0 };
+    struct store *st;
+    struct session_ref ref;
+    bool whole = true;
+
+    bench_need(!exathena_ops.open(&env, dir, &st, NULL) &&
+                   !exathena_ops.find(st, &everywhere, SLICE("long"), &a, &ref, NULL),
+               dir);
+    for (int i = 0; i < 10 * rounds; i++) {
+        struct transcript *t;
+        double wall = bench_now(), cpu = bench_cpu();
+
+        read_all(ref.path.p, ref.file.size);
+        bench_keep_best(&theirs, bench_now() - wall, bench_cpu() - cpu);
+        wall = bench_now();
+        cpu = bench_cpu();
+        bench_need(!exathena_ops.load(st, &ref, NULL, &t, NULL), dir);
+        bench_keep_best(&ours, bench_now() - wall, bench_cpu() - cpu);
+        whole &= t->n == MESSAGES;
+        transcript_free(t);
+    }
+    printf("  read %.1f MB                %8.3f ms\n", (double)ref.file.size / 1e6,
+           theirs.wall * 1e3);
+    printf("  load %d messages        %8.3f ms  %.2fx reading\n", MESSAGES, ours.wall * 1e3,
+           ours.wall / theirs.wall);
+    arena_fini(&a);
+    store_close(st);
+    return whole;
+}
+
+int main(int argc, char **argv)
+{
+    struct bench_time ours = { 0 }, theirs = { 0 };
+    char store[4096];
+    size_t n = 0;
+
+    if (argc < 3) {
+        fputs("usage: bench_athena REPRISE EMPTY_DIR [SESSIONS [ROUNDS]]\n", stderr);
+        return 2;
+    }
+    int rounds = argc > 4 ? atoi(argv[4]) : 5;
+
+    make(argv[2], argc > 3 ? (size_t)atoi(argv[3]) : 1000);
+    snprintf(store, sizeof store, "exathena:%s", argv[2]);
+    const char *list[] = { argv[1], "list", "--json", "--all", "--store", store, NULL };
+    struct run run = { .argv = list, .config = argv[2] };
+
+    for (int i = 0; i < rounds; i++) {
+        double wall = bench_now(), cpu = bench_cpu();
+
+        n = bare_loop(argv[2]);
+        bench_keep_best(&theirs, bench_now() - wall, bench_cpu() - cpu);
+        run_program(&run);
+        bench_keep_best(&ours, run.wall, run.cpu);
+    }
+    printf("exathena: %zu sessions, best of the rounds\n", n);
+    printf("  bare loop, both ends     %8.1f ms (cpu %8.1f)\n", theirs.wall * 1e3,
+           theirs.cpu * 1e3);
+    printf("  list --json              %8.1f ms (cpu %8.1f)  %.2fx the loop\n", ours.wall * 1e3,
+           ours.cpu * 1e3, ours.wall / theirs.wall);
+    bool loaded = race_loads(argv[2], rounds);
+
+    return run.values == n && loaded ? 0 : 1;
+}
