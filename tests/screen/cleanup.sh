@@ -5,7 +5,7 @@ demo
 image() { (cd "$config" && find projects file-history -type f 2>/dev/null | sort | xargs sha256sum); }
 image >"$top/before"
 open 100 30
-see "10/10"
+see "12/12"
 press C-x
 see "cleanup"
 enter_text c
@@ -15,9 +15,9 @@ see "not used for (empty"
 press C-u
 enter_text 12h
 press Enter
-match "[1-9] of [1-9] sessions ticked"
+match "[1-9][0-9]* of [1-9][0-9]* sessions ticked"
 enter_text d
-match "Move [1-9] sessions, .* to the trash"
+match "Move [1-9][0-9]* sessions, .* to the trash"
 press Enter
 gone "to the trash?"
 image | cmp -s - "$top/before" || fail "something went although the answer was no"
@@ -25,14 +25,14 @@ enter_text d
 see "to the trash?"
 press Down
 press Enter
-match "moved to trash: [1-9] sessions"
+match "moved to trash: [1-9][0-9]* sessions"
 see "No session fits these rules"
 image | cmp -s - "$top/before" && fail "nothing went"
 enter_text u
 see "taken back: moved to trash"
-match "[1-9] of [1-9] sessions ticked"
+match "[1-9][0-9]* of [1-9][0-9]* sessions ticked"
 image | cmp -s - "$top/before" || fail "not everything came back"
 press Escape
-see "10/10"
+see "12/12"
 press C-c
 ended 130
