@@ -177,6 +177,11 @@ struct store_ops {
     enum err_code (*parts)(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e);
 
+    /* Optional. The directory of the saved copies of a session's files, which the system's own cleanup removes without
+     * the session; absolute, in the arena. It need not exist. */
+    enum err_code (*copies)(const struct store *st, const struct session_ref *ref, struct arena *a,
+                            const char **dir, struct err *e);
+
     /* Optional. Is somebody writing to the session right now? Asked before anything that needs it quiet. */
     enum err_code (*live)(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 from support.program import Program, snapshot
 
@@ -370,6 +371,17 @@ def tidying(t):
            (False, False))
     t.same('undo', c.run('undo').returncode, 0)
     t.same('back', {p: b for p, (_, _, b) in snapshot(c.store).items()}, {p: b for p, (_, _, b) in before.items()})
+    saved, now = f'{c.store}/file-history/{SID}', time.time()
+    write(f'{saved}/fresh', b'')
+    for age, goes in ((30 * 86400 - 60, 0), (30 * 86400 + 60, 1)):
+        os.utime(saved, (now - age, now - age))
+        swept = c.json('sweep', '--saved-files', '--older-than', '30d')
+        t.same(f'E28: {age} s', [s['sessionId'] for s in swept['sessions']], [SID] * goes)
+        t.need(os.path.exists(saved), 'E28: only on request')
+    c.json('sweep', '--saved-files', '--older-than', '30d', '--apply')
+    t.same('E28: the copies alone', (os.path.exists(saved), os.path.exists(c.log())), (False, True))
+    t.same('E28: undo', (c.run('undo').returncode, os.path.exists(f'{saved}/fresh')), (0, True))
+    os.unlink(f'{saved}/fresh')
     fork = c.json('fork', SID, '--with-files')
     copy = {n: sorted(os.listdir(f'{c.store}/file-history/{fork["sessionId"]}/{n}'))
             for n in os.listdir(f'{c.store}/file-history/{fork["sessionId"]}')}

@@ -1,6 +1,7 @@
 #include "store/tidy/sweep.h"
 
 #include <inttypes.h>
+#include <sys/stat.h>
 
 #include "lite/buf.h"
 #include "lite/time.h"
@@ -58,7 +59,7 @@ static enum err_code is_meant(const struct sweep_rule *rule, const struct sessio
                               bool *meant, struct err *e)
 {
     *meant = is_in_question(row) &&
-             (rule->before_ms == TIME_NONE || row->activity_ms < rule->before_ms) &&
+             (rule->copies || rule->before_ms == TIME_NONE || row->activity_ms < rule->before_ms) &&
              (!rule->archived || (row->flags & SESSION_ARCHIVED));
     return *meant && rule->empty ? is_empty(row, rule->cancel, meant, e) : ERR_OK;
 }
@@ -112,6 +113,8 @@ static enum err_code say_why(const struct sweep_rule *rule, const struct session
     struct buf text = { 0 };
     enum err_code rc = say_age(&text, row->ref.store->env->now_ms, item->activity_ms);
 
+    if (!rc && rule->copies)
+        rc = buf_addf(&text, ", saved copies of its files");
     if (!rc && rule->empty)
         rc = buf_addf(&text, ", holds no conversation");
     if (!rc && rule->archived)
@@ -130,12 +133,34 @@ static bool keep(struct arena *a, struct slice *text)
     return text->p != NULL;
 }
 
-static enum err_code weigh(struct sweep *s, struct sweep_item *item, struct err *e)
+/* The copies' own directory tells their age, as the system's cleanup has it; younger ones are no part. */
+static enum err_code take_copies(const struct sweep_rule *rule, struct sweep *s,
+                                 struct sweep_item *item, struct err *e)
+{
+    const struct store *st = item->ref.store;
+    const char **part = arena_alloc(&s->arena, sizeof *part);
+    struct stat sb;
+    enum err_code rc = part ? ERR_OK : no_memory(e);
+
+    if (!rc && st->ops->copies)
+        rc = st->ops->copies(st, &item->ref, &s->arena, part, e);
+    if (rc || !st->ops->copies || lstat(*part, &sb) || !S_ISDIR(sb.st_mode))
+        return rc;
+    item->activity_ms = (int64_t)sb.st_mtim.tv_sec * 1000 + sb.st_mtim.tv_nsec / 1000000;
+    item->part = part;
+    item->parts = rule->before_ms == TIME_NONE || item->activity_ms < rule->before_ms;
+    return ERR_OK;
+}
+
+static enum err_code weigh(const struct sweep_rule *rule, struct sweep *s, struct sweep_item *item,
+                           struct err *e)
 {
     const struct store *st = item->ref.store;
     enum err_code rc = ERR_OK;
 
-    if (st->ops->parts)
+    if (rule->copies)
+        rc = take_copies(rule, s, item, e);
+    else if (st->ops->parts)
         rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
     for (size_t i = 0; i < item->parts && !rc; i++)
         rc = weight_add(item->part[i], &item->weight, e);
@@ -165,9 +190,10 @@ static enum err_code take(struct finder *f, const struct session_row *row, bool 
         !keep(&s->arena, &item.ref.folder) || !keep(&s->arena, &item.title) ||
         !keep(&s->arena, &item.cwd))
         return no_memory(e);
-    enum err_code rc = weigh(s, &item, e);
+    enum err_code rc = weigh(f->rule, s, &item, e);
 
-    if (rc || (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
+    if (rc || (f->rule->copies && item.parts == 0) ||
+        (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
         return rc;
     if (say_why(f->rule, row, s, &item))
         return no_memory(e);

@@ -24,10 +24,11 @@
 /* All of it must hold. */
 struct sweep_rule {
     struct scope scope;
-    int64_t before_ms;         /* last active before; TIME_NONE: at any time */
-    int64_t larger_than;       /* bytes of all its files together; 0: of any size */
-    bool empty;                /* without a conversation */
-    bool archived;             /* marked as archived */
+    int64_t before_ms;   /* last active before; TIME_NONE: at any time */
+    int64_t larger_than; /* bytes of all its files together; 0: of any size */
+    bool empty;          /* without a conversation */
+    bool archived;       /* marked as archived */
+    bool copies; /* only the saved copies of their files, by the age of those: the sessions stay */
     const atomic_bool *cancel; /* set by another thread: ERR_CANCELLED; may be NULL */
 };
 

@@ -5,7 +5,7 @@ demo
 image() { (cd "$config" && find projects file-history -type f 2>/dev/null | sort | xargs sha256sum); }
 image >"$top/before"
 open 100 30
-see "12/12"
+see "14/14"
 press C-x
 see "cleanup"
 enter_text c
@@ -33,6 +33,6 @@ see "taken back: moved to trash"
 match "[1-9][0-9]* of [1-9][0-9]* sessions ticked"
 image | cmp -s - "$top/before" || fail "not everything came back"
 press Escape
-see "12/12"
+see "14/14"
 press C-c
 ended 130

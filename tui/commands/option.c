@@ -85,6 +85,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_NO_PERSIST] = { "no-persist", 0, KIND_FLAG, NULL, 0, "write nothing, and say that all went well" },
     [OPTION_INFERRED] = { "inferred", 0, KIND_FLAG, NULL, 0, "what the files were at the point itself, where that can only be inferred" },
     [OPTION_SPOKEN] = { "spoken", 0, KIND_FLAG, NULL, 0, "only what a person and the agent said: no tool results" },
+    [OPTION_SAVED_FILES] = { "saved-files", 0, KIND_FLAG, NULL, 0, "only the saved copies of files; the sessions stay" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only what is older: 30d, 12h, 2w" },
     [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only what takes more room: 500k, 10M, 2G" },
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without a conversation" },

@@ -72,6 +72,7 @@ enum option_id {
     OPTION_NO_PERSIST,
     OPTION_INFERRED,
     OPTION_SPOKEN,
+    OPTION_SAVED_FILES,
     OPTION_COUNT
 };
 

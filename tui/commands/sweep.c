@@ -40,6 +40,7 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
     *rule = (struct sweep_rule){ .scope = *scope,
                                  .before_ms = TIME_NONE,
                                  .empty = option_given(o, OPTION_EMPTY),
+                                 .copies = option_given(o, OPTION_SAVED_FILES),
                                  .archived = option_given(o, OPTION_ARCHIVED) };
     if (!o->older_than)
         return err_set(e, ERR_USAGE, "--older-than", "sweep: needs an age: 90d, 12h, 2w");

@@ -192,13 +192,17 @@ const struct command commands_table[] = {
         .name = "sweep",
         .operands = "--older-than AGE",
         .summary = "move sessions that a rule means to the trash",
-        .help = "Shows which sessions of the scope these are and how much room they take; nothing "
-                "is changed\n"
-                "without --apply. Sessions that an agent may be writing to stay. What was moved "
-                "can be taken\n"
-                "back: reprise undo.\n",
-        .options = BIT(OLDER_THAN) | BIT(EMPTY) | BIT(LARGER_THAN) | BIT(ARCHIVED) | BIT(DRY_RUN) |
-                   BIT(APPLY) | BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
+        .help =
+            "Shows which sessions of the scope these are and how much room they take; nothing "
+            "is changed\n"
+            "without --apply. Sessions that an agent may be writing to stay. What was moved "
+            "can be taken\n"
+            "back: reprise undo. With --saved-files only saved copies of files go, by the age of "
+            "their\n"
+            "directory (ExAthena's own cleanup takes those older than 30 days at every start).\n",
+        .options = BIT(OLDER_THAN) | BIT(SAVED_FILES) | BIT(EMPTY) | BIT(LARGER_THAN) |
+                   BIT(ARCHIVED) | BIT(DRY_RUN) | BIT(APPLY) | BIT(NO_PROGRAMMATIC) |
+                   BIT(NO_WORKTREES),
         .run = sweep_run,
     },
     {

@@ -194,6 +194,7 @@ const struct store_ops exathena_ops = {
     .restore = exathena_restore,
     .fork = exathena_fork,
     .parts = exathena_parts,
+    .copies = exathena_copies,
     .live = exathena_live,
     .check = exathena_check,
     .check_store = exathena_check_store,

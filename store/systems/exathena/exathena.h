@@ -70,6 +70,8 @@ enum err_code exathena_fork(const struct store *st, const struct session_ref *re
                             struct fork_result *out, struct err *e);
 enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
                              struct arena *a, const char ***part, size_t *n, struct err *e);
+enum err_code exathena_copies(const struct store *st, const struct session_ref *ref,
+                              struct arena *a, const char **dir, struct err *e);
 enum err_code exathena_live(const struct store *st, const struct session_ref *ref, struct live *out,
                             struct err *e);
 

@@ -10,22 +10,29 @@
 
 enum { PARTS = 3 };
 
-enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
-                             struct arena *a, const char ***part, size_t *n, struct err *e)
+enum err_code exathena_copies(const struct store *st, const struct session_ref *ref,
+                              struct arena *a, const char **dir, struct err *e)
 {
-    const struct exathena *x = exathena_of(st);
-    const char **list = arena_alloc(a, PARTS * sizeof *list);
-
-    (void)all;
     if (!exathena_is_id(ref->id))
         return err_set(e, ERR_UNSAFE, ref->path.p,
                        "name what belongs to a session: its id is no plain name");
-    if (list) {
-        list[0] = ref->path.p;
-        list[1] = exathena_side_path(ref, "", a);
-        list[2] = arena_format(a, "%s/%.*s", x->history, SLICE_ARG(ref->id));
-    }
-    if (!list || !list[1] || !list[2])
+    *dir = arena_format(a, "%s/%.*s", exathena_of(st)->history, SLICE_ARG(ref->id));
+    return *dir ? ERR_OK : err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
+}
+
+enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
+                             struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const char **list = arena_alloc(a, PARTS * sizeof *list);
+    enum err_code rc = list ? exathena_copies(st, ref, a, &list[2], e)
+                            : err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
+
+    (void)all;
+    if (rc)
+        return rc;
+    list[0] = ref->path.p;
+    list[1] = exathena_side_path(ref, "", a);
+    if (!list[1])
         return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
     *part = list;
     *n = PARTS;
