@@ -153,27 +153,38 @@ static void temp_hold(int fd)
         errno = 0;
 }
 
-static void sweep_one(int dir, const char *name)
+static bool sweep_one(int dir, const char *name)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
     if (fd < 0)
-        return;
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-        unlinkat(dir, name, 0);
+        return errno == ENOENT || errno == ELOOP;
+    bool free_to_go = flock(fd, LOCK_EX | LOCK_NB) == 0, held = !free_to_go && errno == EWOULDBLOCK;
+    bool gone = free_to_go && (unlinkat(dir, name, 0) == 0 || errno == ENOENT);
+    int sys = errno;
+
     close(fd);
+    errno = sys;
+    return gone || held;
 }
 
-void disk_new_sweep(const char *dir)
+bool disk_new_sweep(const char *dir)
 {
     DIR *d = opendir(dir);
     const struct dirent *x;
+    bool clean = true;
+    int sys = errno;
 
-    while (d && (x = readdir(d)))
-        if (is_temp_name(x->d_name))
-            sweep_one(dirfd(d), x->d_name);
-    if (d)
-        closedir(d);
+    if (!d)
+        return sys == ENOENT;
+    while ((x = readdir(d)))
+        if (is_temp_name(x->d_name) && !sweep_one(dirfd(d), x->d_name)) {
+            clean = false;
+            sys = errno;
+        }
+    closedir(d);
+    errno = sys;
+    return clean;
 }
 
 /* File systems without O_TMPFILE (NFS, vfat, some FUSE) say so in several ways. */

@@ -53,8 +53,9 @@ MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, 
 /* The same, replacing what lies there (a small document of ours, or one that its owner replaces too). */
 MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);
 void disk_new_drop(struct disk_new *f);
-/* Removes the temps that crashes left in a directory. One that a running process holds (flock) stays. */
-void disk_new_sweep(const char *dir);
+/* Removes the temps that crashes left in a directory. One that a running process holds (flock) stays. False with
+ * errno: another may have stayed. */
+bool disk_new_sweep(const char *dir);
 
 /* A small document in one go: disk_new_open, write, disk_new_replace. */
 MUST_CHECK enum err_code disk_put(const char *dir, const char *name, struct slice bytes,

@@ -11,6 +11,7 @@
 
 #include "support/old_kernel.h"
 #include "support/rewind_case.h"
+#include "tests/fault/coverage.h"
 
 /* Kernels that are old, file systems that are read-only or others, and what of a file must be kept: the rest of the fault
  * cases in test_rewind_cases.c. */
@@ -115,6 +116,7 @@ static int on_old_kernel(struct place *p, long call, int error, enum err_code ex
 
         if (rc != expected)
             fprintf(stderr, "%s: %s\n", p->e.path, p->e.text);
+        coverage_keep();
         _exit(rc == expected ? AS_WANTED : OTHERWISE);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -262,26 +262,19 @@ static enum err_code run(const struct store_env *env, struct tx *tx, const struc
     return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
 }
 
-static enum err_code report(const struct tx *tx, const struct rewind_preview *p,
-                            struct rewind_result *out, struct err *e)
+static void report(const struct tx *tx, const struct rewind_preview *p, struct rewind_result *r)
 {
-    struct rewind_result r = { 0 };
     size_t at = 0;
 
-    r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (p->n + 1));
-    if (!r.outcome)
-        return err_set(e, ERR_NOMEM, tx->dir, "report a rewind: out of memory");
     for (size_t i = 0; i < p->n; i++) {
-        r.outcome[i] = takes_part(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
-        r.conflicts += r.outcome[i] == REWIND_CONFLICT;
+        r->outcome[i] = takes_part(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
+        r->conflicts += r->outcome[i] == REWIND_CONFLICT;
     }
-    snprintf(r.undo, sizeof r.undo, "%s", tx->n || tx->talk.change ? tx->id : "");
-    *out = r;
-    return ERR_OK;
+    snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->talk.change ? tx->id : "");
 }
 
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
-                                  const struct rewind_preview *p, struct rewind_result *out,
+                                  const struct rewind_preview *p, struct rewind_result *r,
                                   struct err *e)
 {
     char id[40], dir[PATH_MAX];
@@ -301,22 +294,32 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     else if (copy_remove(dir, NULL) && !rc)
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc)
-        rc = report(&tx, p, out, e);
+        report(&tx, p, r);
     tx_fini(&tx);
     return rc;
 }
 
+/* What the answer needs is there before anything is done: a rewind that was done never says that it failed. */
 enum err_code rewind_apply(const struct store_env *env, const struct rewind_preview *preview,
                            struct rewind_result *out, struct err *e)
 {
+    struct rewind_result r = { 0 };
     char rewinds[PATH_MAX];
     int lock;
+
+    r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (preview->n + 1));
+    if (!r.outcome)
+        return err_set(e, ERR_NOMEM, NULL, "apply a rewind: out of memory");
     enum err_code rc = rewinds_open(env, rewinds, &lock, e);
 
+    if (!rc) {
+        rc = apply_locked(env, rewinds, preview, &r, e);
+        close(lock);
+    }
     if (rc)
-        return rc;
-    rc = apply_locked(env, rewinds, preview, out, e);
-    close(lock);
+        rewind_result_fini(&r);
+    else
+        *out = r;
     return rc;
 }
 

@@ -45,17 +45,16 @@ static bool path_of(const char *dir, const char *name, char out[PATH_MAX])
 
 /* ---- recovery ---- */
 
-/* The record's own temporary files. */
-static void sweep_record(const char *dir)
+/* The record's own temporary files. Afterwards nobody would look for them. */
+static enum err_code sweep_record(const char *dir, struct err *e)
 {
     char old[PATH_MAX];
 
-    disk_new_sweep(dir);
-    if (path_of(dir, "old", old))
-        disk_new_sweep(old);
+    if (!disk_new_sweep(dir) || (path_of(dir, "old", old) && !disk_new_sweep(old)))
+        return err_sys(e, dir, "remove temporary files");
+    return ERR_OK;
 }
 
-/* What was done to the conversation is taken back under the lock of the change log. */
 static enum err_code drop(const struct store_env *env, struct tx *tx, struct err *e)
 {
     struct change_log *log = NULL;
@@ -85,8 +84,9 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
         return rc == ERR_FORMAT ? ERR_OK : rc; /* what cannot be understood is not acted on */
     if (tx.phase < TX_DONE) {
         *recovered += 1;
-        sweep_record(path);
-        rc = tx.phase < TX_INTENT ? drop(env, &tx, e) : tx_finish(&tx, e);
+        rc = sweep_record(path, e);
+        if (!rc)
+            rc = tx.phase < TX_INTENT ? drop(env, &tx, e) : tx_finish(&tx, e);
     }
     tx_fini(&tx);
     return rc;

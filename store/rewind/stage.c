@@ -310,7 +310,7 @@ static enum err_code prune_one(int root, const char *root_path, const char *path
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (unlinkat(dir, name, AT_REMOVEDIR) && errno != ENOENT) {
         *more = false;
-        if (errno == EIO || errno == ENOSPC || errno == EDQUOT)
+        if (errno == EIO || errno == ENOSPC || errno == EDQUOT || errno == EROFS)
             rc = err_sys(e, path, "remove an empty directory");
     }
     close(dir);

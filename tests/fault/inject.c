@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/fault/coverage.h"
 #include "tests/fault/powercut.h"
 
 /* The state of the one injector that a process has: see powercut.c. */
@@ -89,6 +90,8 @@ __attribute__((constructor)) static void arm_by_environment(void)
 
 static void die(void)
 {
+    armed = (struct inject){ 0 };
+    coverage_keep();
     kill(getpid(), SIGKILL);
     for (;;)
         pause();

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "store/rewind/rewind.h"
+#include "tests/fault/coverage.h"
 #include "tests/fault/trial.h"
 
 /* A person saves a file that a rewind is about to change, at every moment: the rewind is stopped before its k-th call,
@@ -132,7 +133,11 @@ static bool save_at(long k, const char *name, enum how how, struct figures *f)
     assert_true(pid >= 0);
     if (pid == 0) {
         inject_arm(&(struct inject){ .mode = INJECT_STOP, .nth = k });
-        _exit((int)apply(&y));
+        int end = (int)apply(&y);
+
+        inject_arm(&(struct inject){ 0 });
+        coverage_keep();
+        _exit(end);
     }
     assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
     bool stopped = WIFSTOPPED(status);

@@ -1,0 +1,239 @@
+#include "tests/test.h"
+
+#include <cjson/cJSON.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/rewind/records.h"
+#include "store/rewind/tx.h"
+#include "support/rewind_case.h"
+
+/* Records as they lie on disk: damaged ones are left alone, and those that a crash left are brought to an end. */
+
+/* A record of one restored file, as a rewind left it; answers its directory. */
+static void make_record(struct place *p, char dir[4096])
+{
+    char name[128];
+
+    want(p, p->f, "old\n");
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(apply(p), ERR_OK);
+    snprintf(name, sizeof name, "state/rewinds/%s", p->result.undo);
+    folder_path(&p->folder, name, dir);
+}
+
+static void put(struct place *p, const char *name, struct slice bytes)
+{
+    char path[256];
+
+    snprintf(path, sizeof path, "state/rewinds/%s/%s", p->result.undo, name);
+    folder_put(&p->folder, path, bytes);
+}
+
+static enum err_code read_record(struct place *p, const char *dir)
+{
+    struct tx tx;
+    enum err_code rc = tx_read(dir, p->result.undo, &tx, NULL);
+
+    if (!rc)
+        tx_fini(&tx);
+    return rc;
+}
+
+static enum err_code read_as(struct place *p, const char *dir, const cJSON *plan)
+{
+    char *text = cJSON_PrintUnformatted(plan);
+
+    put(p, "plan", (struct slice){ text, strlen(text) });
+    cJSON_free(text);
+    return read_record(p, dir);
+}
+
+/* Members that hold a text of any kind, and those that need not be there. */
+static bool is_text(const char *key)
+{
+    static const char *const keys[] = { "path",  "root",    "system", "session",
+                                        "point", "project", "undoes" };
+
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strcmp(key, keys[i]) == 0)
+            return true;
+    return false;
+}
+
+static void damage_each(struct place *p, const char *dir, cJSON *root, cJSON *object)
+{
+    static const char *const nonsense[] = { "", "zz", "12zz",
+                                            "zz34567890123456789012345678901234567890123456789012"
+                                            "345678901234",
+                                            "3z34567890123456789012345678901234567890123456789012"
+                                            "345678901234" };
+
+    for (int i = 0; i < cJSON_GetArraySize(object); i++) {
+        cJSON *member = cJSON_GetArrayItem(object, i);
+        const char *key = member->string;
+        bool optional = strcmp(key, "project") == 0 || strcmp(key, "undoes") == 0;
+
+        if (cJSON_IsArray(member))
+            continue;
+        char *kept = strdup(member->valuestring);
+
+        for (size_t k = 0; !is_text(key) && k < sizeof nonsense / sizeof *nonsense; k++) {
+            cJSON_SetValuestring(member, nonsense[k]);
+            if (read_as(p, dir, root) != ERR_FORMAT)
+                fail_msg("%s is \"%s\", and nobody noticed", key, nonsense[k]);
+        }
+        member = cJSON_GetArrayItem(object, i);
+        cJSON *number = cJSON_CreateNumber(7);
+
+        cJSON_ReplaceItemInObjectCaseSensitive(object, key, number);
+        key = number->string;
+        if (!optional)
+            assert_int_equal(read_as(p, dir, root), ERR_FORMAT);
+        cJSON_ReplaceItemInObjectCaseSensitive(object, key, cJSON_CreateString(kept));
+        free(kept);
+        assert_int_equal(read_as(p, dir, root), ERR_OK);
+    }
+}
+
+static void a_plan_with_any_damage_is_left_alone(void **state)
+{
+    struct place *p = *state;
+    char dir[4096], name[160];
+    size_t n, recovered;
+
+    make_record(p, dir);
+    snprintf(name, sizeof name, "state/rewinds/%s/plan", p->result.undo);
+    char *text = folder_get(&p->folder, name, &n);
+    cJSON *root = cJSON_ParseWithLength(text, n);
+
+    assert_non_null(root);
+    damage_each(p, dir, root, root);
+    damage_each(p, dir, root,
+                cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "entries"), 0));
+    cJSON *size = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "entries"), 0), "size");
+
+    cJSON_SetValuestring(size, "-1");
+    assert_int_equal(read_as(p, dir, root), ERR_FORMAT);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "entries");
+    assert_int_equal(read_as(p, dir, root), ERR_FORMAT);
+    cJSON_Delete(root);
+    put(p, "plan", SLICE("no json"));
+    assert_int_equal(read_record(p, dir), ERR_FORMAT);
+
+    char *before = folder_image(&p->folder, "state");
+
+    assert_int_equal(rewind_recover(&p->env, &recovered, NULL), ERR_OK);
+    assert_int_equal(recovered, 0);
+    char *after = folder_image(&p->folder, "state");
+
+    assert_int_equal(strlen(before), strlen(after));
+    free(before);
+    free(after);
+    free(text);
+}
+
+static void marks_that_do_not_fit_are_left_alone(void **state)
+{
+    struct place *p = *state;
+    char dir[4096], path[4200];
+    size_t recovered;
+
+    make_record(p, dir);
+    put(p, "commit", SLICE("dd"));
+    assert_int_equal(read_record(p, dir), ERR_FORMAT);
+    put(p, "commit", SLICE("c"));
+    assert_int_equal(read_record(p, dir), ERR_OK);
+    /* A mark that is no file cannot be understood, and is not "no mark". */
+    snprintf(path, sizeof path, "%s/intent", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_not_equal(read_record(p, dir), ERR_OK);
+    assert_int_not_equal(rewind_recover(&p->env, &recovered, NULL), ERR_OK);
+    assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
+}
+
+/* The crash came before the plan: there is nothing but the directory. */
+static void a_record_without_a_plan_goes(void **state)
+{
+    struct place *p = *state;
+    char dir[4096], path[4200];
+    size_t recovered;
+
+    make_record(p, dir);
+    snprintf(path, sizeof path, "%s/plan", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rewind_recover(&p->env, &recovered, NULL), ERR_OK);
+    assert_int_equal(recovered, 1);
+    assert_int_equal(access(dir, F_OK), -1);
+    assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
+}
+
+/* After COMMIT, before DONE, an editor wrote into the file that was taken away, and the record lies on another file
+ * system: what was written is kept there. */
+static void what_an_editor_wrote_into_the_old_file_is_kept(void **state)
+{
+    struct place *p = *state;
+    char dir[4096], path[4200], name[160];
+    size_t recovered;
+    struct tx tx;
+
+    folder_dir(&p->folder, "state");
+    if (mount("tmpfs", p->state, "tmpfs", 0, "size=1m"))
+        skip();
+    make_record(p, dir);
+    snprintf(path, sizeof path, "%s/done", dir);
+    enum err_code rc = unlink(path) == 0 ? tx_read(dir, p->result.undo, &tx, NULL) : ERR_IO;
+    char temp[64];
+
+    if (!rc) {
+        tx_temp_name(&tx, 0, temp);
+        snprintf(name, sizeof name, "ws/d/%s", temp);
+        folder_put(&p->folder, name, SLICE("written late\n"));
+        tx_fini(&tx);
+        rc = rewind_recover(&p->env, &recovered, NULL);
+    }
+    snprintf(name, sizeof name, "state/rewinds/%s/old/0", p->result.undo);
+    bool kept = folder_is(&p->folder, name, "written late\n");
+    char *image = folder_image(&p->folder, "ws");
+    bool left = strstr(image, ".reprise") != NULL;
+
+    free(image);
+    umount2(p->state, MNT_DETACH);
+    assert_int_equal(rc, ERR_OK);
+    assert_true(kept);
+    assert_false(left);
+}
+
+/* Only what stands can be undone, and once. */
+static void what_was_undone_is_not_undone_again(void **state)
+{
+    struct place *p = *state;
+    char dir[4096], id[40];
+    struct rewind_plan again;
+
+    make_record(p, dir);
+    memcpy(id, p->result.undo, sizeof id);
+    assert_int_equal(undo(p), ERR_OK);
+    assert_int_equal(rewind_undo_plan(&p->env, id, &again, NULL), ERR_STALE);
+    assert_int_equal(rewind_undo_plan(&p->env, "nothing", &again, NULL), ERR_NOT_FOUND);
+    assert_int_equal(rewind_undo_plan(&p->env, NULL, &again, NULL), ERR_NOT_FOUND);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_plan_with_any_damage_is_left_alone),
+        CASE(marks_that_do_not_fit_are_left_alone),
+        CASE(a_record_without_a_plan_goes),
+        CASE(what_an_editor_wrote_into_the_old_file_is_kept),
+        CASE(what_was_undone_is_not_undone_again),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
