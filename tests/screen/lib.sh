@@ -30,6 +30,20 @@ demo() {
     chmod +x "$top/bin/claude"
 }
 
+# Sessions that the real client of a version made, instead of the demo's.
+corpus() { # VERSION
+    demo
+    config=$top/home/corpus project=$top/home
+    mkdir "$config"
+    tar -xzf "$screens/../corpus/corpus-$1.tar.gz" -C "$config" --strip-components 1
+}
+
+# Every byte of the store, and every time.
+image() {
+    (cd "$config" && find projects file-history ! -type d -printf '%p %s %T@\n' | sort &&
+        find projects file-history -type f -print0 | sort -z | xargs -0 cat | sha256sum)
+}
+
 # Runs the program in a new terminal, in the project. settings may hold more of the environment.
 settings=
 open() { # COLUMNS ROWS ARG...

@@ -1,0 +1,24 @@
+#!/bin/sh
+# Forks stand below the session they were made from, by a letter of the menu; a fork that is made joins them.
+. "$(dirname "$0")/lib.sh"
+corpus 330
+open 100 30 --all
+see "32/32" "second-branch"
+press C-x
+see "branches"
+enter_text b
+see "recent, tree" "forks stand below"
+match "└╴second-branch"
+enter_text "'second"
+see "1/32"
+press C-f
+see "a copy, called"
+press C-u
+enter_text "third-branch"
+press Enter
+see "forked: the copy is selected"
+press C-u
+see "33/33"
+match "  └╴third-branch"
+press C-c
+ended 130
