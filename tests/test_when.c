@@ -115,9 +115,26 @@ static void nonsense_is_refused(void **state)
     assert_int_equal(ms, 42);
 }
 
+static void what_is_left_is_told_in_the_last_week(void **state)
+{
+    (void)state;
+    const int64_t hour = 3600 * 1000;
+    char text[WHEN_LEFT];
+
+    assert_false(when_left(now, TIME_NONE, text));
+    assert_false(when_left(now, now + 7 * 24 * hour, text));
+    assert_true(when_left(now, now + 7 * 24 * hour - 1, text));
+    assert_string_equal(text, "6d left");
+    assert_true(when_left(now, now + 24 * hour - 1, text));
+    assert_string_equal(text, "23h left");
+    assert_true(when_left(now, now, text));
+    assert_string_equal(text, "due");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_left_is_told_in_the_last_week),
         cmocka_unit_test(age_is_told_in_the_largest_unit),
         cmocka_unit_test(impossible_times_are_unknown),
         cmocka_unit_test(age_changes_exactly_when_it_says),

@@ -36,6 +36,7 @@ struct described {
     uint32_t entry;
     struct session_row *row; /* owned; NULL with an error */
     enum err_code code;
+    int64_t bytes; /* of all its files; only where weights were asked for */
 };
 
 struct described_list {

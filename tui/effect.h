@@ -24,6 +24,8 @@
 enum effect_kind {
     EFFECT_LIST,      /* enumerate scope in every store -> MSG_SESSIONS..., MSG_LISTED */
     EFFECT_DESCRIBE,  /* describe refs -> MSG_DESCRIBED...; several may be under way at once */
+    EFFECT_WEIGHTS,   /* what the refs weigh, with all that is theirs -> MSG_WEIGHTS... */
+    EFFECT_DEEP,      /* looks through whole files for what their rows lack -> MSG_DEEP... */
     EFFECT_TAIL,      /* the end of a session, from its last `bytes` -> MSG_TRANSCRIPT */
     EFFECT_LOAD,      /* the whole session -> MSG_PROGRESS..., MSG_TRANSCRIPT */
     EFFECT_READ,      /* rows first .. first + n - 1 of a conversation -> MSG_PASSAGES... */
@@ -64,7 +66,7 @@ struct effect {
     unsigned generation;
     struct ref_list
         *refs; /* owned: LIST has none, CHANGE may have; all about one session have one */
-    enum scope_kind scope; /* LIST, DESCRIBE, SWEEP, CHANGE; the worker resolves it, once */
+    enum scope_kind scope; /* LIST, DESCRIBE, DEEP, SWEEP, CHANGE; the worker resolves it, once */
     size_t bytes;          /* TAIL */
     struct id128 branch;   /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */

@@ -7,6 +7,8 @@ void msg_fini(struct msg *m)
     switch (m->kind) {
     case MSG_SESSIONS: ref_list_free(m->u.sessions); break;
     case MSG_LISTED: problem_list_free(m->u.listed.problems); break;
+    case MSG_WEIGHTS:
+    case MSG_DEEP:
     case MSG_DESCRIBED: described_list_free(m->u.described); break;
     case MSG_TRANSCRIPT: conversation_drop(m->u.conversation); break;
     case MSG_PASSAGES: passage_list_free(m->u.passages); break;

@@ -33,9 +33,11 @@ enum msg_kind {
     MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
     MSG_SAY, /* the result of an effect that has no other answer: copied, printed, opened */
 
-    MSG_SESSIONS,    /* EFFECT_LIST: a batch of sessions; the first one early, with few */
-    MSG_LISTED,      /* EFFECT_LIST: that were all */
-    MSG_DESCRIBED,   /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
+    MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
+    MSG_LISTED,    /* EFFECT_LIST: that were all */
+    MSG_DESCRIBED, /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
+    MSG_WEIGHTS, /* EFFECT_WEIGHTS: all its rows, or some; each is answered once, with bytes and no row */
+    MSG_DEEP,        /* EFFECT_DEEP: the same, with a row only where something was found */
     MSG_TRANSCRIPT,  /* EFFECT_TAIL, EFFECT_LOAD */
     MSG_PASSAGES,    /* EFFECT_READ: all of what was asked, or the front of it */
     MSG_FOUND,       /* EFFECT_SEARCH: hits in order; the last one says so */

@@ -137,7 +137,7 @@ static uint64_t first_key(const struct entry *e, const struct doc *doc, enum sor
 {
     switch (sort) {
     case SORT_CREATED: return largest_first(e->created_ms);
-    case SORT_SIZE: return largest_first(e->ref.file.size);
+    case SORT_SIZE: return largest_first(entry_bytes(e));
     case SORT_TITLE: return doc == NULL;
     default: return largest_first(entry_time(e));
     }

@@ -245,13 +245,35 @@ void roster_sweep(struct roster *r, unsigned listing)
     }
 }
 
+/* What was found in the middle of a file stays there while it grows: nobody reads gigabytes again for a line more. */
+static void keep_deep(struct entry *e, struct session_row *row)
+{
+    const struct session_row *old = e->row;
+    bool grown = old && row && old->ref.file.ino == row->ref.file.ino &&
+                 old->ref.file.dev == row->ref.file.dev && old->ref.file.size <= row->ref.file.size;
+
+    e->deep = e->deep && grown;
+    if (!e->deep || !session_wants_title(row) || old->custom_title.n == 0)
+        return;
+    struct slice title = arena_copy(&row->arena, old->custom_title);
+
+    if (!title.p)
+        return;
+    row->custom_title = row->summary = title;
+    row->flags = (row->flags & ~(unsigned)SESSION_AI_TITLE) | (old->flags & SESSION_AI_TITLE);
+    if (row->tag.n == 0 && old->tag.n > 0)
+        row->tag = arena_copy(&row->arena, old->tag);
+}
+
 void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
 {
     struct entry *e = &r->entry[entry];
 
+    keep_deep(e, row);
     session_row_free(e->row);
     e->row = row;
     e->made++;
+    e->weighed = false;
     e->asked = false;
     e->gone = row == NULL;
     set_stale(r, e, false);
@@ -306,6 +328,11 @@ uint32_t roster_find(const struct roster *r, struct slice path)
 int64_t entry_time(const struct entry *e)
 {
     return e->active_ms != TIME_NONE ? e->active_ms : e->ref.file.mtime_ns / 1000000;
+}
+
+int64_t entry_bytes(const struct entry *e)
+{
+    return e->bytes > e->ref.file.size ? e->bytes : e->ref.file.size;
 }
 
 struct slice entry_title(const struct entry *e)

@@ -28,6 +28,9 @@ struct entry {
     bool asked;       /* a worker is describing it */
     bool stale;       /* the file changed since the row was made, or there is no row */
     bool copy;        /* a newer one of its id is listed */
+    bool weighed;     /* bytes was asked for */
+    bool deep;        /* its row was completed by a look through the whole file, or is being */
+    int64_t bytes;    /* of all its files; 0: not known, then those of the transcript count */
 };
 
 struct roster {
@@ -59,6 +62,8 @@ uint32_t roster_by_id(const struct roster *r, struct slice id);
 
 /* When the session was last active: as the row says, else its file. */
 int64_t entry_time(const struct entry *e);
+/* What it takes on the disk, as far as that is known. */
+int64_t entry_bytes(const struct entry *e);
 /* What to call it: the row's summary; empty until it is described. */
 struct slice entry_title(const struct entry *e);
 

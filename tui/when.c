@@ -76,6 +76,21 @@ int64_t when_age_changes(int64_t now_ms, int64_t then_ms)
     return then_ms > now_ms ? then_ms + next : now_ms + (next - age);
 }
 
+bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT])
+{
+    if (until_ms == TIME_NONE || until_ms - now_ms >= WEEK)
+        return false;
+    int64_t hours = (until_ms - now_ms) / HOUR;
+
+    if (until_ms <= now_ms)
+        snprintf(out, WHEN_LEFT, "due");
+    else if (hours < 24)
+        snprintf(out, WHEN_LEFT, "%dh left", (int)hours);
+    else
+        snprintf(out, WHEN_LEFT, "%dd left", (int)(hours / 24));
+    return true;
+}
+
 /* The local midnight at which the day of `ms` begins, `days` days later. */
 static int64_t midnight(int64_t ms, int days)
 {

@@ -16,6 +16,11 @@ void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE]);
 /* When the text that when_age gives will be another one: what a screen has to wait for. TIME_NONE: never. */
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
 
+/* How long something still has, when that is less than a week: "6d left", "5h left", "due" when its time has come. False:
+ * it has longer, or for ever. */
+enum { WHEN_LEFT = 12 };
+bool when_left(int64_t now_ms, int64_t until_ms, char out[WHEN_LEFT]);
+
 /* "30m", "12h", "3d", "2w", "6mo", "1y" before now; "today", "yesterday"; a date ("2026-03-01": its local
  * midnight) or a time of RFC 3339. False when it is none of them. */
 bool when_parse(struct slice text, int64_t now_ms, int64_t *ms);

@@ -64,6 +64,8 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->created_ms = s->now_ms - f->ago_ms - HOUR;
     row->modified_ms = row->activity_ms = s->now_ms - f->ago_ms;
     row->restorable = f->restorable;
+    if (f->expires_ms)
+        row->expires_ms = s->now_ms + f->expires_ms;
     row->live_pid = f->flags & SESSION_LIVE ? 4242 : 0;
     return row;
 }
@@ -193,6 +195,39 @@ static void answer_describe(struct screen *s, const struct effect *e)
         s, (struct msg){ .kind = MSG_DESCRIBED, .generation = e->generation, .u.described = list });
 }
 
+static void answer_weights(struct screen *s, const struct effect *e)
+{
+    struct described_list *list = described_list_new(e->refs->n);
+
+    assert_non_null(list);
+    for (size_t i = 0; i < e->refs->n; i++)
+        list->item[list->n++] =
+            (struct described){ .entry = e->refs->entry[i],
+                                .bytes = e->refs->ref[i].file.size + s->side_bytes };
+    screen_send(
+        s, (struct msg){ .kind = MSG_WEIGHTS, .generation = e->generation, .u.described = list });
+}
+
+static void answer_deep(struct screen *s, const struct effect *e)
+{
+    struct described_list *list = described_list_new(e->refs->n);
+
+    assert_non_null(list);
+    for (size_t i = 0; i < e->refs->n; i++) {
+        const struct fake *f = &s->fake[e->refs->ref[i].file.ino - 1];
+        struct described *d = &list->item[list->n++];
+
+        *d = (struct described){ .entry = e->refs->entry[i] };
+        s->looked_deep++;
+        if (!f->deep || f->gone)
+            continue;
+        d->row = row_of(s, f, &e->refs->ref[i]);
+        d->row->custom_title = d->row->summary = keep(d->row, f->deep);
+    }
+    screen_send(s,
+                (struct msg){ .kind = MSG_DEEP, .generation = e->generation, .u.described = list });
+}
+
 static void answer_place(struct screen *s, const struct effect *e)
 {
     struct place *p = calloc(1, sizeof *p);
@@ -205,20 +240,27 @@ static void answer_place(struct screen *s, const struct effect *e)
     screen_send(s, (struct msg){ .kind = MSG_PLACE, .generation = e->generation, .u.place = p });
 }
 
+void screen_answer_one(struct screen *s, const struct effect *e)
+{
+    switch (e->kind) {
+    case EFFECT_LIST: answer_list(s, e); return;
+    case EFFECT_DESCRIBE: answer_describe(s, e); return;
+    case EFFECT_WEIGHTS: answer_weights(s, e); return;
+    case EFFECT_DEEP: answer_deep(s, e); return;
+    case EFFECT_PLACE: answer_place(s, e); return;
+    default: break;
+    }
+    if (!screen_answer_change(s, e) && s->answer)
+        s->answer(s, e);
+}
+
 void screen_answer(struct screen *s)
 {
     struct effect e;
 
     screen_take(s);
     while (effects_take(&s->waiting, &e)) {
-        if (e.kind == EFFECT_LIST)
-            answer_list(s, &e);
-        else if (e.kind == EFFECT_DESCRIBE)
-            answer_describe(s, &e);
-        else if (e.kind == EFFECT_PLACE)
-            answer_place(s, &e);
-        else if (!screen_answer_change(s, &e) && s->answer)
-            s->answer(s, &e);
+        screen_answer_one(s, &e);
         effect_fini(&e);
     }
 }

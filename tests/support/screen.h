@@ -24,6 +24,8 @@ struct fake {
     const char *last;   /* last prompt */
     unsigned cannot;    /* enum session_can */
     const char *parent; /* the session it was forked from */
+    const char *deep;   /* a title in the middle of its file */
+    int64_t expires_ms; /* from now on; 0: never */
 };
 
 enum { MINUTE = 60 * 1000, HOUR = 60 * MINUTE, DAY = 24 * HOUR };
@@ -43,6 +45,7 @@ struct screen {
     /* Answers what screen_answer cannot; may be NULL. */
     void (*answer)(struct screen *s, const struct effect *e);
     bool dir_gone;                 /* the answer to EFFECT_PLACE */
+    int looked_deep;               /* sessions whose whole file was looked through */
     int64_t side_bytes;            /* what every session has beside its transcript, when weighed */
     struct err refusal;            /* the answer to the next change, unless its code is ERR_OK */
     char renamed[256];             /* the last title or tag that was given */
@@ -63,6 +66,8 @@ void screen_open(struct screen *s, struct fake *fake, size_t n, int rows, int co
 void screen_close(struct screen *s);
 /* Takes the effects out of the model; those that are no questions go to the log. */
 void screen_take(struct screen *s);
+/* Answers one; it stays the caller's. */
+void screen_answer_one(struct screen *s, const struct effect *e);
 /* Answers all questions, and those that follow, until none is left. */
 void screen_answer(struct screen *s);
 /* Opens, answers, lets the moment pass after which the preview follows. */

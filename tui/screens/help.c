@@ -35,6 +35,7 @@ static const struct sign signs[] = {
     { "⑂", "Y", "a fork of another session" },
     { "!", NULL, "the last turn was interrupted" },
     { "zz", NULL, "archived" },
+    { "3d left", NULL, "until the agent's own cleanup may remove it" },
     { "⚠", "X", "a line of it is damaged; the rest is shown" },
     { "◆", "+", "marked" },
 };

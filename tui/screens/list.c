@@ -236,6 +236,9 @@ static void remake(struct list *l, bool quiet, struct effects *fx)
     l->reorder_ms = TIME_NONE;
     if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
         return;
+    l->bytes = 0;
+    for (size_t i = 0; i < l->order.n; i++)
+        l->bytes += entry_bytes(&l->roster.entry[l->order.entry[i]]);
     if (l->tree)
         family_arrange(&l->family, &l->roster, l->order.entry, l->order.n);
     else
@@ -252,6 +255,7 @@ void list_remake(struct list *l, struct effects *fx)
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)
 {
     l->sort = sort;
+    l->next_weight = 0;
     remake(l, false, fx);
 }
 

@@ -35,6 +35,7 @@ struct describe_job {
 
 struct list_widths {
     int dir, tag, branch, system;
+    int left; /* of "3d left", once a session has few days left */
     const struct store_ops
         *only;    /* the system of all sessions so far; NULL: none yet, or several */
     bool several; /* systems: only then a row says which is its own */
@@ -63,10 +64,13 @@ struct list {
     size_t next_stale;  /* place in order from which to look for rows to describe */
     size_t next_rest;   /* then among the entries */
     struct describe_job job[DESCRIBE_JOBS];
-    struct problem_list *problems; /* owned; NULL: none */
-    size_t damaged;                /* sessions whose own records cannot be used: not listed */
-    bool new_problems;             /* other than those of the listing before */
-    struct list_widths widths;     /* the widest text of each column so far */
+    struct describe_job weigh_job, deep_job; /* list_closer.c */
+    size_t next_weight, next_deep;           /* among the entries */
+    int64_t bytes;                           /* of all in `order` */
+    struct problem_list *problems;           /* owned; NULL: none */
+    size_t damaged;            /* sessions whose own records cannot be used: not listed */
+    bool new_problems;         /* other than those of the listing before */
+    struct list_widths widths; /* the widest text of each column so far */
 
     /* what is shown */
     struct edit query;
@@ -98,6 +102,11 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx);
 void list_tick(struct list *l, struct effects *fx);
 void list_resize(struct list *l, int rows, int cols, struct effects *fx);
 int64_t list_wake_ms(const struct list *l);
+/* A closer look at rows that are described (list_closer.c). Answers of it: true when rows have changed. */
+void list_look_closer(struct list *l, struct effects *fx);
+void list_closer_forget(struct list *l, struct effects *fx);
+bool list_closer_msg(struct list *l, const struct msg *msg);
+bool list_closer_failed(struct list *l, unsigned generation);
 /* Work is under way since more than a moment. */
 bool list_busy(const struct list *l);
 /* All sessions are listed and described. */
@@ -144,7 +153,7 @@ bool list_place_at(const struct list *l, int y, int x, size_t *at);
 
 /* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
 void list_draw(const struct list *l, struct frame *f);
-void list_widen(struct list_widths *w, const struct session_row *row);
+void list_widen(struct list_widths *w, const struct session_row *row, int64_t now_ms);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 

@@ -3,6 +3,7 @@
 
 #include "tui/path.h"
 #include "tui/screens/list.h"
+#include "tui/size.h"
 #include "tui/spinner.h"
 
 static struct slice text_slice(const char *text)
@@ -37,10 +38,14 @@ static void draw_scope(const struct list *l, struct frame *f, struct rect r)
 /* "37/412  recent": what fits, of how many, in which order; a spinner in front while work is under way. */
 static int draw_counts(const struct list *l, struct frame *f, struct rect r)
 {
-    char text[96];
+    char text[128], size[SIZE_TEXT], bytes[SIZE_TEXT + 4] = "";
     bool ranked = query_ranks(&l->filter.query) && l->sort == SORT_RECENT && !l->tree;
 
-    snprintf(text, sizeof text, "%zu/%zu  %s%s%s", list_shown(l), list_total(l),
+    if (l->sort == SORT_SIZE) {
+        size_text(l->bytes, size);
+        snprintf(bytes, sizeof bytes, "%s  ", size);
+    }
+    snprintf(text, sizeof text, "%zu/%zu  %s%s%s%s", list_shown(l), list_total(l), bytes,
              ranked ? "best, " : "", sort_name(l->sort), l->tree ? ", tree" : "");
     int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
 

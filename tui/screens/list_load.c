@@ -63,6 +63,7 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
     l->replace = true;
     l->listed_once = false;
     l->worktrees = 0;
+    list_closer_forget(l, fx);
     list_start(l, fx);
 }
 
@@ -96,6 +97,7 @@ static void see_sessions(struct list *l, const struct ref_list *refs)
     }
     roster_see(&l->roster, refs, l->listing);
     l->next_stale = l->next_rest = 0;
+    l->next_weight = l->next_deep = 0;
     if (!filter_reserve(&l->filter, l->roster.n))
         l->roster.n = l->filter.slots; /* what cannot be filtered is not shown */
     if (selected.p)
@@ -172,6 +174,12 @@ static void describe_more(struct list *l, struct effects *fx)
     note_work(l);
 }
 
+static void reorder_later(struct list *l)
+{
+    if (l->reorder_ms == TIME_NONE)
+        l->reorder_ms = l->now_ms + REORDER_MS;
+}
+
 /* Sorts now when all is there, else in a moment: sorting at every answer would cost more than reading, and
  * the first sessions of a folder are any sessions, not the newest. */
 static void reorder_soon(struct list *l, struct effects *fx)
@@ -180,8 +188,10 @@ static void reorder_soon(struct list *l, struct effects *fx)
 
     if (all)
         list_remake(l, fx);
-    else if (l->reorder_ms == TIME_NONE)
-        l->reorder_ms = l->now_ms + (l->order.n == 0 ? FIRST_ORDER_MS : REORDER_MS);
+    else if (l->order.n == 0 && l->reorder_ms == TIME_NONE)
+        l->reorder_ms = l->now_ms + FIRST_ORDER_MS;
+    else
+        reorder_later(l);
 }
 
 static bool take_sessions(struct list *l, const struct msg *msg, struct effects *fx)
@@ -248,7 +258,7 @@ static void take_row(struct list *l, struct described *d, struct effects *fx)
     roster_set_row(&l->roster, d->entry, row);
     d->row = NULL;
     if (row && row->hidden == HIDDEN_NOT)
-        list_widen(&l->widths, row);
+        list_widen(&l->widths, row, l->now_ms);
     if (again && row)
         reload_view(l, d->entry, fx);
     else if (d->entry == l->selected)
@@ -297,11 +307,18 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
     case MSG_SESSIONS: return take_sessions(l, msg, fx);
     case MSG_LISTED: return take_listed(l, msg, fx);
     case MSG_DESCRIBED: return take_described(l, msg, fx);
+    case MSG_WEIGHTS:
+    case MSG_DEEP:
+        if (list_closer_msg(l, msg))
+            reorder_later(l);
+        return true;
     case MSG_FILES_CHANGED:
         if (l->refresh_ms == TIME_NONE)
             l->refresh_ms = l->now_ms + REFRESH_MS;
         return true;
-    case MSG_FAILED: return take_failure(l, msg) || transcript_view_msg(l->view, msg, fx);
+    case MSG_FAILED:
+        return take_failure(l, msg) || list_closer_failed(l, msg->generation) ||
+               transcript_view_msg(l->view, msg, fx);
     default: return transcript_view_msg(l->view, msg, fx);
     }
 }
@@ -330,6 +347,7 @@ void list_tick(struct list *l, struct effects *fx)
         list_start(l, fx);
     if (l->view_ms != TIME_NONE && l->now_ms >= l->view_ms)
         show_selected(l, fx);
+    list_look_closer(l, fx);
 }
 
 static int64_t earlier(int64_t a, int64_t b)

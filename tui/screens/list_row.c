@@ -16,6 +16,7 @@ enum {
     GAP = 2,
     TITLE_MIN = 24,
     FLAGS_W = 8,
+    SIZE_W = 7,
     TAG_MAX = 12,
     KIN_MAX = 6,        /* steps that forks of forks are moved in */
     TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
@@ -24,7 +25,7 @@ enum {
 struct columns {
     int title; /* where it begins, and how wide it is */
     int title_w;
-    int dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
+    int size_w, left_w, dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
 };
 
 static int wider(int w, struct slice text)
@@ -51,13 +52,15 @@ static struct slice system_text(const struct session_row *row, char out[SYSTEM_T
     return text_slice(out);
 }
 
-void list_widen(struct list_widths *w, const struct session_row *row)
+void list_widen(struct list_widths *w, const struct session_row *row, int64_t now_ms)
 {
     const struct store_ops *system = row->ref.store->ops;
-    char text[SYSTEM_TEXT];
+    char text[SYSTEM_TEXT], left[WHEN_LEFT];
 
     w->several = w->several || (w->only && w->only != system);
     w->only = system;
+    if (when_left(now_ms, row->expires_ms, left))
+        w->left = wider(w->left, text_slice(left));
     w->dir = wider(w->dir, path_last(row->cwd));
     w->branch = wider(w->branch, row->git_branch);
     w->system = wider(w->system, system_text(row, text));
@@ -83,6 +86,8 @@ static struct columns columns_for(const struct list *l, int w)
         int *w, want;
     } wants[] = {
         { &c.flags_w, FLAGS_W },
+        { &c.size_w, l->sort == SORT_SIZE && !two_lines ? SIZE_W : 0 },
+        { &c.left_w, two_lines ? 0 : l->widths.left },
         { &c.dir_w, l->scope == SCOPE_ALL && !two_lines ? at_most(l->widths.dir, limit) : 0 },
         { &c.tag_w, l->widths.tag > 0 && !two_lines ? l->widths.tag + 1 : 0 },
         { &c.branch_w, two_lines ? 0 : at_most(l->widths.branch, limit) },
@@ -209,13 +214,41 @@ static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
     frame_text_cut(f, y, x + used, w - used, STYLE_TAG, tag);
 }
 
-static void draw_columns(struct frame *f, struct rect r, const struct columns *c,
-                         const struct entry *e)
+/* Both answer what the column takes, with the gap before it. */
+static int draw_size_column(struct frame *f, int y, int x, int w, const struct entry *e)
+{
+    char size[SIZE_TEXT];
+
+    if (w == 0)
+        return 0;
+    size_text(entry_bytes(e), size);
+    int used = (int)strlen(size);
+
+    frame_puts(f, y, x + (used < w ? w - used : 0), w, STYLE_TEXT, size);
+    return w + GAP;
+}
+
+static int draw_left_column(const struct list *l, struct frame *f, int y, int x, int w,
+                            const struct session_row *row)
+{
+    char left[WHEN_LEFT];
+
+    if (w == 0)
+        return 0;
+    if (when_left(l->now_ms, row->expires_ms, left))
+        frame_puts(f, y, x, w, STYLE_WARN, left);
+    return w + GAP;
+}
+
+static void draw_columns(const struct list *l, struct frame *f, struct rect r,
+                         const struct columns *c, const struct entry *e)
 {
     const struct session_row *row = e->row;
     char system[SYSTEM_TEXT];
     int x = r.x + c->title + c->title_w;
 
+    x += draw_size_column(f, r.y, x + GAP, c->size_w, e);
+    x += draw_left_column(l, f, r.y, x + GAP, c->left_w, row);
     if (c->dir_w > 0) {
         frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, path_last(row->cwd));
         x += c->dir_w + GAP;
@@ -251,10 +284,12 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
 static void draw_second(const struct list *l, struct frame *f, struct rect r, const struct entry *e)
 {
     const struct session_row *row = e->row;
-    char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT];
+    char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT];
     int x = r.x;
 
-    size_text(e->ref.file.size, size);
+    size_text(entry_bytes(e), size);
+    if (when_left(l->now_ms, row->expires_ms, left))
+        x = draw_fact(f, r, x, STYLE_WARN, text_slice(left));
     if (l->scope == SCOPE_ALL)
         x = draw_fact(f, r, x, STYLE_DIM, path_short(row->cwd, l->settings->home, dir, sizeof dir));
     if (l->widths.several)
@@ -284,7 +319,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
     draw_title(l, f, draw_kinship(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, i), e);
     if (e->row) {
-        draw_columns(f, r, &c, e);
+        draw_columns(l, f, r, &c, e);
         if (r.h > 1)
             draw_second(l, f, (struct rect){ r.y + 1, r.x + c.title, 1, r.w - c.title - 1 }, e);
     }

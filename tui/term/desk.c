@@ -7,10 +7,10 @@
 #include "store/worktree.h"
 #include "tui/term/desk_change.h"
 #include "tui/term/desk_rewind.h"
+#include "tui/term/desk_rows.h"
 
 enum {
-    DESCRIBE_PIECE = 64, /* rows described between two looks at what is more urgent */
-    FIRST_BATCH = 256,   /* of a listing: enough for any screen */
+    FIRST_BATCH = 256, /* of a listing: enough for any screen */
     LATER_BATCH = 4096,
     READ_MAX = 8 << 20, /* bytes of rows in one answer */
 };
@@ -46,8 +46,7 @@ static enum err_code resolve(struct desk *d, enum scope_kind kind, struct scope 
     return rc;
 }
 
-static enum err_code scope_get(struct desk *d, enum scope_kind kind, struct scope *out,
-                               struct err *e)
+enum err_code desk_scope(struct desk *d, enum scope_kind kind, struct scope *out, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -61,7 +60,7 @@ static enum err_code scope_get(struct desk *d, enum scope_kind kind, struct scop
     return rc;
 }
 
-static void post(const struct reply *r, const struct effect *q, struct msg m)
+void desk_post(const struct reply *r, const struct effect *q, struct msg m)
 {
     m.generation = q->generation;
     r->post(r->arg, &m);
@@ -69,7 +68,7 @@ static void post(const struct reply *r, const struct effect *q, struct msg m)
 
 static void post_failure(const struct reply *r, const struct effect *q, const struct err *e)
 {
-    post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
+    desk_post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
 }
 
 static enum err_code no_memory(struct err *e)
@@ -90,7 +89,8 @@ struct gathering {
 static void post_batch(struct gathering *l)
 {
     if (l->batch && l->batch->n) {
-        post(l->reply, l->question, (struct msg){ .kind = MSG_SESSIONS, .u.sessions = l->batch });
+        desk_post(l->reply, l->question,
+                  (struct msg){ .kind = MSG_SESSIONS, .u.sessions = l->batch });
         l->batch = NULL;
         l->batch_max = LATER_BATCH;
     }
@@ -146,57 +146,20 @@ static enum err_code answer_list(struct desk *d, const struct effect *q, const s
     struct scope scope = { 0 };
     struct gathering l = { .question = q, .reply = r, .batch_max = FIRST_BATCH };
     struct problem_list *problems = NULL;
-    enum err_code rc = scope_get(d, q->scope, &scope, e);
+    enum err_code rc = desk_scope(d, q->scope, &scope, e);
 
     if (rc)
         return rc;
     if (enumerate(d, &scope, &l, &problems) == ERR_OK && !atomic_load(r->cancelled)) {
         post_batch(&l);
-        post(r, q,
-             (struct msg){ .kind = MSG_LISTED,
-                           .u.listed = { problems, scope.trees ? scope.trees - 1 : 0 } });
+        desk_post(r, q,
+                  (struct msg){ .kind = MSG_LISTED,
+                                .u.listed = { problems, scope.trees ? scope.trees - 1 : 0 } });
         return ERR_OK;
     }
     ref_list_free(l.batch);
     problem_list_free(problems);
     return l.no_memory ? no_memory(e) : ERR_OK;
-}
-
-/* ---- rows ---- */
-
-static void describe_one(const struct scope *scope, const struct session_ref *ref,
-                         struct described *out)
-{
-    out->row = session_row_new();
-    out->code =
-        out->row ? ref->store->ops->describe(ref->store, scope, ref, out->row, NULL) : ERR_NOMEM;
-    if (out->code) {
-        session_row_free(out->row);
-        out->row = NULL;
-    }
-}
-
-static enum err_code answer_describe(struct desk *d, const struct effect *q, size_t piece,
-                                     const struct reply *r, struct err *e)
-{
-    size_t first = piece * DESCRIBE_PIECE, left = q->refs->n - first;
-    size_t n = left < DESCRIBE_PIECE ? left : DESCRIBE_PIECE;
-    struct described_list *list = described_list_new(n);
-    struct scope scope;
-    enum err_code rc = list ? scope_get(d, q->scope, &scope, e) : no_memory(e);
-
-    if (rc) {
-        described_list_free(list);
-        return rc;
-    }
-    for (size_t i = first; i < first + n; i++) {
-        struct described *item = &list->item[list->n++];
-
-        *item = (struct described){ .entry = q->refs->entry[i] };
-        describe_one(&scope, &q->refs->ref[i], item);
-    }
-    post(r, q, (struct msg){ .kind = MSG_DESCRIBED, .u.described = list });
-    return ERR_OK;
 }
 
 /* ---- conversations ---- */
@@ -236,7 +199,7 @@ static enum err_code answer_transcript(const struct effect *q, const struct repl
 
     if (!c)
         return no_memory(e);
-    post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
+    desk_post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
     return ERR_OK;
 }
 
@@ -265,7 +228,7 @@ static enum err_code answer_read(const struct effect *q, const struct reply *r, 
         bytes += p->bytes.n;
         list->n++;
     }
-    post(r, q, (struct msg){ .kind = MSG_PASSAGES, .u.passages = list });
+    desk_post(r, q, (struct msg){ .kind = MSG_PASSAGES, .u.passages = list });
     return ERR_OK;
 }
 
@@ -279,7 +242,7 @@ static void post_found(struct hit_list *list, void *arg)
 {
     const struct asking *a = arg;
 
-    post(a->reply, a->question, (struct msg){ .kind = MSG_FOUND, .u.found = list });
+    desk_post(a->reply, a->question, (struct msg){ .kind = MSG_FOUND, .u.found = list });
 }
 
 static enum err_code answer_search(const struct effect *q, const struct reply *r, struct err *e)
@@ -302,7 +265,7 @@ static enum err_code answer_subagents(const struct effect *q, const struct reply
         name_list_free(list);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
+    desk_post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
     return ERR_OK;
 }
 
@@ -318,7 +281,7 @@ static enum err_code answer_branches(const struct effect *q, const struct reply 
         free(list);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
+    desk_post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
     return ERR_OK;
 }
 
@@ -365,7 +328,7 @@ static enum err_code answer_place(const struct desk *d, const struct effect *q,
         place_free(p);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_PLACE, .u.place = p });
+    desk_post(r, q, (struct msg){ .kind = MSG_PLACE, .u.place = p });
     return ERR_OK;
 }
 
@@ -382,10 +345,10 @@ static enum err_code answer_change(struct desk *d, const struct effect *q, const
         return no_memory(e);
     if (!d->env)
         err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
-    else if (scope_get(d, q->scope, &scope, &c->error) == ERR_OK &&
+    else if (desk_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
              desk_change(d->env, &scope, q, c, &c->error) == ERR_OK)
         c->error = (struct err){ 0 };
-    post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
+    desk_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
     return ERR_OK;
 }
 
@@ -395,7 +358,7 @@ static enum err_code answer_weigh(const struct effect *q, const struct reply *r,
     enum err_code rc = desk_weigh(q, r->cancelled, &m.u.weight, e);
 
     if (rc == ERR_OK)
-        post(r, q, m);
+        desk_post(r, q, m);
     return rc;
 }
 
@@ -404,7 +367,7 @@ static enum err_code answer_sweep(struct desk *d, const struct effect *q, const 
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
     struct scope scope = { 0 };
-    enum err_code rc = sweep ? scope_get(d, q->scope, &scope, e) : no_memory(e);
+    enum err_code rc = sweep ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
 
     if (rc == ERR_OK)
         rc = desk_sweep(d->store, d->stores, &scope, q, r->cancelled, sweep, e);
@@ -412,7 +375,7 @@ static enum err_code answer_sweep(struct desk *d, const struct effect *q, const 
         free(sweep);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
+    desk_post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
     return ERR_OK;
 }
 
@@ -428,12 +391,14 @@ static enum err_code answer_trash(const struct desk *d, const struct effect *q,
         free(list);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = list });
+    desk_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = list });
     return ERR_OK;
 }
 
 size_t desk_pieces(const struct effect *q)
 {
+    if (q->kind == EFFECT_DEEP && q->refs->n > 0)
+        return q->refs->n;
     if (q->kind != EFFECT_DESCRIBE || q->refs->n == 0)
         return 1;
     return (q->refs->n + DESCRIBE_PIECE - 1) / DESCRIBE_PIECE;
@@ -446,7 +411,9 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
 
     switch (q->kind) {
     case EFFECT_LIST: rc = answer_list(d, q, r, &e); break;
-    case EFFECT_DESCRIBE: rc = answer_describe(d, q, piece, r, &e); break;
+    case EFFECT_DESCRIBE: rc = desk_describe(d, q, piece, r, &e); break;
+    case EFFECT_WEIGHTS: rc = desk_weigh_rows(q, r, &e); break;
+    case EFFECT_DEEP: rc = desk_look_deep(d, q, piece, r, &e); break;
     case EFFECT_TAIL:
     case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
     case EFFECT_READ: rc = answer_read(q, r, &e); break;

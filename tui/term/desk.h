@@ -38,6 +38,12 @@ struct reply {
     const atomic_bool *cancelled;
 };
 
+/* --- for tui/term/desk*.c */
+/* Resolved once, and shared. */
+MUST_CHECK enum err_code desk_scope(struct desk *d, enum scope_kind kind, struct scope *out,
+                                    struct err *e);
+void desk_post(const struct reply *r, const struct effect *q, struct msg m);
+
 /* How many pieces a question is answered in, each on its own; at least 1. */
 size_t desk_pieces(const struct effect *question);
 /* Answers one piece. The question stays with the caller. */

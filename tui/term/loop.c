@@ -163,6 +163,8 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     switch (fx->kind) {
     case EFFECT_LIST:
     case EFFECT_DESCRIBE:
+    case EFFECT_WEIGHTS:
+    case EFFECT_DEEP:
     case EFFECT_TAIL:
     case EFFECT_LOAD:
     case EFFECT_READ:

@@ -28,6 +28,7 @@ struct workers {
     pthread_cond_t work;  /* there may be a piece to answer */
     bool stop;
     bool changing;     /* a change is being made: they are made in the order asked */
+    bool looking;      /* a whole file is being looked through: one at a time, others go before */
     bool long_running; /* a question that may take seconds is being answered */
     struct job *jobs;  /* in the order they came */
     size_t job_count;
@@ -53,6 +54,8 @@ static int urgency(const struct job *j)
     case EFFECT_CHECKPOINTS:
     case EFFECT_PROSPECT: return 1;
     case EFFECT_DESCRIBE: return j->pieces <= SMALL_QUESTION ? 1 : 3;
+    case EFFECT_WEIGHTS: return 4;
+    case EFFECT_DEEP: return 5;
     default: return 2;
     }
 }
@@ -61,6 +64,11 @@ static bool may_take_long(const struct job *j)
 {
     return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH ||
            j->question.kind == EFFECT_SWEEP || j->question.kind == EFFECT_BRANCHES;
+}
+
+static bool is_look(const struct job *j)
+{
+    return j->question.kind == EFFECT_DEEP;
 }
 
 static bool is_change(const struct job *j)
@@ -128,7 +136,8 @@ static struct job *most_urgent(struct workers *w)
 
     for (struct job *j = w->jobs; j; j = j->next) {
         if (j->piece == j->pieces || (may_take_long(j) && w->long_running) ||
-            (is_change(j) && w->changing) || (w->stop && !is_change(j)))
+            (is_change(j) && w->changing) || (is_look(j) && w->looking) ||
+            (w->stop && !is_change(j)))
             continue;
         if (!best || urgency(j) < urgency(best))
             best = j;
@@ -166,11 +175,12 @@ static void answer_piece(struct workers *w, struct job *j)
 {
     struct reply reply = { .post = post, .arg = w, .cancelled = &j->cancelled };
     size_t piece = j->piece++;
-    bool is_long = may_take_long(j), change = is_change(j);
+    bool is_long = may_take_long(j), change = is_change(j), look = is_look(j);
 
     j->running++;
     w->long_running |= is_long;
     w->changing |= change;
+    w->looking |= look;
     pthread_mutex_unlock(&w->lock);
     desk_answer(w->desk, &j->question, piece, &reply);
     pthread_mutex_lock(&w->lock);
@@ -178,7 +188,9 @@ static void answer_piece(struct workers *w, struct job *j)
         w->long_running = false;
     if (change)
         w->changing = false;
-    if (is_long || change)
+    if (look)
+        w->looking = false;
+    if (is_long || change || look)
         pthread_cond_broadcast(&w->work);
     if (--j->running == 0 && j->piece == j->pieces)
         forget(w, j);

@@ -1,0 +1,110 @@
+#include "tui/term/desk_rows.h"
+
+#include "store/tidy/weight.h"
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "out of memory");
+}
+
+static void describe_one(const struct scope *scope, const struct session_ref *ref,
+                         struct described *out)
+{
+    out->row = session_row_new();
+    out->code =
+        out->row ? ref->store->ops->describe(ref->store, scope, ref, out->row, NULL) : ERR_NOMEM;
+    if (out->code) {
+        session_row_free(out->row);
+        out->row = NULL;
+    }
+}
+
+enum err_code desk_describe(struct desk *d, const struct effect *q, size_t piece,
+                            const struct reply *r, struct err *e)
+{
+    size_t first = piece * DESCRIBE_PIECE, left = q->refs->n - first;
+    size_t n = left < DESCRIBE_PIECE ? left : DESCRIBE_PIECE;
+    struct described_list *list = described_list_new(n);
+    struct scope scope;
+    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
+
+    if (rc) {
+        described_list_free(list);
+        return rc;
+    }
+    for (size_t i = first; i < first + n; i++) {
+        struct described *item = &list->item[list->n++];
+
+        *item = (struct described){ .entry = q->refs->entry[i] };
+        describe_one(&scope, &q->refs->ref[i], item);
+    }
+    desk_post(r, q, (struct msg){ .kind = MSG_DESCRIBED, .u.described = list });
+    return ERR_OK;
+}
+
+/* What is not there any more, or cannot be deleted, weighs what its transcript does. */
+static int64_t weigh_one(const struct session_ref *ref, struct arena *a)
+{
+    const char **part = NULL;
+    struct weight w = { 0 };
+    size_t n = 0;
+
+    if (!ref->store->ops->parts ||
+        ref->store->ops->parts(ref->store, ref, true, a, &part, &n, NULL))
+        return ref->file.size;
+    for (size_t i = 0; i < n; i++)
+        if (weight_add(part[i], &w, NULL))
+            break;
+    return w.bytes;
+}
+
+enum err_code desk_weigh_rows(const struct effect *q, const struct reply *r, struct err *e)
+{
+    struct described_list *list = described_list_new(q->refs->n);
+    struct arena a = { 0 };
+
+    if (!list)
+        return no_memory(e);
+    for (size_t i = 0; i < q->refs->n && !atomic_load(r->cancelled); i++) {
+        list->item[list->n++] = (struct described){ .entry = q->refs->entry[i],
+                                                    .bytes = weigh_one(&q->refs->ref[i], &a) };
+        arena_reset(&a);
+    }
+    arena_fini(&a);
+    desk_post(r, q, (struct msg){ .kind = MSG_WEIGHTS, .u.described = list });
+    return ERR_OK;
+}
+
+/* A row is handed over only where the look found something for it. */
+static void deep_one(const struct scope *scope, const struct session_ref *ref,
+                     const atomic_bool *cancel, struct described *out)
+{
+    bool found = false;
+
+    describe_one(scope, ref, out);
+    if (out->row && ref->store->ops->deep && session_wants_title(out->row))
+        out->code =
+            ref->store->ops->deep(ref->store, &out->row->ref, cancel, out->row, &found, NULL);
+    if (found && !out->code)
+        return;
+    session_row_free(out->row);
+    out->row = NULL;
+}
+
+enum err_code desk_look_deep(struct desk *d, const struct effect *q, size_t piece,
+                             const struct reply *r, struct err *e)
+{
+    struct described_list *list = described_list_new(1);
+    struct scope scope;
+    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
+
+    if (rc) {
+        described_list_free(list);
+        return rc;
+    }
+    list->item[0] = (struct described){ .entry = q->refs->entry[piece] };
+    list->n = 1;
+    deep_one(&scope, &q->refs->ref[piece], r->cancelled, &list->item[0]);
+    desk_post(r, q, (struct msg){ .kind = MSG_DEEP, .u.described = list });
+    return ERR_OK;
+}
