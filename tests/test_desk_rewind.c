@@ -298,6 +298,52 @@ static void what_is_compared_is_what_was_looked_at(void **state)
     prospect_drop(p);
 }
 
+static void wish(struct bench *b, enum wish wish, const char *want)
+{
+    struct effect fx = { .kind = EFFECT_CHANGE,
+                         .generation = ++b->generation,
+                         .at_ms = (int64_t)GOING_NOW_S * 1000 + b->generation,
+                         .scope = SCOPE_ALL,
+                         .wish = wish };
+    struct msg m = answer(b, &fx);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    assert_string_equal(m.u.changed->error.text, "");
+    assert_true(slice_eq(buf_slice(&m.u.changed->text), (struct slice){ want, strlen(want) }));
+    msg_fini(&m);
+}
+
+static void undo_in_the_list_takes_the_newest_back_also_when_it_is_a_rewind(void **state)
+{
+    struct bench *b = *state;
+    char data[4096];
+    struct store_env env = b->going.env;
+
+    folder_path(&b->going.folder, "data", data);
+    env.data_dir = data;
+    b->desk.env = &env;
+    char *before = going_image(&b->going);
+    struct prospect *p = prospect_of(b, "p1");
+    struct msg done = carry_out(b, p, as_proposed(p));
+    char *gone_back = going_image(&b->going);
+
+    assert_int_equal(done.kind, MSG_REWOUND);
+    wish(b, WISH_UNDO, "a rewind of 3 files");
+    char *undone = going_image(&b->going);
+
+    assert_string_equal(undone, before);
+    wish(b, WISH_REDO, "a rewind of 3 files");
+    char *again = going_image(&b->going);
+
+    assert_string_equal(again, gone_back);
+    msg_fini(&done);
+    prospect_drop(p);
+    free(before);
+    free(gone_back);
+    free(undone);
+    free(again);
+}
+
 int main(void)
 {
 #define T(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -312,6 +358,7 @@ int main(void)
         T(hunks_that_are_others_by_now_are_not_guessed_at),
         T(a_file_that_was_saved_meanwhile_stays_as_it_is),
         T(what_is_compared_is_what_was_looked_at),
+        T(undo_in_the_list_takes_the_newest_back_also_when_it_is_a_rewind),
     };
 #undef T
 

@@ -62,6 +62,18 @@ const char *words_doing(enum wish wish)
     return "";
 }
 
+/* What the log says it was; of a rewind no session is other than before. */
+static void words_of_log(struct words *w, const char *what, const struct changed *c)
+{
+    struct slice text = buf_slice(&c->text);
+
+    if (c->sessions.n > 0)
+        snprintf(w->text, sizeof w->text, "%s%.*s (%s)", what, SLICE_ARG(text),
+                 words_count(c->sessions.n).text);
+    else
+        snprintf(w->text, sizeof w->text, "%s%.*s", what, SLICE_ARG(text));
+}
+
 struct words words_done(const struct model *m, const struct changed *c)
 {
     struct slice text = buf_slice(&c->text);
@@ -92,12 +104,8 @@ struct words words_done(const struct model *m, const struct changed *c)
         break;
     case WISH_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
     case WISH_EMPTY: snprintf(w.text, sizeof w.text, "gone for good: %s, %s", n.text, size); break;
-    case WISH_UNDO:
-        snprintf(w.text, sizeof w.text, "taken back: %.*s (%s)", SLICE_ARG(text), n.text);
-        break;
-    case WISH_REDO:
-        snprintf(w.text, sizeof w.text, "done again: %.*s (%s)", SLICE_ARG(text), n.text);
-        break;
+    case WISH_UNDO: words_of_log(&w, "taken back: ", c); break;
+    case WISH_REDO: words_of_log(&w, "done again: ", c); break;
     case WISH_FORK: snprintf(w.text, sizeof w.text, "forked: the copy is selected"); break;
     case WISH_RESUME_AT: snprintf(w.text, sizeof w.text, "it goes on at that message"); break;
     }

@@ -1,30 +1,11 @@
 #include <string.h>
 
 #include "lite/jsonout.h"
-#include "store/change/change.h"
+#include "store/newest.h"
 #include "tui/commands/command.h"
 #include "tui/commands/rewind_answer.h"
 
-/* There are two kinds of changes to take back, rewinds of files and changes of sessions, each with a log of its own;
- * their ids never meet. Without an id it is the newest that stands, of either kind. */
-struct newest {
-    char id[40];
-    int64_t at_ms;
-    bool found;
-};
-
 /* ---- which one ---- */
-
-static bool newest_change(const struct change *c, bool undone, void *arg)
-{
-    struct newest *n = arg;
-
-    if (undone || strcmp(c->kind, "undo") == 0)
-        return true;
-    *n = (struct newest){ .at_ms = c->at_ms, .found = true };
-    memcpy(n->id, c->id, sizeof n->id);
-    return false;
-}
 
 struct named {
     const char *id;
@@ -40,26 +21,11 @@ static bool is_named(const struct change *c, bool undone, void *arg)
     return !n->found;
 }
 
-static void newest_rewind(const struct rewind_records *list, struct newest *n)
-{
-    for (size_t i = 0; i < list->n && !n->found; i++) {
-        const struct rewind_record *r = &list->record[i];
-
-        if (r->undone || r->undoes)
-            continue;
-        *n = (struct newest){ .at_ms = r->at_ms, .found = true };
-        memcpy(n->id, r->id, strnlen(r->id, sizeof n->id - 1));
-    }
-}
-
 /* Is it a change of a session that shall be taken back, and which? An id that neither log knows is left to the log
  * of rewinds, which says so. */
 static enum err_code choose_change(const struct invocation *in, struct change_log *log,
-                                   const char **id, struct newest *change, struct err *e)
+                                   const char **id, struct newest *newest, struct err *e)
 {
-    struct rewind_records list;
-    struct newest rewind = { .found = false };
-
     *id = NULL;
     if (in->argc) {
         struct named n = { .id = in->argv[0] };
@@ -68,17 +34,11 @@ static enum err_code choose_change(const struct invocation *in, struct change_lo
         *id = n.found ? in->argv[0] : NULL;
         return rc;
     }
-    enum err_code rc = change_list(log, newest_change, change, e);
+    enum err_code rc = newest_standing(&in->world->env, log, newest, e);
 
-    if (!rc)
-        rc = rewind_records_read(&in->world->env, &list, e);
-    if (rc)
-        return rc;
-    newest_rewind(&list, &rewind);
-    rewind_records_fini(&list);
-    if (change->found && (!rewind.found || change->at_ms >= rewind.at_ms))
-        *id = change->id;
-    return ERR_OK;
+    if (!rc && newest->kind == NEWEST_CHANGE)
+        *id = newest->id;
+    return rc;
 }
 
 /* ---- a change of a session ---- */
@@ -142,7 +102,7 @@ static enum err_code undo_rewind(struct invocation *in, struct err *e)
 enum err_code undo_run(struct invocation *in, struct err *e)
 {
     struct change_log *log;
-    struct newest change = { .found = false };
+    struct newest newest = { .kind = NEWEST_NONE };
     const char *id;
     size_t recovered;
     enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
@@ -151,7 +111,7 @@ enum err_code undo_run(struct invocation *in, struct err *e)
         rc = change_log_open(&in->world->env, &log, e);
     if (rc)
         return rc;
-    rc = choose_change(in, log, &id, &change, e);
+    rc = choose_change(in, log, &id, &newest, e);
     if (!rc && id)
         rc = undo_change(in, log, id, e);
     change_log_close(log);

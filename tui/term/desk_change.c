@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/newest.h"
 #include "store/tidy/request.h"
 #include "store/tidy/weight.h"
+#include "tui/term/desk_rewind.h"
 
 /* What every change needs. */
 struct doing {
@@ -313,15 +315,12 @@ static struct slice id_of(const char *session)
     return (struct slice){ id, strlen(id) };
 }
 
-static enum err_code take_back(struct doing *d, struct err *e)
+static enum err_code change_back(struct doing *d, struct change_log *log, struct err *e)
 {
-    struct change_log *log = NULL;
     struct change *c = NULL;
-    enum err_code rc = open_log(d, &log, e);
+    enum err_code rc =
+        d->q->wish == WISH_UNDO ? change_undo(log, NULL, &c, e) : change_redo(log, &c, e);
 
-    if (!rc)
-        rc = d->q->wish == WISH_UNDO ? change_undo(log, NULL, &c, e) : change_redo(log, &c, e);
-    change_log_close(log);
     if (rc)
         return rc;
     if (buf_add(&d->out->text, (struct slice){ c->text, strlen(c->text) }))
@@ -330,6 +329,37 @@ static enum err_code take_back(struct doing *d, struct err *e)
         rc = note_session(d, id_of(c->sessions[i]), e);
     change_free(c);
     return rc;
+}
+
+static enum err_code rewind_back(struct doing *d, const char *record, struct err *e)
+{
+    struct rewound done = { .left = 0 };
+    enum err_code rc = desk_undo_rewind(d->env, record, &done, e);
+    size_t files = done.restored + done.created + done.deleted;
+
+    if (rc)
+        return rc;
+    rc = buf_addf(&d->out->text, "a rewind of %zu file%s", files, files == 1 ? "" : "s");
+    if (!rc && done.left > 0)
+        rc = buf_addf(&d->out->text, "; %zu stayed as edited since: %s", done.left, done.left_name);
+    return rc ? no_memory(e) : ERR_OK;
+}
+
+/* The newest of either kind, as `reprise undo` takes it. The log of changes is let go before files are gone back to: a
+ * rewind may change the conversation too. */
+static enum err_code take_back(struct doing *d, struct err *e)
+{
+    struct change_log *log = NULL;
+    struct newest newest = { .kind = NEWEST_NONE };
+    enum err_code rc = open_log(d, &log, e);
+
+    if (!rc)
+        rc = d->q->wish == WISH_UNDO ? newest_standing(d->env, log, &newest, e)
+                                     : newest_undo(d->env, log, &newest, e);
+    if (!rc && newest.kind != NEWEST_REWIND)
+        rc = change_back(d, log, e);
+    change_log_close(log);
+    return rc || newest.kind != NEWEST_REWIND ? rc : rewind_back(d, newest.id, e);
 }
 
 /* ---- the way in ---- */

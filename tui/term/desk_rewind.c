@@ -140,20 +140,19 @@ static enum err_code carry_out(const struct effect *q, struct rewound *out, stru
 }
 
 /* As `reprise undo`: the consent was given for what is taken back, but files edited since stay. */
-static enum err_code take_back(const struct effect *q, const char *record, struct rewound *out,
+enum err_code desk_undo_rewind(const struct store_env *env, const char *record, struct rewound *out,
                                struct err *e)
 {
     const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
-    const struct store_env env = env_of(q);
     struct rewind_plan plan = { 0 };
     struct rewind_preview preview = { 0 };
     struct rewind_result result;
-    enum err_code rc = rewind_undo_plan(&env, record, &plan, e);
+    enum err_code rc = rewind_undo_plan(env, record, &plan, e);
 
     if (!rc)
         rc = rewind_preview(&plan, &options, &preview, e);
     if (!rc)
-        rc = rewind_apply(&env, &preview, &result, e);
+        rc = rewind_apply(env, &preview, &result, e);
     if (!rc) {
         count(&preview, &result, NULL, out);
         rewind_result_fini(&result);
@@ -166,6 +165,7 @@ static enum err_code take_back(const struct effect *q, const char *record, struc
 static enum err_code answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct msg m = { .kind = MSG_REWOUND };
+    const struct store_env env = env_of(q);
     struct buf record = { 0 };
     enum err_code rc = ERR_OK;
 
@@ -175,7 +175,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);
 
-        rc = name ? take_back(q, name, &m.u.rewound, e) : no_memory(e);
+        rc = name ? desk_undo_rewind(&env, name, &m.u.rewound, e) : no_memory(e);
         buf_fini(&record);
     }
     if (!rc)

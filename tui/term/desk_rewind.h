@@ -5,6 +5,9 @@
 
 /* The part of the desk that answers what the rewind view asks. REWIND and UNDO_REWIND are the only questions of the desk
  * that change files. */
+/* Takes a record back, at env->now_ms, as `reprise undo`: what was edited since stays. */
+MUST_CHECK enum err_code desk_undo_rewind(const struct store_env *env, const char *record,
+                                          struct rewound *out, struct err *e);
 MUST_CHECK enum err_code desk_answer_rewind(const struct effect *question,
                                             const struct reply *reply, struct err *e);
 

@@ -1,0 +1,81 @@
+#include "store/newest.h"
+
+#include <string.h>
+
+#include "store/rewind/rewind.h"
+
+struct looking {
+    bool undos; /* for the newest of all; else for the newest that stands and is no undo */
+    struct newest found;
+    bool is_undo;
+};
+
+static void take(struct looking *l, enum newest_kind kind, const char *id, int64_t at_ms,
+                 bool is_undo)
+{
+    l->found = (struct newest){ .kind = kind, .at_ms = at_ms };
+    memcpy(l->found.id, id, strnlen(id, sizeof l->found.id - 1));
+    l->is_undo = is_undo;
+}
+
+static bool newest_change(const struct change *c, bool undone, void *arg)
+{
+    struct looking *l = arg;
+    bool is_undo = strcmp(c->kind, "undo") == 0;
+
+    if (!l->undos && (undone || is_undo))
+        return true;
+    take(l, NEWEST_CHANGE, c->id, c->at_ms, is_undo && !undone);
+    return false;
+}
+
+/* Of two of the same time the change is meant. */
+static void newest_rewind(struct looking *l, const struct rewind_records *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct rewind_record *r = &list->record[i];
+
+        if (!l->undos && (r->undone || r->undoes))
+            continue;
+        if (l->found.kind == NEWEST_NONE || r->at_ms > l->found.at_ms)
+            take(l, NEWEST_REWIND, r->id, r->at_ms, r->undoes && !r->undone);
+        return;
+    }
+}
+
+static enum err_code look(const struct store_env *env, struct change_log *log, struct looking *l,
+                          struct err *e)
+{
+    struct rewind_records list;
+    enum err_code rc = change_list(log, newest_change, l, e);
+
+    if (!rc)
+        rc = rewind_records_read(env, &list, e);
+    if (rc)
+        return rc;
+    newest_rewind(l, &list);
+    rewind_records_fini(&list);
+    return ERR_OK;
+}
+
+enum err_code newest_standing(const struct store_env *env, struct change_log *log,
+                              struct newest *out, struct err *e)
+{
+    struct looking l = { .undos = false };
+    enum err_code rc = look(env, log, &l, e);
+
+    if (!rc)
+        *out = l.found;
+    return rc;
+}
+
+enum err_code newest_undo(const struct store_env *env, struct change_log *log, struct newest *out,
+                          struct err *e)
+{
+    struct looking l = { .undos = true };
+    enum err_code rc = look(env, log, &l, e);
+
+    if (!rc)
+        *out = l.is_undo ? l.found : (struct newest){ .kind = NEWEST_NONE };
+    return rc;
+}
