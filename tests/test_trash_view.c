@@ -28,7 +28,7 @@ static void it_shows_age_size_and_title_of_what_was_deleted(void **state)
     assert_string_equal(screen_line(&x.s, 2), "▌  1h ago   1.1 MB  Payments: idempotency keys");
     assert_string_equal(screen_line(&x.s, 3), "   1h ago    20 KB  Payment page copy");
     assert_string_equal(screen_line(&x.s, 23),
-                        " Enter restore  E empty  u undo  U redo  Esc back  ? help");
+                        " Enter restore  Space mark  E empty  u undo  U redo  Esc back  ? help");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Esc>");
     assert_true(screen_has(&x.s, "Fix the payment retry loop"));
@@ -58,6 +58,58 @@ static void restore_takes_the_selected_one_out(void **state)
     assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency keys"));
     screen_press(&x.s, "<Esc>");
     assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_close(&x.s);
+}
+
+static void several_are_restored_at_once(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].gone = x.fake[2].gone = x.fake[3].gone = true;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<C-x>D <Down> ");
+    assert_non_null(strstr(screen_line(&x.s, 0), "3 sessions, 1.4 MB; 2 marked, 1.2 MB"));
+    assert_string_equal(screen_line(&x.s, 2), " ◆ 1h ago   1.1 MB  Payments: idempotency keys");
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "restore 22222222 44444444\n");
+    assert_true(screen_has(&x.s, "restored: 2 sessions, 1.2 MB"));
+    assert_true(screen_has(&x.s, "trash  1 session, 293 KB"));
+    screen_close(&x.s);
+}
+
+static void only_what_is_marked_is_removed_for_good(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "<Down><Tab>E");
+    assert_true(screen_has(&x.s, "Remove 1 session, 20 KB, for good?"));
+    assert_true(screen_has(&x.s, "Only what is marked: 1 more stay in the trash."));
+    screen_press(&x.s, "yes");
+    assert_string_equal(x.s.log, "empty 44444444\n");
+    screen_close(&x.s);
+}
+
+static void marks_stay_with_what_they_are_on_and_esc_takes_them_away(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    screen_press(&x.s, "<Down> ");
+    x.fake[0].gone = true; /* another one is deleted meanwhile, by somebody else */
+    screen_press(&x.s, "U");
+    assert_true(screen_has(&x.s, "trash  3 sessions"));
+    assert_true(screen_has(&x.s, "; 1 marked, 20 KB"));
+    assert_non_null(strstr(screen_line(&x.s, 4), "◆ 1h ago    20 KB  Payment page copy"));
+    screen_press(&x.s, "<Esc>");
+    assert_false(screen_has(&x.s, "marked"));
+    assert_true(screen_has(&x.s, "trash  3 sessions"));
+    screen_press(&x.s, "<Esc>");
+    assert_false(screen_has(&x.s, "trash  3 sessions"));
     screen_close(&x.s);
 }
 
@@ -120,6 +172,9 @@ int main(void)
         cmocka_unit_test(it_shows_age_size_and_title_of_what_was_deleted),
         cmocka_unit_test(where_it_came_from_is_shown_when_there_is_room),
         cmocka_unit_test(restore_takes_the_selected_one_out),
+        cmocka_unit_test(several_are_restored_at_once),
+        cmocka_unit_test(only_what_is_marked_is_removed_for_good),
+        cmocka_unit_test(marks_stay_with_what_they_are_on_and_esc_takes_them_away),
         cmocka_unit_test(emptying_names_number_and_size_and_needs_a_word),
         cmocka_unit_test(an_empty_trash_says_so_and_offers_nothing),
         cmocka_unit_test(trouble_with_reading_it_is_shown),

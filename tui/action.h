@@ -24,8 +24,8 @@
     X(EDIT, "edit", "open in editor", "open the transcript in the editor")                         \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to throw away")                                \
     X(TRASHED, "trash", "trash", "see what was deleted, and take it back")                         \
-    X(RESTORE, "restore", "restore", "take the session out of the trash")                          \
-    X(EMPTY, "empty-trash", "empty", "remove all that is in the trash for good")                   \
+    X(RESTORE, "restore", "restore", "take what is marked out of the trash, or the selected one")  \
+    X(EMPTY, "empty-trash", "empty", "remove what is marked for good, or all of the trash")        \
     X(UNDO, "undo", "undo", "take the last change back")                                           \
     X(REDO, "redo", "redo", "make the last change again")                                          \
     /* moving */                                                                                   \

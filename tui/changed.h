@@ -28,7 +28,7 @@ enum wish {
 
 struct changed {
     enum wish wish;
-    struct err error; /* code ERR_OK: done; else nothing was changed (EMPTY, RESTORE: not all) */
+    struct err error; /* code ERR_OK: done; else nothing was changed (EMPTY: not all of it) */
     struct buf
         text; /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
     struct name_list sessions; /* ids of those that are not what they were */

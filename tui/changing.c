@@ -319,8 +319,8 @@ static void begin_fork(struct model *m, bool here)
     char title[EDIT_MAX];
 
     if (c->refs->n > 1) {
-        toast_say(&m->toast, m->now_ms, "one session can be forked at a time, %zu are marked",
-                  c->refs->n);
+        toast_note(&m->toast, m->now_ms, "one session can be forked at a time, %zu are marked",
+                   c->refs->n);
         changing_forget(m);
         return;
     }
@@ -355,7 +355,7 @@ static void begin_resume_at(struct model *m)
 static void begin_at_message(struct model *m, enum action a)
 {
     if (!message_meant(m, m->changing.message)) {
-        toast_say(&m->toast, m->now_ms, "%s: there is no message here", action_title(a));
+        toast_note(&m->toast, m->now_ms, "%s: there is no message here", action_title(a));
         changing_forget(m);
         return;
     }
@@ -370,8 +370,8 @@ static void begin_at_message(struct model *m, enum action a)
 void changing_begin(struct model *m, enum action a)
 {
     if (m->changing.under_way == CHANGES_MAX) {
-        toast_say(&m->toast, m->now_ms, "%zu changes are under way: one moment",
-                  m->changing.under_way);
+        toast_note(&m->toast, m->now_ms, "%zu changes are under way: one moment",
+                   m->changing.under_way);
         return;
     }
     if (a == ACT_UNDO || a == ACT_REDO) {

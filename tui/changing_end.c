@@ -20,7 +20,7 @@ static void say_failed(struct model *m, const struct changed *c)
     bool nothing = c->error.code == ERR_NOT_FOUND && (c->wish == WISH_UNDO || c->wish == WISH_REDO);
 
     if (nothing) /* no trouble, just nothing there */
-        toast_say(&m->toast, m->now_ms, "%s", c->error.text);
+        toast_note(&m->toast, m->now_ms, "%s", c->error.text);
     else
         toast_error(&m->toast, &c->error);
 }

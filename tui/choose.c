@@ -206,8 +206,8 @@ void choose_begin(struct model *m, enum action a)
     choose_forget(m);
     m->choosing.action = m->settings->print ? ACT_PRINT : a;
     if (in_list(m) && l->marks > 1 && m->choosing.action == ACT_RESUME) {
-        toast_say(&m->toast, m->now_ms, "one session can be resumed at a time, %zu are marked",
-                  l->marks);
+        toast_note(&m->toast, m->now_ms, "one session can be resumed at a time, %zu are marked",
+                   l->marks);
         return;
     }
     m->choosing.entry = meant(m);

@@ -20,8 +20,8 @@ static const enum action in_rewind[] = {
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
                                          ACT_NONE };
 static const enum action in_choice[] = { ACT_ACCEPT, ACT_UP, ACT_DOWN, ACT_BACK, ACT_NONE };
-static const enum action in_trash[] = { ACT_RESTORE, ACT_EMPTY, ACT_UNDO,
-                                        ACT_REDO,    ACT_BACK,  ACT_NONE };
+static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_EMPTY, ACT_UNDO,
+                                        ACT_REDO,    ACT_BACK, ACT_NONE };
 static const enum action in_cleanup[] = { ACT_MARK,  ACT_VALUE_NEXT, ACT_PANE,
                                           ACT_TRASH, ACT_SORT,       ACT_MARK_ALL,
                                           ACT_UNDO,  ACT_BACK,       ACT_NONE };

@@ -68,6 +68,8 @@ const char *action_reason(const struct model *m, enum action a)
         return rewind_view_unavailable(m->rewind, a);
     if (view_base(m) == VIEW_CLEANUP)
         return cleanup_unavailable(&m->cleanup, a);
+    if (view_base(m) == VIEW_TRASH && (a == ACT_MARK || a == ACT_MARK_UP || a == ACT_MARK_ALL))
+        return trash_view_unavailable(&m->trash);
     if (a == ACT_RESTORE || a == ACT_EMPTY)
         return trash_view_unavailable(&m->trash);
     if (is_missing(a))

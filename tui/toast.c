@@ -8,15 +8,30 @@
 
 enum { SHOWN_MS = 6000 };
 
+static void say(struct toast *t, int64_t now_ms, const char *fmt, va_list args)
+{
+    vsnprintf(t->text, sizeof t->text, fmt, args);
+    t->error = t->note = false;
+    t->until_ms = now_ms + SHOWN_MS;
+}
+
 void toast_say(struct toast *t, int64_t now_ms, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    vsnprintf(t->text, sizeof t->text, fmt, args);
+    say(t, now_ms, fmt, args);
     va_end(args);
-    t->error = false;
-    t->until_ms = now_ms + SHOWN_MS;
+}
+
+void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...)
+{
+    va_list args;
+
+    va_start(args, fmt);
+    say(t, now_ms, fmt, args);
+    va_end(args);
+    t->note = true;
 }
 
 void toast_error(struct toast *t, const struct err *e)
@@ -54,8 +69,10 @@ bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
 {
     if (!t->text[0])
         return false;
-    enum style style = t->error ? STYLE_ERROR : STYLE_OK;
-    const char *sign = t->error ? (f->ascii ? "! " : "✗ ") : (f->ascii ? "- " : "✓ ");
+    enum style style = t->error ? STYLE_ERROR : t->note ? STYLE_TEXT : STYLE_OK;
+    const char *sign = t->error  ? (f->ascii ? "! " : "✗ ")
+                       : t->note ? (f->ascii ? "- " : "· ")
+                                 : (f->ascii ? "+ " : "✓ ");
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, r.w - 1, style, sign);

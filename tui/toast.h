@@ -15,10 +15,13 @@ enum { TOAST_TEXT = 400 };
 struct toast {
     char text[TOAST_TEXT]; /* "": none */
     bool error;
+    bool note;        /* nothing was done: why, or how things stand */
     int64_t until_ms; /* of news */
 };
 
 void toast_say(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* News that is no success: a reason, or how something looks now. */
+void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void toast_error(struct toast *t, const struct err *e);
 void toast_error_text(struct toast *t, struct slice text);
 /* A key was pressed: what was there has been read. */

@@ -102,7 +102,7 @@ void perform(struct model *m, enum action a)
     const char *why = action_reason(m, a);
 
     if (why && !can_wait(m, a)) {
-        toast_say(&m->toast, m->now_ms, "%s: %s", action_title(a), why);
+        toast_note(&m->toast, m->now_ms, "%s: %s", action_title(a), why);
         return;
     }
     if (!view_ops_of(view_top(m))->act(m, a))
@@ -175,6 +175,8 @@ static void reload_viewer(struct model *m, unsigned before)
         return;
     const struct entry *e = &m->list.roster.entry[m->viewed];
 
+    if (e->row)
+        transcript_view_retitle(m->viewer, entry_title(e));
     if (e->made != before && before != 0)
         transcript_view_reload(m->viewer, &e->ref, &m->fx);
 }
@@ -188,7 +190,7 @@ static void take_answer(struct model *m, const struct msg *msg)
         transcript_view_msg(m->viewer, msg, &m->fx) || list_msg(&m->list, msg, &m->fx)) {
         if (msg->kind == MSG_LISTED)
             say_problems(m);
-        if (msg->kind == MSG_DESCRIBED)
+        if (msg->kind == MSG_DESCRIBED || msg->kind == MSG_DEEP)
             reload_viewer(m, made);
         choose_retry(m);
         return;

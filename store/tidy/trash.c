@@ -241,18 +241,11 @@ static enum err_code make_parent(const char *path, struct err *e)
     return exists(dir) ? ERR_OK : disk_private_dir(dir, e);
 }
 
-enum err_code trash_restore(struct change_log *log, const struct store_env *env,
-                            const struct trash_item *item, struct err *e)
+static enum err_code plan_restore(struct change *c, const struct trash_item *item, struct err *e)
 {
-    struct change *c = change_new("restore");
-    enum err_code rc = c ? ERR_OK : err_set(e, ERR_NOMEM, item->path, "restore: out of memory");
+    const struct slice id = { item->session, strlen(item->session) };
+    enum err_code rc = change_session(c, item->system, id, e);
 
-    (void)env;
-    if (!rc) {
-        c->text = "restored from the trash";
-        rc = change_session(c, item->system, (struct slice){ item->session, strlen(item->session) },
-                            e);
-    }
     for (size_t k = 0; k < item->parts && !rc; k++) {
         struct step move = { .kind = STEP_MOVE, .path = item->part[k], .to = item->from[k] };
 
@@ -260,10 +253,30 @@ enum err_code trash_restore(struct change_log *log, const struct store_env *env,
         if (!rc)
             rc = change_add(c, &move, e);
     }
+    return rc;
+}
+
+enum err_code trash_restore_all(struct change_log *log, const struct trash_item *const item[],
+                                size_t n, struct err *e)
+{
+    struct change *c = change_new("restore");
+    enum err_code rc = c ? ERR_OK : err_set(e, ERR_NOMEM, "", "restore: out of memory");
+
+    if (!rc)
+        c->text = "restored from the trash";
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = plan_restore(c, item[i], e);
     if (!rc)
         rc = change_run(log, c, e);
     change_free(c);
     return rc;
+}
+
+enum err_code trash_restore(struct change_log *log, const struct store_env *env,
+                            const struct trash_item *item, struct err *e)
+{
+    (void)env;
+    return trash_restore_all(log, &item, 1, e);
 }
 
 enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,

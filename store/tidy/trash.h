@@ -61,6 +61,10 @@ void trash_list_fini(struct trash_list *list);
 /* Puts one item back, bytes, modes and mtimes as they were. ERR_STALE when something lies in its place. */
 MUST_CHECK enum err_code trash_restore(struct change_log *log, const struct store_env *env,
                                        const struct trash_item *item, struct err *e);
+/* The same for several, as one change: all of them or none. */
+MUST_CHECK enum err_code trash_restore_all(struct change_log *log,
+                                           const struct trash_item *const item[], size_t n,
+                                           struct err *e);
 /* Removes one item for good. This cannot be undone. */
 MUST_CHECK enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,
                                        struct err *e);

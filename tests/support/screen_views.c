@@ -48,6 +48,11 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
     strncat(v->title, " (again)", sizeof v->title - strlen(v->title) - 1);
 }
 
+void transcript_view_retitle(struct transcript_view *v, struct slice title)
+{
+    snprintf(v->title, sizeof v->title, "%.*s", SLICE_ARG(title));
+}
+
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
 {
     (void)v;

@@ -236,7 +236,7 @@ static void tick(struct model *m, int way)
     if (c->line[at].head)
         tick_lines(c, at, cleanup_group_end(c, at));
     else if (item->stays)
-        toast_say(&m->toast, m->now_ms, "stays: %s", item->stays);
+        toast_note(&m->toast, m->now_ms, "stays: %s", item->stays);
     else
         tick_lines(c, at, at + 1);
     move_to(m, (int64_t)c->at + way);
@@ -266,7 +266,7 @@ static void ask_trash(struct model *m)
     char size[SIZE_TEXT], title[DIALOG_TEXT], rules[200];
 
     if (why) {
-        toast_say(&m->toast, m->now_ms, "%s: %s", action_title(ACT_TRASH), why);
+        toast_note(&m->toast, m->now_ms, "%s: %s", action_title(ACT_TRASH), why);
         return;
     }
     size_text(sum.ticked_bytes, size);

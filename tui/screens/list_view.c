@@ -84,7 +84,7 @@ static void next_scope(struct model *m)
     };
 
     list_rescope(&m->list, next[m->list.scope], &m->fx);
-    toast_say(&m->toast, m->now_ms, "%s", say[m->list.scope]);
+    toast_note(&m->toast, m->now_ms, "%s", say[m->list.scope]);
 }
 
 static void toggle_preview(struct list *l, struct effects *fx)
@@ -132,9 +132,9 @@ static void toggle_density(struct model *m)
 static void toggle_tree(struct model *m)
 {
     list_set_tree(&m->list, !m->list.tree, &m->fx);
-    toast_say(&m->toast, m->now_ms, "%s",
-              m->list.tree ? "forks stand below the session they were made from"
-                           : "forks stand where their own time puts them");
+    toast_note(&m->toast, m->now_ms, "%s",
+               m->list.tree ? "forks stand below the session they were made from"
+                            : "forks stand where their own time puts them");
 }
 
 static bool act(struct model *m, enum action a)

@@ -207,6 +207,16 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
         ask_whole(v, fx);
 }
 
+void transcript_view_retitle(struct transcript_view *v, struct slice title)
+{
+    if (!v->session || slice_eq(v->title, title))
+        return;
+    struct slice copy = arena_copy(&v->texts, title); /* the old one stays: few are given */
+
+    if (copy.p)
+        v->title = copy;
+}
+
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx)
 {
     if (v->inner)

@@ -34,6 +34,9 @@ void transcript_view_close(struct transcript_view *v, struct effects *fx);
 void transcript_view_reload(struct transcript_view *v, const struct session_ref *ref,
                             struct effects *fx);
 
+/* The session has another title now; it is copied. */
+void transcript_view_retitle(struct transcript_view *v, struct slice title);
+
 /* The size of the rectangle it will be drawn into. */
 void transcript_view_resize(struct transcript_view *v, int h, int w, struct effects *fx);
 /* True when the message answers a question of this view: it was taken over. */

@@ -16,12 +16,27 @@ static size_t count(const struct trash_view *v)
     return v->list ? v->list->n : 0;
 }
 
-static int64_t weight(const struct trash_view *v)
+static bool is_ticked(const struct trash_view *v, size_t i)
+{
+    return v->ticked && v->ticked[i];
+}
+
+static size_t ticks(const struct trash_view *v)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < count(v); i++)
+        n += is_ticked(v, i);
+    return n;
+}
+
+/* Of those that are ticked, or of all. */
+static int64_t weight(const struct trash_view *v, bool ticked)
 {
     int64_t bytes = 0;
 
     for (size_t i = 0; i < count(v); i++)
-        bytes += v->list->item[i].bytes;
+        bytes += !ticked || is_ticked(v, i) ? v->list->item[i].bytes : 0;
     return bytes;
 }
 
@@ -40,6 +55,7 @@ void trash_view_fini(struct trash_view *v)
     if (v->list)
         trash_list_fini(v->list);
     free(v->list);
+    free(v->ticked);
     *v = (struct trash_view){ .at = v->at, .top = v->top };
 }
 
@@ -84,6 +100,21 @@ void trash_view_refresh(struct model *m)
         ask(m);
 }
 
+/* Ticks stay with what they were set on. False without memory: then none is set. */
+static bool take_list(struct trash_view *v, struct trash_list *list)
+{
+    bool *ticked = calloc(list->n + 1, sizeof *ticked);
+
+    for (size_t i = 0; ticked && ticks(v) > 0 && i < list->n; i++)
+        for (size_t k = 0; k < count(v) && !ticked[i]; k++)
+            ticked[i] =
+                v->ticked[k] && strcmp(v->list->item[k].trash_id, list->item[i].trash_id) == 0;
+    trash_view_fini(v);
+    v->list = list;
+    v->ticked = ticked;
+    return ticked;
+}
+
 bool trash_view_msg(struct model *m, const struct msg *msg)
 {
     struct trash_view *v = &m->trash;
@@ -92,12 +123,14 @@ bool trash_view_msg(struct model *m, const struct msg *msg)
         return false;
     if (msg->kind != MSG_TRASH && msg->kind != MSG_FAILED)
         return false;
-    trash_view_fini(v);
-    v->asked = 0;
-    if (msg->kind == MSG_TRASH)
-        v->list = msg->u.trash;
-    else
+    if (msg->kind == MSG_TRASH) {
+        if (!take_list(v, msg->u.trash))
+            toast_error_text(&m->toast, SLICE("out of memory"));
+    } else {
+        trash_view_fini(v);
         v->error = msg->u.error;
+    }
+    v->asked = 0;
     move_to(m, (int64_t)v->at);
     return true;
 }
@@ -110,21 +143,26 @@ static enum place_id place(const struct model *m)
     return IN_TRASH;
 }
 
-static struct name_list *names_of(const struct trash_item *item, size_t n)
+enum which { ONE, TICKED, ALL };
+
+static struct name_list *names_of(const struct trash_view *v, enum which which)
 {
     struct name_list *names = name_list_new();
 
-    for (size_t i = 0; names && i < n; i++)
-        if (!name_list_add(names, text_slice(item[i].trash_id))) {
+    for (size_t i = 0; names && i < count(v); i++) {
+        bool meant = which == ALL || (which == TICKED ? is_ticked(v, i) : i == v->at);
+
+        if (meant && !name_list_add(names, text_slice(v->list->item[i].trash_id))) {
             name_list_free(names);
             names = NULL;
         }
+    }
     return names;
 }
 
-static void ask_change(struct model *m, enum wish wish, const struct trash_item *item, size_t n)
+static void ask_change(struct model *m, enum wish wish, enum which which)
 {
-    struct name_list *names = names_of(item, n);
+    struct name_list *names = names_of(&m->trash, which);
 
     if (names)
         changing_ask_names(m, wish, names);
@@ -134,30 +172,66 @@ static void ask_change(struct model *m, enum wish wish, const struct trash_item 
 
 static void restore(struct model *m)
 {
-    ask_change(m, WISH_RESTORE, &m->trash.list->item[m->trash.at], 1);
+    ask_change(m, WISH_RESTORE, ticks(&m->trash) > 0 ? TICKED : ONE);
 }
 
 /* What was shown is what goes: sessions that were deleted meanwhile stay. */
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO && count(&m->trash) > 0)
-        ask_change(m, WISH_EMPTY, m->trash.list->item, m->trash.list->n);
+        ask_change(m, WISH_EMPTY, ticks(&m->trash) > 0 ? TICKED : ALL);
 }
 
 static void ask_empty(struct model *m)
 {
+    const struct trash_view *v = &m->trash;
     struct dialog *d = &m->dialog;
-    size_t n = count(&m->trash);
+    size_t ticked = ticks(v), n = ticked ? ticked : count(v);
     char size[SIZE_TEXT], title[DIALOG_TEXT];
 
-    size_text(weight(&m->trash), size);
+    size_text(weight(v, ticked > 0), size);
     snprintf(title, sizeof title, "Remove %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
              size);
     dialog_begin(d, title, empty_answer);
+    if (ticked > 0 && count(v) > ticked)
+        dialog_line(d, "Only what is marked: %zu more stay in the trash.", count(v) - ticked);
     dialog_line(d, "All of it goes for good: undo cannot bring it back.");
     dialog_offer(d, CHOICE_CANCEL, "leave it there");
     dialog_want_yes(d);
     view_push(m, VIEW_DIALOG);
+}
+
+static void tick(struct model *m, int way)
+{
+    struct trash_view *v = &m->trash;
+
+    if (!v->ticked || count(v) == 0)
+        return;
+    v->ticked[v->at] = !v->ticked[v->at];
+    move_to(m, (int64_t)v->at + way);
+}
+
+/* All, or none when all are. */
+static void tick_all(struct trash_view *v)
+{
+    bool on = ticks(v) < count(v);
+
+    for (size_t i = 0; v->ticked && i < count(v); i++)
+        v->ticked[i] = on;
+}
+
+/* One step back: the marks first, as in the list. */
+static void back(struct model *m)
+{
+    struct trash_view *v = &m->trash;
+
+    if (ticks(v) > 0) {
+        memset(v->ticked, 0, count(v) * sizeof *v->ticked);
+        return;
+    }
+    view_pop(m);
+    trash_view_fini(v);
+    v->asked = 0;
 }
 
 static bool act(struct model *m, enum action a)
@@ -173,11 +247,10 @@ static bool act(struct model *m, enum action a)
     case ACT_LAST: move_to(m, (int64_t)count(&m->trash)); return true;
     case ACT_RESTORE: restore(m); return true;
     case ACT_EMPTY: ask_empty(m); return true;
-    case ACT_BACK:
-        view_pop(m);
-        trash_view_fini(&m->trash);
-        m->trash.asked = 0;
-        return true;
+    case ACT_MARK: tick(m, 1); return true;
+    case ACT_MARK_UP: tick(m, -1); return true;
+    case ACT_MARK_ALL: tick_all(&m->trash); return true;
+    case ACT_BACK: back(m); return true;
     default: return false;
     }
 }
@@ -207,14 +280,20 @@ static void mouse(struct model *m, struct mouse event)
 
 static void draw_title(const struct trash_view *v, struct frame *f)
 {
-    char text[64], size[SIZE_TEXT];
+    char text[96], size[SIZE_TEXT];
     int x = 1;
 
     x += frame_puts(f, 0, x, f->cols, STYLE_TITLE, "trash") + 2;
     if (count(v) == 0)
         return;
-    size_text(weight(v), size);
-    snprintf(text, sizeof text, "%zu session%s, %s", count(v), count(v) == 1 ? "" : "s", size);
+    size_text(weight(v, false), size);
+    int n =
+        snprintf(text, sizeof text, "%zu session%s, %s", count(v), count(v) == 1 ? "" : "s", size);
+
+    if (ticks(v) > 0 && n > 0 && n < (int)sizeof text) {
+        size_text(weight(v, true), size);
+        snprintf(text + n, sizeof text - (size_t)n, "; %zu marked, %s", ticks(v), size);
+    }
     frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
     if (f->cols >= 60)
         frame_puts(f, 0, f->cols - 19, 19, STYLE_DIM, "last deleted first");
@@ -278,6 +357,8 @@ static void draw(const struct model *m, struct frame *f)
         struct rect r = { HEAD_H + (int)i, 0, 1, f->cols };
 
         draw_item(m, f, r, &v->list->item[v->top + i]);
+        if (is_ticked(v, v->top + i))
+            frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
         if (v->top + i != v->at)
             continue;
         frame_puts(f, r.y, 0, 1, STYLE_KEY, f->ascii ? ">" : "▌");

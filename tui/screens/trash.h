@@ -16,6 +16,7 @@ struct trash_view {
     struct err error;        /* why there is none */
     unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
     size_t at, top;
+    bool *ticked; /* owned; beside the items */
 };
 
 void trash_view_open(struct model *m);

@@ -268,39 +268,58 @@ static const struct trash_item *item_named(const struct trash_list *list, struct
     return NULL;
 }
 
-static enum err_code take_out(struct doing *d, struct change_log *log,
-                              const struct trash_item *item, struct err *e)
+/* Those that were named, as far as they still lie there. */
+static enum err_code items_named(struct doing *d, const struct trash_list *list,
+                                 const struct trash_item **item, size_t *n, struct err *e)
 {
-    bool restore = d->q->wish == WISH_RESTORE;
-    enum err_code rc =
-        restore ? trash_restore(log, d->env, item, e) : trash_destroy(d->env, item, e);
+    const struct name_list *names = d->q->names;
+    enum err_code rc = ERR_OK;
 
-    if (rc)
-        return rc;
-    d->out->bytes += item->bytes;
-    return note_session(d, (struct slice){ item->session, strlen(item->session) }, e);
+    *n = 0;
+    for (size_t i = 0; i < names->n && !rc; i++) {
+        const struct trash_item *found = item_named(list, names->name[i]);
+
+        if (!found)
+            continue;
+        item[(*n)++] = found;
+        d->out->bytes += found->bytes;
+        rc = note_session(d, (struct slice){ found->session, strlen(found->session) }, e);
+    }
+    if (!rc && *n == 0)
+        rc = err_set(e, ERR_NOT_FOUND, "", "it does not lie in the trash any more");
+    return rc;
+}
+
+static enum err_code destroy_all(struct doing *d, const struct trash_item *const item[], size_t n,
+                                 struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = trash_destroy(d->env, item[i], e);
+    return rc;
 }
 
 /* Only what was shown goes: a session that was deleted since stays. What is not there any more is passed over. */
 static enum err_code from_trash(struct doing *d, struct err *e)
 {
-    const struct name_list *names = d->q->names;
     struct change_log *log = NULL;
     struct trash_list list = { 0 };
-    enum err_code rc = open_log(d, &log, e);
+    struct arena a = { 0 };
+    const struct trash_item **item = arena_zalloc(&a, (d->q->names->n + 1) * sizeof *item);
+    size_t n = 0;
+    enum err_code rc = item ? open_log(d, &log, e) : no_memory(e);
 
     if (!rc)
         rc = trash_read(d->env, &list, e);
-    for (size_t i = 0; i < names->n && !rc; i++) {
-        const struct trash_item *item = item_named(&list, names->name[i]);
-
-        if (item)
-            rc = take_out(d, log, item, e);
-    }
-    if (!rc && d->out->sessions.n == 0)
-        rc = err_set(e, ERR_NOT_FOUND, "", "it does not lie in the trash any more");
+    if (!rc)
+        rc = items_named(d, &list, item, &n, e);
+    if (!rc)
+        rc = d->q->wish == WISH_RESTORE ? trash_restore_all(log, item, n, e)
+                                        : destroy_all(d, item, n, e);
     trash_list_fini(&list);
     change_log_close(log);
+    arena_fini(&a);
     return rc;
 }
 
