@@ -10,13 +10,13 @@
 
 /* Cleanup by rule: rules, the exact list, one question, the trash. */
 
-/* With the rule "not used for" opened to any time: all five of the shop. */
+/* With the rule "not used for" opened to any time: all five of the shop, and ticked by hand. */
 static void open_all(struct shop *x, int rows, int cols)
 {
     shop_begin(x);
     x->fake[2].ago_ms += HOUR; /* more than a day, not just one */
     screen_ready(&x->s, x->fake, SHOP, rows, cols);
-    screen_press(&x->s, "<C-x>c<Left><Left><Left><Left>");
+    screen_press(&x->s, "<C-x>c<Left><Left><Left><Left>*");
 }
 
 static void it_begins_with_what_was_not_used_for_a_month(void **state)
@@ -60,6 +60,21 @@ static void a_rule_that_changes_changes_the_list_at_once(void **state)
     screen_close(&x.s);
 }
 
+static void without_a_rule_nothing_is_ticked(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<C-x>c<Left><Left><Left><Left>");
+    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
+    screen_press(&x.s, "d");
+    assert_true(screen_has(&x.s, "delete: no session is ticked"));
+    screen_press(&x.s, "<Right><Right>"); /* a week: the rule ticks */
+    assert_true(screen_has(&x.s, "1 of 1 session ticked, 900 B"));
+    screen_close(&x.s);
+}
+
 static void any_age_and_size_can_be_typed(void **state)
 {
     (void)state;
@@ -98,7 +113,7 @@ static void what_is_ticked_goes_after_one_question_that_names_it(void **state)
     screen_press(&x.s, "d<Down><Enter>");
     assert_string_equal(x.s.log, "sweep 33333333 44444444 55555555\n");
     assert_true(screen_has(&x.s, "moved to trash: 3 sessions, 313 KB — u undo"));
-    assert_true(screen_has(&x.s, "1 of 2 sessions ticked")); /* ticked anew: it is another list */
+    assert_true(screen_has(&x.s, "0 of 2 sessions ticked"));
     screen_close(&x.s);
 }
 
@@ -109,7 +124,7 @@ static void undo_brings_them_back_into_the_list(void **state)
 
     open_all(&x, 24, 80);
     screen_press(&x.s, "d<Down><Enter>u");
-    assert_true(screen_has(&x.s, "4 of 5 sessions ticked"));
+    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
     assert_non_null(strstr(x.s.log, "undo"));
     screen_press(&x.s, "<Esc>");
     assert_true(screen_has(&x.s, "5/5"));
@@ -137,9 +152,15 @@ static void what_was_unticked_stays_so_while_rules_change(void **state)
     struct shop x;
 
     open_all(&x, 24, 80);
-    screen_press(&x.s, "<Tab><Down> <Home><Down><Right>");
+    screen_press(&x.s, "<Right>");
+    assert_true(screen_has(&x.s, "3 of 3 sessions ticked"));
+    screen_press(&x.s, "<Tab> ");
     assert_true(screen_has(&x.s, "2 of 3 sessions ticked"));
+    screen_press(&x.s, "<Home><Down><Down><Right>");
+    assert_true(screen_has(&x.s, "0 of 1 session ticked"));
     assert_true(screen_has(&x.s, "[ ]   1d ago   293 KB  Refund flow"));
+    screen_press(&x.s, "<Left>");
+    assert_true(screen_has(&x.s, "2 of 3 sessions ticked"));
     screen_press(&x.s, "*");
     assert_true(screen_has(&x.s, "3 of 3 sessions ticked"));
     screen_press(&x.s, "*");
@@ -178,7 +199,7 @@ static void while_it_looks_nothing_can_be_moved(void **state)
     assert_true(screen_has(&x.s, "looking at the sessions"));
     screen_press_only(&x.s, "<Left>"); /* asked again: only the last answer counts */
     screen_answer(&x.s);
-    assert_true(screen_has(&x.s, "4 of 5 sessions ticked"));
+    assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
     screen_close(&x.s);
 }
 
@@ -219,6 +240,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_begins_with_what_was_not_used_for_a_month),
         cmocka_unit_test(a_rule_that_changes_changes_the_list_at_once),
+        cmocka_unit_test(without_a_rule_nothing_is_ticked),
         cmocka_unit_test(any_age_and_size_can_be_typed),
         cmocka_unit_test(what_is_ticked_goes_after_one_question_that_names_it),
         cmocka_unit_test(undo_brings_them_back_into_the_list),

@@ -119,14 +119,24 @@ static bool keep_ticks(const struct sweep *before, struct sweep *now)
     return true;
 }
 
+/* Without a rule nobody has said that anything should go. */
+static void untick_all(struct sweep *sweep)
+{
+    for (size_t i = 0; i < sweep->n; i++)
+        sweep->item[i].chosen = false;
+}
+
 static void take_sweep(struct model *m, struct sweep *sweep)
 {
     struct cleanup *c = &m->cleanup;
+    bool ruled = rules_limit(&c->rules);
+    bool ok = !c->sweep || !c->ruled || keep_ticks(c->sweep, sweep);
 
-    bool ok = !c->sweep || keep_ticks(c->sweep, sweep);
-
+    if (!ruled)
+        untick_all(sweep);
     cleanup_fini(c);
     c->sweep = sweep;
+    c->ruled = ruled;
     if (!cleanup_arrange(c) || !ok)
         toast_error_text(&m->toast, SLICE("out of memory"));
     move_to(m, (int64_t)c->at);

@@ -13,7 +13,7 @@
 
 /* Cleanup by rule: the rules, below them exactly the sessions that they mean, each with its size, and ticked where it
  * may go. One cursor goes through both; what is ticked goes to the trash after one question. With no rule set it shows
- * what every session and every project takes.
+ * what every session and every project takes, and nothing is ticked.
  *
  * What is shown is what is moved: while an answer to changed rules is not there yet, nothing can be moved. */
 struct model;
@@ -31,6 +31,7 @@ struct cleanup {
     struct cleanup_rules rules;
     enum cleanup_sort sort;
     struct sweep *sweep; /* owned; NULL until it has come */
+    bool ruled;          /* it was found by a rule: its ticks are meant */
     struct err error;    /* why there is none */
     unsigned asked;      /* generation of EFFECT_SWEEP; 0: none */
     int64_t asked_ms;

@@ -70,6 +70,11 @@ bool rule_is_set(const struct cleanup_rules *r, enum rule rule)
     }
 }
 
+bool rules_limit(const struct cleanup_rules *r)
+{
+    return r->older[0] || r->larger[0] || r->empty || r->archived;
+}
+
 static bool step_scope(struct cleanup_rules *r, int way)
 {
     static const enum scope_kind order[] = { SCOPE_HERE, SCOPE_WORKTREES, SCOPE_ALL };

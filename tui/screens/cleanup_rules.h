@@ -28,6 +28,8 @@ const char *rule_name(enum rule rule);
 /* Its value as a person reads it; a rule that is a tick has none. */
 void rule_value(const struct cleanup_rules *r, enum rule rule, char *out, size_t cap);
 bool rule_is_tick(enum rule rule);
+/* Does any of them say which sessions are meant, and not only where? */
+bool rules_limit(const struct cleanup_rules *r);
 bool rule_is_set(const struct cleanup_rules *r, enum rule rule);
 /* To the next value, or to the one before. False: there is none. */
 bool rule_step(struct cleanup_rules *r, enum rule rule, int way);
