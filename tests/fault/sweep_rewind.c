@@ -3,14 +3,21 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "store/rewind/hasher.h"
 #include "store/rewind/rewind.h"
+#include "store/store.h"
 #include "tests/fault/trial.h"
 
 /* Plans of six files and of sixty: a third each is restored, created and deleted, in directories that come and go; one
- * of six changes its mode only. */
+ * of six changes its mode only. Or what a system plans for the same files from a store of its own. */
+struct sweep {
+    size_t files;
+    bool goat;
+};
+
 static size_t files_of(const struct yard *y)
 {
-    return *(const size_t *)y->arg;
+    return ((const struct sweep *)y->arg)->files;
 }
 
 static const char *name_of(size_t i, char out[64])
@@ -62,6 +69,78 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct er
     return rc;
 }
 
+/* ---- a checkpoint of a Go session ---- */
+
+#define SESSION "agent/sessions/s-1/"
+
+static void put_saved(struct yard *y, size_t i, struct buf *manifest)
+{
+    char name[64], path[4096], text[64], hash[SHA256_BYTES * 2 + 1], blob[160];
+    uint8_t sha256[SHA256_BYTES];
+    struct hasher h = { 0 };
+
+    folder_path(&y->folder, name_of(i, name), path);
+    text_of(i % 6 == 3 ? "present" : "wanted", i, text);
+    const struct slice bytes = { text, strlen(text) };
+
+    assert_int_equal(hasher_bytes(&h, bytes, sha256, NULL), ERR_OK);
+    hasher_fini(&h);
+    sha256_hex(sha256, hash);
+    if (i % 3 == 2) {
+        assert_int_equal(
+            buf_addf(manifest, "%s{\"path\":\"%s\",\"exists\":false}", i ? "," : "", path), ERR_OK);
+        return;
+    }
+    snprintf(blob, sizeof blob, SESSION "checkpoints/cp-1/files/%s", hash);
+    folder_put(&y->folder, blob, bytes);
+    assert_int_equal(buf_addf(manifest, "%s{\"path\":\"%s\",\"exists\":true,\"hash\":\"%s\"}",
+                              i ? "," : "", path, hash),
+                     ERR_OK);
+}
+
+static void make_session(struct yard *y)
+{
+    struct buf manifest = { 0 }, metadata = { 0 };
+
+    make_tree(y);
+    assert_int_equal(buf_addf(&metadata, "{\"id\":\"s-1\",\"cwd\":\"%s\"}", y->user), ERR_OK);
+    folder_put(&y->folder, SESSION "metadata.json", buf_slice(&metadata));
+    assert_int_equal(buf_addf(&manifest, "{\"user_message_uuid\":\"cp-1\",\"files\":["), ERR_OK);
+    for (size_t i = 0; i < files_of(y); i++)
+        put_saved(y, i, &manifest);
+    assert_int_equal(buf_addf(&manifest, "]}"), ERR_OK);
+    folder_put(&y->folder, SESSION "checkpoints/cp-1/manifest.json", buf_slice(&manifest));
+    buf_fini(&manifest);
+    buf_fini(&metadata);
+}
+
+static enum err_code goat_plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    char path[4096];
+    struct arena a = { 0 };
+    struct session_ref ref;
+    struct store *store = NULL;
+    enum err_code rc =
+        goat_ops.open(&y->env, folder_path(&y->folder, "agent/sessions", path), &store, e);
+
+    *plan = (struct rewind_plan){ 0 };
+    if (!rc)
+        rc = goat_ops.find(store, &everywhere, SLICE("s-1"), &a, &ref, e);
+    if (!rc)
+        rc = goat_ops.plan(store, &ref, SLICE("cp-1"), plan, e);
+    store_close(store);
+    arena_fini(&a);
+    return rc;
+}
+
+/* ---- all of them ---- */
+
+static enum err_code any_plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+{
+    return ((const struct sweep *)y->arg)->goat ? goat_plan_of(y, plan, e) : plan_of(y, plan, e);
+}
+
 static const struct rewind_options all = { .allow_outside = true,
                                            .allow_edited = true,
                                            .allow_sensitive = true };
@@ -97,7 +176,7 @@ static enum trial_end apply(struct yard *y)
 
     if (rewind_recover(&y->env, &recovered, &e))
         return END_FAILED;
-    if (plan_of(y, &plan, &e) == ERR_OK)
+    if (any_plan_of(y, &plan, &e) == ERR_OK)
         end = carry_out(y, &plan, &e);
     rewind_plan_fini(&plan);
     return end;
@@ -160,7 +239,7 @@ static void make_rewound(struct yard *y)
 
 static void six_files_go_back_or_none(void **state)
 {
-    static const size_t six = 6;
+    static const struct sweep six = { .files = 6 };
     struct trial s = { .name = "rewind of 6 files",
                        .make = make_tree,
                        .act = apply,
@@ -176,7 +255,7 @@ static void six_files_go_back_or_none(void **state)
 
 static void taking_a_rewind_back_is_done_or_not(void **state)
 {
-    static const size_t six = 6;
+    static const struct sweep six = { .files = 6 };
     struct trial s = { .name = "undo of a rewind of 6 files",
                        .make = make_rewound,
                        .act = undo,
@@ -193,7 +272,7 @@ static void taking_a_rewind_back_is_done_or_not(void **state)
 /* Thousands of calls: every one of them in the long form, a few otherwise. */
 static void sixty_files_go_back_or_none(void **state)
 {
-    static const size_t sixty = 60;
+    static const struct sweep sixty = { .files = 60 };
     struct trial s = { .name = "rewind of 60 files",
                        .make = make_tree,
                        .act = apply,
@@ -207,12 +286,30 @@ static void sixty_files_go_back_or_none(void **state)
     trial_must_hold_once(&s);
 }
 
+/* What a recovery does knows nothing of where the plan came from: crashes in it are above. */
+static void a_checkpoint_of_a_go_session_comes_back_or_not(void **state)
+{
+    static const struct sweep six = { .files = 6, .goat = true };
+    struct trial s = { .name = "rewind of a Go session",
+                       .make = make_session,
+                       .act = apply,
+                       .recover = recover,
+                       .undo = undo,
+                       .arg = &six,
+                       .thorough = true,
+                       .stride = 11 };
+
+    (void)state;
+    trial_must_hold_once(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(six_files_go_back_or_none),
         cmocka_unit_test(taking_a_rewind_back_is_done_or_not),
         cmocka_unit_test(sixty_files_go_back_or_none),
+        cmocka_unit_test(a_checkpoint_of_a_go_session_comes_back_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
