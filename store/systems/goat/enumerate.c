@@ -1,4 +1,5 @@
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -210,6 +211,38 @@ enum err_code goat_enumerate(const struct store *st, const struct scope *scope, 
     buf_fini(&w.bytes);
     arena_fini(&w.scratch);
     return w.no_memory ? err_set(e, ERR_NOMEM, st->path, "list sessions") : ERR_OK;
+}
+
+struct telling {
+    trouble_fn *fn;
+    void *arg;
+};
+
+static bool tell_unreadable(const char *sessions, struct slice folder, void *arg)
+{
+    const struct telling *t = arg;
+    struct err trouble = { 0 };
+    DIR *dir = opendir(sessions);
+
+    (void)folder;
+    if (dir) {
+        closedir(dir);
+    } else if (errno != ENOENT) {
+        err_sys(&trouble, sessions, "list sessions");
+        t->fn(&trouble, t->arg);
+    }
+    return true;
+}
+
+enum err_code goat_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                              void *arg, struct err *e)
+{
+    struct telling t = { fn, arg };
+
+    (void)scope;
+    (void)e;
+    goat_each_base(goat_of(st), tell_unreadable, &t);
+    return ERR_OK;
 }
 
 enum err_code goat_ref_at(const struct store *st, const char *sessions, struct slice folder,

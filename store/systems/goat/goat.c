@@ -116,6 +116,7 @@ const struct store_ops goat_ops = {
     .open = goat_open,
     .close = goat_close,
     .enumerate = goat_enumerate,
+    .unreadable = goat_unreadable,
     .describe = goat_describe,
     .find = goat_find,
     .at_path = goat_at_path,

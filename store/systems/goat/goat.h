@@ -76,6 +76,8 @@ bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
 /* The members of goat_ops. */
 enum err_code goat_enumerate(const struct store *st, const struct scope *scope, session_ref_fn *fn,
                              void *arg, struct err *e);
+enum err_code goat_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                              void *arg, struct err *e);
 enum err_code goat_describe(const struct store *st, const struct scope *scope,
                             const struct session_ref *ref, struct session_row *row, struct err *e);
 enum err_code goat_find(const struct store *st, const struct scope *scope, struct slice id,
