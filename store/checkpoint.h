@@ -22,7 +22,9 @@ struct checkpoint {
     struct slice prompt;  /* WTF-8, whole; may be empty */
     int64_t time_ms;
     enum checkpoint_kind kind;
-    size_t files;    /* files that changed from here to the next point */
+    size_t files; /* files that changed from here to the next point */
+    bool
+        after; /* how things were when the prompt had been answered; else, as in most systems, before it was */
     bool shell;      /* commands ran between here and the next: their changes are not covered */
     const char *why; /* why it cannot be restored; NULL: it can */
 };

@@ -69,7 +69,9 @@ static enum err_code write_text(struct out *out, const struct checkpoint_list *l
         if (!rc)
             rc = out_text(out, c->prompt, e);
         if (!rc)
-            rc = out_addf(out, e, "%s%s%s%s\n", c->shell ? "  (ran commands)" : "",
+            rc = out_addf(out, e, "%s%s%s%s%s%s%s\n", c->kind == CHECKPOINT_TURN ? "" : "  (",
+                          c->kind == CHECKPOINT_TURN ? "" : kinds[c->kind],
+                          c->kind == CHECKPOINT_TURN ? "" : ")", c->shell ? "  (ran commands)" : "",
                           c->why ? "  (" : "", c->why ? c->why : "", c->why ? ")" : "");
     }
     return rc;

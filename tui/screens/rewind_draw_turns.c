@@ -17,6 +17,17 @@ static void files_text(const struct checkpoint *c, bool wide, bool ascii, char *
         snprintf(out, cap, "%zuf", c->files);
 }
 
+/* In front of what is no turn of its own: a commit, a sub-agent's task, the end of the session. */
+static const char *sign_of(const struct checkpoint *c, bool ascii)
+{
+    switch (c->kind) {
+    case CHECKPOINT_COMMIT: return ascii ? "*" : "●";
+    case CHECKPOINT_TASK: return ascii ? ">" : "↳";
+    case CHECKPOINT_SESSION_END: return ascii ? "#" : "■";
+    default: return "";
+    }
+}
+
 static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
 {
     const struct checkpoint *c = &v->turns->checkpoint[i];
@@ -35,6 +46,7 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
     end -= 2;
     rewind_put_right(f, r.y, end, STYLE_AGE, age);
     end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
+    frame_puts(f, r.y, r.x, 1, STYLE_DIM, sign_of(c, f->ascii));
     frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
                    c->why         ? STYLE_DIM
                    : i == v->turn ? STYLE_STRONG
@@ -54,12 +66,20 @@ void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect
         draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
 }
 
+static const char *moment_of(const struct checkpoint *c)
+{
+    if (!c->after)
+        return "before this was answered";
+    return c->kind == CHECKPOINT_COMMIT ? "this commit" : "when this had been answered";
+}
+
 /* What one has to know about a turn before going back to it. */
 static enum style about(const struct rewind_view *v, const struct checkpoint *c, char *out,
                         size_t cap)
 {
     if (v->mode == REWIND_CONVERSATION)
-        snprintf(out, cap, "the conversation goes back to before this was said; files stay");
+        snprintf(out, cap, "the conversation goes back to %s; files stay",
+                 c->after ? "where this was answered" : "before this was said");
     else if (c->why)
         snprintf(out, cap, "cannot be restored: %s", c->why);
     else if (rewind_is_current(v) && v->prospect->plan.notes > 0)
@@ -68,7 +88,7 @@ static enum style about(const struct rewind_view *v, const struct checkpoint *c,
         snprintf(out, cap,
                  "commands ran in this turn: what they changed in other files is not covered");
     else
-        snprintf(out, cap, "going back to before this was answered");
+        snprintf(out, cap, "going back to %s", moment_of(c));
     if (v->mode == REWIND_CONVERSATION)
         return STYLE_DIM;
     return c->why || c->shell || (rewind_is_current(v) && v->prospect->plan.notes > 0) ? STYLE_WARN

@@ -74,6 +74,7 @@ static enum err_code add_point(const struct view *v, const struct links *links,
                               .message = SLICE(""),
                               .time_ms = p->time_ms,
                               .kind = kind_of(p),
+                              .after = true,
                               .files = count_files(v, p),
                               .why = p->source == POINT_SHADOW || link ? NULL : no_commit };
     return c->id.p && prompt_of(v, p, link, &list->arena, &c->prompt)

@@ -31,7 +31,10 @@ enum err_code view_open(const struct store *st, const struct session_ref *ref, s
     if (rc)
         return rc;
     v.root = root_of(v.store, v.session);
-    rc = repo_open(v.root ? v.root : v.store->git, &v.repo, e);
+    /* The git directory knows its work tree, also where that has no .git to find it by. */
+    bool own = !v.root || (v.store->worktree && strcmp(v.root, v.store->worktree) == 0);
+
+    rc = repo_open(own ? v.store->git : v.root, &v.repo, e);
     if (rc)
         view_close(&v);
     else
