@@ -179,6 +179,10 @@ static void a_repository_without_entire_is_no_store(void **state)
     folder_path(&f, "new", path);
     assert_int_equal(entire_ops.open(&env, path, &st, &e), ERR_UNSUPPORTED);
     assert_non_null(strstr(e.text, "fromthefuture"));
+    env.cwd = path; /* nobody asked for it, and nothing of Entire's is in it */
+    assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_NOT_FOUND);
+    free(entire_world_sh(&w, "mkdir -p new/.git/refs/heads/entire"));
+    assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_UNSUPPORTED);
     free(entire_world_sh(&w,
                          "cd new/.git && git config -f config --unset extensions.fromthefuture && "
                          "git config -f config extensions.worktreeConfig true && "

@@ -163,6 +163,9 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
     enum err_code rc = ok ? repo_open(x->base.path, &repo, e)
                           : err_set(e, ERR_NOMEM, dir, "open store: out of memory");
 
+    /* Nobody asked for this one: a repository that we cannot open and that is none of Entire's is nothing to speak of. */
+    if (rc == ERR_UNSUPPORTED && !path && !repo_has_signs(x->base.path))
+        rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: none of Entire's");
     if (!rc)
         rc = look(x, repo, e);
     repo_close(repo);
