@@ -1,9 +1,11 @@
 #include "store/systems/entire/repo.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "lite/file.h"
 
@@ -21,11 +23,34 @@ enum err_code repo_error(struct err *e, int answer, const char *path, const char
     return err_set(e, rc, path, "%s: %s", doing, why ? why->message : "git gives no reason");
 }
 
+static bool has(const char *dir, size_t n, const char *name)
+{
+    char path[PATH_MAX];
+    int end = snprintf(path, sizeof path, "%.*s/%s", (int)n, dir, name);
+
+    return end > 0 && (size_t)end < sizeof path && access(path, F_OK) == 0;
+}
+
+/* Whether git could find a repository from here upwards. Starting libgit2 costs ten milliseconds (it reads the
+ * certificates of the system), which nobody should wait for who is in no repository. */
+static bool may_be_found(const char *dir)
+{
+    for (size_t n = strlen(dir);; n--) {
+        if (n == 0 || dir[n] == '/' || dir[n] == '\0')
+            if (has(dir, n, ".git") || (has(dir, n, "HEAD") && has(dir, n, "objects")))
+                return true;
+        if (n == 0)
+            return false;
+    }
+}
+
 enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
 {
     static const char *known[] = { "worktreeconfig" };
     git_repository *repo = NULL;
 
+    if (!may_be_found(dir))
+        return err_set(e, ERR_NOT_FOUND, dir, "open the repository: there is none");
     if (git_libgit2_init() < 0)
         return err_set(e, ERR_NOMEM, dir, "open the repository");
     git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, sizeof known / sizeof *known);
