@@ -85,7 +85,7 @@ static void it_fits_eighty_columns(void **state)
         "  answered                        │   17   /* 17 */\n"
         "                                  │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"
-        " h hunk  Tab pane  m mode  a apply  Esc back  ? help\n";
+        " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  ? help\n";
     /* clang-format on */
 
     trip_go(t);

@@ -185,7 +185,6 @@ static void what_a_system_cannot_is_said(void **state)
         assert_int_equal(rewind_plan_make(&ref, SLICE("m"), (enum rewind_mode)mode, &plan, NULL),
                          ERR_UNSUPPORTED);
     }
-    assert_string_equal(rewind_mode_word(REWIND_BOTH), "both");
 }
 
 int main(void)

@@ -221,6 +221,24 @@ static void files_and_conversation_go_back_under_one_undo(void **state)
     assert_true(trip_is_untouched(t));
 }
 
+static void one_turn_is_taken_back_alone(void **state)
+{
+    struct trip *t = *state;
+
+    screen_press(&t->s, "<C-x>wo");
+    assert_true(screen_has(&t->s, "dry run, this turn alone"));
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    screen_press(&t->s, "a");
+    assert_true(screen_has(&t->s, "Take this turn back, and keep what came after?"));
+    screen_press(&t->s, "<Down><Enter>");
+    assert_true(screen_has(&t->s, "restored 1 file - u takes it back"));
+    assert_true(screen_has(&t->s, "Nothing would change: of this turn"));
+    screen_press(&t->s, "u");
+    assert_true(trip_is_untouched(t));
+    screen_press(&t->s, "o");
+    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
+}
+
 static void a_turn_without_copies_still_has_its_conversation(void **state)
 {
     struct trip *t = *state;
@@ -357,6 +375,7 @@ int main(void)
         T(hunks_are_taken_one_by_one),
         T(the_mode_is_files_then_conversation_then_both),
         T(files_and_conversation_go_back_under_one_undo),
+        T(one_turn_is_taken_back_alone),
         T(a_turn_without_copies_still_has_its_conversation),
         T(a_running_agent_is_named_before_files_change),
         T(nothing_ticked_is_nothing_to_apply),

@@ -69,6 +69,7 @@
     X(HUNK_NEXT, "next-hunk", "next hunk", "to the next change of the file")                       \
     X(HUNK_PREV, "previous-hunk", "prev hunk", "to the previous change of the file")               \
     X(MODE, "mode", "mode", "go back with the files, the conversation, or both")                   \
+    X(ONLY, "only", "this turn", "take back this turn alone, and keep what came after it")         \
     X(APPLY, "apply", "apply", "go back: asks once, then does what is ticked")                     \
     /* everywhere */                                                                               \
     X(ACCEPT, "accept", "choose", "choose what is selected")                                       \

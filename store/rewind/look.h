@@ -18,5 +18,8 @@ struct look {
 MUST_CHECK enum err_code look_at(int root_fd, const char *root, const char *path,
                                  const char *real_parent, struct look *out, struct err *e);
 void look_fini(struct look *l);
+/* The same for a target of a plan, with the root that it is reached from (sides.c). */
+MUST_CHECK enum err_code rewind_look(const struct rewind_plan *plan, const struct rewind_target *t,
+                                     struct look *out, struct err *e);
 
 #endif

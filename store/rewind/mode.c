@@ -2,14 +2,9 @@
 
 #include <string.h>
 
+#include "store/rewind/only.h"
+#include "store/rewind/recall.h"
 #include "store/store.h"
-
-const char *rewind_mode_word(enum rewind_mode mode)
-{
-    static const char *const words[REWIND_MODES] = { "code", "conversation", "both" };
-
-    return words[mode];
-}
 
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)
 {
@@ -17,7 +12,7 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
 
     if (mode != REWIND_CONVERSATION && !ops->plan)
         return "sessions of this system keep no copies of files";
-    if (mode != REWIND_CODE && !ops->plan_talk)
+    if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_talk)
         return "the conversation of this system's sessions cannot go back";
     return NULL;
 }
@@ -57,9 +52,12 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
 
     if (!rc)
         rc = mode == REWIND_CONVERSATION ? begin(ref, point, &plan, e)
+             : mode == REWIND_TURN       ? rewind_plan_only(ref, point, &plan, e)
                                          : files(ref->store, ref, point, &plan, e);
-    if (!rc && mode != REWIND_CODE)
+    if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))
         rc = add_talk(ref, &plan, e);
+    if (!rc && mode != REWIND_TURN) /* that one knows what lies there by itself */
+        rc = rewind_plan_recall(ref->store->env, &plan, e);
     if (rc)
         rewind_plan_fini(&plan);
     else

@@ -4,11 +4,10 @@
 #include "store/rewind/rewind.h"
 #include "store/session.h"
 
-/* What goes back: the files, the conversation, or both as one operation. */
-enum rewind_mode { REWIND_CODE, REWIND_CONVERSATION, REWIND_BOTH, REWIND_MODES };
+/* What goes back: the files, the conversation, or both as one operation; or the files of one turn alone, whose work is
+ * taken out of what came after (store/rewind/only.h). */
+enum rewind_mode { REWIND_CODE, REWIND_CONVERSATION, REWIND_BOTH, REWIND_TURN, REWIND_MODES };
 
-/* "code", "conversation", "both" */
-const char *rewind_mode_word(enum rewind_mode mode);
 /* Why the session's system cannot do that; NULL: it can. Static text. */
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode);
 /* Asks the session's system for the plan. ERR_UNSUPPORTED: it cannot; ERR_NOT_FOUND: no such point. */

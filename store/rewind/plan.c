@@ -21,6 +21,19 @@ static bool keep_source(struct arena *a, struct rewind_source *s)
     return s->bytes.p != NULL;
 }
 
+static bool keep_other(struct arena *a, const struct rewind_other **other)
+{
+    struct rewind_other *copy = *other ? arena_alloc(a, sizeof *copy) : NULL;
+
+    if (!*other)
+        return true;
+    if (!copy)
+        return false;
+    *copy = **other;
+    *other = copy;
+    return keep_text(a, &copy->session) && keep_text(a, &copy->title);
+}
+
 enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
                               struct err *e)
 {
@@ -28,7 +41,8 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     struct rewind_target copy = *t, *list = arena_grow(a, plan->target, plan->n, sizeof *list);
 
     if (!list || !keep_text(a, &copy.path) || !keep_text(a, &copy.real_parent) ||
-        !keep_text(a, &copy.why) || !keep_source(a, &copy.source) || !keep_source(a, &copy.last))
+        !keep_text(a, &copy.why) || !keep_source(a, &copy.source) || !keep_source(a, &copy.last) ||
+        !keep_text(a, &copy.left_sha256) || !keep_other(a, &copy.other))
         return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
     plan->target = list;
     plan->target[plan->n++] = copy;

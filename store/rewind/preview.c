@@ -52,7 +52,7 @@ static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
     if (rule == PATHRULE_BAD || rule == PATHRULE_GIT)
         return refuse(x, REWIND_RULE_PATH, why);
     if (t->want == REWIND_UNKNOWN)
-        return refuse(x, REWIND_RULE_SOURCE, t->why);
+        return refuse(x, t->conflict ? REWIND_RULE_CONFLICT : REWIND_RULE_SOURCE, t->why);
     return true;
 }
 
@@ -152,6 +152,18 @@ static enum err_code compare_with_last(struct worker *w, struct rewind_entry *x,
     return ERR_OK;
 }
 
+/* Nobody's edit: our own newest rewind or undo left it so. */
+static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *x)
+{
+    const struct rewind_target *t = x->target;
+    char hex[SHA256_BYTES * 2 + 1];
+
+    if (!t->has_left || t->left_absent || !x->seen.exists)
+        return t->has_left && t->left_absent && !x->seen.exists;
+    sha256_hex(w->look.present.sha256, hex);
+    return strcmp(hex, t->left_sha256) == 0;
+}
+
 static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     struct err why;
@@ -189,6 +201,7 @@ static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err 
     if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
         return rc;
     rc = compare_with_last(w, x, e);
+    x->edited = x->edited && !is_as_we_left_it(w, x);
     if (!rc && !x->mode_only)
         rc = count(w, x, e);
     return rc;

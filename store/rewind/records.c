@@ -43,6 +43,30 @@ static bool path_of(const char *dir, const char *name, char out[PATH_MAX])
     return (size_t)snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
 }
 
+enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn *fn, void *arg,
+                           struct err *e)
+{
+    char dir[PATH_MAX], path[PATH_MAX];
+    struct dirent **names;
+    bool more = true;
+    int n;
+
+    if (env_state_path(env, "rewinds", dir, NULL) || names_of(dir, &names, &n, NULL))
+        return ERR_OK;
+    enum err_code rc = ERR_OK;
+
+    for (int i = n - 1; i >= 0 && (size_t)(n - i) <= most && more && !rc; i--) {
+        struct tx tx;
+
+        if (!path_of(dir, names[i]->d_name, path) || tx_read(path, names[i]->d_name, &tx, NULL))
+            continue;
+        rc = fn(&tx, arg, &more, e);
+        tx_fini(&tx);
+    }
+    names_free(names, n);
+    return rc;
+}
+
 /* ---- recovery ---- */
 
 /* The record's own temporary files. Afterwards nobody would look for them. */

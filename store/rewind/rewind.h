@@ -53,6 +53,13 @@ enum rewind_want {
     REWIND_UNKNOWN, /* the record is missing or damaged: refused, with why */
 };
 
+/* Only the session's own copies are used; that somebody else worked on the file is told. */
+struct rewind_other {
+    const char *session;
+    const char *title; /* WTF-8; NULL: it has none */
+    int64_t at_ms;
+};
+
 struct rewind_target {
     const char *path; /* absolute, lexically clean */
     enum rewind_want want;
@@ -67,11 +74,16 @@ struct rewind_target {
     const char
         *real_parent; /* the real directory it lay in when it was recorded; NULL: not recorded */
     const char *why;  /* REWIND_UNKNOWN: what is wrong, for a person */
+    bool conflict; /* REWIND_UNKNOWN: the record is sound, but what came later stands in the way */
     /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that
      * is neither this nor what is wanted was edited by hand. */
     bool has_last;
     bool last_absent;
     struct rewind_source last;
+    /* What our own newest rewind or undo left there (store/rewind/recall.h): nobody's edit either. */
+    bool has_left, left_absent;
+    const char *left_sha256;
+    const struct rewind_other *other; /* another session changed it since the point; NULL */
 };
 
 struct rewind_preview;
@@ -123,6 +135,7 @@ enum rewind_rule {
     REWIND_RULE_TYPE,      /* a directory, FIFO, socket or device is in the way */
     REWIND_RULE_PARENT,    /* its directory is not the one it lay in */
     REWIND_RULE_SOURCE, /* the wanted bytes are missing, a link, or not what their checksum says */
+    REWIND_RULE_CONFLICT, /* what came later cannot be told from what is to be taken back */
     REWIND_RULE_ACCESS, /* it cannot be read or written: permissions, attributes that cannot be kept */
 };
 

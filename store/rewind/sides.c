@@ -32,19 +32,27 @@ static enum err_code too_large(const char *path, struct err *e)
     return err_set(e, ERR_UNSUPPORTED, path, "too large to be compared line by line");
 }
 
-static enum err_code read_present(const struct rewind_plan *plan, const struct rewind_entry *entry,
-                                  struct buf *out, struct err *e)
+enum err_code rewind_look(const struct rewind_plan *plan, const struct rewind_target *t,
+                          struct look *out, struct err *e)
 {
-    const struct rewind_target *t = entry->target;
-    struct look look = { 0 };
     const char *root;
     int fd;
     enum err_code rc = open_root(plan, t->path, &fd, &root, e);
 
     if (rc)
         return rc;
-    rc = look_at(fd, root, t->path, t->real_parent, &look, e);
+    rc = look_at(fd, root, t->path, t->real_parent, out, e);
     close(fd);
+    return rc;
+}
+
+static enum err_code read_present(const struct rewind_plan *plan, const struct rewind_entry *entry,
+                                  struct buf *out, struct err *e)
+{
+    const struct rewind_target *t = entry->target;
+    struct look look = { 0 };
+    enum err_code rc = rewind_look(plan, t, &look, e);
+
     if (!rc && look.rule)
         rc = err_set(e, ERR_FORMAT, t->path, "%s", look.why);
     if (!rc && (look.seen.exists != entry->seen.exists ||

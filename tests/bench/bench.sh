@@ -24,5 +24,7 @@ mkdir "$dir/changes"
 "$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))
 "$programs/bench_rewind" "$dir" "$files" "$rounds"
 "$programs/bench_goat" "$dir/goat" "$((sessions / 2))" "$files" "$rounds"
+mkdir "$dir/turns"
+"$programs/bench_turns" "$dir/turns" 112 "$rounds"
 "$programs/bench_filter" "$rows"
 "$programs/bench_update" "$rows"

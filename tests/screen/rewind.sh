@@ -50,7 +50,12 @@ see "put back 1 file, brought back"
 until_true "the file as it was" untouched
 press m
 see "dry run: nothing has been changed"
-press Escape
+
+# That turn alone.
+press o
+see "this turn alone, dry run" "[x] M src/keys.ts"
+press o
+see "dry run: nothing has been changed"
 press Escape
 press Escape
 see "1/10"

@@ -83,15 +83,16 @@ static enum err_code plan(const struct store *st, const struct session_ref *ref,
                           struct rewind_plan *out, struct err *e)
 {
     struct rewind_plan p = { .system = "claude", .session = "s" };
-    struct buf old = pay(true);
+    struct buf old = pay(true), now = pay(false);
 
     (void)ref;
     (void)e;
     p.point = arena_copy(&p.arena, point).p;
     p.root = arena_format(&p.arena, "%s/ws", st->path);
     p.point_ms = (int64_t)GOING_NOW_S * 1000 - 7200 * 1000;
-    add(&p, st, "ws/src/pay.c", arena_copy(&p.arena, buf_slice(&old)), NULL);
+    add(&p, st, "ws/src/pay.c", arena_copy(&p.arena, buf_slice(&old)), buf_cstr(&now));
     buf_fini(&old);
+    buf_fini(&now);
     if (slice_eq(point, SLICE("p1"))) {
         add(&p, st, "ws/src/keys.c", (struct slice){ 0 }, NULL);
         add(&p, st, "ws/src/gone.c", SLICE("back\n"), NULL);

@@ -70,6 +70,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "settings, hooks, keys and start-up files too" },
     [OPTION_ENTIRE_RULE] = { "entire-rule", 0, KIND_FLAG, NULL, 0, "remove files as Entire itself did: ignored ones too (see README)" },
     [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "also over a transcript that is newer here (undo gives it back)" },
+    [OPTION_ONLY] = { "only", 0, KIND_FLAG, NULL, 0, "take back that turn alone, and keep what came after it" },
     [OPTION_INTO] = { "into", 0, KIND_TEXT, "DIR", AT(into), "write the files into this new directory instead" },
     [OPTION_NONE] = { "none", 0, KIND_FLAG, NULL, 0, "no tag any more" },
     [OPTION_PERMANENTLY] = { "permanently", 0, KIND_FLAG, NULL, 0, "for good, not into the trash" },

@@ -60,6 +60,10 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "--apply", "rewind: not together with --dry-run");
     if (o->into && o->mode != OPTION_MODE_CODE)
         return err_set(e, ERR_USAGE, "--into", "rewind: a scratch copy is made of files alone");
+    if (option_given(o, OPTION_ONLY) && option_given(o, OPTION_INFERRED))
+        return err_set(e, ERR_USAGE, "--only", "rewind: not together with --inferred");
+    if (option_given(o, OPTION_ONLY) && (o->into || o->mode != OPTION_MODE_CODE))
+        return err_set(e, ERR_USAGE, "--only", "rewind: one turn alone has files, and in place");
     if (o->files && o->mode == OPTION_MODE_CONVERSATION)
         return err_set(e, ERR_USAGE, "--file", "rewind: the conversation has no files");
     return ERR_OK;
@@ -88,13 +92,14 @@ static enum err_code make_plan(const struct invocation *in, const struct session
 {
     const struct options *o = &in->options;
     const struct store_ops *ops = ref->store->ops;
+    const enum rewind_mode mode = option_given(o, OPTION_ONLY) ? REWIND_TURN : modes[o->mode];
     struct slice point = { o->to, strlen(o->to) };
 
     if (option_given(o, OPTION_INFERRED))
-        return rewind_plan_infer(ref, point, modes[o->mode], plan, e);
+        return rewind_plan_infer(ref, point, mode, plan, e);
     if (!option_given(o, OPTION_ENTIRE_RULE))
-        return rewind_plan_make(ref, point, modes[o->mode], plan, e);
-    if (modes[o->mode] != REWIND_CODE)
+        return rewind_plan_make(ref, point, mode, plan, e);
+    if (mode != REWIND_CODE)
         return err_set(e, ERR_USAGE, "--entire-rule", "rewind: it is about files only");
     if (!ops->plan_own)
         return err_set(e, ERR_UNSUPPORTED, "--entire-rule",

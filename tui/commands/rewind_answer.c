@@ -25,6 +25,19 @@ static bool changes(const struct rewind_entry *x)
 
 /* ---- JSON ---- */
 
+/* Somebody else's work on the file: another session's. */
+static void json_other(struct jsonout *j, const struct rewind_other *other)
+{
+    jsonout_key(j, "alsoChangedBy");
+    jsonout_open(j, '{');
+    jsonout_member(j, "sessionId", slice_of(other->session));
+    if (other->title)
+        jsonout_member(j, "title", slice_of(other->title));
+    jsonout_key(j, "at");
+    jsonout_int(j, other->at_ms);
+    jsonout_close(j, '}');
+}
+
 static void json_entry(struct jsonout *j, const struct rewind_entry *x)
 {
     char mode[16];
@@ -49,6 +62,8 @@ static void json_entry(struct jsonout *j, const struct rewind_entry *x)
         jsonout_key(j, "editedSince");
         jsonout_bool(j, true);
     }
+    if (x->target->other)
+        json_other(j, x->target->other);
     if (x->why)
         jsonout_member(j, "why", slice_of(x->why));
     jsonout_close(j, '}');
@@ -181,6 +196,15 @@ enum err_code rewind_answer_into(struct invocation *in, const char *dir,
 
 /* ---- lines ---- */
 
+static enum err_code text_other(struct out *out, const struct rewind_other *other, struct err *e)
+{
+    enum err_code rc = out_add(out, SLICE("  (also changed by "), e);
+
+    if (!rc)
+        rc = out_text(out, slice_of(other->title ? other->title : other->session), e);
+    return rc ? rc : out_add(out, SLICE(")"), e);
+}
+
 static enum err_code text_entry(struct out *out, const struct rewind_entry *x, bool conflict,
                                 bool done, struct err *e)
 {
@@ -201,6 +225,8 @@ static enum err_code text_entry(struct out *out, const struct rewind_entry *x, b
         rc = out_text(out, slice_of(x->target->path), e);
     if (!rc && x->why)
         rc = out_addf(out, e, "  (%s)", x->why);
+    if (!rc && x->target->other)
+        rc = text_other(out, x->target->other, e);
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 

@@ -218,9 +218,9 @@ static enum rewind_wish back(struct rewind_view *v, struct toast *toast)
 }
 
 /* What was ticked is ticked by the rules again: another mode is another plan. */
-static void next_mode(struct rewind_view *v, struct effects *fx)
+static void change_mode(struct rewind_view *v, enum rewind_mode mode, struct effects *fx)
 {
-    v->mode = (v->mode + 1) % REWIND_MODES;
+    v->mode = mode;
     if (v->pane == PANE_CHANGES)
         v->pane = PANE_FILES;
     rewind_turn_changed(v, fx);
@@ -246,7 +246,8 @@ static enum rewind_wish act(struct rewind_view *v, enum action a, struct toast *
     case ACT_APPLY: v->question = QUESTION_APPLY; return REWIND_VIEW_ASKS;
     case ACT_UNDO: take_back(v, DEED_UNDO, fx); break;
     case ACT_REDO: take_back(v, DEED_REDO, fx); break;
-    case ACT_MODE: next_mode(v, fx); break;
+    case ACT_MODE: change_mode(v, v->mode < REWIND_BOTH ? v->mode + 1 : REWIND_CODE, fx); break;
+    case ACT_ONLY: change_mode(v, v->mode == REWIND_TURN ? REWIND_CODE : REWIND_TURN, fx); break;
     case ACT_REFRESH: rewind_ask_prospect(v, fx); break;
     case ACT_BACK: return back(v, toast);
     default: return REWIND_VIEW_IGNORED;
@@ -342,6 +343,7 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
         if (a == ACT_UNDO)
             return v->undo[0] ? NULL : "nothing was rewound here yet";
         return v->redo[0] ? NULL : "no rewind was taken back here";
+    case ACT_ONLY: return v->asked_rewind ? "files are being changed" : NULL;
     case ACT_MODE:
         if (v->asked_rewind)
             return "files are being changed";

@@ -4,6 +4,7 @@
 #include "tui/screens/rewind_draw.h"
 #include "tui/size.h"
 #include "tui/spinner.h"
+#include "tui/when.h"
 
 /* The rewind view in a frame. */
 
@@ -15,9 +16,11 @@ static void draw_title(const struct rewind_view *v, struct frame *f, struct rect
         [REWIND_CODE] = "dry run: nothing has been changed",
         [REWIND_CONVERSATION] = "conversation only, dry run: nothing has been changed",
         [REWIND_BOTH] = "files and conversation, dry run: nothing has been changed",
+        [REWIND_TURN] = "this turn alone, dry run: nothing has been changed",
     };
     static const char *const brief[REWIND_MODES] = { "dry run", "dry run, conversation only",
-                                                     "dry run, files and conversation" };
+                                                     "dry run, files and conversation",
+                                                     "dry run, this turn alone" };
     const char *state = v->asked_rewind                             ? "changing files"
                         : r.w < (v->mode == REWIND_CODE ? 72 : 110) ? brief[v->mode]
                                                                     : dry[v->mode];
@@ -44,6 +47,7 @@ static const char *short_rule(enum rewind_rule rule)
     case REWIND_RULE_TYPE: return "no file";
     case REWIND_RULE_PARENT: return "moved";
     case REWIND_RULE_SOURCE: return "copy missing";
+    case REWIND_RULE_CONFLICT: return "conflict";
     case REWIND_RULE_ACCESS: return "no access";
     case REWIND_RULE_NONE: break;
     }
@@ -100,6 +104,8 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
     int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
+    if (x->rule == REWIND_RULE_NONE && x->target->other)
+        end = rewind_put_right(f, r.y, end, STYLE_WARN, "other session") - 1;
     if (x->rule != REWIND_RULE_NONE)
         end = rewind_put_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
@@ -131,6 +137,21 @@ static void draw_files(const struct rewind_view *v, struct frame *f, struct rect
 
 /* ---- the changes of the selected file ---- */
 
+/* Whose work would go, too: named before the path, which stands in the list above. */
+static int draw_other(const struct rewind_view *v, struct frame *f, struct rect r,
+                      const struct rewind_entry *x)
+{
+    const struct rewind_other *other = x->target->other;
+    char age[WHEN_AGE];
+    int used = frame_puts(f, r.y, r.x, r.w, STYLE_WARN, "also changed by ");
+
+    when_age(v->now_ms, other->at_ms, age);
+    used += frame_text_cut(f, r.y, r.x + used, r.w - used - 12, STYLE_WARN,
+                           rewind_text(other->title ? other->title : other->session));
+    used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, ", ");
+    return used + frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, age);
+}
+
 static void draw_head(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     const struct rewind_entry *x = rewind_file(v);
@@ -150,7 +171,9 @@ static void draw_head(const struct rewind_view *v, struct frame *f, struct rect 
         end = rewind_put_right(f, r.y, end, STYLE_DIM, where) - 1;
     }
     frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
-    if (x->why)
+    if (!x->why && x->target->other)
+        used = draw_other(v, f, (struct rect){ r.y, r.x + 2, 1, end - r.x - 3 }, x);
+    else if (x->why)
         used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, rewind_text(x->why));
     else
         used = frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TITLE,
@@ -274,6 +297,8 @@ static const char *no_rows(const struct rewind_view *v)
 {
     if (v->mode == REWIND_CONVERSATION)
         return "Files stay as they are.";
+    if (v->mode == REWIND_TURN)
+        return "Nothing would change: of this turn nothing is left to be taken back.";
     return rewind_talk_of(v) ? "Every file is as it was then: only the conversation goes back."
                              : "Nothing would change: every file is as it was then.";
 }

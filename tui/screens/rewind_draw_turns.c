@@ -80,6 +80,8 @@ static enum style about(const struct rewind_view *v, const struct checkpoint *c,
     if (v->mode == REWIND_CONVERSATION)
         snprintf(out, cap, "the conversation goes back to %s; files stay",
                  c->after ? "where this was answered" : "before this was said");
+    else if (v->mode == REWIND_TURN && !c->why)
+        snprintf(out, cap, "only what this turn did is taken back; what came after it stays");
     else if (c->why)
         snprintf(out, cap, "cannot be restored: %s", c->why);
     else if (rewind_is_current(v) && v->prospect->plan.notes > 0)

@@ -12,7 +12,10 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
     char what[120];
 
     rewind_tally_text(&t, what, sizeof what);
-    dialog_begin(d, "Go back to before this turn?", answer);
+    dialog_begin(d,
+                 v->mode == REWIND_TURN ? "Take this turn back, and keep what came after?"
+                                        : "Go back to before this turn?",
+                 answer);
     dialog_line(d, "%s", what);
     if (t.files > 0)
         dialog_line(d, "+%u -%u lines; an undo record is kept", t.insertions, t.deletions);

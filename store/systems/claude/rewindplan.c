@@ -11,6 +11,7 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/history.h"
 #include "store/systems/claude/lastwrite.h"
+#include "store/systems/claude/rivals.h"
 
 /* Everything a plan is made of. */
 struct planner {
@@ -58,7 +59,6 @@ static enum err_code planner_open(struct planner *p, const struct store *st,
 
 /* ---- paths ---- */
 
-/* A tracking path is relative to the session's directory, or absolute; links are not looked at, as in the client. */
 static const char *absolute(struct planner *p, const char *tracked)
 {
     return lexical_absolute(p->cwd ? p->cwd : "", tracked, &p->arena);
@@ -259,7 +259,9 @@ static enum err_code fill(struct planner *p, size_t turn, struct rewind_plan *pl
 
     for (size_t i = 0; i < p->history.paths && !rc; i++)
         rc = add_target(p, turn, p->history.path[i], plan, e);
-    return rc ? rc : note_shell(p, turn, plan, e);
+    if (!rc)
+        rc = note_shell(p, turn, plan, e);
+    return rc ? rc : claude_rivals(&p->claude->base, p->ref, plan, e);
 }
 
 enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,

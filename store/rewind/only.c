@@ -1,0 +1,255 @@
+#include "store/rewind/only.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "store/rewind/look.h"
+#include "store/rewind/merge.h"
+#include "store/rewind/sides.h"
+#include "store/store.h"
+
+/* A turn lies between two points: what the files were at its own, and at the next one (or, of the newest turn, what the
+ * session last left). */
+struct only {
+    struct rewind_plan *plan; /* that is made */
+    struct content found, left;
+    struct look look;
+};
+
+static enum err_code no_memory(const char *path, struct err *e)
+{
+    return err_set(e, ERR_NOMEM, path, "take one turn back: out of memory");
+}
+
+/* ---- one file ---- */
+
+static enum err_code refuse(struct only *o, const struct rewind_target *found, const char *why,
+                            struct err *e)
+{
+    struct rewind_target t = *found;
+
+    t.want = REWIND_UNKNOWN;
+    t.conflict = true;
+    t.why = why;
+    return rewind_plan_add(o->plan, &t, e);
+}
+
+/* source NULL: there shall be no file. */
+static enum err_code add(struct only *o, const struct rewind_target *found,
+                         const struct rewind_source *source, struct err *e)
+{
+    struct rewind_target t = *found;
+    bool exists = o->look.seen.exists;
+    char seen[SHA256_BYTES * 2 + 1];
+
+    /* The mode is the file's own affair by now; what was read is what the preview has to find. */
+    t.has_mode = t.has_mode && !exists;
+    sha256_hex(o->look.seen.sha256, seen);
+    t.has_last = true;
+    t.last_absent = !exists;
+    t.last = (struct rewind_source){ .sha256 = seen };
+    t.want = source ? REWIND_BYTES : REWIND_ABSENT;
+    t.source = source ? *source : (struct rewind_source){ 0 };
+    return rewind_plan_add(o->plan, &t, e);
+}
+
+static bool is_as_left(const struct only *o, bool left_absent)
+{
+    if (left_absent || !o->look.seen.exists)
+        return left_absent && !o->look.seen.exists;
+    return content_same(&o->look.present, &o->left);
+}
+
+static enum err_code take_merged(struct only *o, const struct rewind_target *found, struct err *e)
+{
+    struct rewind_source merged = { 0 };
+    bool clean;
+    enum err_code rc =
+        merge_texts(buf_slice(&o->left.bytes), buf_slice(&o->look.present.bytes),
+                    buf_slice(&o->found.bytes), &o->plan->arena, &merged.bytes, &clean, e);
+
+    if (rc)
+        return rc;
+    return clean ? add(o, found, &merged, e)
+                 : refuse(o, found,
+                          "what this turn changed was changed again since: it cannot be taken out "
+                          "alone",
+                          e);
+}
+
+static enum err_code judge(struct only *o, const struct rewind_target *found, bool left_absent,
+                           struct err *e)
+{
+    bool found_absent = found->want == REWIND_ABSENT;
+
+    if (is_as_left(o, left_absent)) /* nothing came after: as if one went back */
+        return add(o, found, found_absent ? NULL : &found->source, e);
+    if (found_absent == !o->look.seen.exists &&
+        (found_absent || content_same(&o->look.present, &o->found)))
+        return ERR_OK; /* somebody took it back already */
+    if (left_absent)
+        return refuse(o, found, "this turn removed it, and something lies there again", e);
+    if (found_absent)
+        return refuse(o, found, "this turn made it, and it was changed since", e);
+    if (!o->look.seen.exists)
+        return refuse(o, found, "it was removed since", e);
+    if (!o->found.held || !o->left.held || !o->look.present.held)
+        return refuse(o, found, "it is too large to be merged", e);
+    return take_merged(o, found, e);
+}
+
+/* ---- the turn's own files ---- */
+
+/* What the turn left: at the next point, or what the session knows it left. NULL source.file and bytes: a hash alone. */
+struct left {
+    bool known, absent;
+    const struct rewind_source *source;
+};
+
+static struct left left_by_next(const struct rewind_plan *next, const char *path)
+{
+    for (size_t i = 0; i < next->n; i++) {
+        const struct rewind_target *t = &next->target[i];
+
+        if (strcmp(t->path, path) == 0)
+            return (struct left){ t->want != REWIND_UNKNOWN, t->want == REWIND_ABSENT, &t->source };
+    }
+    return (struct left){ .known = false };
+}
+
+static enum err_code read_both(struct only *o, const struct rewind_target *found,
+                               const struct left *left, const char **why, struct err *e)
+{
+    struct err ignored;
+    enum err_code rc = ERR_OK;
+
+    *why = NULL;
+    if (found->want == REWIND_BYTES)
+        rc = source_read(&found->source, NULL, &o->found, &ignored);
+    if (!rc && !left->absent)
+        rc = source_read(left->source, NULL, &o->left, &ignored);
+    if (rc == ERR_NOMEM)
+        return no_memory(found->path, e);
+    if (rc)
+        *why = "a saved copy of it is missing or damaged";
+    return ERR_OK;
+}
+
+static bool is_unchanged(const struct only *o, const struct rewind_target *found, bool left_absent)
+{
+    if (left_absent || found->want == REWIND_ABSENT)
+        return left_absent && found->want == REWIND_ABSENT;
+    return content_same(&o->found, &o->left);
+}
+
+static enum err_code take_file(struct only *o, const struct rewind_target *found,
+                               const struct left *left, struct err *e)
+{
+    const char *why;
+
+    if (found->want == REWIND_UNKNOWN)
+        return rewind_plan_add(o->plan, found, e);
+    if (!left->known)
+        return refuse(o, found, "what this turn left in it is not known", e);
+    enum err_code rc = read_both(o, found, left, &why, e);
+
+    if (rc || why)
+        return rc ? rc : refuse(o, found, why, e);
+    if (is_unchanged(o, found, left->absent))
+        return ERR_OK;
+    rc = rewind_look(o->plan, found, &o->look, e);
+    if (rc)
+        return rc;
+    return o->look.rule ? rewind_plan_add(o->plan, found, e) /* the preview refuses it */
+                        : judge(o, found, left->absent, e);
+}
+
+static enum err_code take_files(struct only *o, const struct rewind_plan *found,
+                                const struct rewind_plan *next, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < found->n && !rc; i++) {
+        const struct rewind_target *t = &found->target[i];
+        struct left left = { t->has_last, t->last_absent, &t->last };
+
+        if (next)
+            left = left_by_next(next, t->path);
+        rc = take_file(o, t, &left, e);
+    }
+    content_fini(&o->found);
+    content_fini(&o->left);
+    look_fini(&o->look);
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+/* The point behind this one; empty: it is the newest. */
+static enum err_code find_next(const struct session_ref *ref, const char *point, struct arena *a,
+                               struct slice *next, struct err *e)
+{
+    struct checkpoint_list list = { 0 };
+    const struct slice id = { point, strlen(point) };
+    enum err_code rc = ref->store->ops->checkpoints(ref->store, ref, &list, e);
+
+    *next = (struct slice){ NULL, 0 };
+    for (size_t i = 0; !rc && i < list.n; i++) {
+        if (!slice_eq(list.checkpoint[i].id, id))
+            continue;
+        if (list.checkpoint[i].after)
+            rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                         "rewind: this point lies behind its turn, not before it");
+        else if (i + 1 < list.n) {
+            *next = arena_copy(a, list.checkpoint[i + 1].id);
+            rc = next->p ? ERR_OK : no_memory(ref->path.p, e);
+        }
+    }
+    checkpoint_list_fini(&list);
+    return rc;
+}
+
+static enum err_code begin(const struct rewind_plan *found, struct rewind_plan *plan, struct err *e)
+{
+    const char *const from[] = { found->session, found->point, found->root };
+    const char **const to[] = { &plan->session, &plan->point, &plan->root };
+
+    plan->system = found->system;
+    plan->point_ms = found->point_ms;
+    for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
+        *to[i] = from[i] ? arena_format(&plan->arena, "%s", from[i]) : NULL;
+        if (from[i] && !*to[i])
+            return no_memory(found->session, e);
+    }
+    return ERR_OK;
+}
+
+enum err_code rewind_plan_only(const struct session_ref *ref, struct slice point,
+                               struct rewind_plan *out, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct rewind_plan plan = { 0 }, found = { 0 }, next = { 0 };
+    struct only o = { .plan = &plan };
+    struct slice behind;
+
+    if (!ops->plan || !ops->checkpoints)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                       "rewind: sessions of this system keep no copies of files");
+    enum err_code rc = ops->plan(ref->store, ref, point, &found, e);
+
+    if (!rc)
+        rc = find_next(ref, found.point, &plan.arena, &behind, e);
+    if (!rc && behind.p)
+        rc = ops->plan(ref->store, ref, behind, &next, e);
+    if (!rc)
+        rc = begin(&found, &plan, e);
+    if (!rc)
+        rc = take_files(&o, &found, behind.p ? &next : NULL, e);
+    rewind_plan_fini(&found);
+    rewind_plan_fini(&next);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}

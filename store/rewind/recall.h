@@ -1,0 +1,12 @@
+#ifndef STORE_REWIND_RECALL_H
+#define STORE_REWIND_RECALL_H
+
+#include "store/rewind/rewind.h"
+
+/* What reprise itself left in the files of a plan: the newest of its records that speaks of a file says what that file
+ * held afterwards. A file that still is so was not edited by hand since, whatever the session's own snapshots say.
+ * Records that cannot be read are passed over. Only want of memory is an error. */
+MUST_CHECK enum err_code rewind_plan_recall(const struct store_env *env, struct rewind_plan *plan,
+                                            struct err *e);
+
+#endif

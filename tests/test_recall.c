@@ -1,0 +1,145 @@
+#include "tests/test.h"
+
+#include <stdlib.h>
+
+#include "store/rewind/recall.h"
+#include "tests/folder.h"
+
+/* A session knows its own last snapshot, and not that we rewound since. */
+struct place {
+    struct folder folder;
+    struct store_env env;
+    char file[4096], root[4096], state[4096];
+};
+
+static int set_up(void **state)
+{
+    struct place *p = calloc(1, sizeof *p);
+
+    assert_non_null(p);
+    folder_make(&p->folder);
+    folder_put(&p->folder, "ws/file", SLICE("third\n"));
+    folder_path(&p->folder, "ws", p->root);
+    folder_path(&p->folder, "ws/file", p->file);
+    folder_path(&p->folder, "state", p->state);
+    p->env = (struct store_env){ .state_dir = p->state, .now_ms = 1800000000000 };
+    *state = p;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *p = *state;
+
+    folder_remove(&p->folder);
+    free(p);
+    return 0;
+}
+
+/* What the session would say: the file was `text` then, and is "third" now. */
+static struct rewind_plan plan_to(struct place *p, const char *text)
+{
+    struct rewind_plan plan = { .system = "fake", .session = "s", .point = "m", .root = p->root };
+    struct rewind_target t = { .path = p->file,
+                               .want = text ? REWIND_BYTES : REWIND_ABSENT,
+                               .source = { .bytes = { text, text ? strlen(text) : 0 } },
+                               .has_last = true,
+                               .last = { .bytes = SLICE("third\n") } };
+
+    assert_int_equal(rewind_plan_add(&plan, &t, NULL), ERR_OK);
+    assert_int_equal(rewind_plan_recall(&p->env, &plan, NULL), ERR_OK);
+    return plan;
+}
+
+static bool is_edited(struct place *p, const char *to)
+{
+    static const struct rewind_options none;
+    struct rewind_plan plan = plan_to(p, to);
+    struct rewind_preview preview;
+
+    assert_int_equal(rewind_preview(&plan, &none, &preview, NULL), ERR_OK);
+    bool edited = preview.entry[0].edited;
+
+    rewind_preview_fini(&preview);
+    rewind_plan_fini(&plan);
+    return edited;
+}
+
+static void carry_out(struct place *p, struct rewind_plan *plan)
+{
+    static const struct rewind_options none;
+    struct rewind_preview preview;
+    struct rewind_result result;
+
+    assert_int_equal(rewind_preview(plan, &none, &preview, NULL), ERR_OK);
+    assert_int_equal(preview.refused, 0);
+    assert_int_equal(rewind_apply(&p->env, &preview, &result, NULL), ERR_OK);
+    rewind_result_fini(&result);
+    rewind_preview_fini(&preview);
+    rewind_plan_fini(plan);
+    p->env.now_ms += 1000;
+}
+
+static void go_to(struct place *p, const char *text)
+{
+    struct rewind_plan plan = plan_to(p, text);
+
+    carry_out(p, &plan);
+}
+
+static void our_own_rewind_is_nobodys_edit(void **state)
+{
+    struct place *p = *state;
+
+    go_to(p, "first\n");
+    assert_false(is_edited(p, "second\n"));
+    go_to(p, "second\n");
+    assert_true(folder_is(&p->folder, "ws/file", "second\n"));
+    go_to(p, NULL);
+    assert_false(is_edited(p, "first\n"));
+}
+
+static void an_edit_after_it_is_seen(void **state)
+{
+    struct place *p = *state;
+
+    go_to(p, "first\n");
+    folder_put(&p->folder, "ws/file", SLICE("mine\n"));
+    assert_true(is_edited(p, "second\n"));
+}
+
+/* The older record's bytes are not what we left last. */
+static void only_the_newest_record_counts(void **state)
+{
+    struct place *p = *state;
+
+    go_to(p, "first\n");
+    go_to(p, "second\n");
+    folder_put(&p->folder, "ws/file", SLICE("first\n"));
+    assert_true(is_edited(p, NULL));
+}
+
+static void an_undo_is_such_a_record(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan back;
+
+    go_to(p, "first\n");
+    assert_int_equal(rewind_undo_plan(&p->env, NULL, &back, NULL), ERR_OK);
+    carry_out(p, &back);
+    assert_false(is_edited(p, "second\n"));
+    folder_put(&p->folder, "ws/file", SLICE("first\n"));
+    assert_true(is_edited(p, "second\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(our_own_rewind_is_nobodys_edit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_edit_after_it_is_seen, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(only_the_newest_record_counts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_undo_is_such_a_record, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
