@@ -25,7 +25,9 @@ struct checkpoint {
     size_t files; /* files that changed from here to the next point */
     bool
         after; /* how things were when the prompt had been answered; else, as in most systems, before it was */
-    bool shell;      /* commands ran between here and the next: their changes are not covered */
+    bool shell;   /* commands ran between here and the next: their changes are not covered */
+    bool counted; /* the lines that changed from here to the next point are known: */
+    unsigned insertions, deletions;
     const char *why; /* why it cannot be restored; NULL: it can */
 };
 

@@ -197,6 +197,11 @@ struct store_ops {
     /* Going back: optional. The points of the session, oldest first. */
     enum err_code (*checkpoints)(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e);
+    /* Optional. Completes points, which checkpoints gave, with the lines that each turn added and removed. That takes its
+     * time: in the background. */
+    enum err_code (*count_lines)(const struct store *st, const struct session_ref *ref,
+                                 const atomic_bool *cancel, struct checkpoint_list *list,
+                                 struct err *e);
     /* What each file was at a point (an id, or its unique beginning), for the engine in store/rewind/. ERR_NOT_FOUND:
      * this is no point one can go back to. */
     enum err_code (*plan)(const struct store *st, const struct session_ref *ref, struct slice point,

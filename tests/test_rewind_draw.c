@@ -81,9 +81,9 @@ static void it_fits_eighty_columns(void **state)
         "                                  │    5   /* 5 */\n"
         " ─────────────────────────────────┤ @@ -15,6 +15,6 @@                       [x]\n"
         "  Add idempotency keys            │   15   /* 15 */\n"
-        "  going back to before this was   │   16   /* 16 */\n"
-        "  answered                        │   17   /* 17 */\n"
-        "                                  │   18 -     return charge(key, cents, 0);\n"
+        "  this turn: 7 files +40 -3       │   16   /* 16 */\n"
+        "  going back to before this was   │   17   /* 17 */\n"
+        "  answered                        │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"
         " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  ? help\n";
     /* clang-format on */
@@ -93,6 +93,16 @@ static void it_fits_eighty_columns(void **state)
 }
 
 /* The line between left and right stands in one column, whatever is written beside it. */
+static void turns_say_what_each_of_them_changed(void **state)
+{
+    struct trip *t = *state;
+
+    screen_resize(&t->s, 24, 130);
+    trip_go(t);
+    assert_true(screen_has(&t->s, "7 files      +40 -3"));
+    assert_true(screen_has(&t->s, "1 file       +80 -6"));
+}
+
 static void it_is_straight_at_every_size(void **state)
 {
     struct trip *t = *state;
@@ -152,6 +162,7 @@ int main(void)
         T(a_failure_is_said_where_the_files_would_be),
         T(modes_that_are_not_there_say_so),
         T(it_fits_eighty_columns),
+        T(turns_say_what_each_of_them_changed),
         T(it_is_straight_at_every_size),
         T(a_narrow_screen_shows_one_side_at_a_time),
         T(a_session_named_on_the_command_line_is_left_for_good),

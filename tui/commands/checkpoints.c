@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "lite/jsonout.h"
@@ -30,6 +31,12 @@ static void json_checkpoint(struct jsonout *j, const struct checkpoint *c)
     jsonout_member(j, "kind", slice_of(kinds[c->kind]));
     jsonout_key(j, "files");
     jsonout_int(j, (int64_t)c->files);
+    if (c->counted) {
+        jsonout_key(j, "insertions");
+        jsonout_int(j, c->insertions);
+        jsonout_key(j, "deletions");
+        jsonout_int(j, c->deletions);
+    }
     jsonout_key(j, "restorable");
     jsonout_bool(j, !c->why);
     if (c->why)
@@ -64,8 +71,13 @@ static enum err_code write_text(struct out *out, const struct checkpoint_list *l
         char age[WHEN_AGE];
 
         when_age(now_ms, c->time_ms, age);
-        rc = out_addf(out, e, "%8s  %.8s  %3zu file%s  ", age, c->id.n >= 8 ? c->id.p : "        ",
-                      c->files, c->files == 1 ? " " : "s");
+        char lines[32] = "";
+
+        if (c->counted)
+            snprintf(lines, sizeof lines, "+%u -%u", c->insertions, c->deletions);
+        rc = out_addf(out, e, "%8s  %.8s  %3zu file%s  %-11s ", age,
+                      c->id.n >= 8 ? c->id.p : "        ", c->files, c->files == 1 ? " " : "s",
+                      lines);
         if (!rc)
             rc = out_text(out, c->prompt, e);
         if (!rc)
@@ -91,6 +103,8 @@ enum err_code checkpoints_run(struct invocation *in, struct err *e)
                      ref.store->ops->name);
     if (!rc)
         rc = ref.store->ops->checkpoints(ref.store, &ref, &list, e);
+    if (!rc && ref.store->ops->count_lines)
+        rc = ref.store->ops->count_lines(ref.store, &ref, NULL, &list, e);
     if (!rc)
         rc = option_given(&in->options, OPTION_JSON)
                  ? write_json(&in->out, &list, e)

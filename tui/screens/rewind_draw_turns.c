@@ -28,6 +28,23 @@ static const char *sign_of(const struct checkpoint *c, bool ascii)
     }
 }
 
+enum { LINES_FROM_W = 52, LINES_W = 12 };
+
+/* "+48 -12" in columns of its own; answers where the room for the rest ends. */
+static int draw_lines(struct frame *f, int y, int end, const struct checkpoint *c)
+{
+    char plus[16], minus[16];
+    int at = end;
+
+    if (c->counted && (c->insertions || c->deletions)) {
+        snprintf(plus, sizeof plus, "+%u", c->insertions);
+        snprintf(minus, sizeof minus, "-%u", c->deletions);
+        at = rewind_put_right(f, y, end, STYLE_DELETE, minus) - 1;
+        rewind_put_right(f, y, at, STYLE_ADD, plus);
+    }
+    return end - LINES_W;
+}
+
 static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
 {
     const struct checkpoint *c = &v->turns->checkpoint[i];
@@ -39,6 +56,8 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
     if (!wide)
         *strchrnul(age, ' ') = '\0'; /* "2h" */
     files_text(c, wide, f->ascii, files, sizeof files);
+    if (r.w >= LINES_FROM_W)
+        end = draw_lines(f, r.y, end, c);
     rewind_put_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
     end -= wide ? 9 : 4;
     if (c->shell)
@@ -115,6 +134,13 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
 
         in.y += used;
         in.h -= used;
+    }
+    if (c->counted && in.h > 1 && r.w < LINES_FROM_W) {
+        snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
+                 c->files == 1 ? "" : "s", c->insertions, c->deletions);
+        rewind_put_words(f, in, STYLE_DIM, rewind_text(text));
+        in.y++;
+        in.h--;
     }
     enum style style = about(v, c, text, sizeof text);
 

@@ -188,6 +188,30 @@ static void take_turns(struct rewind_view *v, struct checkpoint_list *list, stru
         return;
     v->turn = turn_of(list, v->at);
     rewind_ask_prospect(v, fx);
+    cancel(fx, &v->asked_lines);
+    if (v->session->ref[0].store->ops->count_lines) {
+        int64_t asked_ms = v->asked_ms;
+
+        rewind_ask(v, EFFECT_TURN_LINES, &v->asked_lines, fx);
+        v->asked_ms = asked_ms; /* nobody waits for these */
+    }
+}
+
+/* The same turns, counted; where the session went on meanwhile, what is shown stays. */
+static void take_lines(struct rewind_view *v, struct checkpoint_list *list)
+{
+    v->asked_lines = 0;
+    for (size_t i = 0; v->turns && i < v->turns->n && i < list->n; i++) {
+        struct checkpoint *c = &v->turns->checkpoint[i];
+        const struct checkpoint *counted = &list->checkpoint[i];
+
+        if (!slice_eq(c->id, counted->id))
+            continue;
+        c->counted = counted->counted;
+        c->insertions = counted->insertions;
+        c->deletions = counted->deletions;
+    }
+    checkpoints_free(list);
 }
 
 /* ---- the changes of a file ---- */
@@ -314,6 +338,8 @@ static void take_failure(struct rewind_view *v, const struct msg *msg, struct ef
     if (msg->generation == v->asked_turns) {
         v->asked_turns = 0;
         v->turns_error = *e;
+    } else if (msg->generation == v->asked_lines) {
+        v->asked_lines = 0; /* the turns are shown without */
     } else if (msg->generation == v->asked_prospect) {
         rewind_forget_prospect(v, fx);
         v->asked_prospect = 0;
@@ -331,8 +357,9 @@ static void take_failure(struct rewind_view *v, const struct msg *msg, struct ef
 
 static bool is_ours(const struct rewind_view *v, unsigned generation)
 {
-    return generation && (generation == v->asked_turns || generation == v->asked_prospect ||
-                          generation == v->asked_changes || generation == v->asked_rewind);
+    return generation && (generation == v->asked_turns || generation == v->asked_lines ||
+                          generation == v->asked_prospect || generation == v->asked_changes ||
+                          generation == v->asked_rewind);
 }
 
 bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effects *fx)
@@ -341,7 +368,12 @@ bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effect
         return false;
     v->now_ms = msg->now_ms;
     switch (msg->kind) {
-    case MSG_CHECKPOINTS: take_turns(v, msg->u.checkpoints, fx); break;
+    case MSG_CHECKPOINTS:
+        if (msg->generation == v->asked_lines)
+            take_lines(v, msg->u.checkpoints);
+        else
+            take_turns(v, msg->u.checkpoints, fx);
+        break;
     case MSG_PROSPECT: take_prospect(v, msg->u.prospect, fx); break;
     case MSG_COMPARISON: take_comparison(v, msg->u.comparison); break;
     case MSG_REWOUND: take_rewound(v, &msg->u.rewound, fx); break;

@@ -56,7 +56,7 @@ struct rewind_view {
     struct changes changes;
     struct err changes_error;
 
-    unsigned asked_turns, asked_prospect, asked_changes,
+    unsigned asked_turns, asked_lines, asked_prospect, asked_changes,
         asked_rewind; /* generations; 0: not asked */
     int64_t asked_ms; /* when the last of them was asked */
     int64_t due_ms;   /* when to ask for the prospect; TIME_NONE: not at all */

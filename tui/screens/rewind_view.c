@@ -30,6 +30,7 @@ static void cancel(struct effects *fx, unsigned generation)
 void rewind_view_close(struct rewind_view *v, struct effects *fx)
 {
     cancel(fx, v->asked_turns);
+    cancel(fx, v->asked_lines);
     rewind_forget_prospect(v, fx);
     ref_list_free(v->session);
     checkpoints_free(v->turns);

@@ -422,6 +422,7 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
     case EFFECT_PLACE: rc = answer_place(d, q, r, &e); break;
     case EFFECT_CHECKPOINTS:
+    case EFFECT_TURN_LINES:
     case EFFECT_PROSPECT:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:

@@ -31,6 +31,8 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
                            ? unsupported(ref, e)
                            : ref->store->ops->checkpoints(ref->store, ref, list, e);
 
+    if (!rc && q->kind == EFFECT_TURN_LINES && ref->store->ops->count_lines)
+        rc = ref->store->ops->count_lines(ref->store, ref, r->cancelled, list, e);
     if (rc) {
         checkpoints_free(list);
         return rc;
@@ -186,6 +188,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
 enum err_code desk_answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
 {
     switch (q->kind) {
+    case EFFECT_TURN_LINES:
     case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
     case EFFECT_PROSPECT: return answer_prospect(q, r, e);
     case EFFECT_COMPARE: return answer_compare(q, r, e);

@@ -173,6 +173,7 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     case EFFECT_BRANCHES:
     case EFFECT_PLACE:
     case EFFECT_CHECKPOINTS:
+    case EFFECT_TURN_LINES:
     case EFFECT_PROSPECT:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:

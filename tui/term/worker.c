@@ -63,7 +63,8 @@ static int urgency(const struct job *j)
 static bool may_take_long(const struct job *j)
 {
     return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH ||
-           j->question.kind == EFFECT_SWEEP || j->question.kind == EFFECT_BRANCHES;
+           j->question.kind == EFFECT_SWEEP || j->question.kind == EFFECT_BRANCHES ||
+           j->question.kind == EFFECT_TURN_LINES;
 }
 
 static bool is_look(const struct job *j)

@@ -165,6 +165,7 @@ const struct store_ops claude_ops = {
     .check = claude_check,
     .check_store = claude_check_store,
     .checkpoints = claude_checkpoints,
+    .count_lines = claude_count_lines,
     .plan = claude_plan,
     .plan_talk = claude_plan_talk,
     .make = claude_make,

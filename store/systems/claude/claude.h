@@ -119,6 +119,9 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
 /* Going back. */
 enum err_code claude_checkpoints(const struct store *st, const struct session_ref *ref,
                                  struct checkpoint_list *out, struct err *e);
+enum err_code claude_count_lines(const struct store *st, const struct session_ref *ref,
+                                 const atomic_bool *cancel, struct checkpoint_list *list,
+                                 struct err *e);
 enum err_code claude_plan_talk(const struct store *st, const struct session_ref *ref,
                                struct slice point, struct rewind_plan *plan, struct err *e);
 enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,

@@ -1,0 +1,105 @@
+#include "store/systems/claude/planner.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/lexical.h"
+#include "store/systems/claude/claude.h"
+
+void planner_close(struct planner *p)
+{
+    lastwrites_fini(&p->writes);
+    history_fini(&p->history);
+    transcript_free(p->transcript);
+    session_row_free(p->row);
+    arena_fini(&p->arena);
+}
+
+enum err_code planner_open(struct planner *p, const struct store *st, const struct session_ref *ref,
+                           struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+
+    *p = (struct planner){ .claude = claude_of(st), .ref = ref, .row = session_row_new() };
+    enum err_code rc = p->row ? claude_describe(st, &everywhere, ref, p->row, e)
+                              : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+
+    if (!rc)
+        rc = claude_load(st, ref, NULL, &p->transcript, e);
+    if (!rc)
+        rc = history_read(ref, p->transcript, &p->history, e);
+    if (!rc && p->history.n)
+        rc = lastwrites_read(p->transcript, p->history.turn[p->history.n - 1].message, &p->writes,
+                             e);
+    if (!rc && p->row->cwd.n && p->row->cwd.p[0] == '/')
+        p->cwd = arena_copy(&p->arena, p->row->cwd).p;
+    if (rc)
+        planner_close(p);
+    return rc;
+}
+
+/* ---- paths ---- */
+
+const char *planner_path(struct planner *p, const char *tracked)
+{
+    return lexical_absolute(p->cwd ? p->cwd : "", tracked, &p->arena);
+}
+
+static const char *backup_in(struct planner *p, struct slice session, const char *name)
+{
+    return arena_format(&p->arena, "%s/file-history/%.*s/%s", p->claude->base.path,
+                        SLICE_ARG(session), name);
+}
+
+/* The copies of a fork may lie with the session it came from, until the client has carried them over. */
+const char *planner_backup(struct planner *p, const char *name)
+{
+    const char *own = backup_in(p, p->ref->id, name);
+    struct stat st;
+
+    if (!own || lstat(own, &st) == 0 || !claude_is_uuid(p->row->parent_id))
+        return own;
+    const char *parents = backup_in(p, p->row->parent_id, name);
+
+    return parents && lstat(parents, &st) == 0 ? parents : own;
+}
+
+enum err_code planner_no_memory(const struct planner *p, struct err *e)
+{
+    return err_set(e, ERR_NOMEM, p->ref->path.p, "plan a rewind: out of memory");
+}
+
+/* ---- what else happened ---- */
+
+static bool ran_shell(const struct block_list *blocks)
+{
+    for (size_t i = 0; i < blocks->n; i++)
+        if (blocks->block[i].kind == BLOCK_TOOL_CALL &&
+            slice_eq(blocks->block[i].name, SLICE("Bash")))
+            return true;
+    return false;
+}
+
+enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n, struct err *e)
+{
+    struct buf row = { 0 };
+    enum err_code rc = ERR_OK;
+
+    *n = 0;
+    for (size_t i = from; i < to && !rc; i++) {
+        struct block_list blocks = { 0 };
+
+        if (p->transcript->message[i].kind != MESSAGE_ASSISTANT)
+            continue;
+        rc = transcript_read(p->transcript, i, &row, e);
+        if (!rc)
+            rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
+        *n += !rc && ran_shell(&blocks);
+        block_list_fini(&blocks);
+    }
+    buf_fini(&row);
+    return rc;
+}
+
+const char planner_lost_turn[] =
+    "the row that says what the files were at this point is missing from the session";
