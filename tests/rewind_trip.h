@@ -16,6 +16,8 @@ struct trip {
     struct going going;
     char *before; /* the work tree as it was */
     unsigned prospects, rewinds;
+    bool slow;        /* a rewind is not answered: it is under way */
+    unsigned waiting; /* its generation */
 };
 
 static inline void trip_post(void *arg, const struct msg *m)
@@ -31,6 +33,10 @@ static inline void trip_answer(struct screen *s, const struct effect *e)
 
     if (e->asker != ASKER_REWIND)
         return;
+    if (t->slow && e->kind == EFFECT_REWIND) {
+        t->waiting = e->generation;
+        return;
+    }
     t->prospects += e->kind == EFFECT_PROSPECT;
     t->rewinds += e->kind == EFFECT_REWIND || e->kind == EFFECT_UNDO_REWIND;
     enum err_code rc = desk_answer_rewind(e, &reply, &failed.u.error);

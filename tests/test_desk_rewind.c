@@ -66,8 +66,10 @@ static struct msg answer(struct bench *b, struct effect *fx)
     struct msg m;
 
     assert_true(workers_ask(b->workers, fx));
-    while (!workers_take(b->workers, &m))
-        assert_int_equal(poll(&fd, 1, 30000), 1);
+    do
+        while (!workers_take(b->workers, &m))
+            assert_int_equal(poll(&fd, 1, 30000), 1);
+    while (m.kind == MSG_PROGRESS);
     assert_int_equal(m.generation, generation);
     return m;
 }

@@ -100,6 +100,33 @@ static void undo(struct place *p, const char *id)
     apply(p);
 }
 
+struct watch {
+    size_t told, done, all;
+};
+
+static void watch_told(size_t done, size_t all, void *arg)
+{
+    struct watch *w = arg;
+
+    assert_true(done >= w->done && done <= all);
+    *w = (struct watch){ w->told + 1, done, all };
+}
+
+static void how_far_it_is_is_told_to_the_end(void **state)
+{
+    struct place *p = *state;
+    struct watch w = { 0 };
+
+    plan_all(p);
+    p->all.progress = watch_told;
+    p->all.progress_arg = &w;
+    look(p);
+    apply(p);
+    assert_int_equal(w.all, 6);
+    assert_int_equal(w.done, w.all);
+    assert_true(w.told >= 6);
+}
+
 static void what_was_shown_is_what_happens(void **state)
 {
     struct place *p = *state;
@@ -376,6 +403,7 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(hand_edits_after_a_rewind_hold_its_undo_back, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(how_far_it_is_is_told_to_the_end, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_to_do_leaves_no_record, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_scratch_copy_touches_nothing_of_the_users, set_up,
                                         tear_down),

@@ -329,6 +329,24 @@ static void late_answers_are_dropped(void **state)
     assert_false(screen_has(&t->s, "nothing was changed -"));
 }
 
+static void a_rewind_under_way_says_how_far_it_is(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    t->slow = true;
+    screen_press(&t->s, "a<Down><Enter>");
+    assert_true(screen_has(&t->s, "changing files"));
+    screen_send(&t->s, (struct msg){ .kind = MSG_PROGRESS,
+                                     .generation = t->waiting,
+                                     .u.progress = { .done = 3, .total = 12 } });
+    assert_true(screen_has(&t->s, "changing files  25%"));
+    screen_press(&t->s, "m");
+    assert_true(screen_has(&t->s, "mode: files are being changed"));
+    screen_press(&t->s, "<Esc><Esc>");
+    assert_true(screen_has(&t->s, "changing files  25%"));
+}
+
 static void a_save_in_between_is_not_overwritten(void **state)
 {
     struct trip *t = *state;
@@ -383,6 +401,7 @@ int main(void)
         T(turns_passed_over_are_not_looked_at),
         T(what_belongs_to_another_turn_cannot_be_applied),
         T(late_answers_are_dropped),
+        T(a_rewind_under_way_says_how_far_it_is),
         T(a_save_in_between_is_not_overwritten),
         T(escape_goes_back_pane_by_pane),
     };

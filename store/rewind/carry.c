@@ -277,8 +277,10 @@ enum err_code tx_apply(struct tx *tx, struct err *e)
     struct carrier c = { .tx = tx };
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < tx->n && !rc; i++)
+    for (size_t i = 0; i < tx->n && !rc; i++) {
         rc = carry_one(&c, i, &tx->entry[i].outcome, e);
+        tx_progress(tx, tx->n + i + 1);
+    }
     carrier_end(&c);
     return rc ? rc : tx_sync_dirs(tx, e);
 }

@@ -165,10 +165,16 @@ struct rewind_entry {
     int64_t wanted_size;
 };
 
+/* How far an apply is, from the thread that carries it out: each file is made ready first, and put in its place then, so
+ * that there are two steps a file. */
+typedef void rewind_progress_fn(size_t done, size_t all, void *arg);
+
 struct rewind_options {
     bool allow_outside, allow_edited, allow_sensitive;
     const char *const *only; /* paths that were chosen; NULL: all */
     size_t only_n;
+    rewind_progress_fn *progress; /* NULL: nobody watches */
+    void *progress_arg;
 };
 
 struct rewind_preview {

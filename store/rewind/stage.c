@@ -270,6 +270,7 @@ static enum err_code stage_all(struct stager *s, const struct rewind_preview *p,
 
         if (from->chosen && from->action != REWIND_UNCHANGED && from->action != REWIND_REFUSED)
             rc = stage_one(s, i++, &from->target->source, e);
+        tx_progress(s->tx, i);
     }
     struct err ignored;
     enum err_code settled = settle(s, rc ? &ignored : e);

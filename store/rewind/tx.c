@@ -23,6 +23,12 @@ static const char *const mark_names[] = {
 };
 /* clang-format on */
 
+void tx_progress(const struct tx *tx, size_t done)
+{
+    if (tx->progress)
+        tx->progress(done, 2 * tx->n, tx->progress_arg);
+}
+
 void tx_temp_name(const struct tx *tx, size_t i, char out[64])
 {
     snprintf(out, 64, ".reprise-%.32s-%zu.tmp", tx->id, i);

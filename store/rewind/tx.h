@@ -57,8 +57,12 @@ struct tx {
     struct tx_entry *entry;
     size_t n;
     enum tx_phase phase;
+    rewind_progress_fn *progress; /* NULL: nobody watches */
+    void *progress_arg;
 };
 
+/* So many of 2 n steps are done. */
+void tx_progress(const struct tx *tx, size_t done);
 /* The temporary name of entry i, in the directory of its path. */
 void tx_temp_name(const struct tx *tx, size_t i, char out[64]);
 struct file_id tx_id_of(const struct stat *st);

@@ -163,6 +163,7 @@ static void apply(struct rewind_view *v, struct effects *fx)
     e->prospect = prospect_hold(v->prospect);
     e->picks = picks;
     v->deed = DEED_REWIND;
+    v->done = v->total = 0;
 }
 
 /* A rewind is done again by taking back what took it back. */
@@ -172,6 +173,7 @@ static void take_back(struct rewind_view *v, enum rewind_deed deed, struct effec
     struct effect *e = rewind_ask(v, EFFECT_UNDO_REWIND, &v->asked_rewind, fx);
 
     v->deed = deed;
+    v->done = v->total = 0;
     if (e && buf_add(&e->text, (struct slice){ record, strlen(record) }) == ERR_OK)
         return;
     snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");

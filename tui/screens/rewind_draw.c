@@ -10,6 +10,16 @@
 
 /* ---- title ---- */
 
+/* In hundredths: two steps a file are nobody's count of files. */
+static const char *changing(const struct rewind_view *v, char *out, size_t cap)
+{
+    if (v->total > 0)
+        snprintf(out, cap, "changing files %3d%%", (int)(v->done * 100 / v->total));
+    else
+        snprintf(out, cap, "changing files");
+    return out;
+}
+
 static void draw_title(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     static const char *const dry[REWIND_MODES] = {
@@ -21,7 +31,8 @@ static void draw_title(const struct rewind_view *v, struct frame *f, struct rect
     static const char *const brief[REWIND_MODES] = { "dry run", "dry run, conversation only",
                                                      "dry run, files and conversation",
                                                      "dry run, this turn alone" };
-    const char *state = v->asked_rewind                             ? "changing files"
+    char room[64];
+    const char *state = v->asked_rewind                             ? changing(v, room, sizeof room)
                         : r.w < (v->mode == REWIND_CODE ? 72 : 110) ? brief[v->mode]
                                                                     : dry[v->mode];
 
@@ -383,5 +394,6 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
     if (l.result >= 0)
         draw_result(v, f, (struct rect){ l.result, 0, 1, r.w });
     if (v->asked_rewind && rewind_is_slow(v))
-        frame_puts(f, 0, r.w - 18, 1, STYLE_BAR, spinner_sign(v->now_ms, f->ascii));
+        frame_puts(f, 0, r.w - (v->total > 0 ? 23 : 18), 1, STYLE_BAR,
+                   spinner_sign(v->now_ms, f->ascii));
 }

@@ -378,7 +378,10 @@ bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effect
     case MSG_COMPARISON: take_comparison(v, msg->u.comparison); break;
     case MSG_REWOUND: take_rewound(v, &msg->u.rewound, fx); break;
     case MSG_FAILED: take_failure(v, msg, fx); break;
-    case MSG_PROGRESS: break;
+    case MSG_PROGRESS:
+        v->done = msg->u.progress.done;
+        v->total = msg->u.progress.total;
+        break;
     default: return false;
     }
     rewind_settle(v);

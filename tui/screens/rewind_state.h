@@ -62,7 +62,8 @@ struct rewind_view {
     int64_t due_ms;   /* when to ask for the prospect; TIME_NONE: not at all */
 
     enum rewind_question question;
-    enum rewind_deed deed; /* what asked_rewind is about */
+    enum rewind_deed deed; /* what asked_rewind is about, */
+    int64_t done, total;   /* and how far it is; total 0: not known */
     char result[300];      /* what came of the last rewind; "": none yet */
     bool went_wrong;       /* not all of it could be done */
     char undo[40], redo[40];

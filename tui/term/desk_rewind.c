@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static enum err_code no_memory(struct err *e)
 {
@@ -128,11 +129,47 @@ static struct store_env env_of(const struct effect *q)
     return env;
 }
 
-static enum err_code carry_out(const struct effect *q, struct rewound *out, struct err *e)
+/* Ten words a second at most; the last one is the answer. */
+struct telling {
+    const struct reply *reply;
+    const struct effect *question;
+    int64_t told_ms;
+};
+
+enum { TELL_MS = 100 };
+
+static int64_t clock_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void tell(size_t done, size_t all, void *arg)
+{
+    struct telling *t = arg;
+    int64_t now_ms = clock_ms();
+
+    if (done == all || now_ms - t->told_ms < TELL_MS)
+        return;
+    t->told_ms = now_ms;
+    post(t->reply, t->question,
+         (struct msg){ .kind = MSG_PROGRESS,
+                       .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
+}
+
+static enum err_code carry_out(const struct effect *q, const struct reply *r, struct rewound *out,
+                               struct err *e)
 {
     const struct store_env env = env_of(q);
+    struct telling telling = { .reply = r, .question = q, .told_ms = clock_ms() };
+    struct rewind_preview watched = q->prospect->preview; /* it is shared, and never changes */
     struct rewind_result result;
-    enum err_code rc = rewind_apply_picked(&env, &q->prospect->preview, q->picks->pick, &result, e);
+
+    watched.options.progress = tell;
+    watched.options.progress_arg = &telling;
+    enum err_code rc = rewind_apply_picked(&env, &watched, q->picks->pick, &result, e);
 
     if (rc)
         return rc;
@@ -172,7 +209,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
     enum err_code rc = ERR_OK;
 
     if (q->kind == EFFECT_REWIND) {
-        rc = carry_out(q, &m.u.rewound, e);
+        rc = carry_out(q, r, &m.u.rewound, e);
     } else {
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);
