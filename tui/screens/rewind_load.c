@@ -306,7 +306,7 @@ static void ask_turns_again(struct rewind_view *v, struct effects *fx)
 {
     const struct checkpoint *turn = rewind_turn(v);
 
-    if (turn) {
+    if (turn && v->deed != DEED_UNDO) { /* an undo goes back to the turn that the rewind began at */
         v->at.message = id128_of(turn->message);
         v->at.time_ms = turn->time_ms;
     }
