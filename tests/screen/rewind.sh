@@ -53,7 +53,7 @@ see "dry run: nothing has been changed"
 
 # That turn alone.
 press o
-see "this turn alone, dry run" "[x] M src/keys.ts"
+see "dry run, this turn alone" "[x] M src/keys.ts"
 press o
 see "dry run: nothing has been changed"
 press Escape
