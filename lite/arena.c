@@ -88,15 +88,17 @@ void *arena_grow(struct arena *a, void *old, size_t n, size_t size)
 char *arena_format(struct arena *a, const char *fmt, ...)
 {
     va_list ap, again;
-    char *p = NULL;
+    char *p = NULL, most[512]; /* few texts are longer and have to be formatted twice */
 
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = vsnprintf(most, sizeof most, fmt, ap);
 
     if (n >= 0)
         p = arena_alloc(a, (size_t)n + 1);
-    if (p)
+    if (p && (size_t)n < sizeof most)
+        memcpy(p, most, (size_t)n + 1);
+    else if (p)
         vsnprintf(p, (size_t)n + 1, fmt, again);
     va_end(again);
     va_end(ap);

@@ -37,6 +37,7 @@ struct change {
     struct step *step;
     size_t n;
     int64_t at_ms; /* when it was asked for; 0 until it is run: when the program began */
+    bool learned;  /* its steps know more than they did when the record was written */
 };
 
 struct change *change_new(const char *kind);

@@ -2,16 +2,26 @@
 
 #include <string.h>
 
+static bool is_plain(unsigned char c)
+{
+    return c >= ' ' && c <= '~' && c != '%';
+}
+
 enum err_code percent_encode(struct slice bytes, struct buf *out)
 {
     enum err_code rc = ERR_OK;
 
     out->n = 0;
-    for (size_t i = 0; i < bytes.n && !rc; i++) {
-        unsigned char c = (unsigned char)bytes.p[i];
+    while (bytes.n && !rc) {
+        size_t n = 0;
 
-        rc = c < ' ' || c > '~' || c == '%' ? buf_addf(out, "%%%02X", c)
-                                            : buf_add_byte(out, (char)c);
+        while (n < bytes.n && is_plain((unsigned char)bytes.p[n]))
+            n++;
+        rc = buf_add(out, (struct slice){ bytes.p, n });
+        if (!rc && n < bytes.n)
+            rc = buf_addf(out, "%%%02X", (unsigned char)bytes.p[n++]);
+        bytes.p += n;
+        bytes.n -= n;
     }
     return rc;
 }

@@ -116,6 +116,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
         memcpy(c->id, name, n);
         c->id[n] = '\0';
         rc = all_done(c, &done, e);
+        c->learned = true;
     }
     if (!rc)
         rc = done ? go_forward(log, c, dir, e) : go_back(c, dir, e);

@@ -79,18 +79,22 @@ enum err_code change_steps_do(struct change *c, size_t *done, struct err *e)
     enum err_code rc = ERR_OK;
 
     while (*done < c->n && !rc) {
-        rc = step_do(&c->step[*done], &c->arena, e);
+        struct step *s = &c->step[*done], before;
+
+        memcpy(&before, s, sizeof before); /* to the byte, for the comparison */
+        rc = step_do(s, &c->arena, e);
+        c->learned = c->learned || memcmp(&before, s, sizeof before) != 0;
         *done += rc == ERR_OK;
     }
     return rc ? rc : change_steps_sync(c, e);
 }
 
-/* Records of appends say where the bytes went only afterwards, so the record is written again. */
+/* Where the bytes of an append went is known only afterwards, so its record is written again. */
 enum err_code change_finish(struct change_log *log, const struct change *c, const char *intent,
                             bool *stands, struct err *e)
 {
     char done[PATH_MAX];
-    enum err_code rc = record_write(intent, c, e);
+    enum err_code rc = c->learned ? record_write(intent, c, e) : ERR_OK;
 
     *stands = false;
     snprintf(done, sizeof done, "%s/%s", log->dir, c->id);

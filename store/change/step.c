@@ -87,9 +87,12 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
 
     if (s->kind == STEP_MOVE)
         return ERR_OK;
-    if (s->follow ? stat(s->path, &st) : lstat(s->path, &st))
-        return errno == ENOENT && s->kind == STEP_PUT ? ERR_OK
-                                                      : err_sys(e, s->path, "look at the file");
+    if (s->follow ? stat(s->path, &st) : lstat(s->path, &st)) {
+        if (errno != ENOENT || s->kind != STEP_PUT)
+            return err_sys(e, s->path, "look at the file");
+        s->old_mtime_ns = MTIME_NOW; /* nothing there */
+        return ERR_OK;
+    }
     s->old_mtime_ns = place_mtime(&st);
     if (s->kind == STEP_APPEND)
         s->offset = st.st_size;

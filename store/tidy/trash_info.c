@@ -3,57 +3,62 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
+#include "lite/jsonout.h"
 #include "store/change/percent.h"
 
 /* ---- printing ---- */
 
-static bool put_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
+static void put_text(struct jsonout *j, const char *key, const char *text, struct buf *scratch)
 {
-    return percent_encode((struct slice){ text, strlen(text) }, scratch) == ERR_OK &&
-           buf_cstr(scratch) && cJSON_AddStringToObject(o, key, scratch->p);
+    if (!j->rc)
+        j->rc = percent_encode((struct slice){ text, strlen(text) }, scratch);
+    jsonout_key(j, key);
+    jsonout_text(j, buf_slice(scratch)); /* also one that is empty */
 }
 
-static bool put_item(cJSON *list, const struct trash_item *item, struct buf *scratch)
+static void put_number(struct jsonout *j, const char *key, int64_t number)
 {
-    cJSON *o = cJSON_CreateObject(), *from;
+    jsonout_key(j, key);
+    jsonout_int(j, number);
+}
 
-    if (!o || !cJSON_AddItemToArray(list, o)) {
-        cJSON_Delete(o);
-        return false;
+static void put_item(struct jsonout *j, const struct trash_item *item, struct buf *scratch)
+{
+    jsonout_open(j, '{');
+    put_text(j, "system", item->system, scratch);
+    put_text(j, "store", item->store, scratch);
+    put_text(j, "session", item->session, scratch);
+    put_text(j, "title", item->title, scratch);
+    put_number(j, "deleted", item->deleted_ms);
+    put_number(j, "bytes", item->bytes);
+    put_number(j, "files", item->files);
+    jsonout_key(j, "from");
+    jsonout_open(j, '[');
+    for (size_t k = 0; k < item->parts; k++) {
+        jsonout_open(j, '{');
+        put_text(j, "path", item->from[k], scratch);
+        jsonout_close(j, '}');
     }
-    from = cJSON_AddArrayToObject(o, "from");
-    bool ok = from && put_text(o, "system", item->system, scratch) &&
-              put_text(o, "store", item->store, scratch) &&
-              put_text(o, "session", item->session, scratch) &&
-              put_text(o, "title", item->title, scratch) &&
-              cJSON_AddNumberToObject(o, "deleted", (double)item->deleted_ms) &&
-              cJSON_AddNumberToObject(o, "bytes", (double)item->bytes) &&
-              cJSON_AddNumberToObject(o, "files", (double)item->files);
-
-    for (size_t k = 0; k < item->parts && ok; k++) {
-        cJSON *part = cJSON_CreateObject();
-
-        ok = part && cJSON_AddItemToArray(from, part) &&
-             put_text(part, "path", item->from[k], scratch);
-    }
-    return ok;
+    jsonout_close(j, ']');
+    jsonout_close(j, '}');
 }
 
 enum err_code trash_info_print(const struct trash_list *list, struct buf *out, struct err *e)
 {
     struct buf scratch = { 0 };
-    cJSON *root = cJSON_CreateObject(), *items = cJSON_AddArrayToObject(root, "items");
-    bool ok = items && cJSON_AddNumberToObject(root, "version", 1);
+    struct jsonout j;
 
-    for (size_t i = 0; i < list->n && ok; i++)
-        ok = put_item(items, &list->item[i], &scratch);
-    char *text = ok ? cJSON_PrintUnformatted(root) : NULL;
-
-    ok = text && buf_add(out, (struct slice){ text, strlen(text) }) == ERR_OK;
-    cJSON_free(text);
-    cJSON_Delete(root);
+    jsonout_init(&j, out);
+    jsonout_open(&j, '{');
+    jsonout_key(&j, "items");
+    jsonout_open(&j, '[');
+    for (size_t i = 0; i < list->n; i++)
+        put_item(&j, &list->item[i], &scratch);
+    jsonout_close(&j, ']');
+    put_number(&j, "version", 1);
+    jsonout_close(&j, '}');
     buf_fini(&scratch);
-    return ok ? ERR_OK : err_set(e, ERR_NOMEM, NULL, "delete: out of memory");
+    return j.rc ? err_set(e, ERR_NOMEM, NULL, "delete: out of memory") : ERR_OK;
 }
 
 /* ---- parsing ---- */
