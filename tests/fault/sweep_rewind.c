@@ -303,6 +303,22 @@ static void a_checkpoint_of_a_go_session_comes_back_or_not(void **state)
     trial_must_hold_once(&s);
 }
 
+static void taking_sixty_back_is_done_or_not(void **state)
+{
+    static const struct sweep sixty = { .files = 60 };
+    struct trial s = { .name = "undo of a rewind of 60 files",
+                       .make = make_rewound,
+                       .act = undo,
+                       .recover = recover,
+                       .undo = redo,
+                       .arg = &sixty,
+                       .thorough = true,
+                       .stride = 173 };
+
+    (void)state;
+    trial_must_hold_once(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +326,7 @@ int main(void)
         cmocka_unit_test(taking_a_rewind_back_is_done_or_not),
         cmocka_unit_test(sixty_files_go_back_or_none),
         cmocka_unit_test(a_checkpoint_of_a_go_session_comes_back_or_not),
+        cmocka_unit_test(taking_sixty_back_is_done_or_not),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
