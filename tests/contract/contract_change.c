@@ -145,7 +145,7 @@ static struct trash_list delete (struct contract *c, const struct contract_sessi
 {
     struct session_ref ref = contract_find(c, s);
     struct trash_request request;
-    struct trash_list list;
+    struct trash_list list = { 0 };
     struct err e = { 0 };
 
     if (trash_request_of(&ref, SLICE("title"), true, &c->arena, &request, &e) ||

@@ -123,7 +123,7 @@ static enum err_code plan_talk(const struct store *st, const struct session_ref 
     (void)ref;
     (void)e;
     cut.path = arena_format(&plan->arena, "%s/session.jsonl", st->path);
-    cut.old = (struct slice){ SPOKEN + from, strlen(SPOKEN) - from };
+    cut.old = (struct slice){ &SPOKEN[from], strlen(SPOKEN) - from };
     plan->talk = (struct rewind_talk){ .change = change_new("rewind"),
                                        .how = TALK_TRUNCATE,
                                        .kept = turn * 2,
