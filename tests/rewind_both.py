@@ -74,6 +74,9 @@ def go_back(program, sid, to, mode, tops):
         program.need(not what and not done['filesChanged'], f'{mode} {to}: no undo record')
         return after
     program.same(f'{mode} {to}: one record', len(program.json('rewinds')), records + 1)
+    newest = program.json('log')[0]
+    program.same(f'{mode} {to}: in the log', (newest['id'], newest['kind'], newest['undone']), (done['undo'], 'rewind', False))
+    program.need(newest['sessions'][0].endswith(':' + sid), f'{mode} {to}: the log says {newest["sessions"]}')
     undone = program.json('undo', done['undo'])
     program.same(f'{mode} {to}: undo', {p for p in before if files_of(*tops).get(p) != before[p]}, set())
     program.same(f'{mode} {to}: said after the undo', spoken(program, sid), said)

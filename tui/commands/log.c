@@ -2,13 +2,27 @@
 
 #include "lite/jsonout.h"
 #include "store/change/change.h"
+#include "store/rewind/rewind.h"
 #include "tui/commands/command.h"
 #include "tui/when.h"
 
-/* What reprise changed, newest first: renames, tags, deletions, ... Rewinds have a list of their own (rewinds). */
+/* What reprise changed, newest first: renames, tags, deletions, ... and rewinds, which keep records of their own
+ * (store/rewind/): two lists, both newest first, put into one by their times. */
+struct entry {
+    const char *id, *kind, *text;
+    const char *undoes; /* may be NULL */
+    int64_t at_ms;
+    const char **session; /* "claude:5e55…" */
+    size_t sessions_n;
+    bool undone;
+};
+
 struct writing {
     struct invocation *in;
     struct jsonout j;
+    bool json;
+    struct rewind_records rewinds;
+    size_t next; /* of them */
     enum err_code rc;
     struct err *e;
 };
@@ -18,75 +32,136 @@ static struct slice slice_of(const char *text)
     return (struct slice){ text, strlen(text) };
 }
 
-static void json_change(struct jsonout *j, const struct change *c, bool undone)
+static enum err_code no_memory(struct err *e)
 {
+    return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+}
+
+static enum err_code add_json(struct writing *w, const struct entry *x)
+{
+    struct jsonout *j = &w->j;
+
     jsonout_open(j, '{');
-    jsonout_member(j, "id", slice_of(c->id));
-    jsonout_member(j, "kind", slice_of(c->kind));
-    jsonout_member(j, "text", slice_of(c->text));
+    jsonout_member(j, "id", slice_of(x->id));
+    jsonout_member(j, "kind", slice_of(x->kind));
+    jsonout_member(j, "text", slice_of(x->text));
     jsonout_key(j, "at");
-    jsonout_int(j, c->at_ms);
+    jsonout_int(j, x->at_ms);
     jsonout_key(j, "sessions");
     jsonout_open(j, '[');
-    for (size_t i = 0; i < c->sessions_n; i++)
-        jsonout_text(j, slice_of(c->sessions[i]));
+    for (size_t i = 0; i < x->sessions_n; i++)
+        jsonout_text(j, slice_of(x->session[i]));
     jsonout_close(j, ']');
-    if (c->undoes)
-        jsonout_member(j, "undoes", slice_of(c->undoes));
+    if (x->undoes)
+        jsonout_member(j, "undoes", slice_of(x->undoes));
     jsonout_key(j, "undone");
-    jsonout_bool(j, undone);
+    jsonout_bool(j, x->undone);
     jsonout_close(j, '}');
+    return j->rc ? no_memory(w->e) : ERR_OK;
 }
 
-static bool add_json(const struct change *c, bool undone, void *arg)
+static enum err_code add_text(struct writing *w, const struct entry *x)
 {
-    struct writing *w = arg;
-
-    json_change(&w->j, c, undone);
-    w->rc = w->j.rc ? err_set(w->e, ERR_NOMEM, "", "write the answer: out of memory") : ERR_OK;
-    return !w->rc;
-}
-
-static bool add_text(const struct change *c, bool undone, void *arg)
-{
-    struct writing *w = arg;
     struct out *out = &w->in->out;
     char age[WHEN_AGE];
 
-    when_age(w->in->world->env.now_ms, c->at_ms, age);
-    w->rc = out_addf(out, w->e, "%8s  %s  %-10s ", age, c->id, c->kind);
-    if (!w->rc)
-        w->rc = out_text(out, slice_of(c->text), w->e);
-    for (size_t i = 0; i < c->sessions_n && !w->rc; i++) {
-        w->rc = out_add(out, SLICE("  "), w->e);
-        if (!w->rc)
-            w->rc = out_text(out, slice_of(c->sessions[i]), w->e);
+    when_age(w->in->world->env.now_ms, x->at_ms, age);
+    enum err_code rc = out_addf(out, w->e, "%8s  %s  %-10s ", age, x->id, x->kind);
+
+    if (!rc)
+        rc = out_text(out, slice_of(x->text), w->e);
+    for (size_t i = 0; i < x->sessions_n && !rc; i++) {
+        rc = out_add(out, SLICE("  "), w->e);
+        if (!rc)
+            rc = out_text(out, slice_of(x->session[i]), w->e);
     }
+    if (!rc)
+        rc = out_add(out, x->undone ? SLICE("  (undone)\n") : SLICE("\n"), w->e);
+    return rc;
+}
+
+static enum err_code add(struct writing *w, const struct entry *x)
+{
+    return w->json ? add_json(w, x) : add_text(w, x);
+}
+
+static enum err_code add_rewind(struct writing *w, const struct rewind_record *r)
+{
+    const char *session = arena_format(&w->rewinds.arena, "%s:%s", r->system, r->session);
+    const char *text =
+        arena_format(&w->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored,
+                     r->created, r->deleted, r->how == TALK_NONE ? "" : ", the conversation too",
+                     r->interrupted ? ", interrupted" : "");
+
+    if (!session || !text)
+        return no_memory(w->e);
+    return add(w, &(struct entry){ .id = r->id,
+                                   .kind = "rewind",
+                                   .text = text,
+                                   .undoes = r->undoes,
+                                   .at_ms = r->at_ms,
+                                   .session = &session,
+                                   .sessions_n = 1,
+                                   .undone = r->undone });
+}
+
+static void add_rewinds_since(struct writing *w, int64_t at_ms)
+{
+    while (!w->rc && w->next < w->rewinds.n && w->rewinds.record[w->next].at_ms >= at_ms)
+        w->rc = add_rewind(w, &w->rewinds.record[w->next++]);
+}
+
+static bool add_change(const struct change *c, bool undone, void *arg)
+{
+    struct writing *w = arg;
+
+    add_rewinds_since(w, c->at_ms);
     if (!w->rc)
-        w->rc = out_add(out, undone ? SLICE("  (undone)\n") : SLICE("\n"), w->e);
+        w->rc = add(w, &(struct entry){ .id = c->id,
+                                        .kind = c->kind,
+                                        .text = c->text,
+                                        .undoes = c->undoes,
+                                        .at_ms = c->at_ms,
+                                        .session = c->sessions,
+                                        .sessions_n = c->sessions_n,
+                                        .undone = undone });
     return !w->rc;
+}
+
+static enum err_code write_both(struct writing *w, struct change_log *log)
+{
+    if (w->json)
+        jsonout_open(&w->j, '[');
+    enum err_code rc = change_list(log, add_change, w, w->e);
+
+    if (!rc)
+        add_rewinds_since(w, INT64_MIN);
+    if (!rc)
+        rc = w->rc;
+    if (!rc && w->json) {
+        jsonout_close(&w->j, ']');
+        rc = w->j.rc ? no_memory(w->e) : out_add(&w->in->out, SLICE("\n"), w->e);
+    }
+    return rc;
 }
 
 enum err_code log_run(struct invocation *in, struct err *e)
 {
-    bool json = option_given(&in->options, OPTION_JSON);
-    struct writing w = { .in = in, .e = e };
+    struct writing w = { .in = in, .json = option_given(&in->options, OPTION_JSON), .e = e };
     struct change_log *log;
-    enum err_code rc = change_log_open(&in->world->env, &log, e);
+    size_t recovered;
+    enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
 
+    if (!rc)
+        rc = rewind_records_read(&in->world->env, &w.rewinds, e);
     if (rc)
         return rc;
-    jsonout_init(&w.j, &in->out.buf);
-    if (json)
-        jsonout_open(&w.j, '[');
-    rc = change_list(log, json ? add_json : add_text, &w, e);
-    if (json)
-        jsonout_close(&w.j, ']');
-    change_log_close(log);
-    if (!rc)
-        rc = w.rc;
-    if (!rc && json)
-        rc = w.j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                    : out_add(&in->out, SLICE("\n"), e);
+    rc = change_log_open(&in->world->env, &log, e);
+    if (!rc) {
+        jsonout_init(&w.j, &in->out.buf);
+        rc = write_both(&w, log);
+        change_log_close(log);
+    }
+    rewind_records_fini(&w.rewinds);
     return rc;
 }

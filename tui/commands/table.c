@@ -223,7 +223,7 @@ const struct command commands_table[] = {
     {
         .name = "log",
         .operands = "",
-        .summary = "what was changed, newest first",
+        .summary = "what was changed and rewound, newest first",
         .help = "",
         .options = 0,
         .min_operands = 0,
