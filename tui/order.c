@@ -95,11 +95,11 @@ static uint64_t largest_first(int64_t n)
 /* Sorts items by the keys they have; those that are equal by what comes after that. */
 static void sort_by_key(const struct sorting *s, size_t from, size_t n, bool times)
 {
+    if (n == 0)
+        return; /* an empty list has no arrays to point into */
     struct radix_item *item = s->item + from;
     struct sorting ids = *s;
 
-    if (n == 0)
-        return; /* an empty list has no arrays to point into */
     ids.by_id = true;
     radix_sort(item, s->spare + from, n);
     for (size_t i = 0, end; i < n; i = end) {

@@ -169,8 +169,9 @@ static int by_id(const void *x, const void *y)
 /* Joins two sorted lists: the states, and the points of each session. */
 static enum err_code join(struct catalog *c, const struct states *states, struct err *e)
 {
-    const struct point *p = c->points.point, *end = p + c->points.n;
-    const struct entire_state *s = states->state, *last = s + states->n;
+    /* A list of nothing is NULL, into which nothing may point. */
+    const struct point *p = c->points.point, *end = c->points.n ? p + c->points.n : p;
+    const struct entire_state *s = states->state, *last = states->n ? s + states->n : s;
 
     c->session = arena_zalloc(&c->arena, (c->points.n + states->n + 1) * sizeof *c->session);
     if (!c->session)
