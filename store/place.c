@@ -11,13 +11,21 @@ int64_t place_mtime(const struct stat *st)
     return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
 }
 
-void place_mtime_put(int fd, int64_t ns)
+bool place_mtime_put(int fd, int64_t ns)
 {
     struct timespec t[2] = { { .tv_nsec = UTIME_OMIT },
                              { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 } };
 
-    if (ns != MTIME_NOW && futimens(fd, t))
-        errno = 0;
+    return ns == MTIME_NOW || futimens(fd, t) == 0 ||
+           (errno != EIO && errno != ENOSPC && errno != EDQUOT && errno != EROFS);
+}
+
+enum err_code place_look(const char *path, bool *there, struct stat *st, struct err *e)
+{
+    struct stat unused;
+
+    *there = lstat(path, st ? st : &unused) == 0;
+    return *there || errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, path, "look at");
 }
 
 enum err_code place_open(const char *path, int *fd, struct stat *st, struct err *e)
@@ -37,22 +45,27 @@ enum err_code place_open(const char *path, int *fd, struct stat *st, struct err 
     return rc;
 }
 
-bool place_holds(int fd, struct slice bytes, int64_t offset)
+enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same, const char *path,
+                          struct err *e)
 {
     char piece[16384];
 
+    *same = false;
     while (bytes.n) {
         ssize_t k = pread(fd, piece, bytes.n < sizeof piece ? bytes.n : sizeof piece, offset);
 
         if (k < 0 && errno == EINTR)
             continue;
-        if (k <= 0 || memcmp(piece, bytes.p, (size_t)k) != 0)
-            return false;
+        if (k < 0)
+            return err_sys(e, path, "read");
+        if (k == 0 || memcmp(piece, bytes.p, (size_t)k) != 0)
+            return ERR_OK;
         bytes.p += k;
         bytes.n -= (size_t)k;
         offset += k;
     }
-    return true;
+    *same = true;
+    return ERR_OK;
 }
 
 enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,

@@ -8,17 +8,21 @@
 #include "lite/err.h"
 #include "lite/slice.h"
 
-/* Bytes at a place in a file: looked at and written by offset, never through a link. */
+/* A place on the disk, and bytes at a place in a file: looked at and written by offset, never through a link. */
 
 #define MTIME_NOW INT64_MIN /* leave the time to the kernel */
 
+/* Is there anything under this name? st may be NULL. What cannot be looked at may be there: not to know is an error. */
+MUST_CHECK enum err_code place_look(const char *path, bool *there, struct stat *st, struct err *e);
 MUST_CHECK enum err_code place_open(const char *path, int *fd, struct stat *st, struct err *e);
-/* Do these bytes lie at the offset? */
-bool place_holds(int fd, struct slice bytes, int64_t offset);
+/* Do these bytes lie at the offset? Not to know is an error: much is decided by the answer. */
+MUST_CHECK enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same,
+                                     const char *path, struct err *e);
 MUST_CHECK enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,
                                      struct err *e);
 int64_t place_mtime(const struct stat *st); /* ns since the epoch */
-/* A time that cannot be put back is no reason to fail: the bytes are what counts. */
-void place_mtime_put(int fd, int64_t ns);
+/* A time that may not be put back is no reason to fail: the bytes are what counts. False with errno: the disk failed,
+ * and who mends something will have to come again. */
+bool place_mtime_put(int fd, int64_t ns);
 
 #endif

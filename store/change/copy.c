@@ -208,12 +208,14 @@ enum err_code copy_remove(const char *path, struct err *e)
         return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at");
     enum err_code rc = tree_open(path, &fts, e);
 
-    while (!rc && (f = fts_read(fts))) {
+    while (!rc && (errno = 0, f = fts_read(fts))) {
         if (f->fts_info == FTS_D)
             continue;
         if (f->fts_info == FTS_DP ? rmdir(f->fts_accpath) : unlink(f->fts_accpath))
             rc = err_sys(e, f->fts_path, "remove");
     }
+    if (!rc && errno)
+        rc = err_sys(e, path, "read directory");
     if (fts)
         fts_close(fts);
     return rc;
@@ -256,6 +258,9 @@ static enum err_code compare_entry(const FTSENT *f, const char *copy, char *piec
     case FTS_F: return equal_files(f->fts_accpath, copy, piece, e);
     case FTS_SL:
     case FTS_SLNONE: return equal_links(f->fts_accpath, copy, e);
+    case FTS_DNR:
+    case FTS_ERR:
+    case FTS_NS: errno = f->fts_errno; return err_sys(e, f->fts_path, "read directory");
     default: return err_set(e, ERR_STALE, f->fts_path, "something was put here since the copy");
     }
 }

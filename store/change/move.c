@@ -10,6 +10,7 @@
 
 #include "store/change/copy.h"
 #include "store/disk.h"
+#include "store/place.h"
 
 /* A copy under way lies beside its goal; a crash leaves it there, and recovery removes it. */
 static const char copy_suffix[] = ".reprise-copy";
@@ -73,20 +74,6 @@ enum err_code move_mend(const char *from, const char *to, struct err *e)
     return copy_remove(temp, e);
 }
 
-static bool exists(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
-static bool other_device(const char *a, const char *b)
-{
-    struct stat x, y;
-
-    return lstat(a, &x) == 0 && lstat(b, &y) == 0 && x.st_dev != y.st_dev;
-}
-
 enum err_code move_path(const char *from, const char *to, struct err *e)
 {
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
@@ -99,22 +86,34 @@ enum err_code move_path(const char *from, const char *to, struct err *e)
         return err_sys(e, from, "move");
     /* No RENAME_NOREPLACE on this file system. We hold the lock of the operation log and `to` lies in a
      * directory of ours or is a session's own name: the gap between the look and the rename is ours. */
-    if (exists(to))
+    bool taken;
+    enum err_code rc = place_look(to, &taken, NULL, e);
+
+    if (rc)
+        return rc;
+    if (taken)
         return err_set(e, ERR_STALE, to, "move: the name is taken");
     return rename(from, to) ? err_sys(e, from, "move") : ERR_OK;
 }
 
 enum err_code move_done(const char *from, const char *to, bool *done, struct err *e)
 {
-    *done = exists(to);
-    if (!*done || !exists(from))
-        return ERR_OK;
+    bool left;
+    struct stat x, y;
+    enum err_code rc = place_look(to, done, &y, e);
+
+    if (!rc && *done)
+        rc = place_look(from, &left, &x, e);
+    if (rc || !*done || !left) {
+        *done = *done && !rc;
+        return rc;
+    }
     /* Both: a copy across file systems was named, and its source is not gone yet. On one file system this cannot
      * be ours. Which way it went is told by what is whole: nothing goes that does not lie in the other place. */
     *done = false;
-    if (!other_device(from, to))
+    if (x.st_dev == y.st_dev)
         return ERR_OK;
-    enum err_code rc = copy_compare(from, to, e);
+    rc = copy_compare(from, to, e);
 
     if (!rc) {
         rc = copy_settle(from, to, e);

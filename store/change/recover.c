@@ -77,7 +77,8 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     for (size_t i = 0; i < c->n && !rc; i++)
         if (c->step[i].kind == STEP_PUT) /* its directory, and what it left there */
             rc = step_settle(&c->step[i], &c->arena, e);
-    disk_new_sweep(dir);
+    if (!rc && !disk_new_sweep(dir))
+        rc = err_sys(e, dir, "remove temporary files");
     return rc ? rc : change_finish(log, c, dir, &stands, e);
 }
 

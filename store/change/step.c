@@ -83,10 +83,15 @@ static enum err_code guard(struct step *s, struct arena *a, struct err *e)
 enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
 {
     struct stat st;
-    bool torn = s->kind == STEP_APPEND && log_tail_is_torn(s->path, s->follow ? APPEND_FOLLOW : 0);
+    bool torn = false;
+    enum err_code rc = ERR_OK;
 
     if (s->kind == STEP_MOVE)
         return ERR_OK;
+    if (s->kind == STEP_APPEND)
+        rc = log_tail_is_torn(s->path, s->follow ? APPEND_FOLLOW : 0, &torn, e);
+    if (rc)
+        return rc;
     if (s->follow ? stat(s->path, &st) : lstat(s->path, &st)) {
         if (errno != ENOENT || s->kind != STEP_PUT)
             return err_sys(e, s->path, "look at the file");

@@ -58,9 +58,13 @@ static enum err_code tail_do(struct step *s, struct err *e)
         close(fd);
         return err_set(e, ERR_LOCKED, s->path, "change the end: a program has the session open");
     }
+    bool same = false;
+
     if (fstat(fd, &st))
         rc = err_sys(e, s->path, "look at the file");
-    else if (st.st_size != s->offset + (int64_t)s->old.n || !place_holds(fd, s->old, s->offset))
+    else
+        rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (!rc && (!same || st.st_size != s->offset + (int64_t)s->old.n))
         rc = err_set(e, ERR_STALE, s->path, "change the end: the session went on since");
     if (!rc) {
         s->old_mtime_ns = place_mtime(&st);
@@ -105,7 +109,10 @@ enum err_code step_edit_do(struct step *s, struct err *e)
 
     if (rc)
         return rc;
-    if (s->old.n != s->bytes.n || !place_holds(fd, s->old, s->offset))
+    bool same;
+
+    rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (!rc && (!same || s->old.n != s->bytes.n))
         rc = err_set(e, ERR_STALE, s->path, "edit in place: other bytes lie there now");
     if (!rc) {
         s->old_mtime_ns = place_mtime(&st);
@@ -139,13 +146,15 @@ enum err_code step_append_done(struct step *s, bool *done, struct err *e)
         close(fd);
         return rc;
     }
-    for (int64_t at = s->offset; at + (int64_t)s->bytes.n <= st.st_size && !*done; at++) {
-        *done = place_holds(fd, s->bytes, at);
+    enum err_code rc = ERR_OK;
+
+    for (int64_t at = s->offset; at + (int64_t)s->bytes.n <= st.st_size && !*done && !rc; at++) {
+        rc = place_holds(fd, s->bytes, at, done, s->path, e);
         if (*done)
             s->offset = at;
     }
     close(fd);
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e)
@@ -156,12 +165,12 @@ enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e)
     *done = false;
     if (fd < 0)
         return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
-    bool ends = s->kind == STEP_EDIT ||
-                (fstat(fd, &st) == 0 && st.st_size == s->offset + (int64_t)s->bytes.n);
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
 
-    *done = ends && place_holds(fd, s->bytes, s->offset);
+    if (!rc && (s->kind == STEP_EDIT || st.st_size == s->offset + (int64_t)s->bytes.n))
+        rc = place_holds(fd, s->bytes, s->offset, done, s->path, e);
     close(fd);
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code step_tail_done(struct step *s, bool *done, struct err *e)
@@ -182,26 +191,34 @@ enum err_code step_tail_done(struct step *s, bool *done, struct err *e)
     return rc;
 }
 
+static bool known_at(const struct step *s, size_t at, char c)
+{
+    return (at < s->old.n && c == s->old.p[at]) || (at < s->bytes.n && c == s->bytes.p[at]) ||
+           (c == '\0' && at >= s->old.n);
+}
+
 /* Is each byte from offset on either the old one or the new one (or a NUL that a power cut left where the file
  * had grown)? Only then was it our write that was cut short. */
-static bool mixed(int fd, const struct step *s, int64_t size)
+static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is, struct err *e)
 {
     int64_t n = size - s->offset;
-    char c;
+    char piece[4096];
+    ssize_t k;
 
-    if (n < 0 || ((size_t)n > s->old.n && (size_t)n > s->bytes.n))
-        return false;
-    for (int64_t i = 0; i < n; i++) {
-        if (pread(fd, &c, 1, s->offset + i) != 1)
-            return false;
-        size_t at = (size_t)i;
-        bool known = (at < s->old.n && c == s->old.p[at]) ||
-                     (at < s->bytes.n && c == s->bytes.p[at]) || (c == '\0' && at >= s->old.n);
+    *is = n >= 0 && ((size_t)n <= s->old.n || (size_t)n <= s->bytes.n);
+    for (int64_t i = 0; i < n && *is; i += k) {
+        size_t want = n - i < (int64_t)sizeof piece ? (size_t)(n - i) : sizeof piece;
 
-        if (!known)
-            return false;
+        do
+            k = pread(fd, piece, want, s->offset + i);
+        while (k < 0 && errno == EINTR);
+        if (k < 0)
+            return err_sys(e, s->path, "read");
+        *is = k > 0; /* it became shorter meanwhile */
+        for (ssize_t j = 0; j < k && *is; j++)
+            *is = known_at(s, (size_t)(i + j), piece[j]);
     }
-    return true;
+    return ERR_OK;
 }
 
 static enum err_code time_mend(const struct step *s, struct err *e)
@@ -216,10 +233,10 @@ static enum err_code time_mend(const struct step *s, struct err *e)
 
     if (rc)
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
-    if (place_mtime(&st) != s->old_mtime_ns)
-        place_mtime_put(fd, s->old_mtime_ns);
+    if (place_mtime(&st) != s->old_mtime_ns && !place_mtime_put(fd, s->old_mtime_ns))
+        rc = err_sys(e, s->path, "put the time back");
     close(fd);
-    return ERR_OK;
+    return rc;
 }
 
 /* Where the lease is not granted what there is of the append stays: a torn line, or one of its own, that harms no
@@ -229,7 +246,9 @@ enum err_code step_append_mend(const struct step *s, struct err *e)
     struct step tail = *s;
     struct stat st;
 
-    if (stat(s->path, &st) || st.st_size < s->offset)
+    if (stat(s->path, &st))
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "look at the file");
+    if (st.st_size < s->offset)
         return ERR_OK;
     if (st.st_size ==
         s->offset) /* perhaps it was cut off, and the crash came before its time was put back */
@@ -245,37 +264,46 @@ static bool is_as_before(const struct step *s)
     struct stat st;
     int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int64_t end = s->offset + (int64_t)s->old.n;
+    bool same = false;
 
     if (fd < 0)
         return false;
-    bool same = fstat(fd, &st) == 0 && place_mtime(&st) == s->old_mtime_ns &&
-                (s->kind == STEP_EDIT || st.st_size == end) && place_holds(fd, s->old, s->offset);
-
+    if (fstat(fd, &st) == 0 && place_mtime(&st) == s->old_mtime_ns &&
+        (s->kind == STEP_EDIT || st.st_size == end) &&
+        place_holds(fd, s->old, s->offset, &same, s->path, NULL))
+        same = false; /* whoever mends it will say what is wrong */
     close(fd);
     return same;
+}
+
+/* A mixture of old and new bytes becomes the old ones. A lease that a TAIL needs is held. */
+static enum err_code bytes_back(int fd, const struct step *s, int64_t size, struct err *e)
+{
+    int64_t end = s->offset + (int64_t)s->old.n;
+    enum err_code rc = place_write(fd, s->old, s->offset, s->path, e);
+
+    if (!rc && s->kind == STEP_TAIL && size > end && ftruncate(fd, end))
+        rc = err_sys(e, s->path, "cut the end");
+    if (!rc && !place_mtime_put(fd, s->old_mtime_ns))
+        rc = err_sys(e, s->path, "put the time back");
+    return rc;
 }
 
 enum err_code step_bytes_mend(const struct step *s, struct err *e)
 {
     int fd;
     struct stat st;
+    bool is, tail = s->kind == STEP_TAIL;
 
     if (is_as_before(s))
         return ERR_OK;
     enum err_code rc = place_open(s->path, &fd, &st, e);
 
-    if (rc == ERR_NOT_FOUND)
-        return ERR_OK;
     if (rc)
-        return rc;
-    int64_t end = s->offset + (int64_t)s->old.n;
-    bool tail = s->kind == STEP_TAIL;
-
-    if (mixed(fd, s, tail ? st.st_size : end) && (!tail || lease_take(fd))) {
-        rc = place_write(fd, s->old, s->offset, s->path, e);
-        if (!rc && tail && st.st_size > end && ftruncate(fd, end))
-            rc = err_sys(e, s->path, "cut the end");
-        place_mtime_put(fd, s->old_mtime_ns);
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
+    if (!rc && is && (!tail || lease_take(fd))) {
+        rc = bytes_back(fd, s, st.st_size, e);
         if (tail)
             lease_drop(fd);
         if (!rc)

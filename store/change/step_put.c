@@ -42,13 +42,15 @@ enum err_code step_put_looks(const struct step *s, struct slice want, bool want_
     }
     if (fd < 0)
         return err_sys(e, s->path, "open");
-    if (fstat(fd, &st) == 0) {
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
+
+    if (!rc) {
         *mtime = place_mtime(&st);
-        *same = !want_absent && S_ISREG(st.st_mode) && st.st_size == (off_t)want.n &&
-                place_holds(fd, want, 0);
+        if (!want_absent && S_ISREG(st.st_mode) && st.st_size == (off_t)want.n)
+            rc = place_holds(fd, want, 0, same, s->path, e);
     }
     close(fd);
-    return ERR_OK;
+    return rc;
 }
 
 static enum err_code put_write(const struct step *s, const char *dir, struct err *e)
@@ -61,11 +63,12 @@ static enum err_code put_write(const struct step *s, const char *dir, struct err
     rc = disk_write(f.fd, s->bytes, NULL, s->path, e);
     if (!rc && s->mode && fchmod(f.fd, s->mode))
         rc = err_sys(e, s->path, "set the mode");
+    if (!rc && !place_mtime_put(f.fd, s->mtime_ns))
+        rc = err_sys(e, s->path, "set the time");
     if (rc) {
         disk_new_drop(&f);
         return rc;
     }
-    place_mtime_put(f.fd, s->mtime_ns);
     return s->old_absent ? disk_new_publish(&f, name_of(s->path), e)
                          : disk_new_replace(&f, name_of(s->path), e);
 }
@@ -121,31 +124,38 @@ enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
     return s->absent ? put_out(s, dir, a, e) : put_in(s, dir, a, e);
 }
 
-enum err_code step_put_mend(const struct step *s, struct arena *a, struct err *e)
+/* Temporary names go, durably, and a directory of ours that is empty where it is to go: nobody looks for them again
+ * once the record is gone. */
+static enum err_code tidy(const struct step *s, bool dir_goes, struct arena *a, struct err *e)
 {
     const char *dir;
     enum err_code rc = dir_of(s->path, a, &dir, e);
 
+    if (!rc && !disk_new_sweep(dir))
+        rc = err_sys(e, dir, "remove temporary files");
     if (rc)
         return rc;
-    disk_new_sweep(dir);
-    if (s->with_dir && s->old_absent && rmdir(dir) == 0)
-        return dir_sync_name(dir, a, e);
-    /* Nobody looks for the temporary names again once the record is gone. */
+    if (s->with_dir && dir_goes) {
+        if (rmdir(dir) == 0 || errno == ENOENT)
+            return dir_sync_name(dir, a, e);
+        if (errno != ENOTEMPTY && errno != EEXIST)
+            return err_sys(e, dir, "remove directory");
+    }
     rc = disk_sync_dir(dir, e);
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
+enum err_code step_put_mend(const struct step *s, struct arena *a, struct err *e)
+{
+    return tidy(s, s->old_absent, a, e);
+}
+
 enum err_code step_put_settle(const struct step *s, struct arena *a, struct err *e)
 {
+    enum err_code rc = tidy(s, s->absent, a, e);
     const char *dir;
-    enum err_code rc = dir_of(s->path, a, &dir, e);
 
-    if (rc)
-        return rc;
-    disk_new_sweep(dir);
-    rc = disk_sync_dir(dir, e);
-    if (s->with_dir && s->absent && (rc == ERR_NOT_FOUND || rmdir(dir) == 0))
-        rc = ERR_OK;
+    if (!rc)
+        rc = dir_of(s->path, a, &dir, e);
     return rc || !s->with_dir ? rc : dir_sync_name(dir, a, e);
 }

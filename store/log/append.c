@@ -54,44 +54,46 @@ static enum err_code log_open(const char *path, unsigned flags, int *fd, struct 
     return ERR_OK;
 }
 
-static bool tail_is_torn(int fd)
+/* Not to know is an error: a record that is glued to a torn line is lost with it. */
+static enum err_code tail_is_torn(int fd, const char *path, bool *torn, struct stat *st,
+                                  struct err *e)
 {
-    struct stat st;
-    char last = '\n';
+    bool ends = true;
+    enum err_code rc = fstat(fd, st) ? err_sys(e, path, "look at the file") : ERR_OK;
 
-    if (fstat(fd, &st) || st.st_size == 0)
-        return false;
-    return pread(fd, &last, 1, st.st_size - 1) == 1 && last != '\n';
+    if (!rc && st->st_size > 0)
+        rc = place_holds(fd, SLICE("\n"), st->st_size - 1, &ends, path, e);
+    *torn = !ends;
+    return rc;
 }
 
-static bool torn_after_a_moment(int fd)
+static enum err_code torn_after_a_moment(int fd, const char *path, bool *torn, struct err *e)
 {
-    if (!tail_is_torn(fd))
-        return false;
     struct stat st;
     struct timespec now, nap = { .tv_nsec = FRESH_MS * 1000000L };
+    enum err_code rc = tail_is_torn(fd, path, torn, &st, e);
 
-    if (fstat(fd, &st) || clock_gettime(CLOCK_REALTIME, &now))
-        return true;
+    if (rc || !*torn || clock_gettime(CLOCK_REALTIME, &now))
+        return rc;
     int64_t age = timespec_ns(now) - timespec_ns(st.st_mtim);
 
     if (age < 0 || age > FRESH_MS * (int64_t)1000000)
-        return true;
+        return ERR_OK;
     nanosleep(&nap, NULL);
-    return tail_is_torn(fd);
+    return tail_is_torn(fd, path, torn, &st, e);
 }
 
-bool log_tail_is_torn(const char *path, unsigned flags)
+enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, struct err *e)
 {
     struct file_id id;
     int fd;
+    enum err_code rc = log_open(path, flags, &fd, &id, e);
 
-    if (log_open(path, flags, &fd, &id, NULL))
-        return false;
-    bool torn = torn_after_a_moment(fd);
-
+    if (rc)
+        return rc;
+    rc = torn_after_a_moment(fd, path, torn, e);
     close(fd);
-    return torn;
+    return rc;
 }
 
 /* Cuts our bytes off where it is proven that nobody else can have written behind them. */
@@ -110,17 +112,39 @@ static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
     return cut;
 }
 
+/* Behind a part that was written, while nobody else can have written: nobody has the file open. */
+static enum err_code write_rest(int fd, struct slice rest, off_t end, const char *path,
+                                struct err *e)
+{
+    struct stat st;
+
+    if (!lease_take(fd)) {
+        errno = ENOSPC; /* what a short write to a regular file means */
+        return err_sys(e, path, "append");
+    }
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "look at the file") : ERR_OK;
+
+    if (!rc && st.st_size != end)
+        rc = err_set(e, ERR_STALE, path, "append: another program wrote behind the first part");
+    if (!rc)
+        rc = disk_write(fd, rest, NULL, path, e);
+    lease_drop(fd);
+    return rc;
+}
+
 /* After a partial write. What cannot be cut off is ended with a newline, so that the next record of anybody begins
  * on a line of its own. */
-static void take_back(int fd, off_t end, size_t done, int64_t mtime_ns)
+static void take_back(int fd, off_t begin, int64_t mtime_ns)
 {
-    if (done == 0 || cut_off(fd, end, done, mtime_ns))
+    off_t end = lseek(fd, 0, SEEK_CUR);
+
+    if (end <= begin || cut_off(fd, end, (size_t)(end - begin), mtime_ns))
         return;
     while (write(fd, "\n", 1) < 0 && errno == EINTR)
         ;
 }
 
-/* One write call, no loop: a second one could land behind a stranger's record. */
+/* One write call: a second one could land behind a stranger's record, but for where that is proven impossible. */
 static enum err_code write_once(int fd, struct slice bytes, const struct file_id *before,
                                 const char *path, off_t *end, struct err *e)
 {
@@ -129,15 +153,22 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
     do
         k = write(fd, bytes.p, bytes.n);
     while (k < 0 && errno == EINTR);
-    int sys = k < 0 ? errno : ENOSPC; /* a short write to a regular file: the disk is full */
+    if (k < 0)
+        return err_sys(e, path, "append");
+    size_t done = (size_t)k;
 
     *end = lseek(fd, 0, SEEK_CUR);
-    if (k >= 0 && (size_t)k == bytes.n)
+    if (done == bytes.n)
         return ERR_OK;
-    if (k > 0)
-        take_back(fd, *end, (size_t)k, before->mtime_ns);
-    errno = sys;
-    return err_sys(e, path, "append");
+    off_t begin = *end - k;
+    enum err_code rc =
+        write_rest(fd, (struct slice){ bytes.p + done, bytes.n - done }, *end, path, e);
+
+    if (rc)
+        take_back(fd, begin, before->mtime_ns);
+    else
+        *end = begin + (off_t)bytes.n;
+    return rc;
 }
 
 /* Is the record really there, and for good? If not, it goes again where that harms nobody: a caller that is told of a
@@ -145,19 +176,24 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
 static enum err_code make_sure(int fd, struct slice bytes, const struct appended *a,
                                const char *path, struct err *e)
 {
-    if (!place_holds(fd, bytes, a->offset))
-        return err_set(e, ERR_STALE, path, "append: what was written is not there");
-    enum err_code rc = disk_sync(fd, path, e);
+    bool same;
+    enum err_code rc = place_holds(fd, bytes, a->offset, &same, path, e);
 
+    if (!rc && !same)
+        return err_set(e, ERR_STALE, path, "append: what was written is not there");
+    if (!rc)
+        rc = disk_sync(fd, path, e);
     if (rc && !cut_off(fd, a->offset + a->length, bytes.n, a->before.mtime_ns))
         err_wrap(e, rc, "what was appended is there, but perhaps not for good");
     return rc;
 }
 
 /* A record that brings its own newline needs no other. */
-static bool needs_guard(int fd, struct slice records)
+static enum err_code needs_guard(int fd, struct slice records, const char *path, bool *guard,
+                                 struct err *e)
 {
-    return (records.n == 0 || records.p[0] != '\n') && torn_after_a_moment(fd);
+    *guard = false;
+    return records.n && records.p[0] == '\n' ? ERR_OK : torn_after_a_moment(fd, path, guard, e);
 }
 
 enum err_code log_append(const char *path, struct slice records, unsigned flags,
@@ -171,8 +207,8 @@ enum err_code log_append(const char *path, struct slice records, unsigned flags,
 
     if (rc)
         return rc;
-    a.guarded = needs_guard(fd, records);
-    if ((a.guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records))
+    rc = needs_guard(fd, records, path, &a.guarded, e);
+    if (!rc && ((a.guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records)))
         rc = err_set(e, ERR_NOMEM, path, "append: out of memory");
     if (!rc)
         rc = write_once(fd, buf_slice(&bytes), &a.before, path, &end, e);
@@ -192,10 +228,15 @@ static enum err_code cut_under_lease(int fd, const char *path, struct slice byte
                                      const struct appended *a, struct err *e)
 {
     struct stat st;
+    bool same;
 
     if (fstat(fd, &st))
         return err_sys(e, path, "look at the file");
-    if (st.st_size != a->offset + a->length || !place_holds(fd, bytes, a->offset))
+    enum err_code rc = place_holds(fd, bytes, a->offset, &same, path, e);
+
+    if (rc)
+        return rc;
+    if (st.st_size != a->offset + a->length || !same)
         return err_set(e, ERR_STALE, path, "take back: the file went on since");
     if (ftruncate(fd, a->offset))
         return err_sys(e, path, "take back");

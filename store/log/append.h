@@ -26,13 +26,14 @@ enum append_flags {
 };
 
 /* Would log_append begin with a newline of its own? A fresh tail is given a moment. */
-bool log_tail_is_torn(const char *path, unsigned flags);
+MUST_CHECK enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn,
+                                          struct err *e);
 
 /* records: whole lines, each with its newline (and perhaps a guarding one before the first). The file must exist and
- * be regular.
- * ERR_IO after a partial write (disk full): our piece was taken back when that was safe, else ended with a
- * newline so that it harms no other record; nothing else changed. ERR_IO when it could not be synced: taken back
- * likewise, else the text says that it is there. ERR_STALE: what was read back is not what
+ * be regular. After a partial write the rest follows where nobody else has the file open.
+ * ERR_IO after a partial write otherwise (disk full): our piece was taken back when that was safe, else ended with a
+ * newline so that it harms no other record; nothing else changed. ERR_IO when it could not be read back or synced: taken
+ * back likewise, else the text says that it is there. ERR_STALE: what was read back is not what
  * was written (the file was truncated under us). */
 MUST_CHECK enum err_code log_append(const char *path, struct slice records, unsigned flags,
                                     struct appended *out, struct err *e);

@@ -26,13 +26,6 @@ static char *text_of(struct arena *a, struct slice s)
     return (char *)arena_copy(a, s).p;
 }
 
-static bool exists(const char *path)
-{
-    struct stat st;
-
-    return lstat(path, &st) == 0;
-}
-
 static enum err_code item_make(struct trash_list *list, const struct trash_request *r,
                                const char *dir, const char *batch, int64_t now_ms, struct err *e)
 {
@@ -53,11 +46,13 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         !item.part || !item.from)
         return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
     for (size_t k = 0; k < r->parts && !rc; k++) {
-        if (!exists(r->part[k])) {
-            if (k == 0)
-                return err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
+        bool there;
+
+        rc = place_look(r->part[k], &there, NULL, e);
+        if (rc || (!there && k == 0))
+            return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
+        if (!there)
             continue;
-        }
         item.from[item.parts] = text_of(a, (struct slice){ r->part[k], strlen(r->part[k]) });
         item.part[item.parts] = arena_format(a, "%s/%zu.%zu", dir, n, item.parts);
         if (!item.from[item.parts] || !item.part[item.parts])
@@ -114,16 +109,18 @@ static enum err_code batch_dir(const struct store_env *env, char name[48], char 
 {
     unsigned suffix = 0;
 
-    for (;;) {
+    for (bool taken;;) {
         char below[64];
 
         snprintf(name, 48, "%015lld-%u", (long long)env->now_ms, suffix++);
         snprintf(below, sizeof below, "trash/%s", name);
         enum err_code rc = env_data_path(env, below, dir, e);
 
+        if (!rc)
+            rc = place_look(dir, &taken, NULL, e);
         if (rc)
             return rc;
-        if (!exists(dir))
+        if (!taken)
             return disk_private_dir(dir, e);
     }
 }
@@ -188,9 +185,13 @@ static void drop_gone(struct trash_list *list)
 {
     size_t kept = 0;
 
-    for (size_t i = 0; i < list->n; i++)
-        if (list->item[i].parts && exists(list->item[i].part[0]))
-            list->item[kept++] = list->item[i];
+    for (size_t i = 0; i < list->n; i++) {
+        const struct trash_item *item = &list->item[i];
+        bool there;
+
+        if (item->parts && (place_look(item->part[0], &there, NULL, NULL) || there))
+            list->item[kept++] = *item;
+    }
     list->n = kept;
 }
 
@@ -238,7 +239,10 @@ static enum err_code make_parent(const char *path, struct err *e)
         return ERR_OK;
     memcpy(dir, path, (size_t)(slash - path));
     dir[slash - path] = '\0';
-    return exists(dir) ? ERR_OK : disk_private_dir(dir, e);
+    bool there;
+    enum err_code rc = place_look(dir, &there, NULL, e);
+
+    return rc || there ? rc : disk_private_dir(dir, e);
 }
 
 static enum err_code plan_restore(struct change *c, const struct trash_item *item, struct err *e)

@@ -66,7 +66,8 @@ static void append_is_there_or_harms_nobody(void **state)
                        .act = append,
                        .recover = nothing,
                        .tolerates = others_are_whole,
-                       .arg = rows };
+                       .arg = rows,
+                       .thorough = true };
 
     (void)state;
     trial_must_hold_once(&s);
@@ -79,7 +80,8 @@ static void append_behind_a_torn_line_is_there_or_harms_nobody(void **state)
                        .act = append,
                        .recover = nothing,
                        .tolerates = others_are_whole,
-                       .arg = torn_rows };
+                       .arg = torn_rows,
+                       .thorough = true };
 
     (void)state;
     trial_must_hold_once(&s);

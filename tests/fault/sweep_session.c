@@ -219,6 +219,7 @@ static void hold(struct trial s)
 {
     s.make = make_session;
     s.undo = undo;
+    s.thorough = true;
     s.stride = 2;
     trial_must_hold(&s);
 }

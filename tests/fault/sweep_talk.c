@@ -191,6 +191,7 @@ static void files_and_a_resumed_conversation_go_back_together(void **state)
                        .recover = recover,
                        .undo = undo,
                        .arg = &resume_at,
+                       .thorough = true,
                        .stride = 7 };
 
     (void)state;
@@ -205,6 +206,7 @@ static void files_and_a_truncated_conversation_go_back_together(void **state)
                        .recover = recover,
                        .undo = undo,
                        .arg = &truncated,
+                       .thorough = true,
                        .stride = 7 };
 
     (void)state;
@@ -219,6 +221,7 @@ static void both_are_taken_back_together(void **state)
                        .recover = recover,
                        .undo = redo,
                        .arg = &truncated,
+                       .thorough = true,
                        .stride = 7 };
 
     (void)state;

@@ -125,6 +125,7 @@ static void hold(const char *name, void (*make)(struct yard *),
                        .undo = undo,
                        .drop = unmount,
                        .arg = across ? "across" : NULL,
+                       .thorough = true,
                        .stride = across ? 5 : 2 };
 
     trial_must_hold(&s);
