@@ -27,8 +27,10 @@ static struct arena_block *block_new(struct arena *a, size_t n)
         return NULL;
     struct arena_block *b = malloc(sizeof *b + cap);
 
-    if (!b)
+    if (!b) {
+        a->failed = true;
         return NULL;
+    }
     *b = (struct arena_block){ .older = a->newest, .cap = cap };
     a->newest = b;
     return b;

@@ -12,6 +12,7 @@
 struct arena_block;
 struct arena {
     struct arena_block *newest;
+    bool failed; /* memory was refused at least once: many copies can be asked about together */
 };
 
 /* n bytes aligned for any type, uninitialised; NULL without memory (the arena stays usable). */

@@ -29,21 +29,21 @@ static uint32_t mode_of(const struct rewind_entry *from)
     return from->seen.exists ? from->seen.mode : 0644;
 }
 
-/* How many directories above the path are missing: as many go again when it is taken back. */
-static enum err_code missing_dirs(const char *path, unsigned *n, struct err *e)
+/* How many directories above the path are missing: as many go again when it is taken back. The path is cut and put
+ * together again. */
+static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
 {
-    char part[PATH_MAX];
     struct stat st;
 
     *n = 0;
-    if ((size_t)snprintf(part, sizeof part, "%s", path) >= sizeof part)
-        return err_set(e, ERR_UNSAFE, path, "the path is too long");
-    for (char *slash; (slash = strrchr(part, '/')) && slash > part; *n += 1) {
+    for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (lstat(part, &st) == 0)
-            break;
-        if (errno != ENOENT)
-            return err_sys(e, part, "look at directory");
+        if (*n || lstat(path, &st)) {
+            if (!*n && errno != ENOENT)
+                return err_sys(e, path, "look at directory");
+            *n += 1;
+        }
+        *slash = '/';
     }
     return ERR_OK;
 }
@@ -58,12 +58,15 @@ static enum err_code add_entry(struct tx *tx, const char *root, const struct rew
                                struct err *e)
 {
     struct tx_entry *x = &tx->entry[tx->n++];
-    const char *path = from->target->path;
+    char *path = arena_format(&tx->arena, "%s", from->target->path);
+
+    if (!path)
+        return err_set(e, ERR_NOMEM, from->target->path, "plan a rewind: out of memory");
     bool inside = root && pathrule_under((struct slice){ path, strlen(path) },
                                          (struct slice){ root, strlen(root) });
 
     *x =
-        (struct tx_entry){ .path = keep(tx, path),
+        (struct tx_entry){ .path = path,
                            .root = inside ? root : "/",
                            .action = from->action,
                            .mode_only = from->mode_only,
@@ -72,12 +75,10 @@ static enum err_code add_entry(struct tx *tx, const char *root, const struct rew
                            .dirs = from->target->prune,
                            .seen = from->seen };
     memcpy(x->wanted, from->wanted, SHA256_BYTES);
-    if (!x->path)
-        return err_set(e, ERR_NOMEM, path, "plan a rewind: out of memory");
     return x->action == REWIND_CREATE ? missing_dirs(path, &x->dirs, e) : ERR_OK;
 }
 
-static bool takes_part(const struct rewind_entry *x)
+bool tx_takes_part(const struct rewind_entry *x)
 {
     return x->chosen && x->action != REWIND_UNCHANGED && x->action != REWIND_REFUSED;
 }
@@ -107,14 +108,14 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     tx->undoes = keep(tx, p->plan->undoes);
     tx->project = keep(tx, p->plan->root);
     tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
-    if (!tx->id || !tx->dir || !tx->system || !tx->session || !tx->point || !tx->entry)
+    if (tx->arena.failed)
         return err_set(e, ERR_NOMEM, dir, "plan a rewind: out of memory");
     enum err_code rc = keep_talk(tx, &p->plan->talk, e);
     struct stat st;
     const char *root = tx->project && stat(tx->project, &st) == 0 ? tx->project : NULL;
 
     for (size_t i = 0; i < p->n && !rc; i++)
-        if (takes_part(&p->entry[i]))
+        if (tx_takes_part(&p->entry[i]))
             rc = add_entry(tx, root, &p->entry[i], e);
     if (!rc && !tx_lay_out(tx))
         rc = err_set(e, ERR_STALE, dir, "plan a rewind: sizes that cannot be");
@@ -162,7 +163,7 @@ static enum err_code preflight(const struct tx *tx, const struct rewind_preview 
     for (size_t i = 0; i < p->n; i++) {
         const struct rewind_entry *x = &p->entry[i];
 
-        if (!takes_part(x))
+        if (!tx_takes_part(x))
             continue;
         undo += PLAN_BYTES_EACH + (x->seen.exists ? on_disk(x->seen.size) : 0);
         fresh += x->action == REWIND_DELETE ? 0 : on_disk(x->wanted_size);
@@ -178,9 +179,9 @@ static enum err_code preflight(const struct tx *tx, const struct rewind_preview 
 
 static enum err_code lock_take(const char *dir, int *fd, struct err *e)
 {
-    char path[PATH_MAX], holder[32] = "";
+    char path[TX_PATH_MAX], holder[32] = "";
 
-    snprintf(path, sizeof path, "%.4000s/lock", dir);
+    tx_path(dir, "lock", path);
     *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (*fd < 0)
         return err_sys(e, path, "open the lock");
@@ -213,16 +214,16 @@ enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int 
 }
 
 static enum err_code make_record(const char *rewinds, int64_t now_ms, char id[40],
-                                 char dir[PATH_MAX], struct err *e)
+                                 char dir[TX_PATH_MAX], struct err *e)
 {
     unsigned char r[4];
-    char old[PATH_MAX];
+    char old[TX_PATH_MAX];
 
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
         return err_sys(e, rewinds, "draw a random name");
     snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)now_ms, r[0], r[1], r[2], r[3]);
-    snprintf(dir, PATH_MAX, "%.3900s/%s", rewinds, id);
-    snprintf(old, sizeof old, "%.4000s/old", dir);
+    tx_path(rewinds, id, dir);
+    tx_path(dir, "old", old);
     return disk_private_dir(old, e);
 }
 
@@ -269,7 +270,7 @@ static void report(const struct tx *tx, const struct rewind_preview *p, struct r
     size_t at = 0;
 
     for (size_t i = 0; i < p->n; i++) {
-        r->outcome[i] = takes_part(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
+        r->outcome[i] = tx_takes_part(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
         r->conflicts += r->outcome[i] == REWIND_CONFLICT;
     }
     snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->talk.change ? tx->id : "");
@@ -279,7 +280,7 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
                                   const struct rewind_preview *p, struct rewind_result *r,
                                   struct err *e)
 {
-    char id[40], dir[PATH_MAX];
+    char id[40], dir[TX_PATH_MAX];
     struct tx tx = { 0 };
     size_t recovered;
     enum err_code rc = rewinds_recover(env, rewinds, &recovered, e);

@@ -30,18 +30,18 @@ struct spot {
 
 enum lies { LIES_NOTHING, LIES_SEEN, LIES_WANTED, LIES_OTHER };
 
+/* Whatever happened to its mode, its owner or its name since. */
 static bool is_seen(const struct tx_entry *x, struct file_id id)
 {
-    const struct rewind_seen *s = &x->seen;
+    struct file_id seen = tx_id_seen(&x->seen);
 
-    return s->exists && id.dev == s->dev && id.ino == s->ino && id.size == s->size &&
-           id.mtime_ns == s->mtime_ns;
+    return tx_same_file(id, seen) && id.mtime_ns == seen.mtime_ns;
 }
 
+/* Whatever happens to a file puts a new ctime on it. */
 static bool same_id(struct file_id a, struct file_id b)
 {
-    return a.ino == b.ino && a.dev == b.dev && a.size == b.size && a.mtime_ns == b.mtime_ns &&
-           a.ctime_ns == b.ctime_ns;
+    return tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
 }
 
 /* Opens what lies under a name. Its bytes decide: a power cut may have made an equal file again, and a save of equal
@@ -379,10 +379,7 @@ enum err_code tx_finish(struct tx *tx, struct err *e)
         if (!rc)
             rc = tx_mark(tx, TX_COMMITTED, e);
     }
-    if (!rc && tx->phase < TX_DONE) {
+    if (!rc)
         rc = tx_clean(tx, e);
-        if (!rc)
-            rc = tx_mark(tx, TX_DONE, e);
-    }
-    return rc;
+    return rc ? rc : tx_mark(tx, TX_DONE, e);
 }

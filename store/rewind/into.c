@@ -64,12 +64,10 @@ static enum err_code write_file(int dir, const char *name, const char *path,
 static enum err_code open_wanted(const struct rewind_target *t, struct hasher *hasher,
                                  struct span *out)
 {
-    const char *why = t->why;
     struct slice named = { t->path, strlen(t->path) };
-    enum pathrule rule = pathrule_check(named, &why);
     uint8_t sha256[SHA256_BYTES];
 
-    if (rule == PATHRULE_BAD || rule == PATHRULE_GIT || t->want == REWIND_UNKNOWN)
+    if (pathrule_forbids(named) || t->want == REWIND_UNKNOWN)
         return ERR_FORMAT;
     enum err_code rc = source_open(&t->source, out, NULL);
 

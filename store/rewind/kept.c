@@ -24,23 +24,12 @@ bool tx_lay_out(struct tx *tx)
     return true;
 }
 
-static bool path_in(const struct tx *tx, const char *name, char out[4096])
-{
-    return (size_t)snprintf(out, 4096, "%s/%s", tx->dir, name) < 4096;
-}
-
-static enum err_code too_long(const struct tx *tx, struct err *e)
-{
-    return err_set(e, ERR_UNSAFE, tx->dir, "the state directory's name is too long");
-}
-
 /* Plain and with its name at once: the record counts only from INTENT on, and goes as a whole before. */
 enum err_code tx_kept_open(const struct tx *tx, int *fd, struct err *e)
 {
-    char path[4096];
+    char path[TX_PATH_MAX];
 
-    if (!path_in(tx, "kept", path))
-        return too_long(tx, e);
+    tx_path(tx->dir, "kept", path);
     *fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     return *fd < 0 ? err_sys(e, path, "create a file") : ERR_OK;
 }
@@ -58,12 +47,11 @@ enum err_code tx_old_put(const struct tx *tx, size_t i, const struct span *from,
 {
     struct hasher hasher = { 0 };
     uint8_t sha256[SHA256_BYTES];
-    char dir[4096], name[32];
+    char dir[TX_PATH_MAX], name[32];
     struct disk_new f;
 
     snprintf(name, sizeof name, "%zu", i);
-    if (!path_in(tx, "old", dir))
-        return too_long(tx, e);
+    tx_path(tx->dir, "old", dir);
     enum err_code rc = disk_new_open(dir, 0600, &f, e);
 
     if (rc)
@@ -79,10 +67,9 @@ enum err_code tx_old_put(const struct tx *tx, size_t i, const struct span *from,
 
 enum err_code tx_old_open(const struct tx *tx, int *fd, struct err *e)
 {
-    char dir[4096];
+    char dir[TX_PATH_MAX];
 
-    if (!path_in(tx, "old", dir))
-        return too_long(tx, e);
+    tx_path(tx->dir, "old", dir);
     *fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return *fd < 0 ? err_sys(e, dir, "open directory") : ERR_OK;
 }

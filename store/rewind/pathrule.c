@@ -169,6 +169,13 @@ enum pathrule pathrule_check(struct slice path, const char **why)
     return rule;
 }
 
+bool pathrule_forbids(struct slice path)
+{
+    enum pathrule rule = pathrule_check(path, NULL);
+
+    return rule == PATHRULE_BAD || rule == PATHRULE_GIT;
+}
+
 bool pathrule_under(struct slice path, struct slice root)
 {
     while (root.n && root.p[root.n - 1] == '/')

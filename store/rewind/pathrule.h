@@ -16,6 +16,8 @@ enum pathrule {
 
 /* why (may be NULL): a static text for a person; untouched when the path is fine. */
 enum pathrule pathrule_check(struct slice path, const char **why);
+/* Is it one of the two that nobody can allow? */
+bool pathrule_forbids(struct slice path);
 /* Is path root itself or below it? Both clean; compared part by part, so /a/bc is not below /a/b. */
 bool pathrule_under(struct slice path, struct slice root);
 

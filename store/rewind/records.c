@@ -38,17 +38,26 @@ static void names_free(struct dirent **names, int n)
     free(names);
 }
 
-static bool path_of(const char *dir, const char *name, char out[PATH_MAX])
+/* One that is being made has no plan yet, and one that is damaged is nobody's: *sound false. But nothing is left out
+ * because there was no memory to read it. */
+static enum err_code read_one(const char *dir, const char *name, struct tx *tx, bool *sound,
+                              struct err *e)
 {
-    return (size_t)snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX;
+    char path[TX_PATH_MAX];
+
+    tx_path(dir, name, path);
+    enum err_code rc = tx_read(path, name, tx, e);
+
+    *sound = rc == ERR_OK;
+    return rc == ERR_NOMEM ? rc : ERR_OK;
 }
 
 enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn *fn, void *arg,
                            struct err *e)
 {
-    char dir[PATH_MAX], path[PATH_MAX];
+    char dir[PATH_MAX];
     struct dirent **names;
-    bool more = true;
+    bool more = true, sound;
     int n;
 
     if (env_state_path(env, "rewinds", dir, NULL) || names_of(dir, &names, &n, NULL))
@@ -58,7 +67,8 @@ enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn 
     for (int i = n - 1; i >= 0 && (size_t)(n - i) <= most && more && !rc; i--) {
         struct tx tx;
 
-        if (!path_of(dir, names[i]->d_name, path) || tx_read(path, names[i]->d_name, &tx, NULL))
+        rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
+        if (!sound)
             continue;
         rc = fn(&tx, arg, &more, e);
         tx_fini(&tx);
@@ -72,9 +82,10 @@ enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn 
 /* The record's own temporary files. Afterwards nobody would look for them. */
 static enum err_code sweep_record(const char *dir, struct err *e)
 {
-    char old[PATH_MAX];
+    char old[TX_PATH_MAX];
 
-    if (!disk_new_sweep(dir) || (path_of(dir, "old", old) && !disk_new_sweep(old)))
+    tx_path(dir, "old", old);
+    if (!disk_new_sweep(dir) || !disk_new_sweep(old))
         return err_sys(e, dir, "remove temporary files");
     return ERR_OK;
 }
@@ -93,11 +104,10 @@ static enum err_code drop(const struct store_env *env, struct tx *tx, struct err
 static enum err_code recover_one(const struct store_env *env, const char *dir, const char *name,
                                  size_t *recovered, struct err *e)
 {
-    char path[PATH_MAX];
+    char path[TX_PATH_MAX];
     struct tx tx;
 
-    if (!path_of(dir, name, path))
-        return ERR_OK;
+    tx_path(dir, name, path);
     enum err_code rc = tx_read(path, name, &tx, e);
 
     if (rc == ERR_NOT_FOUND) { /* the crash came before the plan: no temp exists */
@@ -152,7 +162,7 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
 
 static int64_t size_of(const char *path)
 {
-    char copy[PATH_MAX];
+    char copy[TX_PATH_MAX];
     char *roots[] = { copy, NULL };
     int64_t bytes = 0;
     FTSENT *f;
@@ -198,7 +208,7 @@ static bool add_record(struct rewind_records *list, const struct tx *tx)
         r->deleted += did == REWIND_DELETE;
     }
     list->n++;
-    return r->id && r->system && r->session && r->point && (r->undoes || !tx->undoes);
+    return !a->failed;
 }
 
 /* Newest first: whoever could have taken a record back was met before it. */
@@ -214,7 +224,7 @@ static void mark_undone(struct rewind_records *list)
 enum err_code rewind_records_read(const struct store_env *env, struct rewind_records *out,
                                   struct err *e)
 {
-    char dir[PATH_MAX], path[PATH_MAX];
+    char dir[PATH_MAX];
     struct dirent **names = NULL;
     struct rewind_records list = { 0 };
     int n = 0;
@@ -229,8 +239,10 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
     }
     for (int i = n - 1; i >= 0 && !rc; i--) {
         struct tx tx;
+        bool sound;
 
-        if (!path_of(dir, names[i]->d_name, path) || tx_read(path, names[i]->d_name, &tx, NULL))
+        rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
+        if (!sound)
             continue;
         if (!add_record(&list, &tx))
             rc = err_set(e, ERR_NOMEM, dir, "list rewinds: out of memory");
@@ -253,15 +265,17 @@ void rewind_records_fini(struct rewind_records *r)
 
 /* ---- undo ---- */
 
-static enum err_code add_target(struct rewind_plan *plan, struct tx *tx, size_t i, struct err *e)
+static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, size_t i,
+                                struct err *e)
 {
     const struct tx_entry *x = &tx->entry[i];
-    char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1];
+    char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1], kept[TX_PATH_MAX];
 
     if (x->outcome != REWIND_DONE)
         return ERR_OK;
     sha256_hex(x->wanted, wanted);
     sha256_hex(x->seen.sha256, seen);
+    tx_path(tx->dir, "kept", kept);
     struct rewind_target t = { .path = x->path,
                                .want = x->action == REWIND_CREATE ? REWIND_ABSENT : REWIND_BYTES,
                                .prune = x->action == REWIND_CREATE ? x->dirs : 0,
@@ -274,13 +288,11 @@ static enum err_code add_target(struct rewind_plan *plan, struct tx *tx, size_t 
                                .last = { .sha256 = wanted } };
 
     if (t.want == REWIND_BYTES)
-        t.source = (struct rewind_source){ .file = tx_kept_path(tx),
+        t.source = (struct rewind_source){ .file = kept,
                                            .sha256 = seen,
                                            .is_part = true,
                                            .part_at = x->kept_at,
                                            .part_n = x->seen.size };
-    if (t.want == REWIND_BYTES && !t.source.file)
-        return err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
     return rewind_plan_add(plan, &t, e);
 }
 
@@ -294,7 +306,7 @@ static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct er
     plan.point = keep(&plan.arena, tx->id);
     plan.undoes = keep(&plan.arena, tx->id);
     plan.root = keep(&plan.arena, tx->project);
-    if (!plan.system || !plan.session || !plan.point || !plan.undoes || (tx->project && !plan.root))
+    if (plan.arena.failed)
         rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
     for (size_t i = 0; i < tx->n && !rc; i++)
         rc = add_target(&plan, tx, i, e);
@@ -328,7 +340,7 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
                                struct err *e)
 {
     struct rewind_records list;
-    char dir[PATH_MAX], path[PATH_MAX];
+    char dir[PATH_MAX], path[TX_PATH_MAX];
     const char *chosen;
     struct tx tx;
     enum err_code rc = rewind_records_read(env, &list, e);
@@ -338,10 +350,10 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     rc = choose(&list, id, &chosen, e);
     if (!rc)
         rc = env_state_path(env, "rewinds", dir, e);
-    if (!rc && !path_of(dir, chosen, path))
-        rc = err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
-    if (!rc)
+    if (!rc) {
+        tx_path(dir, chosen, path);
         rc = tx_read(path, chosen, &tx, e);
+    }
     rewind_records_fini(&list);
     if (rc)
         return rc;

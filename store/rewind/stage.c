@@ -43,12 +43,11 @@ struct work {
 
 static enum err_code open_present(struct work *w, struct span *out, struct err *e)
 {
-    const struct rewind_seen *s = &w->x->seen;
     struct stat st;
 
     w->present = openat(w->dir, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (w->present < 0 || fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
-        st.st_ino != s->ino || st.st_dev != s->dev || st.st_size != s->size)
+        !tx_same_file(tx_id_of(&st), tx_id_seen(&w->x->seen)))
         return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
     *out = (struct span){ .path = w->x->path, .fd = w->present, .n = st.st_size, .whole = true };
     return ERR_OK;
@@ -266,10 +265,8 @@ static enum err_code stage_all(struct stager *s, const struct rewind_preview *p,
     size_t i = 0;
 
     for (size_t k = 0; k < p->n && !rc; k++) {
-        const struct rewind_entry *from = &p->entry[k];
-
-        if (from->chosen && from->action != REWIND_UNCHANGED && from->action != REWIND_REFUSED)
-            rc = stage_one(s, i++, &from->target->source, e);
+        if (tx_takes_part(&p->entry[k]))
+            rc = stage_one(s, i++, &p->entry[k].target->source, e);
         tx_progress(s->tx, i);
     }
     struct err ignored;
@@ -318,27 +315,31 @@ static enum err_code prune_one(int root, const char *root_path, const char *path
     return rc;
 }
 
+static size_t bare_length(const char *root)
+{
+    size_t n = strlen(root);
+
+    while (n && root[n - 1] == '/')
+        n--;
+    return n;
+}
+
 /* Reached like everything else: a directory that was swapped for a link is not followed, one with anything in it
  * stays. */
 enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e)
 {
-    char path[4096];
+    char path[PATH_MAX]; /* an entry's path is shorter, and lies below its root */
+    size_t floor = bare_length(x->root);
     int root;
     bool more = true;
-
-    if ((size_t)snprintf(path, sizeof path, "%s", x->path) >= sizeof path)
-        return err_set(e, ERR_UNSAFE, x->path, "the path is too long");
     enum err_code rc = beneath_root(x->root, &root, e);
 
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    snprintf(path, sizeof path, "%s", x->path);
     for (; levels > 0 && more && !rc; levels--) {
-        char *slash = strrchr(path, '/');
-
-        if (!slash || slash == path)
-            break;
-        *slash = '\0';
-        if (strcmp(path, x->root) == 0)
+        *strrchr(path, '/') = '\0';
+        if (strlen(path) <= floor)
             break;
         rc = prune_one(root, x->root, path, &more, e);
     }
@@ -379,9 +380,9 @@ static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
 /* A mark that could not be synced may lie there all the same: it goes before anything that it speaks of. */
 static enum err_code drop_intent(const struct tx *tx, struct err *e)
 {
-    char path[4096];
+    char path[TX_PATH_MAX];
 
-    snprintf(path, sizeof path, "%.4000s/intent", tx->dir);
+    tx_path(tx->dir, "intent", path);
     if (unlink(path))
         return errno == ENOENT ? ERR_OK : err_sys(e, path, "take the decision back");
     return disk_sync_dir(tx->dir, e);

@@ -8,9 +8,11 @@
 #include "store/rewind/tx.h"
 
 /* The parents of all entries, each by name once. */
-static int by_text(const void *a, const void *b)
+static int by_path(const void *a, const void *b)
 {
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
+    const struct tx_entry *const *x = a, *const *y = b;
+
+    return strcmp((*x)->path, (*y)->path);
 }
 
 static size_t dir_length(const char *path)
@@ -25,44 +27,36 @@ static bool same_dir(const char *a, const char *b)
     return n == dir_length(b) && memcmp(a, b, n) == 0;
 }
 
-static const char *root_of(const struct tx *tx, const char *path)
-{
-    for (size_t i = 0; i < tx->n; i++)
-        if (tx->entry[i].path == path)
-            return tx->entry[i].root;
-    return "/";
-}
-
-static enum err_code sync_parent(const char *root, const char *path, struct err *e)
+static enum err_code sync_parent(const struct tx_entry *x, struct err *e)
 {
     const char *name;
     int fd, dir;
-    enum err_code rc = beneath_root(root, &fd, e);
+    enum err_code rc = beneath_root(x->root, &fd, e);
 
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    rc = beneath_parent(fd, root, path, &dir, &name, e);
+    rc = beneath_parent(fd, x->root, x->path, &dir, &name, e);
     close(fd);
     if (rc)
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
-    rc = disk_sync(dir, path, e);
+    rc = disk_sync(dir, x->path, e);
     close(dir);
     return rc;
 }
 
 enum err_code tx_sync_dirs(const struct tx *tx, struct err *e)
 {
-    const char **path = malloc(sizeof *path * (tx->n + 1));
+    const struct tx_entry **x = malloc(sizeof *x * (tx->n + 1));
     enum err_code rc = ERR_OK;
 
-    if (!path)
+    if (!x)
         return err_set(e, ERR_NOMEM, tx->dir, "sync directories: out of memory");
     for (size_t i = 0; i < tx->n; i++)
-        path[i] = tx->entry[i].path;
-    qsort(path, tx->n, sizeof *path, by_text);
+        x[i] = &tx->entry[i];
+    qsort(x, tx->n, sizeof *x, by_path);
     for (size_t i = 0; i < tx->n && !rc; i++)
-        if (i == 0 || !same_dir(path[i - 1], path[i]))
-            rc = sync_parent(root_of(tx, path[i]), path[i], e);
-    free(path);
+        if (i == 0 || !same_dir(x[i - 1]->path, x[i]->path))
+            rc = sync_parent(x[i], e);
+    free(x);
     return rc;
 }

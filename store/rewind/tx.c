@@ -9,8 +9,10 @@
 #include <strings.h>
 
 #include "lite/file.h"
+#include "lite/json.h"
 #include "store/change/percent.h"
 #include "store/disk.h"
+#include "store/rewind/pathrule.h"
 
 enum { PLAN_VERSION = 2, PLAN_MAX = 256 << 20 };
 
@@ -34,9 +36,9 @@ void tx_temp_name(const struct tx *tx, size_t i, char out[64])
     snprintf(out, 64, ".reprise-%.32s-%zu.tmp", tx->id, i);
 }
 
-const char *tx_kept_path(struct tx *tx)
+void tx_path(const char *dir, const char *name, char out[TX_PATH_MAX])
 {
-    return arena_format(&tx->arena, "%s/kept", tx->dir);
+    snprintf(out, TX_PATH_MAX, "%s/%s", dir, name);
 }
 
 static int64_t ns_of(struct timespec t)
@@ -51,6 +53,21 @@ struct file_id tx_id_of(const struct stat *st)
                              .size = st->st_size,
                              .mtime_ns = ns_of(st->st_mtim),
                              .ctime_ns = ns_of(st->st_ctim) };
+}
+
+struct file_id tx_id_seen(const struct rewind_seen *s)
+{
+    return (struct file_id){ .dev = s->dev,
+                             .ino = s->ino,
+                             .size = s->size,
+                             .mtime_ns = s->mtime_ns,
+                             .ctime_ns = s->ctime_ns };
+}
+
+/* In one piece: which of them differs says nothing. */
+bool tx_same_file(struct file_id a, struct file_id b)
+{
+    return ((a.dev ^ b.dev) | (a.ino ^ b.ino) | (uint64_t)(a.size ^ b.size)) == 0;
 }
 
 void tx_fini(struct tx *tx)
@@ -92,10 +109,8 @@ static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch
     cJSON *o = cJSON_CreateObject();
     const struct rewind_seen *s = &x->seen;
 
-    if (!o || !cJSON_AddItemToArray(list, o)) {
-        cJSON_Delete(o);
-        return false;
-    }
+    if (!cJSON_AddItemToArray(list, o))
+        return false; /* there was no memory to make it */
     bool ok = put_text(o, "path", x->path, scratch) && put_text(o, "root", x->root, scratch) &&
               cJSON_AddStringToObject(o, "do", action_names[x->action]) &&
               put_int(o, "mode", x->mode) && put_int(o, "dirs", x->dirs) &&
@@ -151,7 +166,7 @@ enum err_code tx_write_plan(const struct tx *tx, struct err *e)
 
 enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
 {
-    char *letters = arena_alloc(&tx->arena, tx->n + 1);
+    char *letters = malloc(tx->n + 1);
 
     if (!letters)
         return err_set(e, ERR_NOMEM, tx->dir, "mark the rewind: out of memory");
@@ -160,6 +175,7 @@ enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
     struct slice text = { letters, phase == TX_COMMITTED ? tx->n : 0 };
     enum err_code rc = disk_put(tx->dir, mark_names[phase], text, 0600, e);
 
+    free(letters);
     if (!rc)
         tx->phase = phase;
     return rc;
@@ -167,12 +183,21 @@ enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
 
 /* ---- reading ---- */
 
-static const char *get_text(const cJSON *o, const char *key, struct arena *a)
+static bool get_text(const cJSON *o, const char *key, struct arena *a, const char **out)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     struct slice text;
 
-    return cJSON_IsString(v) && percent_decode(v->valuestring, a, &text) ? text.p : NULL;
+    if (!cJSON_IsString(v) || !percent_decode(v->valuestring, a, &text))
+        return false;
+    *out = text.p;
+    return true;
+}
+
+/* One that need not be there; where it is, it must be whole. */
+static bool may_get_text(const cJSON *o, const char *key, struct arena *a, const char **out)
+{
+    return !cJSON_HasObjectItem(o, key) || get_text(o, key, a, out);
 }
 
 static bool get_int(const cJSON *o, const char *key, int64_t *n)
@@ -188,7 +213,7 @@ static bool get_int(const cJSON *o, const char *key, int64_t *n)
 
 static int nibble(char c)
 {
-    const char digits[] = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+    const char digits[] = "0123456789abcdef", *at = memchr(digits, c, 16);
 
     return at ? (int)(at - digits) : -1;
 }
@@ -237,12 +262,21 @@ static bool get_seen(const cJSON *o, struct rewind_seen *s)
     return true;
 }
 
+/* What we wrote was checked before; what a disk made of it is not followed anywhere else. */
+static bool get_place(const cJSON *o, struct arena *a, struct tx_entry *x)
+{
+    if (!get_text(o, "path", a, &x->path) || !get_text(o, "root", a, &x->root))
+        return false;
+    const struct slice path = { x->path, strlen(x->path) }, root = { x->root, strlen(x->root) };
+
+    return !pathrule_forbids(path) && pathrule_under(path, root);
+}
+
 static bool get_entry(const cJSON *o, struct arena *a, struct tx_entry *x)
 {
     int64_t mode, mode_only, dirs;
 
-    *x = (struct tx_entry){ .path = get_text(o, "path", a), .root = get_text(o, "root", a) };
-    bool ok = x->path && x->root && get_action(o, &x->action) && get_int(o, "mode", &mode) &&
+    bool ok = get_place(o, a, x) && get_action(o, &x->action) && get_int(o, "mode", &mode) &&
               get_int(o, "dirs", &dirs) && get_int(o, "modeOnly", &mode_only) &&
               get_int(o, "mtime", &x->mtime_ns) && get_hash(o, "wanted", x->wanted) &&
               get_seen(o, &x->seen);
@@ -275,34 +309,46 @@ static bool get_talk(const cJSON *root, struct rewind_talk *t)
 
 static bool get_plan(const cJSON *root, struct tx *tx)
 {
-    const cJSON *o, *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
     int64_t version;
     struct arena *a = &tx->arena;
 
     if (!cJSON_IsArray(list) || !get_int(root, "version", &version) || version != PLAN_VERSION ||
         !get_int(root, "at", &tx->at_ms))
         return false;
-    tx->system = get_text(root, "system", a);
-    tx->session = get_text(root, "session", a);
-    tx->point = get_text(root, "point", a);
-    tx->undoes = get_text(root, "undoes", a);
-    tx->project = get_text(root, "project", a);
-    tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
-    if (!tx->system || !tx->session || !tx->point || !tx->entry || !get_talk(root, &tx->talk))
+    if (!get_text(root, "system", a, &tx->system) || !get_text(root, "session", a, &tx->session) ||
+        !get_text(root, "point", a, &tx->point) || !may_get_text(root, "undoes", a, &tx->undoes) ||
+        !may_get_text(root, "project", a, &tx->project) || !get_talk(root, &tx->talk))
         return false;
-    cJSON_ArrayForEach(o, list) if (!get_entry(o, a, &tx->entry[tx->n++])) return false;
+    tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
+    if (!tx->entry)
+        return false;
+    for (const cJSON *o = list->child; o; o = o->next)
+        if (!get_entry(o, a, &tx->entry[tx->n++]))
+            return false;
     return tx_lay_out(tx);
+}
+
+/* Without memory nothing is known of it; and what is not known must not look like what cannot be helped. */
+static enum err_code parse_plan(struct slice text, const char *path, struct tx *tx, struct err *e)
+{
+    cJSON *root = cJSON_ParseWithLength(text.p, text.n);
+    bool sound = get_plan(root, tx), memory = !tx->arena.failed && (root || !json_valid(text));
+
+    cJSON_Delete(root);
+    if (!memory)
+        return err_set(e, ERR_NOMEM, path, "read a rewind: out of memory");
+    return sound ? ERR_OK : err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
 }
 
 /* A mark that cannot be looked at may be there: not to know is an error, since without INTENT all would be dropped. */
 static enum err_code find_mark(const char *dir, const char *name, bool *found, struct err *e)
 {
-    char path[4096];
+    char path[TX_PATH_MAX];
     struct file f;
 
     *found = false;
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
-        return err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
+    tx_path(dir, name, path);
     enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
 
     if (rc)
@@ -329,9 +375,10 @@ static enum err_code read_phase(struct tx *tx, struct err *e)
 static enum err_code read_outcomes(struct tx *tx, struct err *e)
 {
     struct buf text = { 0 };
-    char *path = arena_format(&tx->arena, "%s/commit", tx->dir);
-    enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e)
-                            : err_set(e, ERR_NOMEM, tx->dir, "read a rewind: out of memory");
+    char path[TX_PATH_MAX];
+
+    tx_path(tx->dir, "commit", path);
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e);
 
     if (!rc && text.n != tx->n)
         rc = err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
@@ -345,23 +392,19 @@ enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct er
 {
     struct tx tx = { 0 };
     struct buf text = { 0 };
-    cJSON *root = NULL;
-    char *path = arena_format(&tx.arena, "%s/plan", dir);
-    enum err_code rc = path ? file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e)
-                            : err_set(e, ERR_NOMEM, dir, "read a rewind: out of memory");
+    char path[TX_PATH_MAX];
 
-    if (!rc) {
-        tx.dir = arena_copy(&tx.arena, (struct slice){ dir, strlen(dir) }).p;
-        tx.id = arena_copy(&tx.arena, (struct slice){ id, strlen(id) }).p;
-        root = cJSON_ParseWithLength(text.p, text.n);
-        if (!tx.dir || !tx.id || !get_plan(root, &tx))
-            rc = err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
-    }
+    tx.dir = arena_format(&tx.arena, "%s", dir);
+    tx.id = arena_format(&tx.arena, "%s", id);
+    tx_path(dir, "plan", path);
+    enum err_code rc = file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e);
+
+    if (!rc)
+        rc = parse_plan(buf_slice(&text), path, &tx, e);
     if (!rc)
         rc = read_phase(&tx, e);
     if (!rc && tx.phase >= TX_COMMITTED)
         rc = read_outcomes(&tx, e);
-    cJSON_Delete(root);
     buf_fini(&text);
     if (rc)
         tx_fini(&tx);

@@ -1,6 +1,7 @@
 #ifndef STORE_REWIND_TX_H
 #define STORE_REWIND_TX_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
@@ -61,18 +62,26 @@ struct tx {
     void *progress_arg;
 };
 
+/* Room for the name of a record's file: a record's directory may be as long as a name can be, and what is longer yet is
+ * refused by the system, never cut short by us. */
+enum { TX_PATH_MAX = PATH_MAX + NAME_MAX + 2 };
+void tx_path(const char *dir, const char *name, char out[TX_PATH_MAX]);
+
+/* Is there something to do for an entry of a preview? One transaction entry each, in their order. */
+bool tx_takes_part(const struct rewind_entry *x);
 /* So many of 2 n steps are done. */
 void tx_progress(const struct tx *tx, size_t done);
 /* The temporary name of entry i, in the directory of its path. */
 void tx_temp_name(const struct tx *tx, size_t i, char out[64]);
 struct file_id tx_id_of(const struct stat *st);
+struct file_id tx_id_seen(const struct rewind_seen *s);
+/* Of one size, too. */
+bool tx_same_file(struct file_id a, struct file_id b);
 
 /* ---- what a record keeps ---- */
 
-/* Says of each entry where its bytes lie. False: the sizes cannot be. */
+/* Says of each entry where its bytes lie in <dir>/kept. False: the sizes cannot be. */
 bool tx_lay_out(struct tx *tx);
-/* "<dir>/kept", in the arena; NULL without memory. */
-const char *tx_kept_path(struct tx *tx);
 /* The new file that holds the bytes: appended to by who stages, then closed durably with its name. */
 MUST_CHECK enum err_code tx_kept_open(const struct tx *tx, int *fd, struct err *e);
 MUST_CHECK enum err_code tx_kept_close(const struct tx *tx, int fd, struct err *e);
