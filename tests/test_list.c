@@ -23,11 +23,11 @@ static void on_80x24_it_shows_what_a_row_has(void **state)
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
         ">   type to filter",
-        "▌      NOW  Fix the payment retry loop                     fix/retry  ●",
-        "    2h ago  Payments: idempotency keys             #infra  main       3f",
-        "    1d ago  Refund flow, second try                        refunds    ⑂",
-        "    3d ago  Payment page copy                              -          !",
-        "    2w ago  Größere Änderungen am 設定 📦 Paket            ümlaut     ⚠ zz",
+        "▌      NOW  Fix the payment retry loop                         fix/retry  ●",
+        "    2h ago  Payments: idempotency keys                 #infra  main       3f",
+        "    1d ago  Refund flow, second try                            refunds    ⑂",
+        "    3d ago  Payment page copy                                  -          !",
+        "    2w ago  Größere Änderungen am 設定 📦 Paket                ümlaut     ⚠ zz",
         "",
         NULL,
     };
@@ -48,11 +48,11 @@ static void on_50x12_columns_give_way(void **state)
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees     5/5  recent",
         ">   type to filter",
-        "▌      NOW  Fix the payment retry loop  ●",
-        "    2h ago  Payments: idempotency keys  3f",
-        "    1d ago  Refund flow, second try     ⑂",
-        "    3d ago  Payment page copy           !",
-        "    2w ago  Größere Änderungen am 設…   ⚠ zz",
+        "▌      NOW  Fix the payment retry loop      ●",
+        "    2h ago  Payments: idempotency keys      3f",
+        "    1d ago  Refund flow, second try         ⑂",
+        "    3d ago  Payment page copy               !",
+        "    2w ago  Größere Änderungen am 設定 📦…  ⚠ zz",
         NULL,
     };
     struct shop x;
@@ -171,9 +171,9 @@ static void two_lines_tell_more_of_each_session(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "       NOW  Fix the payment retry loop                                ●",
+        "       NOW  Fix the payment retry loop                                    ●",
         "            fix/retry · 47 KB",
-        "▌   2h ago  Payments: idempotency keys                                3f",
+        "▌   2h ago  Payments: idempotency keys                                    3f",
         "▌           main · #infra · 1.1 MB",
         NULL,
     };

@@ -34,7 +34,7 @@ struct describe_job {
 };
 
 struct list_widths {
-    int dir, tag, branch, system;
+    int dir, tag, branch, system, flags;
     int left; /* of "3d left", once a session has few days left */
     const struct store_ops
         *only;    /* the system of all sessions so far; NULL: none yet, or several */

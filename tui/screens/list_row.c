@@ -16,6 +16,7 @@ enum {
     GAP = 2,
     TITLE_MIN = 24,
     FLAGS_W = 8,
+    FLAGS_MAX = 6,
     SIZE_W = 7,
     TAG_MAX = 12,
     KIN_MAX = 6,        /* steps that forks of forks are moved in */
@@ -52,6 +53,53 @@ static struct slice system_text(const struct session_row *row, char out[SYSTEM_T
     return text_slice(out);
 }
 
+/* How a session stands, each in a mark. */
+struct flag {
+    enum style style;
+    char text[16];
+};
+
+static size_t flags_of(const struct session_row *row, bool ascii, struct flag out[FLAGS_MAX])
+{
+    const uint32_t damage = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED;
+    const struct {
+        bool is;
+        enum style style;
+        const char *text, *ascii;
+    } known[FLAGS_MAX] = {
+        { row->flags & SESSION_LIVE, STYLE_LIVE, "●", "*" },
+        { row->flags & damage, STYLE_WARN, "⚠", "X" },
+        { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" },
+        { row->restorable > 0, STYLE_OK, NULL, NULL }, /* so many files, "3f" */
+        { row->flags & SESSION_FORK, STYLE_BRANCH, "⑂", "Y" },
+        { row->flags & SESSION_ARCHIVED, STYLE_DIM, "zz", "zz" },
+    };
+    size_t n = 0;
+
+    for (size_t i = 0; i < FLAGS_MAX; i++) {
+        if (!known[i].is)
+            continue;
+        out[n].style = known[i].style;
+        if (known[i].text)
+            snprintf(out[n].text, sizeof out[n].text, "%s", ascii ? known[i].ascii : known[i].text);
+        else
+            snprintf(out[n].text, sizeof out[n].text, "%uf", row->restorable);
+        n++;
+    }
+    return n;
+}
+
+static int flags_width(const struct session_row *row)
+{
+    struct flag flag[FLAGS_MAX];
+    size_t n = flags_of(row, false, flag);
+    int w = n > 0 ? (int)n - 1 : 0; /* what lies between them */
+
+    for (size_t i = 0; i < n; i++)
+        w += frame_width(text_slice(flag[i].text));
+    return w;
+}
+
 void list_widen(struct list_widths *w, const struct session_row *row, int64_t now_ms)
 {
     const struct store_ops *system = row->ref.store->ops;
@@ -64,6 +112,9 @@ void list_widen(struct list_widths *w, const struct session_row *row, int64_t no
     w->dir = wider(w->dir, path_last(row->cwd));
     w->branch = wider(w->branch, row->git_branch);
     w->system = wider(w->system, system_text(row, text));
+    int flags = flags_width(row);
+
+    w->flags = flags > w->flags ? flags : w->flags;
     if (row->tag.n > 0)
         w->tag = wider(w->tag, row->tag) < TAG_MAX ? wider(w->tag, row->tag) : TAG_MAX;
 }
@@ -85,7 +136,7 @@ static struct columns columns_for(const struct list *l, int w)
     const struct {
         int *w, want;
     } wants[] = {
-        { &c.flags_w, FLAGS_W },
+        { &c.flags_w, at_most(l->widths.flags, FLAGS_W) },
         { &c.size_w, l->sort == SORT_SIZE && !two_lines ? SIZE_W : 0 },
         { &c.left_w, two_lines ? 0 : l->widths.left },
         { &c.dir_w, l->scope == SCOPE_ALL && !two_lines ? at_most(l->widths.dir, limit) : 0 },
@@ -174,35 +225,19 @@ static struct rect draw_kinship(const struct list *l, struct frame *f, struct re
     return (struct rect){ r.y, r.x + in, r.h, r.w - in };
 }
 
-static int draw_flag(struct frame *f, int y, int x, int end, enum style style, const char *text)
-{
-    int w = frame_width((struct slice){ text, strlen(text) });
-
-    if (x + w > end)
-        return x;
-    frame_puts(f, y, x, w, style, text);
-    return x + w + 1;
-}
-
 static void draw_flags(struct frame *f, struct rect r, const struct session_row *row)
 {
-    char files[16] = "";
+    struct flag flag[FLAGS_MAX];
+    size_t n = flags_of(row, f->ascii, flag);
     int x = r.x, end = r.x + r.w;
 
-    if (row->flags & SESSION_LIVE)
-        x = draw_flag(f, r.y, x, end, STYLE_LIVE, f->ascii ? "*" : "●");
-    if (row->flags & (SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED))
-        x = draw_flag(f, r.y, x, end, STYLE_WARN, f->ascii ? "X" : "⚠");
-    if (row->flags & SESSION_INTERRUPTED)
-        x = draw_flag(f, r.y, x, end, STYLE_WARN, "!");
-    if (row->restorable > 0) {
-        snprintf(files, sizeof files, "%uf", row->restorable);
-        x = draw_flag(f, r.y, x, end, STYLE_OK, files);
+    for (size_t i = 0; i < n; i++) {
+        struct slice text = text_slice(flag[i].text);
+
+        if (x + frame_width(text) > end)
+            return;
+        x += frame_puts(f, r.y, x, end - x, flag[i].style, flag[i].text) + 1;
     }
-    if (row->flags & SESSION_FORK)
-        x = draw_flag(f, r.y, x, end, STYLE_BRANCH, f->ascii ? "Y" : "⑂");
-    if (row->flags & SESSION_ARCHIVED)
-        draw_flag(f, r.y, x, end, STYLE_DIM, "zz");
 }
 
 static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
