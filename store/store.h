@@ -15,6 +15,7 @@
 #include "store/finding.h"
 #include "store/fork.h"
 #include "store/host/host.h"
+#include "store/leftover.h"
 #include "store/live.h"
 #include "store/restore.h"
 #include "store/retrieve.h"
@@ -193,6 +194,10 @@ struct store_ops {
     /* The same for what lies in the scope's folders and belongs to no session. */
     enum err_code (*check_store)(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e);
+    /* Optional. What sessions of the scope left behind whose transcripts are gone (store/leftover.h); of every project
+     * also what nothing but an id belongs to. ERR_IO: somewhere one cannot look, so none can be said to be gone. */
+    enum err_code (*leftovers)(const struct store *st, const struct scope *scope, leftover_fn *fn,
+                               void *arg, struct err *e);
 
     /* Going back: optional. The points of the session, oldest first. */
     enum err_code (*checkpoints)(const struct store *st, const struct session_ref *ref,

@@ -31,7 +31,7 @@ static void it_begins_with_what_was_not_used_for_a_month(void **state)
     assert_non_null(strstr(screen_line(&x.s, 0), " cleanup  1 of 1 session ticked, 900 B"));
     assert_string_equal(screen_line(&x.s, 1), "   where           this repository's worktrees");
     assert_string_equal(screen_cursor_line(&x.s), "▌  not used for  ‹ 30d ›");
-    assert_non_null(strstr(screen_line(&x.s, 7), "[x]  1mo ago    900 B  Größere"));
+    assert_non_null(strstr(screen_line(&x.s, 8), "[x]  1mo ago    900 B  Größere"));
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Esc>");
     assert_true(screen_has(&x.s, "Fix the payment retry loop"));
@@ -60,6 +60,24 @@ static void a_rule_that_changes_changes_the_list_at_once(void **state)
     screen_close(&x.s);
 }
 
+/* The fakes know no orphans; what is asked for, and what is said, is the screen's. */
+static void only_orphans_excludes_the_rules_about_sessions(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<Down><Down><Down> "); /* archived */
+    screen_press(&x.s, "<Down> ");
+    assert_true(screen_has(&x.s, "only archived   [ ]"));
+    assert_true(screen_has(&x.s, "only orphaned   [x]"));
+    assert_true(screen_has(&x.s, "what sessions left behind that are gone themselves"));
+    assert_true(screen_has(&x.s, "Nothing is left behind by sessions that are gone"));
+    screen_press(&x.s, "<Up> ");
+    assert_true(screen_has(&x.s, "only orphaned   [ ]"));
+    screen_close(&x.s);
+}
+
 static void without_a_rule_nothing_is_ticked(void **state)
 {
     (void)state;
@@ -69,7 +87,7 @@ static void without_a_rule_nothing_is_ticked(void **state)
     screen_press(&x.s, "<C-x>c<Left><Left><Left><Left>");
     assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
     screen_press(&x.s, "d");
-    assert_true(screen_has(&x.s, "delete: no session is ticked"));
+    assert_true(screen_has(&x.s, "delete: nothing is ticked"));
     screen_press(&x.s, "<Right><Right>"); /* a week: the rule ticks */
     assert_true(screen_has(&x.s, "1 of 1 session ticked, 900 B"));
     screen_close(&x.s);
@@ -103,7 +121,7 @@ static void what_is_ticked_goes_after_one_question_that_names_it(void **state)
     assert_string_equal(screen_cursor_line(&x.s),
                         "▌ [x]   2h ago   1.1 MB  Payments: idempotency keys  ~/src/shop");
     screen_press(&x.s, " ");
-    assert_string_equal(screen_line(&x.s, 7),
+    assert_string_equal(screen_line(&x.s, 8),
                         "  [ ]   2h ago   1.1 MB  Payments: idempotency keys  ~/src/shop");
     screen_press(&x.s, "d");
     assert_true(screen_has(&x.s, "Move 3 sessions, 313 KB, to the trash?"));
@@ -166,7 +184,7 @@ static void what_was_unticked_stays_so_while_rules_change(void **state)
     screen_press(&x.s, "*");
     assert_true(screen_has(&x.s, "0 of 3 sessions ticked"));
     screen_press(&x.s, "d");
-    assert_true(screen_has(&x.s, "delete: no session is ticked"));
+    assert_true(screen_has(&x.s, "delete: nothing is ticked"));
     screen_close(&x.s);
 }
 
@@ -180,7 +198,7 @@ static void by_project_each_says_what_it_takes(void **state)
     assert_true(screen_has(&x.s, "by project"));
     assert_string_equal(screen_cursor_line(&x.s),
                         "▌ [x]            1.2 MB  ~/src/shop  4 sessions");
-    assert_string_equal(screen_line(&x.s, 12), "  [x]            293 KB  ~/src/shop-wt  1 session");
+    assert_string_equal(screen_line(&x.s, 13), "  [x]            293 KB  ~/src/shop-wt  1 session");
     screen_press(&x.s, " "); /* all of the project */
     assert_true(screen_has(&x.s, "1 of 5 sessions ticked, 293 KB"));
     screen_close(&x.s);
@@ -240,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_begins_with_what_was_not_used_for_a_month),
         cmocka_unit_test(a_rule_that_changes_changes_the_list_at_once),
+        cmocka_unit_test(only_orphans_excludes_the_rules_about_sessions),
         cmocka_unit_test(without_a_rule_nothing_is_ticked),
         cmocka_unit_test(any_age_and_size_can_be_typed),
         cmocka_unit_test(what_is_ticked_goes_after_one_question_that_names_it),

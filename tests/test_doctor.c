@@ -287,7 +287,7 @@ static void what_a_session_left_behind_is_told(void **state)
     folder_put(&w->folder, "config/file-history/" OTHER "/x@v1", SLICE("1"));
     folder_put(&w->folder, "config/file-history/not-an-id/x@v1", SLICE("1"));
     assert_string_equal(look(w), "orphan-folder orphan-backups ");
-    assert_non_null(strstr(w->why, "1 files, 2 bytes are left"));
+    assert_non_null(strstr(w->why, "1 file, 2 bytes are left"));
 }
 
 static void what_no_list_shows_is_told_with_the_reason(void **state)

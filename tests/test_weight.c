@@ -58,12 +58,31 @@ static void what_is_not_there_weighs_nothing(void **state)
     folder_remove(&f);
 }
 
+static void its_age_is_that_of_the_newest_thing_in_it(void **state)
+{
+    struct folder f;
+
+    (void)state;
+    folder_make(&f);
+    folder_put(&f, "d/a", SLICE("1"));
+    folder_put(&f, "d/e/b", SLICE("1"));
+    folder_mtime(&f, "d/a", INT64_C(1000000000));
+    folder_mtime(&f, "d/e/b", INT64_C(7000000000));
+    folder_mtime(&f, "d/e", INT64_C(2000000000));
+    folder_mtime(&f, "d", INT64_C(3000000000));
+
+    assert_int_equal(weigh(&f, "d").newest_ms, 7000);
+    assert_int_equal(weigh(&f, "gone").newest_ms, 0);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_weighs_what_its_files_do),
         cmocka_unit_test(what_a_link_leads_to_is_not_counted),
         cmocka_unit_test(what_is_not_there_weighs_nothing),
+        cmocka_unit_test(its_age_is_that_of_the_newest_thing_in_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

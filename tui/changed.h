@@ -1,6 +1,7 @@
 #ifndef TUI_CHANGED_H
 #define TUI_CHANGED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,7 @@ struct changed {
         text; /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
     struct name_list sessions; /* ids of those that are not what they were */
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
+    bool orphans;              /* SWEEP: no sessions, but what they left behind */
     size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
     char copy[64];             /* FORK: the id of the new session */
 };

@@ -74,6 +74,17 @@ static void words_of_log(struct words *w, const char *what, const struct changed
         snprintf(w->text, sizeof w->text, "%s%.*s", what, SLICE_ARG(text));
 }
 
+static void words_of_sweep(struct words *w, const struct changed *c, const char *size)
+{
+    int n =
+        snprintf(w->text, sizeof w->text, "moved to trash: %s%s%s, %s", c->orphans ? "what " : "",
+                 words_count(c->sessions.n).text, c->orphans ? " left behind" : "", size);
+
+    if (c->stayed > 0 && n > 0 && (size_t)n < sizeof w->text)
+        snprintf(w->text + n, sizeof w->text - (size_t)n, "; %zu stayed, used meanwhile",
+                 c->stayed);
+}
+
 struct words words_done(const struct model *m, const struct changed *c)
 {
     struct slice text = buf_slice(&c->text);
@@ -96,12 +107,7 @@ struct words words_done(const struct model *m, const struct changed *c)
         snprintf(w.text, sizeof w.text, "taken out of the archive: %s", n.text);
         break;
     case WISH_TRASH: snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size); break;
-    case WISH_SWEEP:
-        snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size);
-        if (c->stayed > 0)
-            snprintf(w.text, sizeof w.text, "moved to trash: %s, %s; %zu stayed, used meanwhile",
-                     n.text, size, c->stayed);
-        break;
+    case WISH_SWEEP: words_of_sweep(&w, c, size); break;
     case WISH_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
     case WISH_EMPTY: snprintf(w.text, sizeof w.text, "gone for good: %s, %s", n.text, size); break;
     case WISH_UNDO: words_of_log(&w, "taken back: ", c); break;

@@ -97,7 +97,7 @@ static enum err_code find_reason(struct sweep *s, struct sweep_item *item, bool 
     return rc;
 }
 
-static enum err_code say_age(struct buf *text, int64_t now_ms, int64_t then_ms)
+enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
 {
     int64_t hours = now_ms > then_ms ? (now_ms - then_ms) / HOUR_MS : 0;
     bool days = hours >= 2 * DAY_HOURS;
@@ -111,7 +111,7 @@ static enum err_code say_why(const struct sweep_rule *rule, const struct session
                              struct sweep *s, struct sweep_item *item)
 {
     struct buf text = { 0 };
-    enum err_code rc = say_age(&text, row->ref.store->env->now_ms, item->activity_ms);
+    enum err_code rc = sweep_age_text(&text, row->ref.store->env->now_ms, item->activity_ms);
 
     if (!rc && rule->copies)
         rc = buf_addf(&text, ", saved copies of its files");
@@ -167,7 +167,7 @@ static enum err_code weigh(const struct sweep_rule *rule, struct sweep *s, struc
     return rc;
 }
 
-static enum err_code add(struct sweep *s, const struct sweep_item *item, struct err *e)
+enum err_code sweep_add(struct sweep *s, const struct sweep_item *item, struct err *e)
 {
     struct sweep_item *list = arena_grow(&s->arena, s->item, s->n, sizeof *list);
 
@@ -198,7 +198,7 @@ static enum err_code take(struct finder *f, const struct session_row *row, bool 
     if (say_why(f->rule, row, s, &item))
         return no_memory(e);
     rc = find_reason(s, &item, copied, e);
-    return rc ? rc : add(s, &item, e);
+    return rc ? rc : sweep_add(s, &item, e);
 }
 
 /* ---- all of them ---- */
@@ -215,14 +215,13 @@ static enum err_code consider(size_t i, const struct session_row *row, void *arg
     return rc || !meant ? rc : take(f, row, listing_has_copies(f->order[i]), e);
 }
 
-enum err_code sweep_find(struct store *const stores[], size_t n, const struct sweep_rule *rule,
-                         struct sweep *out, struct err *e)
+static enum err_code find_sessions(struct store *const stores[], size_t n,
+                                   const struct sweep_rule *rule, struct sweep *s, struct err *e)
 {
     const struct listing_query q = { .scope = rule->scope,
                                      .since_ms = TIME_NONE,
                                      .before_ms = TIME_NONE };
-    struct sweep s = { 0 };
-    struct finder f = { .rule = rule, .sweep = &s };
+    struct finder f = { .rule = rule, .sweep = s };
     struct listing *l;
     size_t refs;
     enum err_code rc = listing_open(stores, n, &q, &l, e);
@@ -232,6 +231,16 @@ enum err_code sweep_find(struct store *const stores[], size_t n, const struct sw
     f.order = listing_refs(l, &refs);
     rc = crew_describe(&rule->scope, f.order, refs, CREW_AHEAD, consider, &f, e);
     listing_close(l);
+    return rc;
+}
+
+enum err_code sweep_find(struct store *const stores[], size_t n, const struct sweep_rule *rule,
+                         struct sweep *out, struct err *e)
+{
+    struct sweep s = { 0 };
+    enum err_code rc = rule->orphans ? sweep_orphans(stores, n, rule, &s, e)
+                                     : find_sessions(stores, n, rule, &s, e);
+
     if (rc)
         sweep_fini(&s);
     else

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lite/buf.h"
 #include "lite/err.h"
 #include "lite/slice.h"
 #include "store/scope.h"
@@ -29,6 +30,8 @@ struct sweep_rule {
     bool empty;          /* without a conversation */
     bool archived;       /* marked as archived */
     bool copies; /* only the saved copies of their files, by the age of those: the sessions stay */
+    bool
+        orphans; /* no sessions: what those left behind whose transcripts are gone (store/leftover.h) */
     const atomic_bool *cancel; /* set by another thread: ERR_CANCELLED; may be NULL */
 };
 
@@ -38,6 +41,7 @@ struct sweep_item {
     struct slice cwd;       /* the directory it was about; may be empty */
     struct weight weight;   /* of all its parts */
     int64_t activity_ms;
+    bool orphan;       /* no session: what one left behind; ref.path is the first part */
     const char *why;   /* what the rule found: "not used for 92 days, archived" */
     const char *stays; /* why it may not go; NULL: it may */
     bool chosen;       /* shall go: true at first where it may, the caller's to set */
@@ -51,7 +55,8 @@ struct sweep {
     size_t n;
 };
 
-/* Changes nothing. The stores must outlive the sweep. */
+/* Changes nothing. The stores must outlive the sweep. ERR_IO of orphans: where one cannot look, nothing can be said to
+ * be gone. */
 MUST_CHECK enum err_code sweep_find(struct store *const stores[], size_t n,
                                     const struct sweep_rule *rule, struct sweep *out,
                                     struct err *e);
@@ -68,6 +73,14 @@ size_t sweep_weight(const struct sweep *s, struct weight *w);
 MUST_CHECK enum err_code sweep_move(struct change_log *log, const struct store_env *env,
                                     struct sweep *s, struct trash_list *moved, struct err *e);
 
+/* Private to store/tidy/: adds an item, and says how long nothing was done to it. */
+MUST_CHECK enum err_code sweep_add(struct sweep *s, const struct sweep_item *item, struct err *e);
+MUST_CHECK enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms);
+/* sweep_orphans.c: those of all stores; and which of those chosen are not as they were shown, and stay. */
+MUST_CHECK enum err_code sweep_orphans(struct store *const stores[], size_t n,
+                                       const struct sweep_rule *rule, struct sweep *s,
+                                       struct err *e);
+MUST_CHECK enum err_code sweep_orphans_again(struct sweep *s, struct err *e);
 /* Private to store/tidy/: why nobody should move this session now. *stays is NULL when there is no reason, and
  * may live in the arena. */
 MUST_CHECK enum err_code sweep_live(const struct session_ref *ref, struct arena *a,

@@ -48,8 +48,10 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
         request ? ERR_OK : err_set(e, ERR_NOMEM, "", "move to the trash: out of memory");
     size_t n = 0;
 
+    if (!rc)
+        rc = sweep_orphans_again(s, e);
     for (size_t i = 0; i < s->n && !rc; i++) {
-        if (sweep_takes(&s->item[i]))
+        if (sweep_takes(&s->item[i]) && !s->item[i].orphan)
             rc = look_again(s, &s->item[i], e);
         if (!rc && sweep_takes(&s->item[i]))
             request[n++] = request_of(&s->item[i]);

@@ -9,6 +9,7 @@
  * weigh what their text does. */
 struct weight {
     int64_t files, bytes;
+    int64_t newest_ms; /* the newest mtime of what was looked at, directories too; 0: nothing was */
 };
 
 /* Adds to w. A path that is not there weighs nothing. */

@@ -47,7 +47,8 @@ static void answer_trash(struct screen *s, const struct effect *e)
 
 static bool rule_means(const struct screen *s, const struct sweep_rule *rule, const struct fake *f)
 {
-    return !f->gone && (rule->before_ms == TIME_NONE || s->now_ms - f->ago_ms < rule->before_ms) &&
+    return !f->gone && !rule->orphans &&
+           (rule->before_ms == TIME_NONE || s->now_ms - f->ago_ms < rule->before_ms) &&
            f->size + s->side_bytes > rule->larger_than && !rule->empty &&
            (!rule->archived || (f->flags & SESSION_ARCHIVED));
 }

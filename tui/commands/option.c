@@ -26,6 +26,7 @@ struct option_row {
 };
 
 /* clang-format off */
+_Static_assert(OPTION_COUNT <= 64, "an option is a bit of options.given");
 #define AT(member) offsetof(struct options, member)
 static const struct option_row table[OPTION_COUNT] = {
     [OPTION_DIRECTORY] = { NULL, 'C', KIND_TEXT, "DIR", AT(directory), "act as if started in DIR" },
@@ -61,7 +62,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_TO] = { "to", 0, KIND_TEXT, "MSG", AT(to), "the prompt or checkpoint to go back to" },
     [OPTION_MODE] = { "mode", 0, KIND_CHOICE, "code|conversation|both", AT(mode), "what goes back: files, the conversation, or both" },
     [OPTION_FILE] = { "file", 0, KIND_FILE, "PATH", 0, "only this file (may be repeated)" },
-    [OPTION_DRY_RUN] = { "dry-run", 0, KIND_FLAG, NULL, 0, "show what would happen and change nothing (the default)" },
+    [OPTION_DRY_RUN] = { "dry-run", 0, KIND_FLAG, NULL, 0, "show what would happen and change nothing" },
     [OPTION_APPLY] = { "apply", 0, KIND_FLAG, NULL, 0, "do it; an undo record is kept" },
     [OPTION_PLAN] = { "plan", 0, KIND_TEXT, "HASH", AT(plan), "only if the plan still is the one that was shown" },
     [OPTION_SKIP_REFUSED] = { "skip-refused", 0, KIND_FLAG, NULL, 0, "leave refused files as they are and do the rest" },
@@ -69,7 +70,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_ALLOW_OUTSIDE] = { "allow-outside", 0, KIND_FLAG, NULL, 0, "files outside the session's project too" },
     [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "settings, hooks, keys and start-up files too" },
     [OPTION_ENTIRE_RULE] = { "entire-rule", 0, KIND_FLAG, NULL, 0, "remove files as Entire itself did: ignored ones too (see README)" },
-    [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "also over a transcript that is newer here (undo gives it back)" },
+    [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "although something speaks against it (see above; undo takes it back)" },
     [OPTION_ONLY] = { "only", 0, KIND_FLAG, NULL, 0, "take back that turn alone, and keep what came after it" },
     [OPTION_INTO] = { "into", 0, KIND_TEXT, "DIR", AT(into), "write the files into this new directory instead" },
     [OPTION_NONE] = { "none", 0, KIND_FLAG, NULL, 0, "no tag any more" },
@@ -87,6 +88,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_INFERRED] = { "inferred", 0, KIND_FLAG, NULL, 0, "what the files were at the point itself, where that can only be inferred" },
     [OPTION_SPOKEN] = { "spoken", 0, KIND_FLAG, NULL, 0, "only what a person and the agent said: no tool results" },
     [OPTION_SAVED_FILES] = { "saved-files", 0, KIND_FLAG, NULL, 0, "only the saved copies of files; the sessions stay" },
+    [OPTION_ORPHANS] = { "orphans", 0, KIND_FLAG, NULL, 0, "only what sessions left behind whose transcripts are gone" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only what is older: 30d, 12h, 2w" },
     [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only what takes more room: 500k, 10M, 2G" },
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without a conversation" },

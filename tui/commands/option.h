@@ -74,6 +74,7 @@ enum option_id {
     OPTION_INFERRED,
     OPTION_SPOKEN,
     OPTION_SAVED_FILES,
+    OPTION_ORPHANS,
     OPTION_COUNT
 };
 

@@ -17,6 +17,7 @@ struct answer {
     struct sweep sweep;
     struct trash_list moved;
     bool applied;
+    bool orphans; /* what the rule means is no sessions */
 };
 
 static struct slice slice_of(const char *text)
@@ -41,12 +42,18 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
                                  .before_ms = TIME_NONE,
                                  .empty = option_given(o, OPTION_EMPTY),
                                  .copies = option_given(o, OPTION_SAVED_FILES),
+                                 .orphans = option_given(o, OPTION_ORPHANS),
                                  .archived = option_given(o, OPTION_ARCHIVED) };
-    if (!o->older_than)
-        return err_set(e, ERR_USAGE, "--older-than", "sweep: needs an age: 90d, 12h, 2w");
+    if (!o->older_than && !o->larger_than && !rule->empty && !rule->archived && !rule->orphans)
+        return err_set(e, ERR_USAGE, "--older-than",
+                       "sweep: needs an age (90d, 12h, 2w) or another rule");
+    if (rule->orphans && (rule->copies || rule->empty || rule->archived))
+        return err_set(e, ERR_USAGE, "--orphans",
+                       "sweep: goes with --older-than and --larger-than only");
     if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
         return err_set(e, ERR_USAGE, "--apply", "sweep: not together with --dry-run");
-    if (!when_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
+    if (o->older_than &&
+        !when_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
         return err_set(e, ERR_USAGE, o->older_than, "sweep: no age: 90d, 12h, 2w");
     if (o->larger_than && !size_parse(slice_of(o->larger_than), &rule->larger_than))
         return err_set(e, ERR_USAGE, o->larger_than, "sweep: no size: 500k, 10M, 2G");
@@ -54,6 +61,17 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
 }
 
 /* ---- JSON ---- */
+
+static void json_parts(struct jsonout *j, const struct sweep_item *item)
+{
+    jsonout_key(j, "orphan");
+    jsonout_bool(j, true);
+    jsonout_key(j, "parts");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < item->parts; i++)
+        jsonout_text(j, slice_of(item->part[i]));
+    jsonout_close(j, ']');
+}
 
 static void json_item(struct jsonout *j, const struct sweep_item *item,
                       const struct trash_item *trash)
@@ -67,6 +85,8 @@ static void json_item(struct jsonout *j, const struct sweep_item *item,
     int_member(j, "files", item->weight.files);
     int_member(j, "lastActivity", item->activity_ms);
     jsonout_member(j, "why", slice_of(item->stays ? item->stays : item->why));
+    if (item->orphan)
+        json_parts(j, item);
     if (trash)
         jsonout_member(j, "trashId", slice_of(trash->trash_id));
     jsonout_close(j, '}');
@@ -130,11 +150,27 @@ static enum err_code write_line(struct out *out, const struct sweep_item *item, 
     if (!rc)
         rc = out_add(out, SLICE("  "), e);
     if (!rc)
-        rc = line_column(item->title, TITLE_COLUMNS, out, e);
+        rc =
+            line_column(item->orphan ? SLICE("(left behind)") : item->title, TITLE_COLUMNS, out, e);
     if (!rc)
         rc = out_addf(out, e, "  %s%s\n", item->stays ? "stays: " : "",
                       item->stays ? item->stays : item->why);
     return rc ? rc : out_row(out, e);
+}
+
+/* What goes without its transcript is named, path by path. */
+static enum err_code write_parts(struct out *out, const struct sweep_item *item, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < item->parts && !rc; i++) {
+        rc = out_add(out, SLICE("                    "), e);
+        if (!rc)
+            rc = out_text(out, slice_of(item->part[i]), e);
+        if (!rc)
+            rc = out_add(out, SLICE("\n"), e);
+    }
+    return rc;
 }
 
 static enum err_code write_text(struct out *out, const struct answer *a, int64_t now_ms,
@@ -146,13 +182,15 @@ static enum err_code write_text(struct out *out, const struct answer *a, int64_t
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
-        rc = write_line(out, &a->sweep.item[i], now_ms, e);
+        if (!(rc = write_line(out, &a->sweep.item[i], now_ms, e)) && a->sweep.item[i].orphan)
+            rc = write_parts(out, &a->sweep.item[i], e);
     if (rc)
         return rc;
     size_text(w.bytes, size);
-    return out_addf(out, e, "%s: %zu session%s, %s%s\n",
-                    a->applied ? "moved to trash" : "would go to the trash", n, n == 1 ? "" : "s",
-                    size,
+    return out_addf(out, e, "%s: %s%zu session%s%s, %s%s\n",
+                    a->applied ? "moved to trash" : "would go to the trash",
+                    a->orphans ? "what " : "", n, n == 1 ? "" : "s",
+                    a->orphans ? " left behind" : "", size,
                     n == 0       ? ""
                     : a->applied ? " (take it back: reprise undo)"
                                  : " (do it: --apply)");
@@ -183,6 +221,7 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     rc = read_rule(in, &s.scope, &rule, e);
+    a.orphans = !rc && rule.orphans;
     if (!rc)
         rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
     if (!rc && option_given(&in->options, OPTION_APPLY))

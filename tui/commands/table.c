@@ -197,12 +197,17 @@ const struct command commands_table[] = {
             "is changed\n"
             "without --apply. Sessions that an agent may be writing to stay. What was moved "
             "can be taken\n"
-            "back: reprise undo. With --saved-files only saved copies of files go, by the age of "
-            "their\n"
-            "directory (ExAthena's own cleanup takes those older than 30 days at every start).\n",
-        .options = BIT(OLDER_THAN) | BIT(SAVED_FILES) | BIT(EMPTY) | BIT(LARGER_THAN) |
-                   BIT(ARCHIVED) | BIT(DRY_RUN) | BIT(APPLY) | BIT(NO_PROGRAMMATIC) |
-                   BIT(NO_WORKTREES),
+            "back: reprise undo. Any of the rules will do, and of several all must hold.\n"
+            "With --orphans no sessions are meant but what those left behind whose transcripts "
+            "are gone: side\n"
+            "directories, saved copies of files and the like (kept by id alone: with --all). With "
+            "--saved-files\n"
+            "only saved copies of files go, by the age of their directory (ExAthena's own cleanup "
+            "takes those\n"
+            "older than 30 days at every start).\n",
+        .options = BIT(OLDER_THAN) | BIT(SAVED_FILES) | BIT(ORPHANS) | BIT(EMPTY) |
+                   BIT(LARGER_THAN) | BIT(ARCHIVED) | BIT(DRY_RUN) | BIT(APPLY) |
+                   BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
         .run = sweep_run,
     },
     {

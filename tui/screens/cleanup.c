@@ -174,7 +174,7 @@ const char *cleanup_unavailable(const struct cleanup *c, enum action a)
         return "the sessions are still being looked at";
     if (c->error.code)
         return "the sessions could not be looked at";
-    return cleanup_sum(c, 0, c->lines).ticked > 0 ? NULL : "no session is ticked";
+    return cleanup_sum(c, 0, c->lines).ticked > 0 ? NULL : "nothing is ticked";
 }
 
 /* ---- the rules ---- */
@@ -273,6 +273,7 @@ static void ask_trash(struct model *m)
     struct dialog *d = &m->dialog;
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
     const char *why = cleanup_unavailable(c, ACT_TRASH);
+    bool orphans = c->rules.orphans;
     char size[SIZE_TEXT], title[DIALOG_TEXT], rules[200];
 
     if (why) {
@@ -281,7 +282,8 @@ static void ask_trash(struct model *m)
     }
     size_text(sum.ticked_bytes, size);
     rules_text(&c->rules, rules, sizeof rules);
-    snprintf(title, sizeof title, "Move %s, %s, to the trash?", words_count(sum.ticked).text, size);
+    snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",
+             words_count(sum.ticked).text, orphans ? " left behind" : "", size);
     dialog_begin(d, title, trash_answer);
     dialog_line(d, "Those ticked, %s.", rules);
     if (sum.n > sum.ticked)
@@ -291,7 +293,10 @@ static void ask_trash(struct model *m)
                 sum.ticked == 1 ? "it waits" : "they wait", sum.ticked == 1 ? "it" : "them");
     dialog_offer(d, CHOICE_CANCEL,
                  sum.ticked == 1 ? "leave it where it is" : "leave them where they are");
-    dialog_offer(d, CHOICE_DO, "move %s to the trash", words_count(sum.ticked).text);
+    if (orphans)
+        dialog_offer(d, CHOICE_DO, "move it to the trash");
+    else
+        dialog_offer(d, CHOICE_DO, "move %s to the trash", words_count(sum.ticked).text);
     view_push(m, VIEW_DIALOG);
 }
 

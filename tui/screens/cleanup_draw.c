@@ -45,8 +45,11 @@ static void draw_title(const struct model *m, struct frame *f)
     if (c->lines == 0)
         return;
     size_text(sum.ticked_bytes, size);
-    snprintf(text, sizeof text, "%zu of %zu session%s ticked, %s", sum.ticked, sum.n,
-             sum.n == 1 ? "" : "s", size);
+    snprintf(text, sizeof text, "%zu of %zu %s ticked, %s", sum.ticked, sum.n,
+             c->rules.orphans ? "left behind"
+             : sum.n == 1     ? "session"
+                              : "sessions",
+             size);
     frame_puts(f, 0, x, end - x - 1, STYLE_TEXT, text);
     if (x + frame_width(text_slice(text)) + 2 < end)
         frame_puts(f, 0, end, f->cols - end, STYLE_DIM, sort);
@@ -175,6 +178,8 @@ static void draw_detail(const struct model *m, struct frame *f)
     struct rect r = { f->rows - 2, 1, 1, f->cols - 2 };
     char text[600];
 
+    if (c->at < RULE_COUNT)
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, text_slice(rule_help((enum rule)c->at)));
     if (c->at < RULE_COUNT || c->at - RULE_COUNT >= c->lines || c->line[c->at - RULE_COUNT].head)
         return;
     const struct sweep_item *item = &c->sweep->item[c->line[c->at - RULE_COUNT].item];
@@ -195,7 +200,9 @@ static void draw_nothing(const struct cleanup *c, struct frame *f)
         err_format(&c->error, text, sizeof text);
         frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, text_slice(text));
     } else if (c->sweep && c->asked == 0) {
-        frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG, "No session fits these rules");
+        frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG,
+                   c->rules.orphans ? "Nothing is left behind by sessions that are gone"
+                                    : "No session fits these rules");
         frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,
                    "Left and right change a rule, Enter takes any value.");
     }

@@ -25,7 +25,10 @@ const char *cleanup_sort_name(enum cleanup_sort sort)
 /* What the session says it was about, else the folder it lies in. */
 struct slice cleanup_project(const struct sweep_item *item)
 {
-    return item->cwd.n > 0 ? item->cwd : item->ref.folder;
+    if (item->cwd.n > 0)
+        return item->cwd;
+    return item->orphan && item->ref.folder.n == 0 ? SLICE("of no known project")
+                                                   : item->ref.folder;
 }
 
 static int compare_texts(struct slice a, struct slice b)

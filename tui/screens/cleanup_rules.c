@@ -28,9 +28,27 @@ const char *rule_name(enum rule rule)
         [RULE_LARGER] = "larger than",
         [RULE_EMPTY] = "only empty",
         [RULE_ARCHIVED] = "only archived",
+        [RULE_ORPHANS] = "only orphaned",
     };
 
     return names[rule];
+}
+
+const char *rule_help(enum rule rule)
+{
+    static const char *const texts[] = {
+        [RULE_SCOPE] =
+            "sessions of this directory, of the repository's worktrees, or of all projects",
+        [RULE_OLDER] = "how long nothing was said in them",
+        [RULE_LARGER] = "what all the files of a session take together",
+        [RULE_EMPTY] = "sessions in which nothing was ever said",
+        [RULE_ARCHIVED] = "sessions that were put aside",
+        [RULE_ORPHANS] =
+            "what sessions left behind that are gone themselves: side directories, saved "
+            "copies of files",
+    };
+
+    return texts[rule];
 }
 
 static const char *scope_text(enum scope_kind scope)
@@ -56,7 +74,7 @@ void rule_value(const struct cleanup_rules *r, enum rule rule, char *out, size_t
 
 bool rule_is_tick(enum rule rule)
 {
-    return rule == RULE_EMPTY || rule == RULE_ARCHIVED;
+    return rule == RULE_EMPTY || rule == RULE_ARCHIVED || rule == RULE_ORPHANS;
 }
 
 bool rule_is_set(const struct cleanup_rules *r, enum rule rule)
@@ -66,13 +84,14 @@ bool rule_is_set(const struct cleanup_rules *r, enum rule rule)
     case RULE_LARGER: return r->larger[0] != '\0';
     case RULE_EMPTY: return r->empty;
     case RULE_ARCHIVED: return r->archived;
+    case RULE_ORPHANS: return r->orphans;
     default: return true;
     }
 }
 
 bool rules_limit(const struct cleanup_rules *r)
 {
-    return r->older[0] || r->larger[0] || r->empty || r->archived;
+    return r->older[0] || r->larger[0] || r->empty || r->archived || r->orphans;
 }
 
 static bool step_scope(struct cleanup_rules *r, int way)
@@ -102,14 +121,28 @@ static bool step_text(char value[RULE_TEXT], const char *const values[], int n, 
     return true;
 }
 
+static void turn_tick(struct cleanup_rules *r, enum rule rule)
+{
+    bool *tick = rule == RULE_EMPTY      ? &r->empty
+                 : rule == RULE_ARCHIVED ? &r->archived
+                                         : &r->orphans;
+
+    *tick = !*tick;
+    if (*tick && rule == RULE_ORPHANS)
+        r->empty = r->archived = false;
+    else if (*tick)
+        r->orphans = false;
+}
+
 bool rule_step(struct cleanup_rules *r, enum rule rule, int way)
 {
     switch (rule) {
     case RULE_SCOPE: return step_scope(r, way);
     case RULE_OLDER: return step_text(r->older, ages, AGES, way);
     case RULE_LARGER: return step_text(r->larger, sizes, SIZES, way);
-    case RULE_EMPTY: r->empty = !r->empty; return true;
-    case RULE_ARCHIVED: r->archived = !r->archived; return true;
+    case RULE_EMPTY:
+    case RULE_ARCHIVED:
+    case RULE_ORPHANS: turn_tick(r, rule); return true;
     case RULE_COUNT: break;
     }
     return false;
@@ -142,7 +175,9 @@ const char *rule_type(struct cleanup_rules *r, enum rule rule, struct slice text
 
 struct sweep_rule rules_make(const struct cleanup_rules *r, int64_t now_ms)
 {
-    struct sweep_rule rule = { .before_ms = TIME_NONE, .empty = r->empty, .archived = r->archived };
+    struct sweep_rule rule = {
+        .before_ms = TIME_NONE, .empty = r->empty, .archived = r->archived, .orphans = r->orphans
+    };
 
     if (r->older[0] && !when_parse(text_slice(r->older), now_ms, &rule.before_ms))
         rule.before_ms = TIME_NONE;
@@ -153,7 +188,8 @@ struct sweep_rule rules_make(const struct cleanup_rules *r, int64_t now_ms)
 
 void rules_text(const struct cleanup_rules *r, char *out, size_t cap)
 {
-    snprintf(out, cap, "in %s%s%s%s%s%s%s", scope_text(r->scope),
+    snprintf(out, cap, "in %s%s%s%s%s%s%s%s", scope_text(r->scope),
              r->older[0] ? ", not used for " : "", r->older, r->larger[0] ? ", larger than " : "",
-             r->larger, r->empty ? ", empty" : "", r->archived ? ", archived" : "");
+             r->larger, r->empty ? ", empty" : "", r->archived ? ", archived" : "",
+             r->orphans ? ", left behind" : "");
 }

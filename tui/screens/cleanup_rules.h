@@ -11,7 +11,15 @@
 
 /* The rules of a cleanup as a person sets them: each has a few values to step through, and two take any that is
  * typed. */
-enum rule { RULE_SCOPE, RULE_OLDER, RULE_LARGER, RULE_EMPTY, RULE_ARCHIVED, RULE_COUNT };
+enum rule {
+    RULE_SCOPE,
+    RULE_OLDER,
+    RULE_LARGER,
+    RULE_EMPTY,
+    RULE_ARCHIVED,
+    RULE_ORPHANS, /* excludes the two before: what is left behind is neither */
+    RULE_COUNT
+};
 
 enum { RULE_TEXT = 32 };
 
@@ -19,12 +27,14 @@ struct cleanup_rules {
     enum scope_kind scope;
     char older[RULE_TEXT];  /* "30d"; "": of any age */
     char larger[RULE_TEXT]; /* "10M"; "": of any size */
-    bool empty, archived;
+    bool empty, archived, orphans;
 };
 
 /* What a cleanup begins with: a month old, in the scope of the list. */
 void rules_begin(struct cleanup_rules *r, enum scope_kind scope);
 const char *rule_name(enum rule rule);
+/* What it means, in a sentence. */
+const char *rule_help(enum rule rule);
 /* Its value as a person reads it; a rule that is a tick has none. */
 void rule_value(const struct cleanup_rules *r, enum rule rule, char *out, size_t cap);
 bool rule_is_tick(enum rule rule);

@@ -253,6 +253,7 @@ static enum err_code sweep_chosen(struct doing *d, struct err *e)
         rc = note_session(d, (struct slice){ id, strlen(id) }, e);
     }
     d->out->stayed = chosen - moved.n;
+    d->out->orphans = d->q->sweep->n > 0 && d->q->sweep->item[0].orphan;
     if (!rc && moved.n == 0)
         rc = err_set(e, ERR_STALE, "", "clean up: the sessions were used meanwhile, and stay");
     trash_list_fini(&moved);

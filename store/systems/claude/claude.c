@@ -164,6 +164,7 @@ const struct store_ops claude_ops = {
     .live = claude_live,
     .check = claude_check,
     .check_store = claude_check_store,
+    .leftovers = claude_leftovers,
     .checkpoints = claude_checkpoints,
     .count_lines = claude_count_lines,
     .plan = claude_plan,

@@ -113,6 +113,8 @@ enum err_code claude_live(const struct store *st, const struct session_ref *ref,
 /* Looking for damage. */
 enum err_code claude_check(const struct store *st, const struct session_ref *ref,
                            const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
+enum err_code claude_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
+                               void *arg, struct err *e);
 enum err_code claude_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
                                  void *arg, struct err *e);
 

@@ -122,22 +122,25 @@ enum err_code exathena_check(const struct store *st, const struct session_ref *r
 
 /* ---- what belongs to no session ---- */
 
-static enum err_code check_history(const struct store *st, const struct scope *scope,
-                                   const char *name, finding_fn *fn, void *arg, struct err *e)
-{
-    const struct exathena *x = exathena_of(st);
-    struct arena a = { 0 };
-    struct slice id = { name, strlen(name) };
-    struct session_ref ref;
-    struct finding f = { .kind = FINDING_ORPHAN_BACKUPS,
-                         .session = id,
-                         .path = arena_format(&a, "%s/%s", x->history, name),
-                         .why = "saved copies of files of a session whose log is gone" };
-    enum err_code rc = exathena_find(st, scope, id, &a, &ref, NULL);
+struct telling {
+    finding_fn *fn;
+    void *arg;
+};
 
-    if (rc == ERR_NOT_FOUND || rc == ERR_USAGE)
-        rc = f.path ? fn(&f, arg, e) : err_set(e, ERR_NOMEM, x->history, "look for damage");
-    arena_fini(&a);
+static enum err_code tell_left(const struct leftover *left, void *arg, struct err *e)
+{
+    const struct telling *t = arg;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < left->parts && !rc; i++) {
+        const struct finding f = { .kind = FINDING_ORPHAN_BACKUPS,
+                                   .session = left->id,
+                                   .path = left->part[i],
+                                   .why = "the session's log is gone, and this is left (see: sweep "
+                                          "--orphans)" };
+
+        rc = t->fn(&f, t->arg, e);
+    }
     return rc;
 }
 
@@ -165,17 +168,14 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
     const struct exathena *x = exathena_of(st);
     struct dirent *entry;
     enum err_code rc = ERR_OK;
-    DIR *dir = opendir(x->history);
+    struct telling telling = { fn, arg };
+    DIR *dir = opendir(x->sessions);
 
-    while (dir && !rc && (entry = readdir(dir)))
-        if (entry->d_name[0] != '.')
-            rc = check_history(st, scope, entry->d_name, fn, arg, e);
-    if (dir)
-        closedir(dir);
-    dir = opendir(x->sessions);
     while (dir && !rc && (entry = readdir(dir)))
         rc = check_name(x, entry->d_name, fn, arg, e);
     if (dir)
         closedir(dir);
+    if (!rc && dir) /* where the logs cannot be looked at, none is known to be gone */
+        rc = exathena_leftovers(st, scope, tell_left, &telling, e);
     return rc;
 }

@@ -13,8 +13,6 @@
 
 enum { SUFFIX = sizeof EXATHENA_SUFFIX - 1 };
 
-/* The project of a store is what its sessions belong to. A scope means it when it names the project, something inside
- * of it, or a worktree. */
 static bool within(const char *project, struct slice dir)
 {
     size_t n = strlen(project);
@@ -24,7 +22,7 @@ static bool within(const char *project, struct slice dir)
     return dir.n >= n && memcmp(dir.p, project, n) == 0 && (dir.n == n || dir.p[n] == '/');
 }
 
-static bool in_scope(const struct exathena *x, const struct scope *scope)
+bool exathena_in_scope(const struct exathena *x, const struct scope *scope)
 {
     char real[PATH_MAX];
     const char *project = realpath(x->project, real) ? real : x->project;
@@ -86,7 +84,7 @@ enum err_code exathena_enumerate(const struct store *st, const struct scope *sco
     struct dirent *entry;
     enum err_code rc = ERR_OK;
     bool more = true;
-    DIR *dir = in_scope(x, scope) ? opendir(x->sessions) : NULL;
+    DIR *dir = exathena_in_scope(x, scope) ? opendir(x->sessions) : NULL;
 
     if (!dir)
         return ERR_OK;
@@ -123,7 +121,7 @@ enum err_code exathena_find(const struct store *st, const struct scope *scope, s
 
     if (!exathena_is_id(id))
         return err_set(e, ERR_USAGE, "", "find session: not an id of ExAthena");
-    if (!in_scope(x, scope))
+    if (!exathena_in_scope(x, scope))
         return err_set(e, ERR_NOT_FOUND, x->sessions, "find session: of another project");
     return fill(st, arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, x->sessions, SLICE_ARG(id)), id, a,
                 ref, e);

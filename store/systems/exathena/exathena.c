@@ -198,6 +198,7 @@ const struct store_ops exathena_ops = {
     .live = exathena_live,
     .check = exathena_check,
     .check_store = exathena_check_store,
+    .leftovers = exathena_leftovers,
     .checkpoints = exathena_checkpoints,
     .plan = exathena_plan,
     .plan_inferred = exathena_plan_inferred,

@@ -37,6 +37,10 @@ void exathena_draw_id(char *out, size_t n);
 /* <path of the transcript without its suffix>, the session's own directory; NULL without memory. */
 const char *exathena_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
+/* The project of a store is what its sessions belong to. A scope means it when it names the project, something inside
+ * of it, or a worktree. */
+bool exathena_in_scope(const struct exathena *x, const struct scope *scope);
+
 /* The members of exathena_ops, one file each. */
 enum err_code exathena_enumerate(const struct store *st, const struct scope *scope,
                                  session_ref_fn *fn, void *arg, struct err *e);
@@ -78,6 +82,8 @@ enum err_code exathena_live(const struct store *st, const struct session_ref *re
 /* Looking for damage. */
 enum err_code exathena_check(const struct store *st, const struct session_ref *ref,
                              const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
+enum err_code exathena_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
+                                 void *arg, struct err *e);
 enum err_code exathena_check_store(const struct store *st, const struct scope *scope,
                                    finding_fn *fn, void *arg, struct err *e);
 

@@ -1,0 +1,183 @@
+#include <string.h>
+
+#include "lite/time.h"
+#include "store/tidy/sweep.h"
+
+/* What sessions left behind. Its age is that of the newest thing in it, and what was touched within a day stays: an
+ * agent that begins a session makes the directories before the transcript. */
+
+#define DAY_MS (INT64_C(24) * 60 * 60 * 1000)
+
+struct finder {
+    const struct sweep_rule *rule;
+    const struct store *store;
+    struct sweep *sweep;
+};
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "look for what is left behind: out of memory");
+}
+
+static enum err_code weigh(const char *const *part, size_t n, struct weight *w, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *w = (struct weight){ 0 };
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = weight_add(part[i], w, e);
+    return rc;
+}
+
+static const char *keep(struct arena *a, const char *text)
+{
+    return text ? arena_copy(a, (struct slice){ text, strlen(text) }).p : NULL;
+}
+
+/* False without memory. */
+static bool copy_parts(struct arena *a, const struct leftover *left, struct sweep_item *item)
+{
+    item->part = arena_alloc(a, left->parts * sizeof *item->part);
+    if (!item->part)
+        return false;
+    for (item->parts = 0; item->parts < left->parts; item->parts++)
+        if (!(item->part[item->parts] = keep(a, left->part[item->parts])))
+            return false;
+    item->ref.path = (struct slice){ item->part[0], strlen(item->part[0]) };
+    item->ref.id = arena_copy(a, left->id);
+    item->ref.folder = arena_copy(a, left->folder);
+    return item->ref.id.p && item->ref.folder.p;
+}
+
+/* False without memory. */
+static bool say_why(struct arena *a, int64_t now_ms, struct sweep_item *item)
+{
+    struct buf text = { 0 };
+
+    if (!sweep_age_text(&text, now_ms, item->activity_ms) &&
+        !buf_addf(&text, ", its session's transcript is gone"))
+        item->why = arena_copy(a, buf_slice(&text)).p;
+    buf_fini(&text);
+    return item->why;
+}
+
+static enum err_code take(const struct leftover *left, void *arg, struct err *e)
+{
+    struct finder *f = arg;
+    struct arena *a = &f->sweep->arena;
+    int64_t now_ms = f->store->env->now_ms;
+    struct sweep_item item = {
+        .orphan = true, .ref = { .store = f->store }, .title = SLICE(""), .cwd = SLICE("")
+    };
+
+    if (f->rule->cancel && atomic_load(f->rule->cancel))
+        return ERR_CANCELLED;
+    enum err_code rc = weigh(left->part, left->parts, &item.weight, e);
+
+    item.activity_ms = item.weight.newest_ms;
+    if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||
+        (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
+        return rc;
+    if (!copy_parts(a, left, &item) || !say_why(a, now_ms, &item))
+        return no_memory(e);
+    if (left->stays)
+        item.stays = keep(a, left->stays);
+    else if (item.activity_ms > now_ms - DAY_MS)
+        item.stays = "it was touched within the last day: a session may be beginning";
+    if (left->stays && !item.stays)
+        return no_memory(e);
+    item.chosen = !item.stays;
+    return sweep_add(f->sweep, &item, e);
+}
+
+enum err_code sweep_orphans(struct store *const stores[], size_t n, const struct sweep_rule *rule,
+                            struct sweep *s, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        struct finder f = { rule, stores[i], s };
+
+        if (stores[i]->ops->leftovers)
+            rc = stores[i]->ops->leftovers(stores[i], &rule->scope, take, &f, e);
+    }
+    return rc;
+}
+
+/* ---- once more ---- */
+
+struct again {
+    struct sweep *sweep;
+    const struct store *store;
+    bool *left; /* by item: it still is left behind */
+    size_t at;  /* they mostly come in the order of the items */
+};
+
+static struct sweep_item *item_of(struct again *a, struct slice id)
+{
+    const struct sweep *s = a->sweep;
+
+    for (size_t tried = 0; tried < s->n; tried++, a->at++) {
+        struct sweep_item *item = &s->item[a->at % s->n];
+
+        if (item->ref.store == a->store && slice_eq(item->ref.id, id))
+            return item;
+    }
+    return NULL;
+}
+
+static enum err_code look(const struct leftover *left, void *arg, struct err *e)
+{
+    struct again *a = arg;
+    struct sweep_item *item = item_of(a, left->id);
+
+    if (!item)
+        return ERR_OK;
+    a->left[item - a->sweep->item] = true;
+    if (left->stays && !(item->stays = keep(&a->sweep->arena, left->stays)))
+        return no_memory(e);
+    return ERR_OK;
+}
+
+static enum err_code compare(struct sweep_item *item, bool left, struct err *e)
+{
+    struct weight now;
+    enum err_code rc = weigh(item->part, item->parts, &now, e);
+
+    if (rc || item->stays)
+        return rc;
+    if (!left)
+        item->stays = "its session is there again, or all of it is gone";
+    else if (now.files != item->weight.files || now.bytes != item->weight.bytes ||
+             now.newest_ms != item->weight.newest_ms)
+        item->stays = "it changed after it was looked at";
+    return ERR_OK;
+}
+
+/* Has a store's turn come already, with an item before? */
+static bool was_asked(const struct sweep *s, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (s->item[k].ref.store == s->item[i].ref.store)
+            return true;
+    return false;
+}
+
+enum err_code sweep_orphans_again(struct sweep *s, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    bool *left = arena_zalloc(&s->arena, s->n * sizeof *left + 1);
+    enum err_code rc = left ? ERR_OK : no_memory(e);
+
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        const struct store *st = s->item[i].ref.store;
+        struct again a = { .sweep = s, .store = st, .left = left, .at = i };
+
+        if (s->item[i].orphan && !was_asked(s, i))
+            rc = st->ops->leftovers(st, &everywhere, look, &a, e);
+    }
+    for (size_t i = 0; i < s->n && !rc; i++)
+        if (s->item[i].orphan && sweep_takes(&s->item[i]))
+            rc = compare(&s->item[i], left[i], e);
+    return rc;
+}
