@@ -28,7 +28,8 @@ struct checkpoint {
     bool shell;   /* commands ran between here and the next: their changes are not covered */
     bool counted; /* the lines that changed from here to the next point are known: */
     unsigned insertions, deletions;
-    const char *why; /* why it cannot be restored; NULL: it can */
+    const char *why;     /* why it cannot be restored; NULL: it can */
+    struct slice record; /* the system's own record of it, one JSON object; empty: there is none */
 };
 
 struct checkpoint_list {

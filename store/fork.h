@@ -11,13 +11,16 @@ struct fork_request {
     struct slice at;    /* up to this message, itself included; empty: all of it */
     struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
     bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
+    const char
+        *folder; /* the existing directory that the copy goes into; NULL: beside its source */
 };
 
 /* Where the copy will be once the change is done. Texts live in the change. */
 struct fork_result {
     struct slice id;
     const char *path;
-    const char *staged;       /* the copy until then ... */
+    const char *system; /* whose session the copy is; NULL: of the same system as its source */
+    const char *staged; /* the copy until then ... */
     const char *staged_files; /* ... and the saved copies of its files; NULL: there are none */
 };
 

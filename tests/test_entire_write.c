@@ -9,6 +9,8 @@
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/committed_write.h"
 #include "store/systems/entire/godoc.h"
+#include "store/systems/entire/links.h"
+#include "store/systems/entire/names.h"
 #include "store/systems/entire/redact.h"
 #include "store/systems/entire/state_write.h"
 #include "store/systems/entire/temporary.h"
@@ -155,7 +157,27 @@ static git_oid rebuilt_tree(git_repository *repo, git_commit *c)
     return out;
 }
 
-/* Row 55: the commits of a real branch, made again from what they say. */
+/* Row 7: the branch that it was condensed from was named for the commit below the one that carries it. */
+static void assert_shadow_named(git_repository *repo, struct slice checkpoint, struct slice shadow)
+{
+    struct arena a = { 0 };
+    struct links links;
+    git_commit *c = NULL;
+    char hex[GIT_OID_HEXSZ + 1], name[ENTIRE_SHADOW_NAME];
+
+    assert_int_equal(links_read(repo, &a, &links, NULL), ERR_OK);
+    const struct link *link = links_find(&links, checkpoint);
+
+    assert_non_null(link);
+    assert_int_equal(git_commit_lookup(&c, repo, &link->commit), 0);
+    git_oid_tostr(hex, sizeof hex, git_commit_parent_id(c, 0));
+    entire_shadow_name(text_of(hex), SLICE(""), name);
+    assert_bytes(text_of(name), shadow);
+    git_commit_free(c);
+    arena_fini(&a);
+}
+
+/* Rows 7 and 55: the commits of a real branch, made again from what they say. */
 static void real_commits_come_out_byte_for_byte(void **state)
 {
     (void)state;
@@ -189,6 +211,7 @@ static void real_commits_come_out_byte_for_byte(void **state)
             };
 
             assert_int_equal(committed_message(&s, &message), ERR_OK);
+            assert_shadow_named(repo, s.checkpoint, s.shadow);
             up = *git_commit_parent_id(c, 0);
         } else {
             assert_int_equal(buf_add(&message, text_of(committed_first_message)), ERR_OK);

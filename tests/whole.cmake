@@ -11,6 +11,10 @@ script(exathena recorded exathena.py $<TARGET_FILE:reprise>)
 # Go directory sessions: the lists of their format.
 script(goat recorded goat.py $<TARGET_FILE:reprise>)
 
+# Entire: the conformance list of its format, by the numbers.
+script(entire recorded entire.py $<TARGET_FILE:reprise>
+    $<IF:$<BOOL:${REPRISE_SANITIZE}>,-,$<TARGET_FILE:inject>>)
+
 # The program in a real terminal.
 add_executable(demo_store support/demo_store.c)
 target_link_libraries(demo_store PRIVATE store)

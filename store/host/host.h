@@ -73,6 +73,8 @@ struct host_checkpointed {
     struct slice id; /* of the checkpoint; where a system has no ids of their own: the message's */
     size_t files;    /* saved, those that were not there included */
     size_t fresh;    /* of these: copies that were not there yet */
+    const char *
+        warning; /* what the person should know (another session works there too), in the arena; NULL: nothing */
 };
 
 struct host_setting {

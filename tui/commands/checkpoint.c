@@ -2,6 +2,7 @@
 
 #include "lite/jsonout.h"
 #include "store/host/host.h"
+#include "tui/commands/report.h"
 #include "tui/commands/sessions.h"
 
 static struct slice text_of(const char *text)
@@ -24,6 +25,8 @@ static enum err_code write_answer(struct invocation *in, struct slice session,
     jsonout_int(&j, (int64_t)done->files);
     jsonout_key(&j, "fresh");
     jsonout_int(&j, (int64_t)done->fresh);
+    if (done->warning)
+        jsonout_member(&j, "warning", text_of(done->warning));
     jsonout_close(&j, '}');
     return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
                 : out_add(&in->out, SLICE("\n"), e);
@@ -47,6 +50,15 @@ static enum err_code name_files(const struct invocation *in, struct arena *a,
     return file ? ERR_OK : err_set(e, ERR_NOMEM, "", "checkpoint: out of memory");
 }
 
+/* The checkpoint is made all the same. */
+static void warn(const struct invocation *in, struct slice session, const char *text)
+{
+    struct err note;
+
+    err_set(&note, ERR_STALE, session.p, "checkpoint: %s", text);
+    report_line(in->err_fd, &note);
+}
+
 static enum err_code save(struct invocation *in, struct host_checkpoint *req, struct err *e)
 {
     struct sessions s;
@@ -59,6 +71,8 @@ static enum err_code save(struct invocation *in, struct host_checkpoint *req, st
     rc = name_files(in, &s.arena, req, e);
     if (!rc)
         rc = host_checkpoint(ref.store, &ref, req, &s.arena, &done, e);
+    if (!rc && done.warning)
+        warn(in, ref.id, done.warning);
     if (!rc)
         rc = write_answer(in, ref.id, &done, e);
     sessions_close(&s);

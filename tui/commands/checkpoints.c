@@ -45,6 +45,10 @@ static void json_checkpoint(struct jsonout *j, const struct checkpoint *c)
         jsonout_key(j, "shell");
         jsonout_bool(j, true);
     }
+    if (c->record.n) {
+        jsonout_key(j, "record");
+        jsonout_raw(j, c->record);
+    }
     jsonout_close(j, '}');
 }
 

@@ -44,7 +44,10 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
     if (rc)
         return rc;
     c->text = arena_format(&c->arena, "forked as %s", fork.id.p);
-    rc = c->text ? change_name(c, arena_format(&c->arena, "%s:%s", ops->name, fork.id.p), e)
+    rc = c->text ? change_name(c,
+                               arena_format(&c->arena, "%s:%s",
+                                            fork.system ? fork.system : ops->name, fork.id.p),
+                               e)
                  : err_set(e, ERR_NOMEM, ref->path.p, "fork: out of memory");
     if (!rc)
         rc = change_do(&in->world->env, c, e);

@@ -169,7 +169,8 @@ static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_re
     if (rc)
         return rc;
     c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(fork->id));
-    rc = c->text ? change_session(c, ops->name, fork->id, e) : no_memory(e);
+    rc = c->text ? change_session(c, fork->system ? fork->system : ops->name, fork->id, e)
+                 : no_memory(e);
     if (!rc)
         rc = note_session(d, fork->id, e);
     snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork->id));

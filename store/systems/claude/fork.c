@@ -180,13 +180,16 @@ static enum err_code name_places(struct staging *s, struct arena *a, struct err 
     const char *data = s->f->c->base.env->data_dir, *id = s->f->id;
     struct slice source = s->f->ref->path;
     const char *slash = memrchr(source.p, '/', source.n);
-    size_t folder = slash ? (size_t)(slash + 1 - source.p) : 0;
+    struct slice folder = { source.p, slash ? (size_t)(slash - source.p) : 0 };
+
+    if (s->req->folder)
+        folder = (struct slice){ s->req->folder, strlen(s->req->folder) };
 
     s->dir = arena_format(a, "%s/forks", data);
     s->name = arena_format(a, "%s" CLAUDE_SUFFIX, id);
     s->made.staged = arena_format(a, "%s/forks/%s" CLAUDE_SUFFIX, data, id);
     s->made.staged_files = arena_format(a, "%s/forks/%s.files", data, id);
-    s->made.path = arena_format(a, "%.*s%s" CLAUDE_SUFFIX, (int)folder, source.p, id);
+    s->made.path = arena_format(a, "%.*s/%s" CLAUDE_SUFFIX, SLICE_ARG(folder), id);
     s->made.id = arena_copy(a, (struct slice){ id, strlen(id) });
     if (!s->dir || !s->name || !s->made.staged || !s->made.staged_files || !s->made.path ||
         !s->made.id.p)

@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/systems/entire/beside.h"
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/repo.h"
@@ -65,8 +66,7 @@ static enum err_code check_others(struct checking *x, const struct view *v, cons
     for (size_t i = 0; i < v->catalog->n; i++) {
         const struct entire_state *s = v->catalog->session[i].state;
 
-        n += s && s != mine && s->phase == PHASE_ACTIVE && slice_eq(s->base, mine->base) &&
-             slice_eq(s->worktree_id, mine->worktree_id);
+        n += beside_is_active(mine, s);
     }
     snprintf(why, sizeof why, "%zu other session%s active in the same work tree", n,
              n == 1 ? " is" : "s are");
@@ -97,6 +97,16 @@ enum err_code entire_check(const struct store *st, const struct session_ref *ref
     return rc;
 }
 
+/* A branch with the full name, whose commits nobody signed for. */
+static bool is_of_nobody(const struct catalog *c, const struct shadow *s)
+{
+    for (size_t i = 0; i < c->points.n; i++)
+        if (c->points.point[i].source == POINT_SHADOW && c->points.point[i].session.n == 0 &&
+            slice_eq(c->points.point[i].branch, s->branch))
+            return true;
+    return false;
+}
+
 /* Shadow branches that only look like one, and work of sessions that left no state. */
 static enum err_code check_shadows(struct checking *x, const struct catalog *c)
 {
@@ -106,6 +116,10 @@ static enum err_code check_shadows(struct checking *x, const struct catalog *c)
         if (c->shadows.shadow[i].doubtful)
             rc = tell(x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
                       "named like a shadow branch, but nothing in it is Entire's: left alone");
+    for (size_t i = 0; i < c->shadows.n && !rc; i++)
+        if (is_of_nobody(c, &c->shadows.shadow[i]))
+            rc = tell(x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
+                      "holds a commit that names no session: whose it is, is unknown");
     for (size_t i = 0; i < c->n && !rc; i++)
         if (!catalog_listed(&c->session[i]) && c->session[i].n)
             rc = tell(x, FINDING_ORPHAN_BRANCH, c->session[i].point->branch.p,

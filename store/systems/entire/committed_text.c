@@ -82,20 +82,35 @@ static bool tree_of_ref(git_repository *repo, const char *ref, git_tree **out)
     return answer == 0;
 }
 
-/* v2 keeps what the agent wrote apart from the metadata. */
-static enum err_code read_raw(git_repository *repo, const struct point *p, struct buf *out,
-                              struct err *e)
+static enum err_code read_generation(git_repository *repo, const char *ref, const struct point *p,
+                                     struct buf *out, struct err *e)
 {
     git_tree *tree = NULL;
     char path[600];
 
-    if (!tree_of_ref(repo, ENTIRE_V2_FULL, &tree))
+    if (!tree_of_ref(repo, ref, &tree))
         return ERR_NOT_FOUND;
     snprintf(path, sizeof path, "%.2s/%s/%.*s/raw_transcript", p->id.p, p->id.p + 2,
              folder_length(p), p->metadata.p);
     enum err_code rc = read_pieces(repo, tree, path, out, e);
 
     git_tree_free(tree);
+    return rc;
+}
+
+/* v2 keeps what the agent wrote apart from the metadata, the newest of it in "current". */
+static enum err_code read_raw(git_repository *repo, const struct point *p, struct buf *out,
+                              struct err *e)
+{
+    git_reference_iterator *it = NULL;
+    const char *name;
+    enum err_code rc = read_generation(repo, ENTIRE_V2_FULL "current", p, out, e);
+
+    if (rc != ERR_NOT_FOUND || git_reference_iterator_glob_new(&it, repo, ENTIRE_V2_FULL "*"))
+        return rc;
+    while (rc == ERR_NOT_FOUND && git_reference_next_name(&name, it) == 0)
+        rc = read_generation(repo, name, p, out, e);
+    git_reference_iterator_free(it);
     return rc;
 }
 

@@ -23,14 +23,16 @@ static enum err_code no_memory(struct err *e)
 
 /* ---- HEAD ---- */
 
-/* Hex ids only: one ref for each checkpoint is a form that we read and do not write. */
+/* One ref for each checkpoint is a form that we read and do not write: a commit that names such a one alone is refused. */
 static enum err_code head_checkpoint(const struct view *v, git_oid *head, char id[13],
                                      struct err *e)
 {
     git_commit *c = NULL;
     struct slice found;
+    char other[ENTIRE_ULID + 1];
 
     id[0] = '\0';
+    other[0] = '\0';
     if (!repo_ref(v->repo, "HEAD", head) || git_commit_lookup(&c, v->repo, head))
         return err_set(e, ERR_FORMAT, v->store->base.path, "condense: HEAD has no commit");
     const char *raw = git_commit_message_raw(c);
@@ -39,8 +41,16 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
     while (!id[0] && trailer_checkpoint(&message, &found))
         if (found.n == ENTIRE_HEX_ID)
             snprintf(id, 13, "%.12s", found.p);
+        else
+            snprintf(other, sizeof other, "%.*s", SLICE_ARG(found));
     git_commit_free(c);
-    return ERR_OK;
+    return id[0] || !other[0]
+               ? ERR_OK
+               : err_set(
+                     e, ERR_UNSUPPORTED, v->store->base.path,
+                     "condense: checkpoint %s has a ref of its own; reprise reads that form and "
+                     "does not write it",
+                     other);
 }
 
 static struct slice head_branch(const struct view *v, struct arena *a)

@@ -7,6 +7,7 @@
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/prompts.h"
 #include "store/systems/entire/repo.h"
+#include "store/systems/entire/talk.h"
 
 /* One row. All but the prompts stands in the catalog already; those of committed sessions are read here. */
 
@@ -130,6 +131,25 @@ static void take_size(struct catalog *c, const struct catalog_session *s, struct
     pthread_mutex_unlock(&c->lock);
 }
 
+/* A conversation of Claude Code can be copied from wherever it is kept, and gone on with in the middle where it lies on
+ * this machine. An old checkpoint calls its agent "Agent", which says nothing. */
+static unsigned abilities(const struct entire *x, const struct catalog_session *s)
+{
+    struct slice agent = talk_agent(s);
+    unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0);
+    struct arena a = { 0 };
+    const char *path;
+    struct stat sb;
+
+    if (talk_is_claude(agent) || slice_eq(agent, SLICE("Agent"))) {
+        bool here = talk_live_path(x, s, &a, &path) && stat(path, &sb) == 0 && S_ISREG(sb.st_mode);
+
+        can |= here ? CAN_FORK | CAN_RESUME_AT : s->n ? CAN_FORK : 0;
+    }
+    arena_fini(&a);
+    return can;
+}
+
 static enum err_code fill(const struct entire *x, struct catalog *c,
                           const struct catalog_session *s, struct session_row *row, struct err *e)
 {
@@ -142,7 +162,7 @@ static enum err_code fill(const struct entire *x, struct catalog *c,
     take_size(c, s, row);
     for (size_t i = s->n; i-- > 0 && row->restorable == 0;)
         row->restorable = (unsigned)s->point[i].files;
-    row->can = s->n ? CAN_RESUME | CAN_REWIND : CAN_RESUME;
+    row->can = abilities(x, s);
     return ERR_OK;
 }
 

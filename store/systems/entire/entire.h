@@ -68,6 +68,13 @@ enum err_code entire_live(const struct store *st, const struct session_ref *ref,
                           struct err *e);
 const char *entire_agent(const struct store *st, const struct session_ref *ref);
 
+/* Changes: of the agent's own transcript, where that is Claude Code's. */
+enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
+                          const struct fork_request *req, struct change *c, struct fork_result *out,
+                          struct err *e);
+enum err_code entire_resume_at(const struct store *st, const struct session_ref *ref,
+                               struct slice message, struct change *c, struct err *e);
+
 /* Looking for damage. */
 enum err_code entire_check(const struct store *st, const struct session_ref *ref,
                            const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);

@@ -73,6 +73,21 @@ static enum err_code resume_after(const struct store *st, const struct session_r
     return rc;
 }
 
+/* The transcript that its agent would go on with. */
+static enum err_code open_here(const struct store *st, const struct session_ref *ref,
+                               const char *doing, struct talk *out, struct err *e)
+{
+    enum err_code rc = talk_open(st, ref, out, e);
+
+    if (!rc && (out->from != TALK_LIVE || !out->claude))
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                     out->claude ? "%s: the conversation is not on this machine (reprise retrieve "
+                                   "brings it)"
+                                 : "%s: the format of this agent is not known",
+                     doing);
+    return rc;
+}
+
 enum err_code entire_plan_talk(const struct store *st, const struct session_ref *ref,
                                struct slice point, struct rewind_plan *plan, struct err *e)
 {
@@ -88,11 +103,7 @@ enum err_code entire_plan_talk(const struct store *st, const struct session_ref 
     if (!rc)
         rc = talk_open_at(v.repo, p, &then, e);
     if (!rc)
-        rc = talk_open(st, ref, &live, e);
-    if (!rc && (live.from != TALK_LIVE || !live.claude))
-        rc =
-            err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                    "rewind: the conversation is not on this machine (reprise retrieve brings it)");
+        rc = open_here(st, ref, "rewind", &live, e);
     if (!rc && !last_id(buf_slice(&then.bytes), &plan->arena, &id))
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p,
                      "rewind: the checkpoint's transcript names no row");
@@ -101,6 +112,36 @@ enum err_code entire_plan_talk(const struct store *st, const struct session_ref 
         plan->point_ms = p->time_ms;
         rc = plan->point ? resume_after(st, ref, &live, id, plan, e)
                          : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+    }
+    talk_close(&then);
+    talk_close(&live);
+    view_close(&v);
+    return rc;
+}
+
+/* Continuing in the middle of it: after a message, or where it was at a checkpoint. */
+enum err_code entire_resume_at(const struct store *st, const struct session_ref *ref,
+                               struct slice message, struct change *c, struct err *e)
+{
+    struct view v;
+    const struct point *p;
+    struct talk then = { .fd = -1 }, live = { .fd = -1 };
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    rc = open_here(st, ref, "resume-at", &live, e);
+    if (!rc && message.n && view_point(&v, message, &p, NULL) == ERR_OK) {
+        rc = talk_open_at(v.repo, p, &then, e);
+        if (!rc && !talk_task_end(v.repo, p, &c->arena, &message) &&
+            !last_id(buf_slice(&then.bytes), &c->arena, &message))
+            rc = err_set(e, ERR_NOT_FOUND, ref->id.p,
+                         "resume-at: the checkpoint's transcript names no row");
+    }
+    if (!rc) {
+        struct session_ref lent = talk_lend(&live, ref);
+
+        rc = claude_ops.resume_at(st, &lent, message, c, e);
     }
     talk_close(&then);
     talk_close(&live);

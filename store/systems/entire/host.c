@@ -8,6 +8,7 @@
 #include "lite/json.h"
 #include "store/disk.h"
 #include "store/log/append.h"
+#include "store/systems/entire/beside.h"
 #include "store/systems/entire/condense.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
@@ -213,6 +214,7 @@ enum err_code entire_checkpoint(const struct store *st, const struct session_ref
             .id = arena_copy(a, (struct slice){ hex, GIT_OID_HEXSZ }),
             .files = made.touched.n,
             .fresh = made.made ? made.touched.n : 0,
+            .warning = beside_words(v.catalog, v.session, a),
         };
         rc = out->id.p ? ERR_OK : no_memory(e);
     }

@@ -12,7 +12,7 @@
 #define ENTIRE_V1 "refs/heads/entire/checkpoints/v1"
 #define ENTIRE_V1_REMOTE "refs/remotes/origin/entire/checkpoints/v1"
 #define ENTIRE_V2 "refs/entire/checkpoints/v2/main"
-#define ENTIRE_V2_FULL "refs/entire/checkpoints/v2/full/current"
+#define ENTIRE_V2_FULL "refs/entire/checkpoints/v2/full/" /* "current", and older generations */
 #define ENTIRE_REFS "refs/entire/checkpoints/"
 #define ENTIRE_STATES "entire-sessions"
 

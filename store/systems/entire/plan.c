@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "lite/time.h"
+#include "store/systems/entire/beside.h"
 #include "store/systems/entire/disktree.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/links.h"
@@ -170,9 +171,13 @@ static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, c
 
 static enum err_code add_notes(const struct planning *p, struct rewind_plan *plan, struct err *e)
 {
-    enum err_code rc = note(
-        plan, p->apart, "file in .claude or .gemini is in the checkpoint too, and is not touched",
-        "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
+    const char *beside = beside_words(p->view.catalog, p->view.session, &plan->arena);
+    enum err_code rc = beside ? rewind_plan_note(plan, beside, e) : ERR_OK;
+
+    if (!rc)
+        rc = note(plan, p->apart,
+                  "file in .claude or .gemini is in the checkpoint too, and is not touched",
+                  "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
 
     if (!rc)
         rc = note(plan, p->links, "link or submodule of the checkpoint is left as it is",
@@ -200,6 +205,8 @@ static enum err_code make(struct planning *p, struct rewind_plan *plan, struct e
         rc = planning_files(p, plan, e);
     if (!rc)
         rc = add_removals(p, plan, e);
+    if (!rc)
+        rc = beside_name(p, plan, e);
     return rc ? rc : add_notes(p, plan, e);
 }
 

@@ -5,6 +5,7 @@
 #include "store/systems/entire/links.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/prompts.h"
+#include "store/systems/entire/record.h"
 #include "store/systems/entire/repo.h"
 #include "store/systems/entire/view.h"
 
@@ -77,7 +78,8 @@ static enum err_code add_point(const struct view *v, const struct links *links,
                               .after = true,
                               .files = count_files(v, p),
                               .why = p->source == POINT_SHADOW || link ? NULL : no_commit };
-    return c->id.p && prompt_of(v, p, link, &list->arena, &c->prompt)
+    return c->id.p && prompt_of(v, p, link, &list->arena, &c->prompt) &&
+                   record_make(v, p, link, &list->arena, &c->record)
                ? ERR_OK
                : err_set(e, ERR_NOMEM, p->id.p, "list checkpoints: out of memory");
 }

@@ -17,7 +17,7 @@
 /* The transcript of a checkpoint, put where Claude Code looks for it. The place follows from the work tree here and from
  * the session's id, never from a path that somebody pushed. */
 
-enum { LOCAL_MAX = 1 << 30, TASK_MAX = 1 << 20 };
+enum { LOCAL_MAX = 1 << 30 };
 
 struct retrieving {
     struct view view;
@@ -114,22 +114,9 @@ static struct slice up_to(struct slice text, struct slice uuid)
 
 static struct slice cut_for_task(struct retrieving *r, const struct point *p, struct slice text)
 {
-    git_tree *tree = NULL;
-    struct buf json = { 0 };
     struct slice uuid;
-    char path[600];
 
-    if (p->task.n == 0 || git_tree_lookup(&tree, r->view.repo, &p->tree))
-        return text;
-    snprintf(path, sizeof path, "%s%stasks/%s/checkpoint.json",
-             p->source == POINT_SHADOW ? p->metadata.p : "", p->source == POINT_SHADOW ? "/" : "",
-             p->task.p);
-    if (repo_blob_at(r->view.repo, tree, path, TASK_MAX, &json, NULL) == ERR_OK &&
-        json_get_text(buf_slice(&json), "checkpoint_uuid", &r->out.arena, &uuid) && uuid.n)
-        text = up_to(text, uuid);
-    buf_fini(&json);
-    git_tree_free(tree);
-    return text;
+    return talk_task_end(r->view.repo, p, &r->out.arena, &uuid) ? up_to(text, uuid) : text;
 }
 
 /* ---- the plan ---- */

@@ -16,7 +16,7 @@
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/repo.h"
 
-enum { LIVE_MAX = 1 << 30, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
+enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
 
 bool talk_is_claude(struct slice agent)
 {
@@ -259,4 +259,42 @@ struct session_ref talk_lend(const struct talk *t, const struct session_ref *ref
 
     lent.path = (struct slice){ t->path, strlen(t->path) };
     return lent;
+}
+
+/* Of a shadow commit in the session's folder; of a committed one in the checkpoint's (auto-commit) or in the session's. */
+static bool read_task(git_repository *repo, const struct point *p, struct buf *json)
+{
+    git_tree *tree = NULL;
+    char path[600];
+    const char *slash = memrchr(p->metadata.p, '/', p->metadata.n);
+    int folder = p->source == POINT_SHADOW ? (int)p->metadata.n
+                 : slash                   ? (int)(slash - p->metadata.p)
+                                           : 0;
+    enum err_code rc = ERR_NOT_FOUND;
+
+    if (p->task.n == 0 || git_tree_lookup(&tree, repo, &p->tree))
+        return false;
+    if (p->source != POINT_SHADOW) {
+        snprintf(path, sizeof path, "tasks/%s/checkpoint.json", p->task.p);
+        rc = repo_blob_at(repo, tree, path, TASK_MAX, json, NULL);
+    }
+    snprintf(path, sizeof path, "%.*s/tasks/%s/checkpoint.json", folder, p->metadata.p, p->task.p);
+    if (rc && folder)
+        rc = repo_blob_at(repo, tree, path, TASK_MAX, json, NULL);
+    git_tree_free(tree);
+    return rc == ERR_OK;
+}
+
+bool talk_task_end(git_repository *repo, const struct point *p, struct arena *a, struct slice *uuid)
+{
+    struct buf json = { 0 };
+    bool found = read_task(repo, p, &json) &&
+                 json_get_text(buf_slice(&json), "checkpoint_uuid", a, uuid) && uuid->n;
+
+    if (found) { /* without escapes it is a piece of the document, which goes */
+        *uuid = arena_copy(a, *uuid);
+        found = uuid->p != NULL;
+    }
+    buf_fini(&json);
+    return found;
 }

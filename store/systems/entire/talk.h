@@ -27,6 +27,10 @@ MUST_CHECK enum err_code talk_open(const struct store *st, const struct session_
 MUST_CHECK enum err_code talk_open_at(git_repository *repo, const struct point *p, struct talk *out,
                                       struct err *e);
 void talk_close(struct talk *t);
+/* Of a sub-agent's checkpoint: the row at which it was made, its transcript's last; the id in the arena. False: it does not
+ * say, or is none. */
+bool talk_task_end(git_repository *repo, const struct point *p, struct arena *a,
+                   struct slice *uuid);
 /* All of it in memory. */
 MUST_CHECK enum err_code talk_bytes(struct talk *t, struct err *e);
 /* The session as one of Claude Code's, for claude_ops: valid while the talk is open. */

@@ -1,0 +1,111 @@
+#include "store/fork.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/disk.h"
+#include "store/systems/configdir.h"
+#include "store/systems/entire/talk.h"
+#include "store/systems/entire/view.h"
+
+/* Entire itself forks nothing. A copy of a conversation is one of its agent's, which is where it goes: a session of
+ * Claude Code with ids of its own, in the folder of the work tree. Entire gets no state, no ref and no checkpoint of it;
+ * it makes its own when the agent begins to work there. */
+
+struct forking {
+    struct view view;
+    struct talk talk;
+    struct fork_request req;
+    struct store *claude;
+    struct err *e;
+};
+
+static enum err_code no_memory(struct forking *f)
+{
+    return err_set(f->e, ERR_NOMEM, "", "fork: out of memory");
+}
+
+/* What is copied: the conversation as it stands, or as it was at a checkpoint when that is what was named. */
+static enum err_code open_source(struct forking *f, const struct session_ref *ref)
+{
+    const struct point *p;
+    struct slice end;
+
+    if (f->req.at.n && view_point(&f->view, f->req.at, &p, NULL) == ERR_OK) {
+        enum err_code rc = talk_open_at(f->view.repo, p, &f->talk, f->e);
+
+        f->req.at = !rc && talk_task_end(f->view.repo, p, &f->view.arena, &end) ? end : SLICE("");
+        return rc;
+    }
+    return talk_open(ref->store, ref, &f->talk, f->e);
+}
+
+/* The folder where the agent looks for sessions of this work tree; made when it is not there. */
+static enum err_code name_folder(struct forking *f, const char *config)
+{
+    struct arena *a = &f->view.arena;
+    const char *projects = arena_format(a, "%s/projects", config);
+    const char *dir = f->view.root ? f->view.root : f->view.store->common;
+    const char *copy = projects ? talk_place(projects, dir, SLICE("x"), a) : NULL;
+
+    if (!copy)
+        return no_memory(f);
+    struct slice folder =
+        arena_copy(a, (struct slice){ copy, (size_t)(strrchr(copy, '/') - copy) });
+
+    f->req.folder = folder.p;
+    return folder.p ? disk_private_dir(folder.p, f->e) : no_memory(f);
+}
+
+static enum err_code open_claude(struct forking *f)
+{
+    const struct store_env *env = f->view.store->base.env;
+    char *config;
+    enum err_code rc = configdir_default(env, &config, f->e);
+
+    if (rc)
+        return rc;
+    rc = name_folder(f, config);
+    if (!rc)
+        rc = claude_ops.open(env, config, &f->claude, f->e);
+    free(config);
+    return rc;
+}
+
+static enum err_code copy(struct forking *f, const struct session_ref *ref, struct change *c,
+                          struct fork_result *out)
+{
+    struct session_ref lent = talk_lend(&f->talk, ref);
+
+    lent.store = f->claude;
+    enum err_code rc = claude_ops.fork(f->claude, &lent, &f->req, c, out, f->e);
+
+    if (!rc)
+        out->system = claude_ops.name;
+    return rc;
+}
+
+enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
+                          const struct fork_request *req, struct change *c, struct fork_result *out,
+                          struct err *e)
+{
+    struct forking f = { .talk = { .fd = -1 }, .req = *req, .e = e };
+    enum err_code rc = view_open(st, ref, &f.view, e);
+
+    if (rc)
+        return rc;
+    rc = open_source(&f, ref);
+    if (!rc && !f.talk.claude)
+        rc = err_set(e, ERR_UNSUPPORTED, ref->id.p,
+                     "fork: only conversations of Claude Code can be copied, and this is one of %s",
+                     talk_agent(f.view.session).n ? talk_agent(f.view.session).p
+                                                  : "an agent that is not named");
+    if (!rc)
+        rc = open_claude(&f);
+    if (!rc)
+        rc = copy(&f, ref, c, out);
+    store_close(f.claude);
+    talk_close(&f.talk);
+    view_close(&f.view);
+    return rc;
+}
