@@ -139,6 +139,7 @@ static void files_and_log_go_back_together(void **state)
                        .act = apply,
                        .recover = recover,
                        .undo = undo,
+                       .thorough = true,
                        .stride = 7 };
 
     (void)state;

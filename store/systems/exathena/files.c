@@ -91,9 +91,11 @@ static enum err_code read_path(struct saved_file *f, const char *name, struct ar
 
     if (!file)
         return err_set(e, ERR_NOMEM, f->dir, "look at saved files: out of memory");
-    enum err_code rc = file_read_all(AT_FDCWD, file, 0, PATH_MAX, &bytes, NULL);
+    enum err_code rc = file_read_all(AT_FDCWD, file, 0, PATH_MAX, &bytes, e);
 
-    if (rc || !bytes.n || memchr(bytes.p, '\0', bytes.n)) {
+    if (rc == ERR_IO) { /* not to know is an error: a plan without this file would be half of one */
+        err_wrap(e, rc, "look at saved files");
+    } else if (rc || !bytes.n || memchr(bytes.p, '\0', bytes.n)) {
         f->why = "it is not written whose copies these are";
         rc = rc == ERR_NOMEM ? err_set(e, rc, f->dir, "look at saved files") : ERR_OK;
     } else {
@@ -137,12 +139,18 @@ static int by_path(const void *a, const void *b)
     return strcmp(x->path ? x->path : x->dir, y->path ? y->path : y->dir);
 }
 
-static bool is_directory(int dir, const char *name)
+static enum err_code is_directory(int dir, const char *path, const char *name, bool *is,
+                                  struct err *e)
 {
     struct stat sb;
 
-    return name[0] != '.' && fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) == 0 &&
-           S_ISDIR(sb.st_mode);
+    *is = false;
+    if (name[0] == '.')
+        return ERR_OK;
+    if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "look at saved files");
+    *is = S_ISDIR(sb.st_mode);
+    return ERR_OK;
 }
 
 static enum err_code add(struct saved_files *list, const char *dir, const char *name,
@@ -167,10 +175,17 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
     struct dirent *entry;
     enum err_code rc = path ? ERR_OK : err_set(e, ERR_NOMEM, x->history, "look at saved files");
     DIR *dir = path ? opendir(path) : NULL;
+    bool is;
 
-    while (dir && !rc && (entry = readdir(dir)))
-        if (is_directory(dirfd(dir), entry->d_name))
+    if (path && !dir && errno != ENOENT && errno != ENOTDIR)
+        rc = err_sys(e, path, "look at saved files");
+    while (dir && !rc && (errno = 0, entry = readdir(dir))) {
+        rc = is_directory(dirfd(dir), path, entry->d_name, &is, e);
+        if (!rc && is)
             rc = add(&list, path, entry->d_name, a, e);
+    }
+    if (dir && !rc && errno)
+        rc = err_sys(e, path, "look at saved files");
     if (dir)
         closedir(dir);
     if (rc)
@@ -193,10 +208,10 @@ enum err_code saved_newest_is(const struct saved_file *f, struct slice bytes, bo
     if (f->newest < 0)
         path = NULL;
     if (path) {
-        rc = file_read_all(AT_FDCWD, path, 0, bytes.n, &old, NULL);
+        rc = file_read_all(AT_FDCWD, path, 0, bytes.n, &old, e);
         *is = !rc && slice_eq(buf_slice(&old), bytes);
     }
     buf_fini(&old);
     arena_fini(&a);
-    return rc == ERR_NOMEM ? err_set(e, rc, f->dir, "look at saved files: out of memory") : ERR_OK;
+    return rc == ERR_NOMEM || rc == ERR_IO ? err_wrap(e, rc, "look at saved files") : ERR_OK;
 }
