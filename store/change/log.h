@@ -27,9 +27,11 @@ MUST_CHECK enum err_code change_steps_do(struct change *c, size_t *done, struct 
 /* After a failure, `why`, with so many steps done: nothing of the change remains, nor its record in dir. Answers why. */
 MUST_CHECK enum err_code change_take_back(struct change *c, size_t done, const char *dir,
                                           enum err_code why, struct err *e);
-/* Takes back one step of which it is not known how far it came, and all steps. */
-MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, struct err *e);
-MUST_CHECK enum err_code change_steps_recover(struct change *c, struct err *e);
+/* Takes back one step of which it is not known how far it came, and all steps, newest first, up to one that has to
+ * wait. */
+MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum step_back *how,
+                                             struct err *e);
+MUST_CHECK enum err_code change_steps_recover(struct change *c, enum step_back *how, struct err *e);
 /* Makes what all steps did to names durable. */
 MUST_CHECK enum err_code change_steps_sync(const struct change *c, struct err *e);
 /* The one moment: the record under way becomes one that is done. *stands: it did so even though this failed. */

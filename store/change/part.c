@@ -6,20 +6,21 @@
 #include "store/change/record.h"
 #include "store/disk.h"
 
-enum err_code change_part_back(const char *dir, struct err *e)
+enum err_code change_part_back(const char *dir, enum step_back *how, struct err *e)
 {
     struct change *c;
     enum err_code rc = record_read(dir, &c, e);
 
-    if (rc && rc != ERR_NOT_FOUND)
+    *how = BACK_DONE;
+    if (rc == ERR_NOT_FOUND)
+        return change_forget(dir, e);
+    if (rc)
         return rc;
-    if (!rc) {
-        rc = change_steps_recover(c, e);
-        change_free(c);
-        if (rc)
-            return rc;
-    }
-    return change_forget(dir, e);
+    rc = change_steps_recover(c, how, e);
+    if (!rc && *how == BACK_STAYS) /* with what the steps learned */
+        rc = record_write(dir, c, e);
+    change_free(c);
+    return rc || *how != BACK_DONE ? rc : change_forget(dir, e);
 }
 
 enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,

@@ -13,9 +13,9 @@
  * there for change_part_back. The directory is made. */
 MUST_CHECK enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
                                         struct err *e);
-/* Takes back whatever of it was done, and removes the directory. Nothing to take back is fine. ERR_FORMAT: the record
- * is damaged, and nothing was done. */
-MUST_CHECK enum err_code change_part_back(const char *dir, struct err *e);
+/* Takes back whatever of it was done, and removes the directory where nothing remains. Nothing to take back is fine.
+ * ERR_FORMAT: the record is damaged, and nothing was done. */
+MUST_CHECK enum err_code change_part_back(const char *dir, enum step_back *how, struct err *e);
 /* What was done. ERR_NOT_FOUND: nothing. The caller frees it. */
 MUST_CHECK enum err_code change_part_read(const char *dir, struct change **out, struct err *e);
 

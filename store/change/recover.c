@@ -15,28 +15,41 @@
  *   anything else      some steps, and half a step    they are taken back, newest first
  *
  * A step that was done and cannot be taken back, because somebody worked on the same file since, stays: their work
- * counts more than our tidiness, and the next start must not fail over it for ever. */
+ * counts more than our tidiness, and the next start must not fail over it for ever. Its record stays too, as that of a
+ * change that is done: what the step took out lies nowhere else. Where a program merely has the file open, the next
+ * start tries again. */
 
-static bool refused(enum err_code rc)
+static const char stays_text[] = "cut short; it stays, since somebody wrote after it";
+
+/* A refusal is an answer, no failure. */
+static enum err_code answer_of(enum err_code rc, enum step_back *how)
 {
-    return rc == ERR_STALE || rc == ERR_LOCKED;
+    if (rc == ERR_LOCKED)
+        *how = BACK_LATER;
+    else if (rc == ERR_STALE || rc == ERR_UNSAFE)
+        *how = BACK_STAYS;
+    return *how == BACK_DONE ? rc : ERR_OK;
 }
 
-enum err_code change_step_recover(struct change *c, struct step *s, struct err *e)
+enum err_code change_step_recover(struct change *c, struct step *s, enum step_back *how,
+                                  struct err *e)
 {
     bool done;
     enum err_code rc = step_done(s, &done, e);
 
-    if (rc || !done)
-        return rc ? rc : step_mend(s, &c->arena, e);
-    struct step inverse = step_inverse(s);
+    *how = BACK_DONE;
+    if (rc)
+        return rc;
+    if (done) {
+        struct step inverse = step_inverse(s);
 
-    rc = step_do(&inverse, &c->arena, e);
-    if (refused(rc))
-        return ERR_OK;
-    if (!rc)
-        rc = step_sync(&inverse, e);
-    return rc ? rc : step_mend(s, &c->arena, e);
+        rc = answer_of(step_do(&inverse, &c->arena, e), how);
+        if (!rc && *how == BACK_DONE)
+            rc = step_sync(&inverse, e);
+    }
+    if (rc || *how != BACK_DONE)
+        return rc;
+    return answer_of(step_mend(s, &c->arena, e), how);
 }
 
 static enum err_code all_done(struct change *c, bool *done, struct err *e)
@@ -82,20 +95,34 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     return rc ? rc : change_finish(log, c, dir, &stands, e);
 }
 
-enum err_code change_steps_recover(struct change *c, struct err *e)
+enum err_code change_steps_recover(struct change *c, enum step_back *how, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (size_t i = c->n; i > 0 && !rc; i--)
-        rc = change_step_recover(c, &c->step[i - 1], e);
+    *how = BACK_DONE;
+    for (size_t i = c->n; i > 0 && !rc && *how != BACK_LATER; i--) {
+        enum step_back one;
+
+        rc = change_step_recover(c, &c->step[i - 1], &one, e);
+        if (!rc && one != BACK_DONE)
+            *how = one;
+    }
     return rc;
 }
 
-static enum err_code go_back(struct change *c, const char *dir, struct err *e)
+static enum err_code go_back(struct change_log *log, struct change *c, const char *dir,
+                             struct err *e)
 {
-    enum err_code rc = change_steps_recover(c, e);
+    enum step_back how;
+    bool stands;
+    enum err_code rc = change_steps_recover(c, &how, e);
 
-    return rc ? rc : change_forget(dir, e);
+    if (rc || how == BACK_LATER)
+        return rc;
+    if (how == BACK_DONE)
+        return change_forget(dir, e);
+    c->text = stays_text;
+    return change_finish(log, c, dir, &stands, e);
 }
 
 enum err_code change_recover(struct change_log *log, const char *name, struct err *e)
@@ -120,7 +147,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
         c->learned = true;
     }
     if (!rc)
-        rc = done ? go_forward(log, c, dir, e) : go_back(c, dir, e);
+        rc = done ? go_forward(log, c, dir, e) : go_back(log, c, dir, e);
     change_free(c);
     return rc ? err_wrap(e, rc, "end a change that was cut short") : ERR_OK;
 }

@@ -134,13 +134,14 @@ static bool untouched(enum err_code rc)
 enum err_code change_take_back(struct change *c, size_t done, const char *dir, enum err_code why,
                                struct err *e)
 {
+    enum step_back how = BACK_DONE;
     enum err_code rc = ERR_OK;
 
     if (done < c->n && !untouched(why))
-        rc = change_step_recover(c, &c->step[done], NULL);
-    if (!rc)
+        rc = change_step_recover(c, &c->step[done], &how, NULL);
+    if (!rc && how == BACK_DONE)
         rc = change_steps_back(c, done, NULL);
-    if (rc)
+    if (rc || how != BACK_DONE)
         return err_wrap(e, why, "unfinished, and could not be taken back yet");
     if (change_forget(dir, NULL))
         return err_wrap(e, why, "its record stays behind");

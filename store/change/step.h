@@ -25,6 +25,13 @@
  * and answer ERR_STALE when it is something else; MOVE never replaces. */
 enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_KINDS };
 
+/* How taking a step back went that a crash or a failure had left. */
+enum step_back {
+    BACK_DONE, /* nothing of it remains */
+    BACK_STAYS, /* somebody worked on the same file since: what it took out lies in its record only */
+    BACK_LATER, /* a program has the file open: the next start tries again */
+};
+
 struct step {
     enum step_kind kind;
     const char *path;   /* absolute; of MOVE: from where */
@@ -54,12 +61,13 @@ MUST_CHECK enum err_code step_prepare(struct step *s, struct arena *a, struct er
  * refused because the log is in use or went on, and that has an opposite, becomes the APPEND of it: the log
  * then says the old thing again and keeps what it said in between. */
 MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e);
-/* Has it happened? For recovery, from what lies on the disk alone. s learns where: at which offset an APPEND went, and
+/* Has it happened? For recovery, from what lies on the disk alone; others may have written behind a TAIL. s learns where: at which offset an APPEND went, and
  * that a TAIL was done as an APPEND. */
 MUST_CHECK enum err_code step_done(struct step *s, bool *done, struct err *e);
 /* After a crash or a failure in the middle of a step that is not done: a part of an append is cut off, a mixture of
  * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT go. Anything else is
- * left alone. */
+ * left alone: of a TAIL, whose old bytes would be lost with the record, ERR_STALE says so, and ERR_LOCKED that a
+ * program has the file open. */
 MUST_CHECK enum err_code step_mend(const struct step *s, struct arena *a, struct err *e);
 /* After a crash behind a PUT that is done: its temporary names go, and what it did to names becomes durable. */
 MUST_CHECK enum err_code step_settle(const struct step *s, struct arena *a, struct err *e);

@@ -157,40 +157,6 @@ enum err_code step_append_done(struct step *s, bool *done, struct err *e)
     return rc;
 }
 
-enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e)
-{
-    struct stat st;
-    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-    *done = false;
-    if (fd < 0)
-        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
-    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
-
-    if (!rc && (s->kind == STEP_EDIT || st.st_size == s->offset + (int64_t)s->bytes.n))
-        rc = place_holds(fd, s->bytes, s->offset, done, s->path, e);
-    close(fd);
-    return rc;
-}
-
-enum err_code step_tail_done(struct step *s, bool *done, struct err *e)
-{
-    enum err_code rc = step_bytes_done(s, done, e);
-
-    if (rc || *done || s->opposite.n == 0)
-        return rc;
-    struct step append = *s;
-
-    append.kind = STEP_APPEND;
-    append.bytes = s->opposite;
-    append.opposite = s->old;
-    append.offset = s->offset + (int64_t)s->old.n;
-    rc = step_append_done(&append, done, e);
-    if (!rc && *done)
-        *s = append;
-    return rc;
-}
-
 static bool known_at(const struct step *s, size_t at, char c)
 {
     return (at < s->old.n && c == s->old.p[at]) || (at < s->bytes.n && c == s->bytes.p[at]) ||
@@ -219,6 +185,61 @@ static enum err_code mixed(int fd, const struct step *s, int64_t size, bool *is,
             *is = known_at(s, (size_t)(i + j), piece[j]);
     }
     return ERR_OK;
+}
+
+/* Behind a TAIL that was done somebody may have written, before a crash let us say that it was. The new bytes lie there
+ * then, the old ones do not, and the rest is no half of our own write. */
+static enum err_code written_behind(int fd, const struct step *s, int64_t size, bool *is,
+                                    struct err *e)
+{
+    bool grows =
+        s->bytes.n > s->old.n && (s->old.n == 0 || memcmp(s->bytes.p, s->old.p, s->old.n) == 0);
+    bool same = false, half = false;
+    enum err_code rc = place_holds(fd, s->bytes, s->offset, is, s->path, e);
+
+    if (!rc && *is && !grows)
+        rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+    if (!rc && *is && !same)
+        rc = mixed(fd, s, size, &half, e);
+    *is = *is && !rc && !same && !half;
+    return rc;
+}
+
+enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e)
+{
+    struct stat st;
+    int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int64_t end = s->offset + (int64_t)s->bytes.n;
+
+    *done = false;
+    if (fd < 0)
+        return errno == ENOENT ? ERR_OK : err_sys(e, s->path, "open");
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
+
+    if (!rc && (s->kind == STEP_EDIT || st.st_size == end))
+        rc = place_holds(fd, s->bytes, s->offset, done, s->path, e);
+    else if (!rc && st.st_size > end)
+        rc = written_behind(fd, s, st.st_size, done, e);
+    close(fd);
+    return rc;
+}
+
+enum err_code step_tail_done(struct step *s, bool *done, struct err *e)
+{
+    enum err_code rc = step_bytes_done(s, done, e);
+
+    if (rc || *done || s->opposite.n == 0)
+        return rc;
+    struct step append = *s;
+
+    append.kind = STEP_APPEND;
+    append.bytes = s->opposite;
+    append.opposite = s->old;
+    append.offset = s->offset + (int64_t)s->old.n;
+    rc = step_append_done(&append, done, e);
+    if (!rc && *done)
+        *s = append;
+    return rc;
 }
 
 static enum err_code time_mend(const struct step *s, struct err *e)
@@ -276,6 +297,15 @@ static bool is_as_before(const struct step *s)
     return same;
 }
 
+/* What others wrote may stand behind the old end, never in its place. */
+static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
+{
+    bool same;
+    enum err_code rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+
+    return rc || same ? rc : err_set(e, ERR_STALE, s->path, "take back: the session went on since");
+}
+
 /* A mixture of old and new bytes becomes the old ones. A lease that a TAIL needs is held. */
 static enum err_code bytes_back(int fd, const struct step *s, int64_t size, struct err *e)
 {
@@ -299,15 +329,25 @@ enum err_code step_bytes_mend(const struct step *s, struct err *e)
         return ERR_OK;
     enum err_code rc = place_open(s->path, &fd, &st, e);
 
+    if (rc == ERR_NOT_FOUND)
+        return tail && s->old.n ? err_set(e, ERR_STALE, s->path, "take back: it is gone") : ERR_OK;
     if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+        return rc;
     rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
-    if (!rc && is && (!tail || lease_take(fd))) {
+    if (!rc && is && tail && !lease_take(fd)) {
+        /* Half an append harms no other line. */
+        if (s->old.n)
+            rc = err_set(e, ERR_LOCKED, s->path, "take back: a program has the session open");
+        is = false;
+    }
+    if (!rc && is) {
         rc = bytes_back(fd, s, st.st_size, e);
         if (tail)
             lease_drop(fd);
         if (!rc)
             rc = disk_sync(fd, s->path, e);
+    } else if (!rc && tail) {
+        rc = is_there_still(fd, s, e);
     }
     close(fd);
     return rc;

@@ -241,8 +241,13 @@ static enum err_code prepare(struct change_log *log, struct tx *tx, const struct
         rc = tx_talk_do(log, tx, e);
     if (!rc)
         rc = tx_mark(tx, TX_INTENT, e);
-    if (rc && tx_drop(tx, NULL))
+    enum step_back how = BACK_DONE;
+
+    if (rc && tx_drop(tx, &how, NULL))
         err_wrap(e, rc, "unfinished, and what was prepared could not be removed yet");
+    else if (rc && how != BACK_DONE)
+        err_wrap(e, rc,
+                 "unfinished: the conversation went back alone, since somebody writes to it");
     return rc;
 }
 

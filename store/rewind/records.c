@@ -82,21 +82,27 @@ enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn 
 /* The record's own temporary files. Afterwards nobody would look for them. */
 static enum err_code sweep_record(const char *dir, struct err *e)
 {
-    char old[TX_PATH_MAX];
+    static const char *const places[] = { "old", "talk" };
+    char path[TX_PATH_MAX];
+    bool clean = disk_new_sweep(dir);
 
-    tx_path(dir, "old", old);
-    if (!disk_new_sweep(dir) || !disk_new_sweep(old))
+    for (size_t i = 0; i < sizeof places / sizeof *places && clean; i++) {
+        tx_path(dir, places[i], path);
+        clean = disk_new_sweep(path);
+    }
+    if (!clean)
         return err_sys(e, dir, "remove temporary files");
     return ERR_OK;
 }
 
-static enum err_code drop(const struct store_env *env, struct tx *tx, struct err *e)
+static enum err_code drop(const struct store_env *env, struct tx *tx, enum step_back *how,
+                          struct err *e)
 {
     struct change_log *log = NULL;
     enum err_code rc = tx->talk.how == TALK_NONE ? ERR_OK : change_log_open(env, &log, e);
 
     if (!rc)
-        rc = tx_drop(tx, e);
+        rc = tx_drop(tx, how, e);
     change_log_close(log);
     return rc;
 }
@@ -117,10 +123,12 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     if (rc)
         return rc == ERR_FORMAT ? ERR_OK : rc; /* what cannot be understood is not acted on */
     if (tx.phase < TX_DONE) {
-        *recovered += 1;
+        enum step_back how = BACK_DONE;
+
         rc = sweep_record(path, e);
         if (!rc)
-            rc = tx.phase < TX_INTENT ? drop(env, &tx, e) : tx_finish(&tx, e);
+            rc = tx.phase < TX_INTENT ? drop(env, &tx, &how, e) : tx_finish(&tx, e);
+        *recovered += how != BACK_LATER;
     }
     tx_fini(&tx);
     return rc;
@@ -198,8 +206,9 @@ static bool add_record(struct rewind_records *list, const struct tx *tx)
                                  .how = tx->talk.how,
                                  .kept = tx->talk.kept,
                                  .dropped = tx->talk.dropped,
+                                 .stays = tx->stays,
                                  .interrupted = tx->phase < TX_DONE };
-    for (size_t i = 0; i < tx->n; i++) {
+    for (size_t i = 0; i < tx->n && tx->phase >= TX_INTENT; i++) {
         enum rewind_action did =
             tx->entry[i].outcome == REWIND_DONE ? tx->entry[i].action : REWIND_UNCHANGED;
 
@@ -326,8 +335,11 @@ static enum err_code choose(const struct rewind_records *list, const char *id, c
     for (size_t i = 0; i < list->n; i++) {
         const struct rewind_record *r = &list->record[i];
 
-        if (id ? strcmp(r->id, id) != 0 : r->undone || r->undoes)
+        if (id ? strcmp(r->id, id) != 0 : r->undone || r->undoes || r->interrupted)
             continue;
+        if (r->interrupted)
+            return err_set(e, ERR_LOCKED, id,
+                           "undo a rewind: it was cut short, and a program has its session open");
         if (r->undone)
             return err_set(e, ERR_STALE, id, "undo a rewind: it was undone already");
         *out = r->id;

@@ -247,6 +247,8 @@ struct rewind_record {
     size_t restored, created, deleted;
     enum talk_how how; /* what was done to the conversation, */
     size_t kept, dropped;
+    bool
+        stays; /* it was cut short: somebody wrote to the conversation before it could be put back */
     bool interrupted, undone;
 };
 

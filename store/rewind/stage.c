@@ -388,12 +388,26 @@ static enum err_code drop_intent(const struct tx *tx, struct err *e)
     return disk_sync_dir(tx->dir, e);
 }
 
-enum err_code tx_drop(struct tx *tx, struct err *e)
+/* The conversation stays as it is, and only this record holds its old end: so the record is one that is done. Each of
+ * these may be done again. */
+static enum err_code keep_talk_alone(struct tx *tx, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    tx->n = 0;
+    tx->stays = true;
+    rc = tx_write_plan(tx, e);
+    for (enum tx_phase p = TX_INTENT; p <= TX_DONE && !rc; p++)
+        rc = tx_mark(tx, p, e);
+    return rc;
+}
+
+enum err_code tx_drop(struct tx *tx, enum step_back *how, struct err *e)
 {
     enum err_code rc = drop_intent(tx, e);
 
     if (!rc)
-        rc = tx_talk_back(tx, e);
+        rc = tx_talk_back(tx, how, e);
     for (size_t i = 0; i < tx->n && !rc; i++) {
         rc = drop_temp(tx, i, e);
         if (!rc && tx->entry[i].action == REWIND_CREATE)
@@ -401,5 +415,7 @@ enum err_code tx_drop(struct tx *tx, struct err *e)
     }
     if (!rc)
         rc = tx_sync_dirs(tx, e);
-    return rc ? rc : copy_remove(tx->dir, e);
+    if (rc || *how == BACK_LATER)
+        return rc;
+    return *how == BACK_STAYS ? keep_talk_alone(tx, e) : copy_remove(tx->dir, e);
 }

@@ -10,7 +10,10 @@
  * durably, and is taken back by whoever drops the rest.
  *
  *   plan -> staged files -> talk/record -> its steps -> talk/record -> INTENT -> files -> ...
- *                           crash here: its steps are taken back     | it stands */
+ *                           crash here: its steps are taken back     | it stands
+ *
+ * Where somebody wrote to the conversation between the crash and the recovery, its old end has no place to go back to.
+ * The record then becomes that of a rewind of the conversation alone: it holds the old end, and says what happened. */
 
 /* clang-format off */
 static const char *const words[] = {
@@ -58,13 +61,14 @@ enum err_code tx_talk_do(struct change_log *log, struct tx *tx, struct err *e)
     return dir ? change_part_do(log, dir, tx->talk.change, e) : no_memory(tx, e);
 }
 
-enum err_code tx_talk_back(struct tx *tx, struct err *e)
+enum err_code tx_talk_back(struct tx *tx, enum step_back *how, struct err *e)
 {
     const char *dir = talk_dir(tx);
 
+    *how = BACK_DONE;
     if (tx->talk.how == TALK_NONE)
         return ERR_OK;
-    return dir ? change_part_back(dir, e) : no_memory(tx, e);
+    return dir ? change_part_back(dir, how, e) : no_memory(tx, e);
 }
 
 enum err_code tx_talk_inverse(struct tx *tx, struct rewind_talk *out, struct err *e)

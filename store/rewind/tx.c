@@ -141,6 +141,8 @@ static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
               put_text(root, "undoes", tx->undoes, scratch) &&
               put_text(root, "project", tx->project, scratch) && put_talk(root, &tx->talk);
 
+    if (ok && tx->stays)
+        ok = put_int(root, "stays", 1);
     for (size_t i = 0; i < tx->n && ok; i++)
         ok = put_entry(list, &tx->entry[i], scratch);
     if (ok)
@@ -320,6 +322,7 @@ static bool get_plan(const cJSON *root, struct tx *tx)
         !get_text(root, "point", a, &tx->point) || !may_get_text(root, "undoes", a, &tx->undoes) ||
         !may_get_text(root, "project", a, &tx->project) || !get_talk(root, &tx->talk))
         return false;
+    tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
     tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
     if (!tx->entry)
         return false;

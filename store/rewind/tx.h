@@ -57,6 +57,8 @@ struct tx {
     struct rewind_talk talk; /* its change: only on the way */
     struct tx_entry *entry;
     size_t n;
+    bool
+        stays; /* what it did to the conversation could not be taken back, and the files did not follow */
     enum tx_phase phase;
     rewind_progress_fn *progress; /* NULL: nobody watches */
     void *progress_arg;
@@ -109,7 +111,7 @@ MUST_CHECK enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p,
 /* The conversation's part, before INTENT: does it; takes back what was done of it, and forgets it (tx_drop does that,
  * and the lock of the change log is held); and what takes it back later. */
 MUST_CHECK enum err_code tx_talk_do(struct change_log *log, struct tx *tx, struct err *e);
-MUST_CHECK enum err_code tx_talk_back(struct tx *tx, struct err *e);
+MUST_CHECK enum err_code tx_talk_back(struct tx *tx, enum step_back *how, struct err *e);
 MUST_CHECK enum err_code tx_talk_inverse(struct tx *tx, struct rewind_talk *out, struct err *e);
 bool talk_how_of(const char *word, enum talk_how *how);
 /* Puts every entry in its place; outcomes say done or conflict. ERR_IO: could not, go on later. */
@@ -120,8 +122,10 @@ MUST_CHECK enum err_code tx_clean(struct tx *tx, struct err *e);
 /* Removes up to `levels` directories above the path, innermost first, while they are empty. One that may not be
  * removed stays; a disk that fails is an error. */
 MUST_CHECK enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e);
-/* Before INTENT: what was done to the conversation, temps, made directories and the record go. */
-MUST_CHECK enum err_code tx_drop(struct tx *tx, struct err *e);
+/* Before INTENT: what was done to the conversation, temps, made directories and the record go. The record stays where
+ * the conversation could not be put back: BACK_LATER: for the next start; BACK_STAYS: as that of a rewind of the
+ * conversation alone, which is done. */
+MUST_CHECK enum err_code tx_drop(struct tx *tx, enum step_back *how, struct err *e);
 /* From INTENT on to DONE. */
 MUST_CHECK enum err_code tx_finish(struct tx *tx, struct err *e);
 

@@ -1,6 +1,8 @@
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "store/place.h"
 #include "store/rewind/rewind.h"
@@ -9,6 +11,12 @@
 /* Files and conversation as one operation: wherever it breaks, both went back or neither did. Two ways of ending a
  * conversation earlier: a row that says so (resume-at), and the end of the log cut off with a document that counts it
  * written anew (truncate). */
+
+struct talk_case {
+    enum talk_how how;
+    bool writes; /* somebody writes to the conversation before the recovery */
+    bool holds;  /* a program has it open while the recovery first runs */
+};
 
 #define LOG_HEAD "{\"n\":1}\n{\"n\":2}\n"
 #define LOG_TAIL "{\"n\":3}\n{\"n\":4}\n"
@@ -71,7 +79,7 @@ static enum err_code add_truncate(struct yard *y, struct change *c, struct err *
 
 static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
 {
-    enum talk_how how = *(const enum talk_how *)y->arg;
+    enum talk_how how = ((const struct talk_case *)y->arg)->how;
 
     *plan = (struct rewind_plan){ .system = "claude",
                                   .session = "s",
@@ -181,7 +189,87 @@ static void make_rewound(struct yard *y)
     assert_int_equal(apply(y), END_DONE);
 }
 
-static const enum talk_how resume_at = TALK_RESUME_AT, truncated = TALK_TRUNCATE;
+/* ---- somebody else ---- */
+
+#define STRANGER "{\"n\":\"mine\"}\n"
+
+/* A power cut leaves NULs. */
+static bool has(struct slice text, const char *part)
+{
+    return memmem(text.p, text.n, part, strlen(part)) != NULL;
+}
+
+static enum trial_end write_and_recover(struct yard *y)
+{
+    char path[4096];
+    size_t n;
+    char *now = folder_get(&y->folder, "user/session.jsonl", &n);
+    struct slice log = { now, n };
+    int fd = open(folder_path(&y->folder, "user/session.jsonl", path), O_WRONLY | O_APPEND);
+    bool written =
+        has(log, STRANGER) || write(fd, STRANGER, strlen(STRANGER)) == (ssize_t)strlen(STRANGER);
+
+    free(now);
+    close(fd);
+    return written ? recover(y) : END_FAILED;
+}
+
+static enum trial_end recover_held(struct yard *y)
+{
+    char path[4096];
+    int fd = open(folder_path(&y->folder, "user/session.jsonl", path), O_WRONLY | O_APPEND);
+    enum trial_end end = recover(y);
+
+    close(fd);
+    return end == END_DONE ? recover(y) : end;
+}
+
+/* The one record, of a rewind whose files did not follow, has the old end of the log. */
+static bool end_is_kept(const struct yard *y)
+{
+    struct rewind_records records;
+    char name[4096];
+    size_t n;
+
+    if (rewind_records_read(&y->env, &records, NULL))
+        return false;
+    bool kept = records.n == 1 && records.record[0].stays && !records.record[0].interrupted;
+
+    if (kept) {
+        snprintf(name, sizeof name, "state/rewinds/%s/talk/record", records.record[0].id);
+        char *bytes = folder_get(&y->folder, name, &n);
+        struct slice record = { bytes, n };
+
+        kept = has(record, "\\\"n\\\":3") && has(record, "\\\"n\\\":4");
+        free(bytes);
+    }
+    rewind_records_fini(&records);
+    return kept;
+}
+
+/* Nobody's line is lost: files and conversation are both as they were, or both went back, or the conversation went back
+ * alone and the record says so. */
+static bool nothing_is_lost(const struct yard *y, bool done)
+{
+    const struct talk_case *c = y->arg;
+    size_t n;
+    char *bytes = folder_get(&y->folder, "user/session.jsonl", &n);
+    struct slice log = { bytes, n };
+    bool went = folder_is(&y->folder, "user/src/changed", "wanted\n");
+    bool all = went == !folder_has(&y->folder, "user/src/added") &&
+               went == folder_has(&y->folder, "user/deep/er/gone") && (went || !done);
+    bool lines = has(log, LOG_HEAD) && has(log, STRANGER), whole = has(log, LOG_HEAD LOG_TAIL);
+
+    if (c->how == TALK_TRUNCATE)
+        lines = lines && (went ? !whole : whole || end_is_kept(y));
+    else
+        lines = lines && whole && (went == has(log, "{\"go on\":2}") || has(log, "{\"go on\":4}"));
+    free(bytes);
+    return all && lines;
+}
+
+static const struct talk_case resume_at = { .how = TALK_RESUME_AT };
+static const struct talk_case truncated = { .how = TALK_TRUNCATE };
 
 static void files_and_a_resumed_conversation_go_back_together(void **state)
 {
@@ -228,12 +316,52 @@ static void both_are_taken_back_together(void **state)
     trial_must_hold(&s);
 }
 
+static void hold_beside(const char *name, const struct talk_case *c)
+{
+    struct trial s = { .name = name,
+                       .make = make_tree,
+                       .act = apply,
+                       .recover = c->holds ? recover_held : write_and_recover,
+                       .tolerates = c->writes ? nothing_is_lost : NULL,
+                       .arg = c,
+                       .stride = 3 };
+
+    trial_must_hold(&s);
+}
+
+static void what_somebody_wrote_to_a_cut_log_stays(void **state)
+{
+    static const struct talk_case c = { .how = TALK_TRUNCATE, .writes = true };
+
+    (void)state;
+    hold_beside("rewind with truncate, and a writer", &c);
+}
+
+static void what_somebody_wrote_behind_a_new_end_stays(void **state)
+{
+    static const struct talk_case c = { .how = TALK_RESUME_AT, .writes = true };
+
+    (void)state;
+    hold_beside("rewind with resume-at, and a writer", &c);
+}
+
+static void a_log_in_use_is_put_back_later(void **state)
+{
+    static const struct talk_case c = { .how = TALK_TRUNCATE, .holds = true };
+
+    (void)state;
+    hold_beside("rewind with truncate, log in use", &c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_and_a_resumed_conversation_go_back_together),
         cmocka_unit_test(files_and_a_truncated_conversation_go_back_together),
         cmocka_unit_test(both_are_taken_back_together),
+        cmocka_unit_test(what_somebody_wrote_to_a_cut_log_stays),
+        cmocka_unit_test(what_somebody_wrote_behind_a_new_end_stays),
+        cmocka_unit_test(a_log_in_use_is_put_back_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,7 +91,9 @@ static enum err_code add_rewind(struct writing *w, const struct rewind_record *r
     const char *text =
         arena_format(&w->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored,
                      r->created, r->deleted, r->how == TALK_NONE ? "" : ", the conversation too",
-                     r->interrupted ? ", interrupted" : "");
+                     r->interrupted ? ", interrupted"
+                     : r->stays     ? ", cut short: the session went on, and the files stayed"
+                                    : "");
 
     if (!session || !text)
         return no_memory(w->e);

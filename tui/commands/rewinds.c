@@ -43,6 +43,10 @@ static void json_record(struct jsonout *j, const struct rewind_record *r)
     jsonout_bool(j, r->undone);
     jsonout_key(j, "interrupted");
     jsonout_bool(j, r->interrupted);
+    if (r->stays) {
+        jsonout_key(j, "cutShort");
+        jsonout_bool(j, true);
+    }
     jsonout_close(j, '}');
 }
 
@@ -74,7 +78,10 @@ static enum err_code write_text(struct out *out, const struct rewind_records *li
                       " bytes kept%s%s  ",
                       age, r->id, r->restored, r->created, r->deleted,
                       r->how == TALK_NONE ? "" : ", the conversation too", r->bytes,
-                      r->undoes ? "  (an undo)" : "", r->undone ? "  (undone)" : "");
+                      r->undoes ? "  (an undo)" : "",
+                      r->undone  ? "  (undone)"
+                      : r->stays ? "  (cut short: the session went on, and the files stayed)"
+                                 : "");
         if (!rc)
             rc = out_text(out, slice_of(r->session), e);
         if (!rc)
