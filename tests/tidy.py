@@ -54,6 +54,49 @@ def check_sweep(program, store):
     program.same('back', files_of(store), before)
 
 
+def check_changes(program, store, rows):
+    """Several sessions are one change; it is told what a list says from then on, and what undo would be about."""
+    ids = [rows[0]['sessionId'], rows[1]['sessionId']]
+    before = files_of(store)
+    done = program.json('archive', *ids, ids[0])
+    program.same('archived', [(d['sessionId'], d['archived']) for d in done], [(i, True) for i in [*ids, ids[0]]])
+    dry = program.json('undo', '--dry-run')
+    program.same('one change', (dry['undoes'], len(dry['sessions']), dry['dryRun']), (done[0]['change'], 2, True))
+    program.same('a dry run', {r['sessionId'] for r in program.json('list', '--all', '--archived')}, set(ids))
+    program.json('undo')
+    program.same('taken back', files_of(store), before)
+    program.same('cleaned', program.json('tag', ids[0], 'ﬁx\u200b')['tag'], 'fix')
+    program.same('in the log', program.json('log')[0]['text'], 'tagged fix')
+    program.json('undo')
+    program.same('twice is once', program.json('delete', ids[0], ids[0])['sessionId'], ids[0])
+    program.json('undo')
+    program.same('back again', files_of(store), before)
+
+
+def check_orphans(program, store, row):
+    """What a session leaves behind is found, goes as it was shown, and comes back."""
+    copies = os.path.join(store, 'file-history', row['sessionId'])
+    os.makedirs(copies, exist_ok=True)
+    with open(os.path.join(copies, '0123456789abcdef@v1'), 'w', encoding='utf-8') as f:
+        f.write('x')
+    os.rename(row['path'], row['path'] + '.away')
+    rule = ('--all', '--orphans')
+    found = program.json('sweep', *rule)
+    program.same('a day old at least', (found['sessions'], [s['sessionId'] for s in found['leftOut']]), ([], [row['sessionId']]))
+    for top, names, files in os.walk(store):
+        for name in ['.', *names, *files]:
+            if row['sessionId'] in os.path.join(top, name):
+                os.utime(os.path.join(top, name), (1700000000, 1700000000), follow_symlinks=False)
+    before = files_of(store)
+    moved = program.json('sweep', '--apply', *rule)
+    program.same('orphans', [s['sessionId'] for s in moved['sessions']], [row['sessionId']])
+    program.need(copies in moved['sessions'][0]['parts'] and not os.path.exists(copies), f'moved: {moved}')
+    program.json('undo')
+    program.same('orphans are back', files_of(store), before)
+    os.rename(row['path'] + '.away', row['path'])
+    program.same('none', program.json('sweep', *rule)['sessions'], [])
+
+
 def check_repair(program, store, row):
     """A torn last line and a title in the middle, repaired; each repair is undone."""
     path = row['path']
@@ -89,8 +132,10 @@ def main():
         rows = program.json('list', '--all')
         check_doctor(program, top, rows)
         check_sweep(program, store)
+        check_changes(program, store, rows)
+        check_orphans(program, store, rows[0])
         check_repair(program, store, rows[0])
-        program.finish(len(rows) + 20)
+        program.finish(len(rows) + 35)
 
 
 main()

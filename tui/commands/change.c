@@ -1,5 +1,7 @@
 #include "tui/commands/change.h"
 
+#include <string.h>
+
 #include "lite/jsonout.h"
 
 enum err_code change_supported(const struct session_ref *ref, bool can, const char *what,
@@ -10,58 +12,117 @@ enum err_code change_supported(const struct session_ref *ref, bool can, const ch
                          ref->store->ops->name);
 }
 
-static enum err_code change_one(struct invocation *in, struct sessions *s,
-                                const struct session_ref *ref, const char *kind,
-                                change_plan_fn *plan, struct err *e)
-{
-    struct change *c = change_new(kind);
-    enum err_code rc = c ? change_session(c, ref->store->ops->name, ref->id, e)
-                         : err_set(e, ERR_NOMEM, ref->path.p, "%s: out of memory", kind);
+/* What was done to the sessions: one change, done or not at all, and taken back at once. */
+struct changing {
+    struct session_ref *ref;
+    int n;
+    struct change *c;
+};
 
-    if (!rc)
-        rc = plan(in, s, ref, c, e);
-    if (!rc && c->n)
-        rc = change_do(&in->world->env, c, e);
-    change_free(c);
+/* Twice the same session is once. */
+static bool was_named(const struct changing *k, int i)
+{
+    for (int before = 0; before < i; before++)
+        if (slice_eq(k->ref[before].path, k->ref[i].path))
+            return true;
+    return false;
+}
+
+static enum err_code plan_each(struct invocation *in, struct sessions *s, struct changing *k,
+                               change_plan_fn *plan, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (int i = 0; i < k->n && !rc; i++) {
+        rc = sessions_find(s, in->argv[i], &k->ref[i], e);
+        if (!rc && was_named(k, i))
+            continue;
+        if (!rc)
+            rc = change_session(k->c, k->ref[i].store->ops->name, k->ref[i].id, e);
+        if (!rc)
+            rc = plan(in, s, &k->ref[i], k->c, e);
+    }
     return rc;
 }
 
-static enum err_code answer(struct invocation *in, const struct session_ref *ref, bool several,
-                            bool first, struct err *e)
+/* ---- the answer ---- */
+
+/* As a list shows the session from now on: what was asked for may have been cleaned before it was written. */
+static enum err_code json_session(struct invocation *in, struct sessions *s,
+                                  const struct session_ref *ref, const struct change *c,
+                                  struct err *e)
 {
+    struct session_row *row = session_row_new();
     struct jsonout j;
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return ERR_OK;
-    enum err_code rc = several ? out_add(&in->out, first ? SLICE("[") : SLICE(","), e) : ERR_OK;
-
+    if (!row)
+        return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", ref->id);
+    if (ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL) == ERR_OK) {
+        jsonout_member(&j, "summary", row->summary);
+        jsonout_member(&j, "customTitle", row->custom_title);
+        jsonout_member(&j, "tag", row->tag);
+        if (row->flags & SESSION_ARCHIVED) {
+            jsonout_key(&j, "archived");
+            jsonout_bool(&j, true);
+        }
+    }
+    if (c->n)
+        jsonout_member(&j, "change", (struct slice){ c->id, strlen(c->id) });
     jsonout_close(&j, '}');
-    return rc ? rc : j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory") : ERR_OK;
+    session_row_free(row);
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory") : ERR_OK;
+}
+
+static enum err_code answer_json(struct invocation *in, struct sessions *s,
+                                 const struct changing *k, struct err *e)
+{
+    enum err_code rc = k->n > 1 ? out_add(&in->out, SLICE("["), e) : ERR_OK;
+
+    for (int i = 0; i < k->n && !rc; i++) {
+        if (i > 0)
+            rc = out_add(&in->out, SLICE(","), e);
+        if (!rc)
+            rc = json_session(in, s, &k->ref[i], k->c, e);
+    }
+    return rc ? rc : out_add(&in->out, k->n > 1 ? SLICE("]\n") : SLICE("\n"), e);
+}
+
+static enum err_code answer_text(struct invocation *in, const struct changing *k, struct err *e)
+{
+    if (k->c->n == 0)
+        return out_add(&in->out, SLICE("nothing to do: it is so already\n"), e);
+    enum err_code rc = out_text(&in->out, (struct slice){ k->c->text, strlen(k->c->text) }, e);
+
+    if (!rc && k->c->sessions_n > 1)
+        rc = out_addf(&in->out, e, ": %zu sessions", k->c->sessions_n);
+    return rc ? rc : out_add(&in->out, SLICE(" (take it back: reprise undo)\n"), e);
 }
 
 enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
                               change_plan_fn *plan, struct err *e)
 {
     struct sessions s;
-    int n = ids ? ids : in->argc;
+    struct changing k = { .n = ids ? ids : in->argc, .c = change_new(kind) };
     enum err_code rc = sessions_open(in, true, &s, e);
 
-    if (rc)
+    if (rc) {
+        change_free(k.c);
         return rc;
-    for (int i = 0; i < n && !rc; i++) {
-        struct session_ref ref;
-
-        rc = sessions_find(&s, in->argv[i], &ref, e);
-        if (!rc)
-            rc = change_one(in, &s, &ref, kind, plan, e);
-        if (!rc)
-            rc = answer(in, &ref, n > 1, i == 0, e);
     }
-    if (!rc && option_given(&in->options, OPTION_JSON))
-        rc = out_add(&in->out, n > 1 ? SLICE("]\n") : SLICE("\n"), e);
+    k.ref = arena_zalloc(&s.arena, sizeof *k.ref * (size_t)(k.n + 1));
+    if (!k.c || !k.ref)
+        rc = err_set(e, ERR_NOMEM, "", "%s: out of memory", kind);
+    if (!rc)
+        rc = plan_each(in, &s, &k, plan, e);
+    if (!rc && k.c->n)
+        rc = change_do(&in->world->env, k.c, e);
+    if (!rc)
+        rc = option_given(&in->options, OPTION_JSON) ? answer_json(in, &s, &k, e)
+                                                     : answer_text(in, &k, e);
+    change_free(k.c);
     sessions_close(&s);
     return rc;
 }

@@ -12,7 +12,7 @@ typedef enum err_code change_plan_fn(struct invocation *in, struct sessions *s,
                                      const struct session_ref *ref, struct change *c,
                                      struct err *e);
 
-/* Every operand from `first_id` on, up to `ids` of them (0: all), is a session; one change each. */
+/* The first `ids` operands (0: all) are sessions. All of it is one change. */
 MUST_CHECK enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
                                          change_plan_fn *plan, struct err *e);
 /* ERR_UNSUPPORTED naming the system, when a member of its table is NULL. */

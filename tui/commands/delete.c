@@ -1,10 +1,10 @@
-#include <inttypes.h>
 #include <string.h>
 
 #include "lite/jsonout.h"
 #include "store/change/copy.h"
 #include "store/tidy/request.h"
 #include "tui/commands/change.h"
+#include "tui/size.h"
 
 static void json_item(struct jsonout *j, const struct trash_item *item)
 {
@@ -21,15 +21,16 @@ static void json_item(struct jsonout *j, const struct trash_item *item)
 static enum err_code answer(struct invocation *in, const struct trash_list *list, struct err *e)
 {
     struct jsonout j;
+    char size[SIZE_TEXT];
     int64_t bytes = 0;
 
     for (size_t i = 0; i < list->n; i++)
         bytes += list->item[i].bytes;
+    size_text(bytes, size);
     if (!option_given(&in->options, OPTION_JSON))
         return out_addf(&in->out, e,
-                        "moved to trash: %zu session%s, %" PRId64
-                        " bytes (take it back: reprise undo)\n",
-                        list->n, list->n == 1 ? "" : "s", bytes);
+                        "moved to trash: %zu session%s, %s (take it back: reprise undo)\n", list->n,
+                        list->n == 1 ? "" : "s", size);
     jsonout_init(&j, &in->out.buf);
     if (list->n != 1)
         jsonout_open(&j, '[');
@@ -68,8 +69,10 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
     for (size_t i = 0; i < n && !rc; i++)
         for (size_t k = 0; k < request[i].parts && !rc; k++)
             rc = copy_remove(request[i].part[k], e);
-    if (rc || !option_given(&in->options, OPTION_JSON))
+    if (rc)
         return rc;
+    if (!option_given(&in->options, OPTION_JSON))
+        return out_addf(&in->out, e, "gone for good: %zu session%s\n", n, n == 1 ? "" : "s");
     struct jsonout j;
 
     jsonout_init(&j, &in->out.buf);
@@ -101,21 +104,33 @@ static enum err_code request_of(struct sessions *s, const char *id, bool all,
     return rc ? rc : trash_request_of(&ref, title, all, &s->arena, out, e);
 }
 
+/* Twice the same session is once. */
+static bool was_named(const struct trash_request *request, size_t n,
+                      const struct trash_request *now)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(request[i].part[0], now->part[0]) == 0)
+            return true;
+    return false;
+}
+
 enum err_code delete_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     bool permanently = option_given(&in->options, OPTION_PERMANENTLY);
-    size_t n = (size_t)in->argc;
+    size_t words = (size_t)in->argc, n = 0;
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc)
         return rc;
-    struct trash_request *request = arena_zalloc(&s.arena, sizeof *request * (n + 1));
+    struct trash_request *request = arena_zalloc(&s.arena, sizeof *request * (words + 1));
 
     if (!request)
         rc = err_set(e, ERR_NOMEM, "", "delete: out of memory");
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = request_of(&s, in->argv[i], !permanently, &request[i], e);
+    for (size_t i = 0; i < words && !rc; i++) {
+        rc = request_of(&s, in->argv[i], !permanently, &request[n], e);
+        n += !rc && !was_named(request, n, &request[n]);
+    }
     if (!rc)
         rc = permanently ? for_good(in, request, n, e) : to_trash(in, request, n, e);
     sessions_close(&s);

@@ -1,16 +1,28 @@
 #include "store/tidy/doctor.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lite/jsonout.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 
+/* Of many sessions those that are hidden for one reason are counted: what is damaged must not drown in them. */
+enum { REASONS = 8, REASON = 160 };
+
+struct reason {
+    char why[REASON];
+    struct buf path; /* of the first one */
+    size_t n;
+};
+
 struct answer {
     struct out *out;
-    bool json;
+    bool json, many;
     size_t n, fixable, fixed;
+    struct reason reason[REASONS];
+    size_t reasons;
 };
 
 static struct slice slice_of(const char *text)
@@ -60,10 +72,55 @@ static enum err_code write_text(const struct finding *f, struct answer *a, struc
     return rc ? rc : out_add(a->out, f->fixed ? SLICE(" (repaired)\n") : SLICE("\n"), e);
 }
 
+/* False: it has to be written by itself. */
+static bool count_hidden(const struct finding *f, struct answer *a)
+{
+    size_t i = 0;
+
+    if (a->json || !a->many || f->kind != FINDING_HIDDEN || strlen(f->why) >= REASON)
+        return false;
+    while (i < a->reasons && strcmp(a->reason[i].why, f->why) != 0)
+        i++;
+    if (i == REASONS)
+        return false;
+    struct reason *r = &a->reason[i];
+
+    if (i == a->reasons) {
+        if (buf_add(&r->path, slice_of(f->path)))
+            return false;
+        snprintf(r->why, sizeof r->why, "%s", f->why);
+        a->reasons++;
+    }
+    r->n++;
+    return true;
+}
+
+static enum err_code write_hidden(const struct answer *a, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < a->reasons && !rc; i++) {
+        const struct reason *r = &a->reason[i];
+
+        rc = r->n > 1 ? out_addf(a->out, e, "%zu sessions", r->n)
+                      : out_text(a->out, buf_slice(&r->path), e);
+        if (!rc)
+            rc = out_addf(a->out, e, ": %s: ", finding_name(FINDING_HIDDEN));
+        if (!rc)
+            rc = out_text(a->out, slice_of(r->why), e);
+        if (!rc)
+            rc =
+                out_add(a->out, r->n > 1 ? SLICE(" (doctor --json names them)\n") : SLICE("\n"), e);
+    }
+    return rc;
+}
+
 static enum err_code write_finding(const struct finding *f, void *arg, struct err *e)
 {
     struct answer *a = arg;
-    enum err_code rc = a->json ? write_json(f, a, e) : write_text(f, a, e);
+    enum err_code rc = a->json              ? write_json(f, a, e)
+                       : count_hidden(f, a) ? ERR_OK
+                                            : write_text(f, a, e);
 
     a->n++;
     a->fixable += f->fixable && !f->fixed;
@@ -77,7 +134,10 @@ static enum err_code write_end(const struct answer *a, bool fix, struct err *e)
         return out_add(a->out, a->n ? SLICE("]\n") : SLICE("[]\n"), e);
     if (a->n == 0)
         return out_add(a->out, SLICE("nothing is wrong\n"), e);
-    enum err_code rc = out_addf(a->out, e, "%zu finding%s", a->n, a->n == 1 ? "" : "s");
+    enum err_code rc = write_hidden(a, e);
+
+    if (!rc)
+        rc = out_addf(a->out, e, "%zu finding%s", a->n, a->n == 1 ? "" : "s");
 
     if (!rc && fix)
         rc = out_addf(a->out, e, ", %zu repaired", a->fixed);
@@ -90,7 +150,9 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct session_ref ref;
-    struct answer a = { .out = &in->out, .json = option_given(&in->options, OPTION_JSON) };
+    struct answer a = { .out = &in->out,
+                        .json = option_given(&in->options, OPTION_JSON),
+                        .many = in->argc == 0 };
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc)
@@ -108,6 +170,8 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
         rc = doctor_look(&d, write_finding, &a, e);
     if (!rc)
         rc = write_end(&a, d.fix, e);
+    for (size_t i = 0; i < a.reasons; i++)
+        buf_fini(&a.reason[i].path);
     sessions_close(&s);
     return rc;
 }

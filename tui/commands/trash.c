@@ -4,6 +4,7 @@
 #include "lite/jsonout.h"
 #include "store/tidy/trash.h"
 #include "tui/commands/command.h"
+#include "tui/size.h"
 #include "tui/when.h"
 
 static struct slice slice_of(const char *text)
@@ -43,23 +44,39 @@ static enum err_code list_json(struct out *out, const struct trash_list *list, s
                 : out_add(out, SLICE("\n"), e);
 }
 
+/* What a person knows it by; of what was no session, where it was. */
+static struct slice name_of(const struct trash_item *item)
+{
+    return slice_of(item->title[0] ? item->title : item->path);
+}
+
+static enum err_code list_line(struct out *out, const struct trash_item *item, int64_t now_ms,
+                               struct err *e)
+{
+    char age[WHEN_AGE], size[SIZE_TEXT];
+
+    when_age(now_ms, item->deleted_ms, age);
+    size_text(item->bytes, size);
+    enum err_code rc = out_addf(out, e, "%8s  %-20s  %8s  ", age, item->trash_id, size);
+
+    if (!rc)
+        rc = out_text(out, slice_of(item->session), e);
+    if (!rc)
+        rc = out_add(out, SLICE("  "), e);
+    if (!rc)
+        rc = out_text(out, name_of(item), e);
+    return rc ? rc : out_add(out, SLICE("\n"), e);
+}
+
 static enum err_code list_text(struct out *out, const struct trash_list *list, int64_t now_ms,
                                struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < list->n && !rc; i++) {
-        const struct trash_item *item = &list->item[i];
-        char age[WHEN_AGE];
-
-        when_age(now_ms, item->deleted_ms, age);
-        rc =
-            out_addf(out, e, "%8s  %-20s  %10" PRId64 " bytes  ", age, item->trash_id, item->bytes);
-        if (!rc)
-            rc = out_text(out, slice_of(item->title), e);
-        if (!rc)
-            rc = out_add(out, SLICE("\n"), e);
-    }
+    for (size_t i = 0; i < list->n && !rc; i++)
+        rc = list_line(out, &list->item[i], now_ms, e);
+    if (!rc && list->n == 0)
+        rc = out_add(out, SLICE("the trash is empty\n"), e);
     return rc;
 }
 
@@ -84,8 +101,13 @@ static enum err_code answer_one(struct invocation *in, const struct trash_item *
 {
     struct jsonout j;
 
-    if (!option_given(&in->options, OPTION_JSON))
-        return ERR_OK;
+    if (!option_given(&in->options, OPTION_JSON)) {
+        enum err_code rc = out_add(&in->out, SLICE("restored: "), e);
+
+        if (!rc)
+            rc = out_text(&in->out, name_of(item), e);
+        return rc ? rc : out_add(&in->out, SLICE(" (take it back: reprise undo)\n"), e);
+    }
     jsonout_init(&j, &in->out.buf);
     json_item(&j, item);
     return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
@@ -117,10 +139,12 @@ static enum err_code empty_answer(struct invocation *in, int64_t items, int64_t 
                                   struct err *e)
 {
     struct jsonout j;
+    char size[SIZE_TEXT];
 
+    size_text(bytes, size);
     if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "%" PRId64 " session%s gone for good, %" PRId64 " bytes\n",
-                        items, items == 1 ? "" : "s", bytes);
+        return out_addf(&in->out, e, "gone for good: %" PRId64 " session%s, %s\n", items,
+                        items == 1 ? "" : "s", size);
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');
     jsonout_key(&j, "sessions");

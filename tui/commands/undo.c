@@ -10,15 +10,58 @@
 struct named {
     const char *id;
     bool found;
+    bool undone;           /* was it taken back already? */
+    struct invocation *in; /* a dry run: to be told of it; else NULL */
+    enum err_code rc;
+    struct err *e;
 };
+
+/* What taking it back would be about. */
+static enum err_code answer_dry_run(struct invocation *in, const struct change *c, struct err *e)
+{
+    struct jsonout j;
+    const struct slice text = { c->text, strlen(c->text) };
+
+    if (!option_given(&in->options, OPTION_JSON)) {
+        enum err_code rc = out_add(&in->out, SLICE("would take back: "), e);
+
+        if (!rc)
+            rc = out_text(&in->out, text, e);
+        for (size_t i = 0; i < c->sessions_n && !rc; i++) {
+            rc = out_add(&in->out, SLICE("  "), e);
+            if (!rc)
+                rc =
+                    out_text(&in->out, (struct slice){ c->sessions[i], strlen(c->sessions[i]) }, e);
+        }
+        return rc ? rc : out_add(&in->out, SLICE("\n"), e);
+    }
+    jsonout_init(&j, &in->out.buf);
+    jsonout_open(&j, '{');
+    jsonout_member(&j, "undoes", (struct slice){ c->id, strlen(c->id) });
+    jsonout_member(&j, "text", text);
+    jsonout_key(&j, "sessions");
+    jsonout_open(&j, '[');
+    for (size_t i = 0; i < c->sessions_n; i++)
+        jsonout_text(&j, (struct slice){ c->sessions[i], strlen(c->sessions[i]) });
+    jsonout_close(&j, ']');
+    jsonout_key(&j, "dryRun");
+    jsonout_bool(&j, true);
+    jsonout_close(&j, '}');
+    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
+                : out_add(&in->out, SLICE("\n"), e);
+}
 
 static bool is_named(const struct change *c, bool undone, void *arg)
 {
     struct named *n = arg;
 
-    (void)undone;
     n->found = strcmp(c->id, n->id) == 0;
-    return !n->found;
+    if (!n->found)
+        return true;
+    n->undone = undone;
+    if (n->in && !undone)
+        n->rc = answer_dry_run(n->in, c, n->e);
+    return false;
 }
 
 /* Is it a change of a session that shall be taken back, and which? An id that neither log knows is left to the log
@@ -64,14 +107,24 @@ static enum err_code answer_change(struct invocation *in, const struct change *c
                 : out_add(&in->out, SLICE("\n"), e);
 }
 
+static enum err_code dry_run(struct invocation *in, struct change_log *log, const char *id,
+                             struct err *e)
+{
+    struct named n = { .id = id, .in = in, .e = e };
+    enum err_code rc = change_list(log, is_named, &n, e);
+
+    if (!rc && n.undone)
+        rc = err_set(e, ERR_NOT_FOUND, id, "undo: it was taken back already");
+    return rc ? rc : n.rc;
+}
+
 static enum err_code undo_change(struct invocation *in, struct change_log *log, const char *id,
                                  struct err *e)
 {
     struct change *c;
 
     if (option_given(&in->options, OPTION_DRY_RUN))
-        return err_set(e, ERR_UNSUPPORTED, id,
-                       "undo: a change of a session has no dry run (see: reprise log)");
+        return dry_run(in, log, id, e);
     enum err_code rc = change_undo(log, id, &c, e);
 
     if (rc)

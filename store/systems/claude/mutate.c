@@ -97,7 +97,7 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
     struct slice text = { NULL, 0 };
     enum err_code rc = ERR_OK;
 
-    (void)st;
+    (void)st; /* the log is to say what is written, which may not be what was typed */
     if (!clear && !tagtext_clean(tag, &a, &text))
         rc = err_set(e, ERR_USAGE, ref->path.p, "tag: this text cannot be a tag");
     else if (!clear && text.n == 0)
@@ -105,6 +105,8 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
                      "tag: tag must be non-empty (use --none to clear it)");
     if (!rc)
         rc = plan_text(ref, METAROW_TAG, "tag", text, c, e);
+    if (!rc && !clear && !(c->text = arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text))))
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "tag: out of memory");
     arena_fini(&a);
     return rc;
 }
