@@ -1,5 +1,6 @@
 #include "store/resolve.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,6 +45,16 @@ static enum err_code take_first(const struct session_row *row, void *arg, struct
     return s->ref->id.p && s->ref->path.p && s->ref->folder.p ? ERR_OK : no_memory(e);
 }
 
+static enum err_code no_latest(const struct scope *scope, struct err *e)
+{
+    char dir[PATH_MAX];
+
+    if (!scope->project.n)
+        return err_set(e, ERR_NOT_FOUND, "latest", "find session: there is none");
+    snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(scope->project));
+    return err_set(e, ERR_NOT_FOUND, dir, "find session: no previous session found here");
+}
+
 static enum err_code find_latest(struct search *s, struct err *e)
 {
     struct listing_query q = {
@@ -63,7 +74,7 @@ static enum err_code find_latest(struct search *s, struct err *e)
     listing_close(l);
     s->ref = ref;
     if (!rc && !found.store)
-        rc = not_found(s, e);
+        rc = no_latest(&q.scope, e);
     if (!rc)
         *ref = found;
     return rc;

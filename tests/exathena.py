@@ -116,6 +116,15 @@ def reading(t):
         t.same(f'E3: {sid}: events', c.json('rewind', sid, '--to', facts['uuids'][0], '--mode', 'conversation')
                ['conversation'], {'dropped': facts['events'], 'kept': 0, 'how': 'truncate'})
         t.same(f'E7: {sid}: roles', {m['type'] for m in said} <= {'user', 'assistant', 'tool', 'system'}, True)
+    said = [m['uuid'] for m in c.json('messages', SID)]
+    spoken = [m['uuid'] for m in c.json('messages', SID, '--spoken')]
+    t.same('E6: a page of what was spoken', [m['uuid'] for m in c.json('messages', SID, '--spoken', '--limit', '3',
+                                                                      '--offset', '4')], spoken[4:7])
+    for n in 1, 5, len(said), 1000:
+        t.same(f'E12: the last {n}', [m['uuid'] for m in c.json('messages', SID, '--tail', str(n))], said[-n:])
+    t.same('E12: of what was spoken', [m['uuid'] for m in c.json('messages', SID, '--spoken', '--tail', '2')], spoken[-2:])
+    t.same('E12: the last of a page', [m['uuid'] for m in c.json('messages', SID, '--limit', '5', '--tail', '2')], said[3:5])
+    t.same('E12: none is no number', c.run('messages', SID, '--tail', '0').returncode, 2)
     t.same('E10: times', [rows[SID][k] for k in ('createdAt', 'lastActivity')], [1795292519306, 1795292519423])
     t.same('E2: restored', len(c.json('restore', SID)['messages']), 18)
     shutil.copytree(f'{HERE}/exathena/damaged/sidechain-example/sidechains', f'{c.store}/sessions/{SID}/sidechains')
@@ -398,7 +407,7 @@ def main():
         for test in (reading, windows, rewinding, cutting_damaged, saved_files, inferring, writing, bad_lines, bad_paths,
                      tidying):
             test(t)
-        t.finish(130)
+        t.finish(186)
 
 
 main()

@@ -121,7 +121,55 @@ static void messages_are_wrapped_in_the_sessions_dialect(void **state)
     holds(s, "messages.jsonl",
           U1 "\"message\":{\"role\":\"user\",\"content\":\"a \\u003c b\"}}\n"
              "{\"uuid\":\"u-2\",\"timestamp\":\"2026-02-09T02:48:28.12Z\",\"message\":{\"role\":"
-             "\"assistant\"}}\n");
+             "\"assistant\",\"content\":null}}\n");
+}
+
+/* B2, B7: the order of the structs and the spelling of the encoder, whatever the host's own are. */
+static void messages_have_the_bytes_that_go_would_write(void **state)
+{
+    struct shop *s = *state;
+
+    assert_int_equal(append(s,
+                            U1
+                            "\"x\":1e21,\"tool_call_id\":\"c\",\"content\":\"\\u00e9\\/\\u0008\","
+                            "\"name\":null,\"role\":\"tool\"}\n",
+                            false),
+                     ERR_OK);
+    holds(s, "messages.jsonl",
+          U1 "\"message\":{\"role\":\"tool\",\"content\":\"\xc3\xa9/\\b\",\"tool_call_id\":\"c\","
+             "\"x\":1e21}}\n");
+}
+
+static void tool_rows_of_the_document_name_their_call_first(void **state)
+{
+    struct shop *s = *state;
+
+    folder_put(&s->folder, "p/sessions/s-1/metadata.json",
+               SLICE("{\"session_id\":\"s-1\",\"created_at\":\"2026-02-09T02:48:28Z\"}"));
+    assert_int_equal(
+        append(s, U1 "\"role\":\"tool\",\"content\":\"x\",\"tool_call_id\":\"c\"}\n", false),
+        ERR_OK);
+    holds(s, "messages.jsonl", U1 "\"role\":\"tool\",\"tool_call_id\":\"c\",\"content\":\"x\"}\n");
+}
+
+/* Go's loader passes over a line whose members are not of its structs' types. */
+static void rows_that_go_could_not_load_are_refused(void **state)
+{
+    static const char *const bad[] = { "\"content\":5",          "\"content\":[\"x\"]",
+                                       "\"tool_calls\":\"x\"",   "\"tool_calls\":[1]",
+                                       "\"tool_call_id\":7",     "\"name\":{}",
+                                       "\"timestamp\":\"soon\"", "\"timestamp\":\"\"" };
+    struct shop *s = *state;
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char row[200];
+
+        snprintf(row, sizeof row, "{\"role\":\"user\",%s}\n", bad[i]);
+        assert_int_equal(append(s, row, false), ERR_USAGE);
+    }
+    assert_false(folder_has(&s->folder, "p/sessions/s-1/messages.jsonl"));
+    assert_int_equal(append(s, "{\"role\":\"user\",\"content\":[{\"type\":\"text\"}]}\n", false),
+                     ERR_OK);
 }
 
 static void messages_of_a_flat_session_stay_flat(void **state)
@@ -159,7 +207,8 @@ static void a_torn_line_is_never_glued_to(void **state)
 
     folder_put(&s->folder, "p/sessions/s-1/messages.jsonl", SLICE("{\"uuid\":\"u"));
     assert_int_equal(append(s, U1 "\"role\":\"user\"}\n", false), ERR_OK);
-    holds(s, "messages.jsonl", "{\"uuid\":\"u\n" U1 "\"message\":{\"role\":\"user\"}}\n");
+    holds(s, "messages.jsonl",
+          "{\"uuid\":\"u\n" U1 "\"message\":{\"role\":\"user\",\"content\":null}}\n");
 }
 
 /* G14: the lock is a file beside the log, 0600, and is left in its place. */
@@ -214,14 +263,41 @@ static void settings_leave_everything_else_alone(void **state)
           "  \"ours\": {\n    \"big\": 12345678901234567890\n  }\n}");
 }
 
+/* B7 */
+static void costs_are_written_as_go_writes_floats(void **state)
+{
+    static const char *const cases[][2] = {
+        { "1e21", "1e+21" },     { "1e20", "100000000000000000000" },
+        { "0.0000001", "1e-7" }, { "100.0", "100" },
+        { "0.0234", "0.0234" },  { "-0", "-0" },
+    };
+    struct shop *s = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct host_setting cost = { SLICE("total_cost_usd"),
+                                           { cases[i][0], strlen(cases[i][0]) } };
+        char want[80];
+        size_t n;
+
+        assert_int_equal(host_set(s->store, &s->ref, &cost, 1, NULL), ERR_OK);
+        snprintf(want, sizeof want, "\"total_cost_usd\": %s,", cases[i][1]);
+        char *text = folder_get(&s->folder, "p/sessions/s-1/metadata.json", &n);
+
+        assert_non_null(strstr(text, want));
+        free(text);
+    }
+}
+
 static void settings_that_cannot_be_are_refused(void **state)
 {
     struct shop *s = *state;
+    const struct host_setting endless = { SLICE("total_cost_usd"), SLICE("1e400") };
     const struct host_setting number = { SLICE("turn_count"), SLICE("x") };
     const struct host_setting unknown = { SLICE("colour"), SLICE("red") };
 
     assert_int_equal(host_set(s->store, &s->ref, &number, 1, NULL), ERR_USAGE);
     assert_int_equal(host_set(s->store, &s->ref, &unknown, 1, NULL), ERR_USAGE);
+    assert_int_equal(host_set(s->store, &s->ref, &endless, 1, NULL), ERR_USAGE);
 }
 
 #define A "2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806" /* "one\n" */
@@ -331,6 +407,10 @@ int main(void)
         CASE(a_new_session_is_written_as_the_package_writes_it),
         CASE(an_id_is_given_once_and_must_be_one),
         CASE(messages_are_wrapped_in_the_sessions_dialect),
+        CASE(messages_have_the_bytes_that_go_would_write),
+        CASE(tool_rows_of_the_document_name_their_call_first),
+        CASE(rows_that_go_could_not_load_are_refused),
+        CASE(costs_are_written_as_go_writes_floats),
         CASE(messages_of_a_flat_session_stay_flat),
         CASE(what_is_no_message_is_refused_whole),
         CASE(the_stream_names_its_session),

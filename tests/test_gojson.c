@@ -22,6 +22,45 @@ static void texts_are_escaped_as_go_escapes_them(void **state)
     writes(gojson_text, SLICE("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\"");
 }
 
+static void escapes_are_spelled_as_go_spells_them(void **state)
+{
+    (void)state;
+    writes(gojson_compact, SLICE("\"\\u00e9 \\/ \\u0008 \\u003c \\u0022 \\u005C \\n\""),
+           "\"\xc3\xa9 / \\b \\u003c \\\" \\\\ \\n\"");
+    writes(gojson_compact, SLICE("\"\\ud83d\\ude00 \\uD83D\\u0041 \\u2028 \xff\""),
+           "\"\xf0\x9f\x98\x80 \\uD83DA \\u2028 \\ufffd\"");
+    writes(gojson_compact, SLICE("{ \"\\u003c\" : [ 1.0, 1e21 ] }"), "{\"\\u003c\":[1.0,1e21]}");
+}
+
+static void floats_have_the_fewest_digits(void **state)
+{
+    const struct {
+        double value;
+        const char *want;
+    } cases[] = {
+        { 0, "0" },
+        { 0.1, "0.1" },
+        { 12.5, "12.5" },
+        { 1e-6, "0.000001" },
+        { 9.9e-7, "9.9e-7" },
+        { 1e20, "100000000000000000000" },
+        { 1e21, "1e+21" },
+        { 5e-324, "5e-324" },
+        { 123456789012345678901.0, "123456789012345680000" },
+        { -1.25, "-1.25" },
+        { 1.7976931348623157e308, "1.7976931348623157e+308" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf out = { 0 };
+
+        assert_int_equal(gojson_float(&out, cases[i].value), ERR_OK);
+        assert_string_equal(buf_cstr(&out), cases[i].want);
+        buf_fini(&out);
+    }
+}
+
 static void each_broken_byte_is_replaced(void **state)
 {
     (void)state;
@@ -72,6 +111,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_escaped_as_go_escapes_them),
+        cmocka_unit_test(escapes_are_spelled_as_go_spells_them),
+        cmocka_unit_test(floats_have_the_fewest_digits),
         cmocka_unit_test(each_broken_byte_is_replaced),
         cmocka_unit_test(times_have_as_many_digits_as_they_need),
         cmocka_unit_test(values_are_laid_out_and_not_changed),

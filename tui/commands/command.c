@@ -53,7 +53,7 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
 enum err_code invocation_read(struct invocation *in, int argc, char **argv, struct err *e)
 {
     int first = 0;
-    uint64_t allowed = OPTION_GLOBALS | commands_table[0].options;
+    option_bits allowed = OPTION_GLOBALS | commands_table[0].options;
     enum err_code rc = options_read(argc, argv, allowed, true, &in->options, &first, e);
 
     if (rc)
@@ -103,6 +103,8 @@ int invocation_run(struct invocation *in)
     in->out.color = wants_color(in);
     enum err_code rc = run(in, &e);
 
+    if (rc && in->argc > 0)
+        err_at(&e, rc, in->argv[0]);
     /* Half an answer in JSON is none; lines for people are true as far as they go. */
     bool whole = rc == ERR_OK;
 

@@ -27,7 +27,7 @@ struct command {
     const char *operands; /* in the usage line: "ID [MSG]" */
     const char *summary;  /* in the list of commands: half a line, lower case */
     const char *help;     /* paragraphs for --help, or "" */
-    uint64_t options;     /* beside OPTION_GLOBALS */
+    option_bits options;  /* beside OPTION_GLOBALS */
     int min_operands, max_operands;
     enum err_code (*run)(struct invocation *in, struct err *e);
 };

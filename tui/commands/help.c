@@ -19,7 +19,7 @@ static enum err_code write_commands(struct out *out, struct err *e)
     return rc;
 }
 
-static enum err_code write_options(const char *title, uint64_t which, struct out *out,
+static enum err_code write_options(const char *title, option_bits which, struct out *out,
                                    struct err *e)
 {
     enum err_code rc = which ? out_addf(out, e, "\n%s:\n", title) : ERR_OK;

@@ -1,14 +1,20 @@
+#include <stdint.h>
 #include <string.h>
 
 #include "lite/json.h"
+#include "store/page.h"
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 #include "tui/commands/talk.h"
 
+/* What goes out of all that the store hands over. A part that the store cannot count itself (of what was said only,
+ * from the end) takes two walks: one that counts, one that writes. */
 struct answer {
     struct out *out;
-    size_t n;
-    bool spoken;
+    size_t n; /* written */
+    bool spoken, counting;
+    size_t seen;     /* of what is to be counted, in this walk */
+    size_t from, to; /* these of them are written */
 };
 
 static bool is_said(struct slice json)
@@ -25,6 +31,10 @@ static enum err_code write_json(struct slice json, void *arg, struct err *e)
 
     if (a->spoken && !is_said(json))
         return ERR_OK;
+    size_t at = a->seen++;
+
+    if (a->counting || at < a->from || at >= a->to)
+        return ERR_OK;
     enum err_code rc = out_add(a->out, a->n++ ? SLICE(",\n") : SLICE("["), e);
 
     if (rc == ERR_OK)
@@ -32,12 +42,31 @@ static enum err_code write_json(struct slice json, void *arg, struct err *e)
     return rc ? rc : out_row(a->out, e);
 }
 
+/* The part that the options mean, among what they leave; q then asks for everything. */
+static enum err_code count_part(const struct options *o, const struct session_ref *ref,
+                                struct message_query *q, struct answer *a, struct err *e)
+{
+    const struct message_query part = *q;
+
+    q->has_limit = false;
+    q->offset = 0;
+    a->counting = true;
+    enum err_code rc = ref->store->ops->messages(ref->store, ref, q, write_json, a, e);
+
+    message_page(&part, a->seen, &a->from, &a->to);
+    if (option_given(o, OPTION_TAIL) && (uint64_t)o->tail < a->to - a->from)
+        a->from = a->to - (size_t)o->tail;
+    a->counting = false;
+    a->seen = 0;
+    return rc;
+}
+
 static enum err_code answer_json(const struct invocation *in, const struct session_ref *ref,
                                  struct out *out, struct err *e)
 {
     const struct options *o = &in->options;
-    struct answer a = { .out = out, .spoken = option_given(o, OPTION_SPOKEN) };
-    const struct message_query q = {
+    struct answer a = { .out = out, .spoken = option_given(o, OPTION_SPOKEN), .to = SIZE_MAX };
+    struct message_query q = {
         .session = { in->argv[0], strlen(in->argv[0]) },
         .agent = { o->agent, o->agent ? strlen(o->agent) : 0 },
         .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
@@ -45,12 +74,15 @@ static enum err_code answer_json(const struct invocation *in, const struct sessi
         .limit = o->limit,
         .offset = o->offset,
     };
+    enum err_code rc = ERR_OK;
 
     if (!ref->store->ops->messages)
         return err_set(e, ERR_UNSUPPORTED, in->argv[0], "read messages: %s cannot",
                        ref->store->ops->name);
-    enum err_code rc = ref->store->ops->messages(ref->store, ref, &q, write_json, &a, e);
-
+    if (a.spoken || option_given(o, OPTION_TAIL))
+        rc = count_part(o, ref, &q, &a, e);
+    if (rc == ERR_OK)
+        rc = ref->store->ops->messages(ref->store, ref, &q, write_json, &a, e);
     return rc ? rc : out_add(out, a.n ? SLICE("]\n") : SLICE("[]\n"), e);
 }
 
@@ -58,6 +90,12 @@ enum err_code messages_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct session_ref ref;
+
+    if (option_given(&in->options, OPTION_TAIL) && in->options.tail == 0)
+        return err_set(e, ERR_USAGE, "--tail", "read options: the last 0 messages are none");
+    if (in->options.agent && !*in->options.agent)
+        return err_set(e, ERR_NOT_FOUND, in->argv[0],
+                       "read messages: a sub-agent's id is not empty");
     enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
     if (rc)

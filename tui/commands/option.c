@@ -26,7 +26,6 @@ struct option_row {
 };
 
 /* clang-format off */
-_Static_assert(OPTION_COUNT <= 64, "an option is a bit of options.given");
 #define AT(member) offsetof(struct options, member)
 static const struct option_row table[OPTION_COUNT] = {
     [OPTION_DIRECTORY] = { NULL, 'C', KIND_TEXT, "DIR", AT(directory), "act as if started in DIR" },
@@ -87,6 +86,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_NO_PERSIST] = { "no-persist", 0, KIND_FLAG, NULL, 0, "write nothing, and say that all went well" },
     [OPTION_INFERRED] = { "inferred", 0, KIND_FLAG, NULL, 0, "what the files were at the point itself, where that can only be inferred" },
     [OPTION_SPOKEN] = { "spoken", 0, KIND_FLAG, NULL, 0, "only what a person and the agent said: no tool results" },
+    [OPTION_TAIL] = { "tail", 0, KIND_NUMBER, "N", AT(tail), "the last N of them (at least 1)" },
     [OPTION_SAVED_FILES] = { "saved-files", 0, KIND_FLAG, NULL, 0, "only the saved copies of files; the sessions stay" },
     [OPTION_ORPHANS] = { "orphans", 0, KIND_FLAG, NULL, 0, "only what sessions left behind whose transcripts are gone" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only what is older: 30d, 12h, 2w" },
@@ -184,7 +184,7 @@ struct getopt_tables {
     char letters[LETTERS_MAX];
 };
 
-static void make_tables(uint64_t allowed, bool stop_early, struct getopt_tables *t)
+static void make_tables(option_bits allowed, bool stop_early, struct getopt_tables *t)
 {
     size_t named = 0, n = 0;
 
@@ -238,7 +238,7 @@ static enum err_code bad_word(int code, char **argv, struct err *e)
     return err_set(e, ERR_USAGE, word, "read options: unknown or ambiguous option");
 }
 
-enum err_code options_read(int argc, char **argv, uint64_t allowed, bool stop_early,
+enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,
                            struct options *o, int *first, struct err *e)
 {
     struct getopt_tables t;
@@ -265,7 +265,7 @@ enum err_code options_read(int argc, char **argv, uint64_t allowed, bool stop_ea
     return ERR_OK;
 }
 
-enum err_code options_check(const struct options *o, uint64_t allowed, struct err *e)
+enum err_code options_check(const struct options *o, option_bits allowed, struct err *e)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
         if ((o->given & ~allowed) >> i & 1)
@@ -287,7 +287,7 @@ static enum err_code help_line(const struct option_row *row, struct buf *out)
     return buf_addf(out, "  %-34s %s\n", left, row->help);
 }
 
-enum err_code options_help(uint64_t which, struct buf *out)
+enum err_code options_help(option_bits which, struct buf *out)
 {
     for (int i = 0; i < OPTION_COUNT; i++)
         if (which >> i & 1) {

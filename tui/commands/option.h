@@ -73,12 +73,17 @@ enum option_id {
     OPTION_NO_PERSIST,
     OPTION_INFERRED,
     OPTION_SPOKEN,
+    OPTION_TAIL,
     OPTION_SAVED_FILES,
     OPTION_ORPHANS,
     OPTION_COUNT
 };
 
-#define OPTION_BIT(name) (UINT64_C(1) << OPTION_##name)
+/* A set of options. There are more than 64 of them. */
+__extension__ typedef unsigned __int128 option_bits;
+_Static_assert(OPTION_COUNT <= 128, "a bit for each option");
+
+#define OPTION_BIT(name) ((option_bits)1 << OPTION_##name)
 /* What every command takes. */
 #define OPTION_GLOBALS                                                                             \
     (OPTION_BIT(DIRECTORY) | OPTION_BIT(STORE) | OPTION_BIT(PROJECT) | OPTION_BIT(ALL) |           \
@@ -93,7 +98,7 @@ enum option_keys { OPTION_KEYS_DEFAULT, OPTION_KEYS_VIM };
 
 /* What was asked for. Texts are borrowed from argv. */
 struct options {
-    uint64_t given; /* OPTION_BIT of each option that was there */
+    option_bits given; /* OPTION_BIT of each option that was there */
     const char *directory, *project, *config;
     const char *store[OPTION_STORES_MAX];
     size_t stores;
@@ -103,7 +108,7 @@ struct options {
     const char *id, *cwd, *model, *parent;
     const char *file[OPTION_FILES_MAX];
     size_t files;
-    int64_t limit, offset;
+    int64_t limit, offset, tail;
     int color, sort, keys, mode; /* the enums above */
 };
 
@@ -115,11 +120,11 @@ static inline bool option_given(const struct options *o, enum option_id which)
 /* Reads the options of `allowed` from argv[1..], wherever they stand, into *o; `--` ends them. With
  * `stop_early` it ends at the first word that is no option. *first is then the index of the first
  * operand: argv is reordered so that all of them follow. ERR_USAGE names the word that was wrong. */
-MUST_CHECK enum err_code options_read(int argc, char **argv, uint64_t allowed, bool stop_early,
+MUST_CHECK enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,
                                       struct options *o, int *first, struct err *e);
 /* ERR_USAGE, naming the first of the options given that is not allowed. */
-MUST_CHECK enum err_code options_check(const struct options *o, uint64_t allowed, struct err *e);
+MUST_CHECK enum err_code options_check(const struct options *o, option_bits allowed, struct err *e);
 /* The lines of a help text that explain the options of a set. */
-MUST_CHECK enum err_code options_help(uint64_t which, struct buf *out);
+MUST_CHECK enum err_code options_help(option_bits which, struct buf *out);
 
 #endif

@@ -144,7 +144,7 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
 /* Without a point to go back to, a person at a terminal is shown all of them. */
 static bool wants_screen(const struct invocation *in)
 {
-    uint64_t own = in->command->options & ~OPTION_BIT(NO_WORKTREES);
+    option_bits own = in->command->options & ~OPTION_BIT(NO_WORKTREES);
 
     return !(in->options.given & own) && !option_given(&in->options, OPTION_JSON) &&
            isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);

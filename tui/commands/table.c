@@ -43,8 +43,8 @@ const struct command commands_table[] = {
         .operands = "ID",
         .summary = "the conversation that a resume would restore, oldest first",
         .help = "",
-        .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AGENT) |
-                   BIT(NO_WORKTREES),
+        .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(TAIL) |
+                   BIT(AGENT) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
         .run = messages_run,

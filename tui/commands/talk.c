@@ -66,8 +66,13 @@ static enum err_code write_block(const struct block *b, struct out *out, struct 
     return ERR_OK;
 }
 
+static bool is_of_tools(const struct block *b)
+{
+    return b->kind == BLOCK_TOOL_CALL || b->kind == BLOCK_TOOL_RESULT;
+}
+
 static enum err_code write_message(const struct store *st, const struct transcript *t, size_t i,
-                                   struct out *out, struct err *e)
+                                   bool spoken, struct out *out, struct err *e)
 {
     struct buf row = { 0 };
     struct block_list blocks = { 0 };
@@ -77,7 +82,8 @@ static enum err_code write_message(const struct store *st, const struct transcri
     if (rc == ERR_OK)
         rc = st->ops->blocks(st, buf_slice(&row), &blocks, e);
     for (size_t k = 0; rc == ERR_OK && k < blocks.n; k++)
-        rc = write_block(&blocks.block[k], out, e);
+        if (!spoken || !is_of_tools(&blocks.block[k]))
+            rc = write_block(&blocks.block[k], out, e);
     if (rc == ERR_OK && out->buf.n > before)
         rc = out_add(out, SLICE("\n"), e);
     block_list_fini(&blocks);
@@ -88,13 +94,16 @@ static enum err_code write_message(const struct store *st, const struct transcri
 static enum err_code write_page(const struct invocation *in, const struct store *st,
                                 const struct transcript *t, struct out *out, struct err *e)
 {
-    size_t first = (size_t)in->options.offset < t->n ? (size_t)in->options.offset : t->n;
-    size_t limit = (size_t)in->options.limit;
+    const struct options *o = &in->options;
+    size_t first = (size_t)o->offset < t->n ? (size_t)o->offset : t->n;
+    size_t limit = (size_t)o->limit;
     size_t end = limit && limit < t->n - first ? first + limit : t->n;
     enum err_code rc = ERR_OK;
 
+    if (option_given(o, OPTION_TAIL) && (size_t)o->tail < end - first)
+        first = end - (size_t)o->tail;
     for (size_t i = first; rc == ERR_OK && i < end; i++)
-        rc = write_message(st, t, i, out, e);
+        rc = write_message(st, t, i, option_given(o, OPTION_SPOKEN), out, e);
     return rc;
 }
 

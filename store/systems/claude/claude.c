@@ -69,14 +69,14 @@ static bool folder_name_accepted(const char *name)
     return n >= 1 && n <= 64 && strspn(name, allowed) == n && !device_name(name);
 }
 
-/* The variable counts only beside CLAUDE_CONFIG_DIR, and only in the store that one names. */
+/* The variable counts only beside a CLAUDE_CONFIG_DIR that is not empty, and only in the store that one names. */
 static enum err_code take_forced_folder(struct claude *c, struct err *e)
 {
     const struct store_env *env = c->base.env;
-    const char *name = env->claude_project_dir_name;
+    const char *name = env->claude_project_dir_name, *said = env->claude_config_dir;
     char *config;
 
-    if (!name || !env->claude_config_dir || !folder_name_accepted(name))
+    if (!name || !said || !*said || !folder_name_accepted(name))
         return ERR_OK;
     enum err_code rc = configdir_default(env, &config, e);
     if (rc)

@@ -10,11 +10,10 @@
 #include "store/log/filelock.h"
 #include "store/systems/goat/entry.h"
 #include "store/systems/goat/gojson.h"
-#include "store/systems/goat/members.h"
+#include "store/systems/goat/hostrow.h"
 #include "store/systems/goat/mutate.h"
 
-/* Rows of a host, in the dialect of the session: wrapped or flat, the id and the time in front (goat.md B2). What the host
- * wrote in them stays as it is. Hosts hold their lock only while they write, and so do we; the log itself is only ever
+/* Rows of a host, in the dialect of the session (hostrow.h). Hosts hold their lock only while they write, and so do we; the log itself is only ever
  * appended to, as a running host keeps it open (B5). */
 
 struct appending {
@@ -40,79 +39,6 @@ static enum err_code draw_id(struct appending *w, struct slice *raw)
     return text ? ERR_OK : ERR_NOMEM;
 }
 
-/* Members of an object but those that are written apart. */
-static enum err_code add_members(struct buf *out, struct slice object, const char *const apart[],
-                                 size_t n, bool first)
-{
-    struct json_iter it;
-    struct slice key, value;
-    enum err_code rc = ERR_OK;
-
-    for (bool more = json_iter_open(&it, object);
-         !rc && more && json_iter_next(&it, &key, &value);) {
-        bool skip = false;
-
-        for (size_t i = 0; i < n; i++)
-            skip |= goat_key_is(key, apart[i]);
-        if (skip)
-            continue;
-        if (!first)
-            rc = buf_add_byte(out, ',');
-        first = false;
-        if (!rc)
-            rc = buf_add(out, key);
-        if (!rc)
-            rc = buf_add_byte(out, ':');
-        if (!rc)
-            rc = gojson_compact(out, value);
-    }
-    return rc;
-}
-
-static enum err_code add_front(struct buf *out, const char *key, struct slice value, bool first)
-{
-    enum err_code rc = buf_addf(out, "%s\"%s\":", first ? "{" : ",", key);
-
-    return rc ? rc : gojson_compact(out, value);
-}
-
-static enum err_code write_message(struct appending *w, struct slice row,
-                                   const struct goat_entry *entry, struct buf *out)
-{
-    static const char *const wrapping[] = { "uuid", "timestamp", "message" };
-    struct slice said = entry->shape == GOAT_NESTED ? entry->message : row;
-    enum err_code rc = add_front(out, "uuid", entry->uuid, true);
-
-    if (!rc)
-        rc = add_front(out, "timestamp", entry->timestamp.p ? entry->timestamp : w->now, false);
-    if (!rc && !w->flat)
-        rc = buf_add(out, SLICE(",\"message\":{"));
-    if (!rc)
-        rc = add_members(out, said, wrapping, 2, !w->flat);
-    if (!rc && !w->flat)
-        rc = buf_add_byte(out, '}');
-    if (!rc && entry->shape == GOAT_NESTED)
-        rc = add_members(out, row, wrapping, 3, false);
-    return rc ? rc : buf_add(out, SLICE("}\n"));
-}
-
-static enum err_code write_event(struct appending *w, struct slice row,
-                                 const struct goat_entry *entry, struct buf *out)
-{
-    static const char *const in_front[] = { "uuid", "session_id" };
-    struct buf session = { 0 };
-    enum err_code rc = add_front(out, "uuid", entry->uuid, true);
-
-    if (!rc)
-        rc = gojson_text(&session, w->ref->id);
-    if (!rc)
-        rc = add_front(out, "session_id", buf_slice(&session), false);
-    if (!rc)
-        rc = add_members(out, row, in_front, 2, false);
-    buf_fini(&session);
-    return rc ? rc : buf_add(out, SLICE("}\n"));
-}
-
 static enum err_code write_row(struct appending *w, struct slice row, bool stream, struct buf *out,
                                struct slice *id, struct err *e)
 {
@@ -121,16 +47,16 @@ static enum err_code write_row(struct appending *w, struct slice row, bool strea
     enum err_code rc = ERR_OK;
 
     goat_entry_read(row, &entry);
-    if (stream ? entry.shape != GOAT_STREAM
-               : entry.shape == GOAT_NOTHING || entry.shape == GOAT_STREAM ||
-                     json_type(entry.role) != JSON_STRING)
-        return err_set(e, ERR_USAGE, "", "append: a row %s",
-                       stream ? "without a type is none of the SDK's stream"
-                              : "without a role is no message");
-    if (json_type(entry.uuid) != JSON_STRING)
+    rc = goat_hostrow_check(&entry, stream, e);
+    if (rc)
+        return rc;
+    struct slice time = json_type(entry.timestamp) == JSON_STRING ? entry.timestamp : w->now;
+
+    if (json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, ""))
         rc = draw_id(w, &entry.uuid);
     if (!rc)
-        rc = stream ? write_event(w, row, &entry, out) : write_message(w, row, &entry, out);
+        rc = stream ? goat_hostrow_event(row, &entry, w->ref->id, out)
+                    : goat_hostrow_message(row, &entry, w->flat, time, out);
     if (rc || !json_text(entry.uuid, w->a, id) || !(*id = arena_copy(w->a, *id)).p)
         return no_memory(w, e);
     return out->n - before > GOAT_LINE_MAX
@@ -179,8 +105,11 @@ static enum err_code append_rows(struct appending *w, const struct host_append *
     struct buf rows = { 0 };
     enum err_code rc = id ? ERR_OK : no_memory(w, e);
 
-    for (size_t i = 0; i < req->n && !rc; i++)
+    for (size_t i = 0; i < req->n && !rc; i++) {
         rc = write_row(w, req->row[i], req->transcript, &rows, &id[i], e);
+        if (rc == ERR_USAGE)
+            err_wrap(e, rc, "row %zu", i + 1);
+    }
     if (!rc)
         rc = write_rows(w, req->transcript ? GOAT_TRANSCRIPT_LOG : GOAT_MESSAGES_LOG,
                         buf_slice(&rows), e);

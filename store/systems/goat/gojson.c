@@ -3,6 +3,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "lite/time.h"
 #include "lite/utf8.h"
@@ -87,6 +89,74 @@ enum err_code gojson_time(struct buf *out, int64_t ns)
     return buf_addf(out, "\"%.*s%.*sZ\"", SECONDS, text, n, fraction);
 }
 
+/* A number taken apart: 1.25e-7 is "125" and -7. */
+struct decimal {
+    char digit[24];
+    int n, power;
+    bool negative;
+};
+
+/* The fewest digits that mean this number and no other. */
+static void decimal_of(double value, struct decimal *d)
+{
+    enum { ENOUGH = 17 };
+    char text[64];
+    int digits = 0;
+
+    do
+        snprintf(text, sizeof text, "%.*e", digits, value);
+    while (strtod(text, NULL) != value && ++digits < ENOUGH);
+    *d = (struct decimal){ .negative = text[0] == '-' };
+    for (const char *p = text; *p != 'e'; p++)
+        if (*p >= '0' && *p <= '9')
+            d->digit[d->n++] = *p;
+    d->power = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+}
+
+static enum err_code add_zeros(struct buf *out, int n)
+{
+    enum err_code rc = ERR_OK;
+
+    while (n-- > 0 && !rc)
+        rc = buf_add_byte(out, '0');
+    return rc;
+}
+
+/* The digits with the point where it belongs: 1200, 1.25 or 0.0125. */
+static enum err_code add_plain(struct buf *out, const struct decimal *d)
+{
+    int whole = d->power + 1; /* digits before the point */
+    int front = whole < 0 ? 0 : whole < d->n ? whole : d->n;
+    enum err_code rc =
+        front ? buf_add(out, (struct slice){ d->digit, (size_t)front }) : buf_add_byte(out, '0');
+
+    if (!rc)
+        rc = add_zeros(out, whole - d->n);
+    if (rc || front == d->n)
+        return rc;
+    rc = buf_add_byte(out, '.');
+    if (!rc)
+        rc = add_zeros(out, -whole);
+    return rc ? rc : buf_add(out, (struct slice){ d->digit + front, (size_t)(d->n - front) });
+}
+
+enum err_code gojson_float(struct buf *out, double value)
+{
+    double size = value < 0 ? -value : value;
+    struct decimal d;
+    int power;
+
+    decimal_of(value, &d);
+    enum err_code rc = d.negative ? buf_add_byte(out, '-') : ERR_OK;
+
+    if (rc || size == 0 || (size >= 1e-6 && size < 1e21))
+        return rc ? rc : add_plain(out, &d);
+    power = d.power;
+    d.power = 0;
+    rc = add_plain(out, &d);
+    return rc ? rc : buf_addf(out, "e%c%d", power < 0 ? '-' : '+', power < 0 ? -power : power);
+}
+
 /* Lays a value out again: what stands between its parts is new, the parts are copied. */
 struct layout {
     struct buf *out;
@@ -112,23 +182,73 @@ static size_t text_length(struct slice rest)
     return n < rest.n ? n + 1 : rest.n;
 }
 
-/* A text as it stands, but for what Go never writes raw. */
+static bool hex_unit(struct slice text, uint32_t *unit)
+{
+    uint32_t n = 0;
+
+    if (text.n < 6 || text.p[0] != '\\' || text.p[1] != 'u')
+        return false;
+    for (int i = 2; i < 6; i++) {
+        char c = text.p[i];
+        uint32_t digit = c <= '9' ? (uint32_t)(c - '0') : (uint32_t)((c | 0x20) - 'a') + 10;
+
+        n = n << 4 | digit;
+    }
+    *unit = n;
+    return true;
+}
+
+static enum err_code add_point(struct buf *out, uint32_t cp)
+{
+    char bytes[4];
+
+    if (cp < 0x80)
+        return add_ascii(out, (unsigned char)cp);
+    if (cp == 0x2028 || cp == 0x2029)
+        return add_unit(out, cp);
+    return buf_add(out, (struct slice){ bytes, utf8_put(bytes, cp) });
+}
+
+/* An escape at the front, as Go would spell it. Half a pair stays as it is written: Go would lose it. */
+static enum err_code add_escape(struct buf *out, struct slice *text)
+{
+    struct slice here = *text, pair;
+    uint32_t unit, low;
+    size_t n = 6;
+
+    if (!hex_unit(here, &unit)) {
+        *text = (struct slice){ here.p + 2, here.n - 2 };
+        return here.p[1] == '/' ? buf_add_byte(out, '/')
+                                : buf_add(out, (struct slice){ here.p, 2 });
+    }
+    pair = (struct slice){ here.p + n, here.n - n };
+    if (unit >= 0xD800 && unit < 0xDC00 && hex_unit(pair, &low) && low >= 0xDC00 && low < 0xE000) {
+        unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
+        n = 12;
+    }
+    *text = (struct slice){ here.p + n, here.n - n };
+    return unit >= 0xD800 && unit < 0xE000 ? buf_add(out, (struct slice){ here.p, n })
+                                           : add_point(out, unit);
+}
+
+/* A text that says the same, in Go's spelling. */
 static enum err_code add_quoted(struct buf *out, struct slice text)
 {
     enum err_code rc = ERR_OK;
 
     while (text.n && !rc) {
-        bool separator = text.n >= 3 && (memcmp(text.p, "\xe2\x80\xa8", 3) == 0 ||
-                                         memcmp(text.p, "\xe2\x80\xa9", 3) == 0);
-        size_t n = separator ? 3 : 1;
+        char c = text.p[0];
 
-        if (separator)
-            rc = add_unit(out, text.p[2] == '\xa8' ? 0x2028 : 0x2029);
-        else if (text.p[0] == '<' || text.p[0] == '>' || text.p[0] == '&')
-            rc = add_unit(out, (unsigned char)text.p[0]);
-        else
-            rc = buf_add_byte(out, text.p[0]);
-        text = (struct slice){ text.p + n, text.n - n };
+        if (c == '\\' && text.n > 1) {
+            rc = add_escape(out, &text);
+            continue;
+        }
+        if ((unsigned char)c >= 0x80) {
+            rc = add_wide(out, &text);
+            continue;
+        }
+        rc = c == '"' ? buf_add_byte(out, c) : add_ascii(out, (unsigned char)c);
+        text = (struct slice){ text.p + 1, text.n - 1 };
     }
     return rc;
 }

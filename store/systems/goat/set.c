@@ -1,3 +1,6 @@
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -38,17 +41,42 @@ static const struct {
     { "total_cost_usd", GOAT_COST, NULL },
 };
 
+/* A number as Go reads it into a float64: one that is too large for it would hide the whole session. */
+static bool read_float(struct slice value, struct arena *a, double *out)
+{
+    struct slice text = arena_copy(a, value);
+
+    if (!text.p || json_type(value) != JSON_NUMBER || !json_valid(value))
+        return false;
+    *out = strtod(text.p, NULL);
+    return isfinite(*out);
+}
+
+static enum err_code write_number(struct slice value, bool whole, struct arena *a, struct buf *out)
+{
+    double size;
+    int64_t n;
+
+    if (!whole && read_float(value, a, &size))
+        return gojson_float(out, size);
+    if (whole && json_type(value) == JSON_NUMBER && json_valid(value) && json_int(value, &n))
+        return buf_addf(out, "%" PRId64, n);
+    return ERR_USAGE;
+}
+
 static enum err_code take_number(const struct host_setting *s, bool whole, struct arena *a,
                                  struct goat_edit *edit, struct err *e)
 {
-    int64_t n;
-    struct slice value = s->value.n ? s->value : SLICE("0");
+    struct buf text = { 0 };
+    enum err_code rc = write_number(s->value.n ? s->value : SLICE("0"), whole, a, &text);
 
-    if (json_type(value) != JSON_NUMBER || !json_valid(value) || (whole && !json_int(value, &n)))
+    if (rc == ERR_USAGE)
         return err_set(e, ERR_USAGE, "", "set: %.*s is a %s", SLICE_ARG(s->key),
                        whole ? "whole number" : "number");
-    edit->value = arena_copy(a, value);
-    return edit->value.p ? ERR_OK : err_set(e, ERR_NOMEM, "", "set: out of memory");
+    if (!rc && !(edit->value = arena_copy(a, buf_slice(&text))).p)
+        rc = ERR_NOMEM;
+    buf_fini(&text);
+    return rc ? err_set(e, ERR_NOMEM, "", "set: out of memory") : ERR_OK;
 }
 
 static enum err_code take_text(const struct host_setting *s, struct arena *a,

@@ -1,0 +1,169 @@
+#include "store/systems/goat/hostrow.h"
+
+#include "lite/json.h"
+#include "store/systems/goat/gojson.h"
+#include "store/systems/goat/members.h"
+#include "store/systems/goat/metadata.h"
+
+/* ---- what a Go program can load ---- */
+
+static bool absent_or(struct slice value, enum json_type type)
+{
+    return !value.p || json_type(value) == JSON_NULL || json_type(value) == type;
+}
+
+static bool list_of_objects(struct slice value)
+{
+    struct json_iter it;
+    struct slice key, one;
+
+    if (json_type(value) != JSON_ARRAY || !json_iter_open(&it, value))
+        return false;
+    while (json_iter_next(&it, &key, &one))
+        if (json_type(one) != JSON_OBJECT)
+            return false;
+    return true;
+}
+
+static bool time_loads(struct slice value)
+{
+    int64_t ns;
+
+    return json_type(value) != JSON_STRING ||
+           goat_time((struct slice){ value.p + 1, value.n - 2 }, &ns);
+}
+
+static const char *why_no_message(const struct goat_entry *entry)
+{
+    if (entry->shape == GOAT_NOTHING || entry->shape == GOAT_STREAM ||
+        json_type(entry->role) != JSON_STRING)
+        return "a row without a role is no message";
+    if (!absent_or(entry->content, JSON_STRING) && !list_of_objects(entry->content))
+        return "content is a text or a list of parts";
+    if (!absent_or(entry->tool_calls, JSON_ARRAY) ||
+        (json_type(entry->tool_calls) == JSON_ARRAY && !list_of_objects(entry->tool_calls)))
+        return "tool_calls is a list of calls";
+    if (!absent_or(entry->tool_call_id, JSON_STRING) || !absent_or(entry->name, JSON_STRING))
+        return "tool_call_id and name are texts";
+    return time_loads(entry->timestamp) ? NULL : "timestamp is no time as RFC 3339 writes it";
+}
+
+enum err_code goat_hostrow_check(const struct goat_entry *entry, bool stream, struct err *e)
+{
+    const char *why = why_no_message(entry);
+
+    if (stream)
+        why =
+            entry->shape == GOAT_STREAM ? NULL : "a row without a type is none of the SDK's stream";
+    return why ? err_set(e, ERR_USAGE, "", "append: %s", why) : ERR_OK;
+}
+
+/* ---- as a Go program writes it ---- */
+
+struct object {
+    struct buf *out;
+    bool begun; /* something stands in it */
+};
+
+static enum err_code add(struct object *o, struct slice key, struct slice value)
+{
+    enum err_code rc = o->begun ? buf_add_byte(o->out, ',') : ERR_OK;
+
+    o->begun = true;
+    if (!rc)
+        rc = gojson_compact(o->out, key);
+    if (!rc)
+        rc = buf_add_byte(o->out, ':');
+    return rc ? rc : gojson_compact(o->out, value);
+}
+
+/* What stands in the row beside the members that were written apart. */
+static enum err_code add_others(struct object *o, struct slice row, const char *const apart[],
+                                size_t n)
+{
+    struct json_iter it;
+    struct slice key, value;
+    enum err_code rc = ERR_OK;
+
+    for (bool more = json_iter_open(&it, row); !rc && more && json_iter_next(&it, &key, &value);) {
+        bool skip = false;
+
+        for (size_t i = 0; i < n; i++)
+            skip |= goat_key_is(key, apart[i]);
+        if (!skip)
+            rc = add(o, key, value);
+    }
+    return rc;
+}
+
+static bool is_set(struct slice value)
+{
+    return value.p && json_type(value) != JSON_NULL;
+}
+
+static enum err_code add_said(struct object *o, const struct goat_entry *m, bool flat)
+{
+    struct slice content = m->content.p ? m->content : SLICE("null");
+    enum err_code rc = add(o, SLICE("\"role\""), m->role);
+
+    if (!rc && flat && is_set(m->tool_call_id))
+        rc = add(o, SLICE("\"tool_call_id\""), m->tool_call_id);
+    if (!rc)
+        rc = add(o, SLICE("\"content\""), content);
+    if (!rc && is_set(m->tool_calls))
+        rc = add(o, SLICE("\"tool_calls\""), m->tool_calls);
+    if (!rc && !flat && is_set(m->tool_call_id))
+        rc = add(o, SLICE("\"tool_call_id\""), m->tool_call_id);
+    return rc || !is_set(m->name) ? rc : add(o, SLICE("\"name\""), m->name);
+}
+
+/* Known members, as goat_entry_read finds them: the wrapping ones first. */
+static const char *const known[] = { "uuid",    "timestamp",  "message",      "role",
+                                     "content", "tool_calls", "tool_call_id", "name" };
+enum { WRAPPING = 3, KNOWN = sizeof known / sizeof known[0] };
+
+enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *entry, bool flat,
+                                   struct slice time, struct buf *out)
+{
+    bool nested = entry->shape == GOAT_NESTED;
+    struct object line = { .out = out }, inner = { .out = out };
+    struct object *said = flat ? &line : &inner;
+    enum err_code rc = buf_add_byte(out, '{');
+
+    if (!rc)
+        rc = add(&line, SLICE("\"uuid\""), entry->uuid);
+    if (!rc)
+        rc = add(&line, SLICE("\"timestamp\""), time);
+    if (!rc && !flat)
+        rc = buf_add(out, SLICE(",\"message\":{"));
+    if (!rc)
+        rc = add_said(said, entry, flat);
+    if (!rc)
+        rc = nested ? add_others(said, entry->message, known + WRAPPING, KNOWN - WRAPPING)
+                    : add_others(said, row, known, KNOWN);
+    if (!rc && !flat)
+        rc = buf_add_byte(out, '}');
+    if (!rc && nested)
+        rc = add_others(&line, row, known, flat ? (size_t)KNOWN : (size_t)WRAPPING);
+    return rc ? rc : buf_add(out, SLICE("}\n"));
+}
+
+enum err_code goat_hostrow_event(struct slice row, const struct goat_entry *entry,
+                                 struct slice session_id, struct buf *out)
+{
+    static const char *const in_front[] = { "uuid", "session_id" };
+    struct object line = { .out = out };
+    struct buf session = { 0 };
+    enum err_code rc = gojson_text(&session, session_id);
+
+    if (!rc)
+        rc = buf_add_byte(out, '{');
+    if (!rc)
+        rc = add(&line, SLICE("\"uuid\""), entry->uuid);
+    if (!rc)
+        rc = add(&line, SLICE("\"session_id\""), buf_slice(&session));
+    if (!rc)
+        rc = add_others(&line, row, in_front, 2);
+    buf_fini(&session);
+    return rc ? rc : buf_add(out, SLICE("}\n"));
+}
