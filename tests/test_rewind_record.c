@@ -1,6 +1,7 @@
 #include "tests/test.h"
 
 #include <cjson/cJSON.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -223,6 +224,112 @@ static void what_was_undone_is_not_undone_again(void **state)
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &again, NULL), ERR_NOT_FOUND);
 }
 
+/* ---- records of an earlier version ---- */
+
+/* A rewind as version 1 recorded it: one file restored, one put back with its directories, one taken away. %WS% stands
+ * for the work tree. */
+#define OLD_ID "001795323779739-19bd191e"
+
+static void put_plan(struct place *p, const char *to)
+{
+    struct buf bytes = { 0 }, plan = { 0 };
+    struct slice rest;
+
+    assert_int_equal(
+        file_read_all(AT_FDCWD, REWIND_DIR "/version-1/plan", 0, 1 << 20, &bytes, NULL), ERR_OK);
+    rest = buf_slice(&bytes);
+    for (const char *at; (at = memmem(rest.p, rest.n, "%WS%", 4));
+         rest = (struct slice){ at + 4, rest.n - (size_t)(at + 4 - rest.p) }) {
+        assert_int_equal(buf_add(&plan, (struct slice){ rest.p, (size_t)(at - rest.p) }), ERR_OK);
+        assert_int_equal(buf_add(&plan, (struct slice){ p->root, strlen(p->root) }), ERR_OK);
+    }
+    assert_int_equal(buf_add(&plan, rest), ERR_OK);
+    folder_put(&p->folder, to, buf_slice(&plan));
+    buf_fini(&bytes);
+    buf_fini(&plan);
+}
+
+/* What lies where, once the names were exchanged (INTENT), and what the end of it moves into the record. */
+static void put_version_1(struct place *p, bool ended)
+{
+    const char *record = "state/rewinds/" OLD_ID "/", *work = "ws/sub/.reprise-" OLD_ID "-";
+    const struct {
+        const char *in, *name, *text;
+        bool always;
+    } lies[] = {
+        { record, "undo/0", "present\n", true },
+        { record, "undo/2", "added later\n", true },
+        { record, "intent", "", true },
+        { "ws/sub/", "changed", "wanted\n", true },
+        { "ws/", "deep/er/back", "back\n", true },
+        { record, "undo/0.old", "present\n", ended },
+        { record, "commit", "ddd", ended },
+        { record, "undo/2.old", "added later\n", ended },
+        { record, "done", "", ended },
+        { work, "0.tmp", "present\n", !ended },
+        { work, "2.tmp", "added later\n", !ended },
+    };
+    char name[256];
+
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+        snprintf(name, sizeof name, "%s%s", lies[i].in, lies[i].name);
+        if (lies[i].always)
+            folder_put(&p->folder, name, (struct slice){ lies[i].text, strlen(lies[i].text) });
+    }
+    put_plan(p, "state/rewinds/" OLD_ID "/plan");
+}
+
+static void check_version_1_undone(struct place *p)
+{
+    struct stat st;
+    char path[4096];
+
+    assert_int_equal(undo(p), ERR_OK);
+    assert_int_equal(p->result.conflicts, 0);
+    assert_true(folder_is(&p->folder, "ws/sub/changed", "present\n"));
+    assert_true(folder_is(&p->folder, "ws/sub/added", "added later\n"));
+    assert_false(folder_has(&p->folder, "ws/deep"));
+    assert_int_equal(stat(folder_path(&p->folder, "ws/sub/added", path), &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0640);
+    assert_int_equal(st.st_mtim.tv_sec, 1767323045);
+    assert_int_equal(st.st_mtim.tv_nsec, 123456789);
+}
+
+static void a_rewind_recorded_by_version_1_is_undone(void **state)
+{
+    struct place *p = *state;
+    struct rewind_records records;
+
+    put_version_1(p, true);
+    assert_int_equal(rewind_records_read(&p->env, &records, NULL), ERR_OK);
+    assert_int_equal(records.n, 1);
+    assert_string_equal(records.record[0].id, OLD_ID);
+    assert_int_equal(records.record[0].restored, 1);
+    assert_int_equal(records.record[0].created, 1);
+    assert_int_equal(records.record[0].deleted, 1);
+    rewind_records_fini(&records);
+    check_version_1_undone(p);
+}
+
+/* The program was replaced by a newer one while an earlier one's rewind lay cut short. */
+static void a_rewind_cut_short_in_version_1_is_finished_and_undone(void **state)
+{
+    struct place *p = *state;
+    size_t recovered;
+
+    put_version_1(p, false);
+    assert_int_equal(rewind_recover(&p->env, &recovered, NULL), ERR_OK);
+    assert_int_equal(recovered, 1);
+    assert_true(folder_is(&p->folder, "state/rewinds/" OLD_ID "/undo/0.old", "present\n"));
+    assert_true(folder_is(&p->folder, "state/rewinds/" OLD_ID "/undo/2.old", "added later\n"));
+    char *image = folder_image(&p->folder, "ws");
+
+    assert_null(strstr(image, ".reprise"));
+    free(image);
+    assert_true(folder_is(&p->folder, "ws/sub/changed", "wanted\n"));
+    check_version_1_undone(p);
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -233,6 +340,8 @@ int main(void)
         CASE(a_record_without_a_plan_goes),
         CASE(what_an_editor_wrote_into_the_old_file_is_kept),
         CASE(what_was_undone_is_not_undone_again),
+        CASE(a_rewind_recorded_by_version_1_is_undone),
+        CASE(a_rewind_cut_short_in_version_1_is_finished_and_undone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

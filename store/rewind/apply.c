@@ -97,7 +97,8 @@ static enum err_code keep_talk(struct tx *tx, const struct rewind_talk *t, struc
 static enum err_code tx_make(const struct store_env *env, const struct rewind_preview *p,
                              const char *id, const char *dir, struct tx *tx, struct err *e)
 {
-    *tx = (struct tx){ .at_ms = env->now_ms,
+    *tx = (struct tx){ .version = TX_VERSION,
+                       .at_ms = env->now_ms,
                        .progress = p->options.progress,
                        .progress_arg = p->options.progress_arg };
     tx->id = keep(tx, id);

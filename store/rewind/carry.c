@@ -311,7 +311,7 @@ static enum err_code keep_old(const struct spot *at, size_t i, struct err *e)
     enum lies what;
     struct file_id unused;
 
-    snprintf(name, sizeof name, "%zu", i);
+    tx_old_name(at->c->tx, i, name);
     if (renameat(at->dir, at->temp, at->c->old, name) == 0)
         return ERR_OK;
     if (errno != EXDEV)

@@ -24,6 +24,33 @@ bool tx_lay_out(struct tx *tx)
     return true;
 }
 
+/* Records of version 1 hold each copy in a file of its own, and the replaced files beside them. */
+static const char *old_dir(const struct tx *tx)
+{
+    return tx->version == 1 ? "undo" : "old";
+}
+
+void tx_old_name(const struct tx *tx, size_t i, char out[32])
+{
+    snprintf(out, 32, tx->version == 1 ? "%zu.old" : "%zu", i);
+}
+
+struct rewind_source tx_kept_source(const struct tx *tx, size_t i, char file[TX_PATH_MAX])
+{
+    char name[32] = "kept";
+
+    if (tx->version == 1) {
+        snprintf(name, sizeof name, "undo/%zu", i);
+        tx_path(tx->dir, name, file);
+        return (struct rewind_source){ .file = file };
+    }
+    tx_path(tx->dir, name, file);
+    return (struct rewind_source){ .file = file,
+                                   .is_part = true,
+                                   .part_at = tx->entry[i].kept_at,
+                                   .part_n = tx->entry[i].seen.size };
+}
+
 /* Plain and with its name at once: the record counts only from INTENT on, and goes as a whole before. */
 enum err_code tx_kept_open(const struct tx *tx, int *fd, struct err *e)
 {
@@ -50,8 +77,8 @@ enum err_code tx_old_put(const struct tx *tx, size_t i, const struct span *from,
     char dir[TX_PATH_MAX], name[32];
     struct disk_new f;
 
-    snprintf(name, sizeof name, "%zu", i);
-    tx_path(tx->dir, "old", dir);
+    tx_old_name(tx, i, name);
+    tx_path(tx->dir, old_dir(tx), dir);
     enum err_code rc = disk_new_open(dir, 0600, &f, e);
 
     if (rc)
@@ -69,7 +96,7 @@ enum err_code tx_old_open(const struct tx *tx, int *fd, struct err *e)
 {
     char dir[TX_PATH_MAX];
 
-    tx_path(tx->dir, "old", dir);
+    tx_path(tx->dir, old_dir(tx), dir);
     *fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     return *fd < 0 ? err_sys(e, dir, "open directory") : ERR_OK;
 }

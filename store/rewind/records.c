@@ -82,7 +82,7 @@ enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn 
 /* The record's own temporary files. Afterwards nobody would look for them. */
 static enum err_code sweep_record(const char *dir, struct err *e)
 {
-    static const char *const places[] = { "old", "talk" };
+    static const char *const places[] = { "old", "undo", "talk" };
     char path[TX_PATH_MAX];
     bool clean = disk_new_sweep(dir);
 
@@ -284,7 +284,6 @@ static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, s
         return ERR_OK;
     sha256_hex(x->wanted, wanted);
     sha256_hex(x->seen.sha256, seen);
-    tx_path(tx->dir, "kept", kept);
     struct rewind_target t = { .path = x->path,
                                .want = x->action == REWIND_CREATE ? REWIND_ABSENT : REWIND_BYTES,
                                .prune = x->action == REWIND_CREATE ? x->dirs : 0,
@@ -296,12 +295,10 @@ static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, s
                                .last_absent = x->action == REWIND_DELETE,
                                .last = { .sha256 = wanted } };
 
-    if (t.want == REWIND_BYTES)
-        t.source = (struct rewind_source){ .file = kept,
-                                           .sha256 = seen,
-                                           .is_part = true,
-                                           .part_at = x->kept_at,
-                                           .part_n = x->seen.size };
+    if (t.want == REWIND_BYTES) {
+        t.source = tx_kept_source(tx, i, kept);
+        t.source.sha256 = seen;
+    }
     return rewind_plan_add(plan, &t, e);
 }
 

@@ -14,7 +14,7 @@
 #include "store/disk.h"
 #include "store/rewind/pathrule.h"
 
-enum { PLAN_VERSION = 2, PLAN_MAX = 256 << 20 };
+enum { PLAN_MAX = 256 << 20 };
 
 /* clang-format off */
 static const char *const action_names[] = {
@@ -134,7 +134,7 @@ static bool put_talk(cJSON *root, const struct rewind_talk *t)
 static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "entries");
-    bool ok = list && put_int(root, "version", PLAN_VERSION) && put_int(root, "at", tx->at_ms) &&
+    bool ok = list && put_int(root, "version", tx->version) && put_int(root, "at", tx->at_ms) &&
               put_text(root, "system", tx->system, scratch) &&
               put_text(root, "session", tx->session, scratch) &&
               put_text(root, "point", tx->point, scratch) &&
@@ -312,11 +312,10 @@ static bool get_talk(const cJSON *root, struct rewind_talk *t)
 static bool get_plan(const cJSON *root, struct tx *tx)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
-    int64_t version;
     struct arena *a = &tx->arena;
 
-    if (!cJSON_IsArray(list) || !get_int(root, "version", &version) || version != PLAN_VERSION ||
-        !get_int(root, "at", &tx->at_ms))
+    if (!cJSON_IsArray(list) || !get_int(root, "version", &tx->version) || tx->version < 1 ||
+        tx->version > TX_VERSION || !get_int(root, "at", &tx->at_ms))
         return false;
     if (!get_text(root, "system", a, &tx->system) || !get_text(root, "session", a, &tx->session) ||
         !get_text(root, "point", a, &tx->point) || !may_get_text(root, "undoes", a, &tx->undoes) ||

@@ -17,6 +17,7 @@
  *   <state>/rewinds/<id>/kept        what lay there before: a copy of the bytes of every entry, one behind the other
  *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, where it could be moved here: an editor may still
  *                                    be writing into it
+ *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
  *   <state>/rewinds/<id>/talk/       what is done to the conversation (store/change/part.h), before intent: see talk.c
  *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
  *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c)
@@ -28,6 +29,7 @@
  *                 done     old files under temp names  -> they go
  *
  * Each of the five is durable before the next thing happens. */
+enum { TX_VERSION = 2 };
 enum tx_phase { TX_NOTHING, TX_PLANNED, TX_INTENT, TX_COMMITTED, TX_DONE };
 
 struct tx_entry {
@@ -52,6 +54,7 @@ struct tx {
     struct arena arena; /* owns the texts and the entries */
     const char *id;
     const char *dir; /* <state>/rewinds/<id> */
+    int64_t version; /* of the record's form */
     const char *system, *session, *point, *undoes, *project;
     int64_t at_ms;
     struct rewind_talk talk; /* its change: only on the way */
@@ -84,11 +87,15 @@ bool tx_same_file(struct file_id a, struct file_id b);
 
 /* Says of each entry where its bytes lie in <dir>/kept. False: the sizes cannot be. */
 bool tx_lay_out(struct tx *tx);
+/* Where the bytes of entry i are to be read again. The name of their file lies in the caller's buffer. */
+struct rewind_source tx_kept_source(const struct tx *tx, size_t i, char file[TX_PATH_MAX]);
 /* The new file that holds the bytes: appended to by who stages, then closed durably with its name. */
 MUST_CHECK enum err_code tx_kept_open(const struct tx *tx, int *fd, struct err *e);
 MUST_CHECK enum err_code tx_kept_close(const struct tx *tx, int fd, struct err *e);
 /* The directory of replaced files. */
 MUST_CHECK enum err_code tx_old_open(const struct tx *tx, int *fd, struct err *e);
+/* Below it, the name of entry i's file. */
+void tx_old_name(const struct tx *tx, size_t i, char out[32]);
 /* Writes bytes as old/<i>, durably but for the name: the caller syncs the directory. */
 MUST_CHECK enum err_code tx_old_put(const struct tx *tx, size_t i, const struct span *from,
                                     struct err *e);
