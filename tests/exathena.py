@@ -6,6 +6,7 @@ usage: exathena.py PROGRAM
 exathena/v0.19 is what the real library wrote, with the states that its own rewinds left; exathena/damaged are logs
 damaged by hand, and what its rewinds made of them.
 """
+import base64
 import hashlib
 import json
 import os
@@ -246,6 +247,15 @@ def writing(t):
     t.need(re.fullmatch('[A-Za-z0-9_-]{11}', first['uuid']), f'E1: {first}')
     t.same('a start', (list(first), first['event'], first['data']['resumed']),
            (['data', 'ts', 'event', 'uuid'], 'session_start', False))
+    for _ in range(150):
+        drawn = c.test.json('create', f'exathena:{c.store}')['sessionId']
+        whole = base64.urlsafe_b64encode(base64.urlsafe_b64decode(drawn + '==')).decode().rstrip('=')
+        if drawn != whole or drawn.startswith('-'):
+            t.same('E1: drawn ids are 16 bytes, and no option', drawn, whole)
+    dashed = '-' + 'A' * 21
+    write(c.log(dashed), read(made['path']))
+    t.need(dashed in [r['sessionId'] for r in c.json('list')], 'E1: the library draws ids that begin so, too')
+    t.same('E1: and they can be said', c.run('info', '--', dashed).returncode, 0)
     t.same('no second one', c.test.run('create', f'exathena:{c.store}', '--id', made['sessionId']).returncode, 4)
     t.same('no path', c.test.run('create', f'exathena:{c.store}', '--id', '../../esc').returncode, 2)
 
@@ -407,7 +417,7 @@ def main():
         for test in (reading, windows, rewinding, cutting_damaged, saved_files, inferring, writing, bad_lines, bad_paths,
                      tidying):
             test(t)
-        t.finish(186)
+        t.finish(188)
 
 
 main()

@@ -90,8 +90,9 @@ MUST_CHECK enum err_code host_make(const struct store_ops *ops, const struct sto
  * an id of the system. */
 MUST_CHECK enum err_code host_create(const struct store *st, const struct host_create *req,
                                      struct arena *a, struct host_created *out, struct err *e);
-/* Adds rows behind the last one, all of them or none, in one write. A row is written as it was handed in; what the
- * system's rows need and this one lacks (an id, a time, the row before) is added to it. ERR_USAGE: a row is no JSON
+/* Adds rows behind the last one, all of them or none, in one write. A row says what it was handed in
+ * with, in the order and spelling of the system where that has its own; what its rows need and this one lacks (an id, a
+ * time, the row before) is added to it. ERR_USAGE: a row is no JSON
  * object, or none of this system. */
 MUST_CHECK enum err_code host_append(const struct store *st, const struct session_ref *ref,
                                      const struct host_append *req, struct arena *a,

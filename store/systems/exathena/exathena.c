@@ -20,9 +20,22 @@ const struct exathena *exathena_of(const struct store *st)
     return (const struct exathena *)st;
 }
 
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/* What the library draws for itself begins with a '-' in one of 64 cases. */
+static bool is_drawn(struct slice id)
+{
+    if (id.n != EXATHENA_ID)
+        return false;
+    for (size_t i = 0; i < id.n; i++)
+        if (!id.p[i] || !strchr(digits, id.p[i]))
+            return false;
+    return true;
+}
+
 bool exathena_is_id(struct slice id)
 {
-    if (!host_id_is_plain(id) || id.n > 255 - (sizeof EXATHENA_SUFFIX - 1))
+    if (!(host_id_is_plain(id) || is_drawn(id)) || id.n > 255 - (sizeof EXATHENA_SUFFIX - 1))
         return false;
     for (size_t i = 0; i < id.n; i++)
         if ((unsigned char)id.p[i] < ' ' || id.p[i] == 0x7f)
@@ -32,14 +45,17 @@ bool exathena_is_id(struct slice id)
 
 void exathena_draw_id(char *out, size_t n)
 {
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     unsigned char random[64];
+    unsigned spare = (unsigned)(n * 6 % 8); /* bits of the last digit that are no byte's: zero */
 
     assert(n < sizeof random);
     if (getrandom(random, n, 0) < (ssize_t)n)
         memset(random, 0, n); /* then the name is taken, and says so */
+    random[n - 1] &= (unsigned char)(63u >> spare << spare);
     for (size_t i = 0; i < n; i++)
         out[i] = digits[random[i] & 63];
+    if (out[0] == '-') /* on a command line that would be an option */
+        out[0] = '_';
     out[n] = '\0';
 }
 

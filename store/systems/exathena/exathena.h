@@ -32,7 +32,7 @@ const struct exathena *exathena_of(const struct store *st);
 
 /* Can this be the id of a session? What it names must be one file, and one that a person can say. */
 bool exathena_is_id(struct slice id);
-/* n random characters of base64url. */
+/* As the library draws them: base64url of random bytes, n characters; ours never begin with a '-'. */
 void exathena_draw_id(char *out, size_t n);
 /* <path of the transcript without its suffix>, the session's own directory; NULL without memory. */
 const char *exathena_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
