@@ -59,6 +59,7 @@ endif()
 
 # What can be said about the source needs to be said once.
 if(NOT REPRISE_SANITIZE)
+    script(installed source installed.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER})
     script(built source check_built.sh ${PROJECT_SOURCE_DIR})
     script(layers source check_layers.sh ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
     script(layers_checked source check_layers_test.sh ${CMAKE_C_COMPILER})
