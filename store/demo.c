@@ -11,6 +11,7 @@
 #include "store/demo/gopher.h"
 #include "store/demo/place.h"
 #include "store/demo/play.h"
+#include "store/demo/weaver.h"
 #include "store/systems/claude/folder.h"
 
 enum { MINUTE = 60 * 1000 };
@@ -54,8 +55,11 @@ static enum err_code make_repository(const char *project, int64_t when_ms, struc
     enum err_code rc = put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
 
     if (!rc)
-        rc = put_text(project, ".git/config",
-                      "[core]\n\trepositoryformatversion = 0\n\tbare = false\n", when_ms, e);
+        rc = put_text(
+            project, ".git/config",
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n"
+            "[user]\n\tname = Mira\n\temail = mira@example.invalid\n",
+            when_ms, e);
     if (!rc)
         rc = JOIN(path, e, project, "/.git/objects");
     if (!rc)
@@ -206,15 +210,23 @@ static enum err_code put_athena(const char *dir, int64_t now_ms, struct err *e)
     return rc ? rc : demo_athena(path, now_ms, e);
 }
 
+static enum err_code put_weaver(const char *dir, int64_t now_ms, struct err *e)
+{
+    char path[PATH_MAX];
+    enum err_code rc = JOIN(path, e, dir, "/" DEMO_PROJECT);
+
+    return rc ? rc : demo_weaver(path, now_ms, e);
+}
+
 enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
 {
-    struct world w;
+    struct world w = { .n = 0 };
+    struct loom loom;
     enum err_code rc = make_projects(dir, now_ms, e);
 
+    loom_begin(&loom);
     if (!rc)
         rc = world_init(&w, e);
-    if (rc)
-        return err_wrap(e, rc, "build the demo");
     for (size_t i = 0; !rc && i < demo_session_count; i++)
         rc = build_session(dir, &w, &demo_sessions[i], now_ms, e);
     if (!rc)
@@ -223,6 +235,9 @@ enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
         rc = put_gopher(dir, now_ms, e);
     if (!rc)
         rc = put_athena(dir, now_ms, e);
+    if (!rc)
+        rc = put_weaver(dir, now_ms, e);
+    loom_end(&loom);
     world_fini(&w);
     return rc ? err_wrap(e, rc, "build the demo") : ERR_OK;
 }

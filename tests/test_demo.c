@@ -13,6 +13,7 @@
 #include "store/demo.h"
 #include "store/demo/patch.h"
 #include "store/demo/script.h"
+#include "store/store.h"
 #include "tests/support/scratch.h"
 
 static const int64_t now_ms = 1795300000000; /* a day in November 2026 */
@@ -182,6 +183,54 @@ static void nothing_is_overwritten(void **state)
     assert_int_equal(e.sys, EEXIST);
 }
 
+/* What a newcomer sees of Entire: sessions of two agents, a commit and temporary checkpoints, and a work tree that is as
+ * the last of these left it. */
+static void a_repository_has_checkpoints_of_both_kinds(void **state)
+{
+    static const enum checkpoint_kind kinds[] = { CHECKPOINT_COMMIT, CHECKPOINT_TURN,
+                                                  CHECKPOINT_TURN };
+    const struct scope all = { .all = true };
+    const struct rewind_options none = { .only = NULL };
+    struct arena a = { 0 };
+    struct checkpoint_list list;
+    struct session_ref ref;
+    struct store *st;
+    struct rewind_plan plan;
+    struct rewind_preview preview;
+    size_t changed = 0;
+
+    build(state);
+    const struct store_env env = {
+        .home = *state,
+        .cwd = arena_format(&a, "%s/" DEMO_PROJECT, (const char *)*state),
+        .now_ms = now_ms,
+    };
+
+    assert_int_equal(entire_ops.open(&env, NULL, &st, NULL), ERR_OK);
+    for (int i = 2; i > 0; i--) {
+        const char *id = arena_format(&a, "e47113e0-0000-4000-8000-00000000000%d", i);
+
+        assert_int_equal(
+            entire_ops.find(st, &all, (struct slice){ id, strlen(id) }, &a, &ref, NULL), ERR_OK);
+    }
+    assert_int_equal(entire_ops.checkpoints(st, &ref, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 3);
+    for (size_t i = 0; i < list.n; i++) {
+        assert_int_equal(list.checkpoint[i].kind, kinds[i]);
+        assert_null(list.checkpoint[i].why);
+    }
+    assert_int_equal(entire_ops.plan(st, &ref, list.checkpoint[2].id, &plan, NULL), ERR_OK);
+    assert_int_equal(rewind_preview(&plan, &none, &preview, NULL), ERR_OK);
+    for (size_t i = 0; i < preview.n; i++)
+        changed += preview.entry[i].action != REWIND_UNCHANGED;
+    assert_int_equal(changed, 0);
+    rewind_preview_fini(&preview);
+    rewind_plan_fini(&plan);
+    checkpoint_list_fini(&list);
+    store_close(st);
+    arena_fini(&a);
+}
+
 static void files_are_as_the_last_script_left_them(void **state)
 {
     build(state);
@@ -232,6 +281,7 @@ int main(void)
         IN_SCRATCH(one_transcript_is_torn),
         IN_SCRATCH(the_same_moment_gives_the_same_store),
         IN_SCRATCH(nothing_is_overwritten),
+        IN_SCRATCH(a_repository_has_checkpoints_of_both_kinds),
         IN_SCRATCH(files_are_as_the_last_script_left_them),
         cmocka_unit_test(a_patch_shows_three_lines_around),
         cmocka_unit_test(equal_texts_have_no_patch),

@@ -58,7 +58,7 @@ press o
 see "dry run: nothing has been changed"
 press Escape
 press Escape
-see "/14"
+see "/16"
 press C-c
 ended 130
 close

@@ -420,7 +420,12 @@ enum err_code committed_write(git_repository *repo, const struct committed_sessi
 {
     git_signature *sig = NULL;
     struct author who;
-    enum err_code rc = author_now(repo, &sig, &who, e);
+    enum err_code rc = ERR_OK;
+
+    if (s->by)
+        who = *s->by;
+    else
+        rc = author_now(repo, &sig, &who, e);
 
     for (int i = 0; i < TRIES && !rc; i++) {
         rc = try_once(repo, s, &who, commit, e);

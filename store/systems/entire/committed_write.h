@@ -4,6 +4,7 @@
 #include "lite/buf.h"
 #include "store/systems/entire/names_list.h"
 #include "store/systems/entire/repo.h"
+#include "store/systems/entire/treewrite.h"
 
 /* Writing a committed checkpoint onto entire/checkpoints/v1 (entire.md 2.7), in the bytes that Entire writes. */
 struct committed_session {
@@ -23,6 +24,7 @@ struct committed_session {
     int64_t count;            /* checkpoints that were condensed */
     int64_t transcript_start; /* line where this checkpoint's part begins */
     struct names_list touched;
+    const struct author *by; /* NULL: the user that git would write for, now */
 };
 
 /* Moves the branch by compare-and-swap, a few times anew when somebody else was faster; makes it where it is missing.

@@ -31,6 +31,8 @@ void entire_close(struct store *st)
         catalog_shelf_fini(x->shelf);
         free(x->shelf);
     }
+    if (x->holds_git)
+        repo_release();
     free(x);
 }
 
@@ -166,6 +168,8 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
     /* Nobody asked for this one: a repository that we cannot open and that is none of Entire's is nothing to speak of. */
     if (rc == ERR_UNSUPPORTED && !path && !repo_has_signs(x->base.path))
         rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: none of Entire's");
+    if (!rc)
+        x->holds_git = repo_hold();
     if (!rc)
         rc = look(x, repo, e);
     repo_close(repo);

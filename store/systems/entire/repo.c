@@ -76,6 +76,16 @@ void repo_close(git_repository *repo)
     git_libgit2_shutdown();
 }
 
+bool repo_hold(void)
+{
+    return git_libgit2_init() >= 0;
+}
+
+void repo_release(void)
+{
+    git_libgit2_shutdown();
+}
+
 /* A name in the git directory, or in the list of packed refs. */
 static bool has_signs(const char *git)
 {
