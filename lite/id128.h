@@ -6,9 +6,9 @@
 
 #include "lite/slice.h"
 
-/* An id in 16 bytes. A lower-case UUID is stored as its bytes; any other string (the nil UUID too) by
- * the first 16 bytes of its SHA-256, so that an index holds fixed-size entries and ids still compare as
- * opaque strings. All zero: none. */
+/* An id in 16 bytes. A lower-case UUID is stored as its bytes, and so is a text of up to 15, with its length; any other
+ * string (the nil UUID too) by the first 16 bytes of its SHA-256, so that an index holds fixed-size entries and ids
+ * still compare as opaque strings. All zero: none. It is never written anywhere. */
 struct id128 {
     uint64_t hi, lo;
 };
