@@ -37,6 +37,8 @@ enum json_type {
 /* True when JSON.parse would accept the text. Blanks around the value are fine, anything else is
  * not. Runs at memory speed inside long strings. Without memory for the nesting: false. */
 bool json_valid(struct slice text);
+/* The same byte by byte, which is as fast for short texts; for the engines of lite/keyscan.h. */
+bool json_valid_plain(struct slice text);
 
 /* By the first byte only. An empty slice is JSON_NONE. */
 enum json_type json_type(struct slice value);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "lite/keyscan.h"
 #include "lite/scan.h"
 
 /* The validator: one pass, no recursion. What is open is one bit a level (set: an object), in a small
@@ -9,6 +10,9 @@
  * answer the place behind it, or NULL when it is not there. */
 
 enum { WORD_BITS = 64, SMALL_WORDS = 8 };
+
+/* From here on blocks are faster (lite/keyscan.h). */
+enum { LONG_TEXT = 256 };
 
 struct nest {
     uint64_t small[SMALL_WORDS];
@@ -245,7 +249,7 @@ static bool valid(struct nest *nest, const char *p, const char *end)
     return false;
 }
 
-bool json_valid(struct slice text)
+bool json_valid_plain(struct slice text)
 {
     struct nest nest = { .word = nest.small, .words = SMALL_WORDS };
 
@@ -256,4 +260,17 @@ bool json_valid(struct slice text)
     if (nest.word != nest.small)
         free(nest.word);
     return ok;
+}
+
+bool json_valid(struct slice text)
+{
+    static const struct keyscan_names none = { 0 };
+    struct keyscan_source source = { .held = text };
+    struct keyscan s;
+
+    if (text.n < LONG_TEXT || *text.p != '{')
+        return json_valid_plain(text);
+    keyscan_begin(&s, &none, &source);
+    keyscan_exact_best()(&s, 0, text);
+    return s.ended && !s.broken;
 }

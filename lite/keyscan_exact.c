@@ -6,7 +6,7 @@ void keyscan_exact_plain(struct keyscan *s, uint64_t at, struct slice object)
 {
     keyscan_best()(s, at + 1, (struct slice){ object.p + 1, object.n - 1 });
     if (s->ended && !s->broken)
-        s->broken = !json_valid(object);
+        s->broken = !json_valid_plain(object);
 }
 
 #if defined(__x86_64__)
@@ -24,6 +24,9 @@ enum token { SCALAR, STRING, OPEN_OBJECT, OPEN_ARRAY, END_OBJECT, END_ARRAY, COL
 
 /* What has just been seen: in an object (O) or in an array (A). */
 enum state { O_BEGIN, O_COMMA, O_KEY, O_COLON, O_VALUE, A_BEGIN, A_COMMA, A_VALUE, STATES };
+
+/* What a block is taken apart by, so that all that is known between two of them stays in registers. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum { WRONG = STATES, ENDS = 0, LEVELS = 64 };
 
@@ -54,6 +57,7 @@ struct grammar {
     uint64_t in_object; /* a bit for each level below the present one: is it an object? */
     uint8_t state;
     bool escaped, in_scalar;
+    uint8_t hex; /* bit i: byte i of the next block has to be a digit of a \u escape */
     uint64_t in_string;
     size_t last_quote; /* in object, as all places below */
     size_t key;        /* the opening quote of the last string on the first level */
@@ -72,25 +76,11 @@ static bool scalar_valid(struct slice object, size_t i)
             q++;
     else
         return q < end && (keyscan_blank(*q) || token_of[(unsigned char)*q] > STRING);
-    return json_valid((struct slice){ p, (size_t)(q - p) }) && (q == end || *q != '"');
-}
-
-/* The four digits of a \u escape; i is the place of the u. */
-static bool hex_valid(struct slice object, size_t i)
-{
-    if (object.n - i < 5)
-        return false;
-    for (size_t k = 1; k <= 4; k++) {
-        unsigned char c = (unsigned char)object.p[i + k], letter = c | 0x20;
-
-        if (!(c >= '0' && c <= '9') && !(letter >= 'a' && letter <= 'f'))
-            return false;
-    }
-    return true;
+    return json_valid_plain((struct slice){ p, (size_t)(q - p) }) && (q == end || *q != '"');
 }
 
 /* One token; false when the grammar has nothing more to say: the object ended, or it is wrong. */
-static inline bool step(struct grammar *g, size_t i, uint64_t quotes_before, size_t block)
+WITH_AVX2 ALWAYS_INLINE bool step(struct grammar *g, size_t i, uint64_t quotes_before, size_t block)
 {
     uint8_t token = token_of[(unsigned char)g->object.p[i]], to = next[g->state][token];
     struct keyscan *s = g->s;
@@ -158,22 +148,38 @@ WITH_AVX2 static inline __m256i escape_letters(__m256i bytes)
     return _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
 }
 
-/* What follows the backslashes of a block is right. */
-WITH_AVX2 static bool escapes_valid(const struct grammar *g, struct block b, uint64_t escaped,
-                                    size_t block)
+/* The digits that four-digit escapes are written with, of either case: by the low half of the byte the high halves it
+ * may come with (3: 0-9, 4 and 6: A-F). */
+WITH_AVX2 static inline __m256i no_hex_digits(__m256i bytes)
+{
+    const __m256i by_low = _mm256_setr_epi8(1, 3, 3, 3, 3, 3, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0, /**/
+                                            1, 3, 3, 3, 3, 3, 3, 1, 1, 1, 0, 0, 0, 0, 0, 0);
+    const __m256i by_high = _mm256_setr_epi8(0, 0, 0, 1, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, /**/
+                                             0, 0, 0, 1, 2, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    const __m256i half = _mm256_set1_epi8(0x0f);
+    __m256i low = _mm256_shuffle_epi8(by_low, _mm256_and_si256(bytes, half));
+    __m256i high =
+        _mm256_shuffle_epi8(by_high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half));
+
+    return _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
+}
+
+/* What follows the backslashes of a block is right, as far as the block goes: what digits it lacks the next one has to
+ * have. `escaped` are the bytes that backslashes stand before. */
+WITH_AVX2 ALWAYS_INLINE bool escapes_valid(struct grammar *g, struct block b, uint64_t escaped)
 {
     uint64_t wrong = block_bits(escape_letters(b.low), escape_letters(b.high));
+    uint64_t u = escaped & block_equal(b, 'u'), digits = g->hex;
 
+    digits |= u << 1 | u << 2 | u << 3 | u << 4;
+    g->hex = (uint8_t)(u >> 63 | u >> 62 | u >> 61 | u >> 60);
     if (escaped & wrong)
         return false;
-    for (uint64_t u = escaped & block_equal(b, 'u'); u; u &= u - 1)
-        if (!hex_valid(g->object, block + (unsigned)__builtin_ctzll(u)))
-            return false;
-    return true;
+    return !digits || !(digits & block_bits(no_hex_digits(b.low), no_hex_digits(b.high)));
 }
 
 /* The tokens of a block, as their first bytes; notes whether its last byte is inside of one. */
-WITH_AVX2 static inline uint64_t tokens(struct grammar *g, struct block b, uint64_t quote,
+WITH_AVX2 ALWAYS_INLINE uint64_t tokens(struct grammar *g, struct block b, uint64_t quote,
                                         uint64_t inside)
 {
     uint64_t outside = ~inside;
@@ -190,18 +196,19 @@ WITH_AVX2 static inline uint64_t tokens(struct grammar *g, struct block b, uint6
 }
 
 /* False when the line is done with. n < BLOCK: `bytes` is a copy with blanks behind. */
-WITH_AVX2 static inline bool feed(struct grammar *g, const char *bytes, size_t block, unsigned n)
+WITH_AVX2 ALWAYS_INLINE bool feed(struct grammar *g, const char *bytes, size_t block, unsigned n)
 {
     struct block b = block_load(bytes);
     uint64_t slashes = block_equal(b, '\\');
     uint64_t escaped = block_escaped(slashes, n, &g->escaped);
     uint64_t quote = block_equal(b, '"') & ~escaped;
-    uint64_t inside = block_prefix_xor(quote) ^ g->in_string;
+    /* Most blocks lie within one string. */
+    uint64_t inside = quote ? block_prefix_xor(quote) ^ g->in_string : g->in_string;
 
     if (n < BLOCK)
         escaped &= ((uint64_t)1 << n) - 1;
     g->in_string = -(inside >> 63);
-    if ((inside & up_to(b, 0x1f)) || (escaped && !escapes_valid(g, b, escaped, block))) {
+    if ((inside & up_to(b, 0x1f)) || ((escaped | g->hex) && !escapes_valid(g, b, escaped))) {
         g->s->broken = true;
         return false;
     }
