@@ -20,18 +20,18 @@ static enum err_code grow_head(struct window *w, size_t n, struct err *e)
     return ERR_OK;
 }
 
-/* Counted back from the size the file had when opened; it lies in the second buffer. */
-static enum err_code read_tail(struct window *w, struct err *e)
+/* Counted back from the size the file had when opened; it lies at the end of the second buffer, so that more of it
+ * leaves in place what was there. */
+static enum err_code read_tail(struct window *w, size_t n, struct err *e)
 {
-    char *tail = w->bytes + WINDOW_BYTES;
+    char *tail = w->bytes + 2 * WINDOW_BYTES - n;
     size_t got;
-    enum err_code rc =
-        file_read(&w->file, w->file.id.size - WINDOW_BYTES, tail, WINDOW_BYTES, &got, e);
+    enum err_code rc = file_read(&w->file, w->file.id.size - (int64_t)n, tail, n, &got, e);
 
     if (rc)
         return rc;
     w->tail = (struct slice){ tail, got };
-    w->shrank |= got < WINDOW_BYTES;
+    w->shrank |= got < n;
     return ERR_OK;
 }
 
@@ -66,18 +66,25 @@ static void forget(struct window *w)
 }
 
 /* A file that fits in one window is read whole at once. */
-static enum err_code read_first(struct window *w, struct err *e)
+static enum err_code read_whole(struct window *w, struct err *e)
+{
+    enum err_code rc = grow_head(w, (size_t)w->file.id.size, e);
+
+    w->tail = w->head;
+    w->wide = true;
+    return rc;
+}
+
+static enum err_code read_first(struct window *w, bool brief, struct err *e)
 {
     enum err_code rc;
 
-    w->wide = w->file.id.size <= WINDOW_BYTES;
-    if (w->wide) {
-        rc = grow_head(w, (size_t)w->file.id.size, e);
-        w->tail = w->head;
+    if (w->file.id.size <= (brief ? WINDOW_BRIEF_WHOLE : WINDOW_BYTES)) {
+        rc = read_whole(w, e);
     } else {
         rc = grow_head(w, WINDOW_FIRST_BYTES, e);
         if (!rc)
-            rc = read_tail(w, e);
+            rc = read_tail(w, brief ? WINDOW_BRIEF_BYTES : WINDOW_BYTES, e);
     }
     set_torn_tail(w);
     return rc;
@@ -89,18 +96,30 @@ enum err_code window_open(struct window *w, int dirfd, const char *name, unsigne
     enum err_code rc;
 
     forget(w);
-    rc = file_open(dirfd, name, flags, &w->file, e);
+    rc = file_open(dirfd, name, flags & ~(unsigned)WINDOW_BRIEF, &w->file, e);
     if (rc)
         return rc;
-    rc = read_first(w, e);
+    rc = read_first(w, flags & WINDOW_BRIEF, e);
     if (rc)
         forget(w);
     return err_at(e, rc, name);
 }
 
+static enum err_code widen(struct window *w, struct err *e)
+{
+    enum err_code rc;
+
+    if (w->file.id.size <= WINDOW_BYTES)
+        return read_whole(w, e);
+    rc = grow_head(w, WINDOW_BYTES, e);
+    if (!rc && w->tail.n < WINDOW_BYTES && !w->shrank)
+        rc = read_tail(w, WINDOW_BYTES, e);
+    return rc;
+}
+
 enum err_code window_widen(struct window *w, struct err *e)
 {
-    enum err_code rc = w->wide ? ERR_OK : grow_head(w, WINDOW_BYTES, e);
+    enum err_code rc = w->wide ? ERR_OK : widen(w, e);
 
     w->wide |= !rc;
     return rc;

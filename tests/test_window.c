@@ -53,6 +53,33 @@ static void ends_are_exact_at_every_interesting_size(void **state)
     window_fini(&w);
 }
 
+static void a_brief_window_begins_with_less_of_the_tail(void **state)
+{
+    static const size_t sizes[] = { 16384, 16385, 65536, 65537, 300000 };
+    struct window w;
+
+    assert_int_equal(window_init(&w, NULL), ERR_OK);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        size_t n = sizes[i];
+        char *bytes = numbered(n);
+        const char *path = scratch_write(state, "a", (struct slice){ bytes, n });
+
+        assert_int_equal(window_open(&w, AT_FDCWD, path, WINDOW_BRIEF, NULL), ERR_OK);
+        assert_int_equal(w.wide, n <= WINDOW_BRIEF_WHOLE);
+        assert_int_equal(w.tail.n, w.wide ? n : WINDOW_BRIEF_BYTES);
+        assert_memory_equal(w.tail.p, bytes + n - w.tail.n, w.tail.n);
+        struct slice before = w.tail;
+
+        assert_int_equal(window_widen(&w, NULL), ERR_OK);
+        assert_true(w.wide);
+        expect_ends(&w, bytes, n, WINDOW_BYTES);
+        assert_int_equal(w.head.p == w.tail.p, n <= WINDOW_BYTES);
+        assert_memory_equal(before.p, bytes + n - before.n, before.n); /* still where it was */
+        free(bytes);
+    }
+    window_fini(&w);
+}
+
 static void the_last_newline_decides_whether_the_tail_is_torn(void **state)
 {
     struct window w;
@@ -112,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(ends_are_exact_at_every_interesting_size),
+        IN_SCRATCH(a_brief_window_begins_with_less_of_the_tail),
         IN_SCRATCH(the_last_newline_decides_whether_the_tail_is_torn),
         IN_SCRATCH(a_file_that_shrinks_between_the_stages_is_a_shorter_window),
         IN_SCRATCH(a_failed_open_leaves_an_empty_window_and_no_descriptor),

@@ -14,7 +14,8 @@ struct reading {
     struct session_row *row;
     struct window *w;
     struct arena *a;
-    bool ok; /* false: out of memory */
+    bool ended; /* who had the last word is known */
+    bool ok;    /* false: out of memory */
 };
 
 /* A look before a parse: most lines are no prompts. */
@@ -65,27 +66,29 @@ static void note_end(struct reading *r, const struct event *ev)
         r->row->flags |= SESSION_INTERRUPTED;
 }
 
-static void read_tail(struct reading *r)
+/* False when the window has no prompt. */
+static bool read_tail(struct reading *r)
 {
     struct slice rest = r->w->tail, line, text;
     struct event ev;
-    bool torn, ended = false;
+    bool torn;
 
     while (r->ok && line_last(&rest, &line, &torn)) {
         bool dated = r->row->activity_ms != TIME_NONE;
 
-        if ((dated && ended && !may_be_prompt(line)) || !read_line(r, line, &ev))
+        if ((dated && r->ended && !may_be_prompt(line)) || !read_line(r, line, &ev))
             continue;
         if (!dated && !time_parse(ev.ts, &r->row->activity_ms))
             r->row->activity_ms = TIME_NONE;
-        if (!ended && ev.role.n)
+        if (!r->ended && ev.role.n)
             note_end(r, &ev);
-        ended |= ev.role.n > 0;
+        r->ended |= ev.role.n > 0;
         if (is_prompt(r, &ev, &text)) {
             r->row->last_prompt = text;
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 static void read_windows(struct reading *r)
@@ -94,7 +97,8 @@ static void read_windows(struct reading *r)
 
     if (!read_head(r) && r->ok && !window_widen(r->w, NULL))
         read_head(r);
-    read_tail(r);
+    if (!read_tail(r) && r->ok && !r->w->wide && !window_widen(r->w, NULL))
+        read_tail(r);
     row->summary = row->first_prompt.n ? row->first_prompt : row->last_prompt;
     if (!row->summary.n)
         row->summary = row->ref.id;
@@ -141,7 +145,7 @@ enum err_code exathena_describe(const struct store *st, const struct scope *scop
     r.a = &scratch->arena;
     session_row_reset(row);
     row->ref = *ref;
-    rc = window_open(r.w, AT_FDCWD, ref->path.p, 0, e);
+    rc = window_open(r.w, AT_FDCWD, ref->path.p, WINDOW_BRIEF, e);
     if (!rc) {
         row->ref.file = r.w->file.id;
         read_windows(&r);

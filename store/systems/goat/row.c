@@ -84,26 +84,36 @@ static void take_end(struct describing *d, const struct goat_entry *e, bool *end
         d->row->flags |= SESSION_INTERRUPTED;
 }
 
-/* How the conversation ended, and the last thing that was asked. */
-static void read_tail(struct describing *d)
+/* Looks for both until the begin of the tail. */
+static void look_back(struct describing *d, bool *ended)
 {
     struct slice rest = d->w->tail, line;
-    bool torn, ended = false;
+    bool torn;
 
-    while (line_last(&rest, &line, &torn) && (!ended || !d->row->last_prompt.n)) {
+    while (line_last(&rest, &line, &torn) && (!*ended || !d->row->last_prompt.n)) {
         struct goat_entry e;
 
-        if (!ended && read_line(line, &e))
-            take_end(d, &e, &ended);
+        if (!*ended && read_line(line, &e))
+            take_end(d, &e, ended);
         if (!d->row->last_prompt.n)
             d->row->last_prompt = prompt_of(d, line);
     }
 }
 
+/* How the conversation ended, and the last thing that was asked. */
+static void read_tail(struct describing *d)
+{
+    bool ended = false;
+
+    look_back(d, &ended);
+    if ((!ended || !d->row->last_prompt.n) && !d->w->wide && !window_widen(d->w, NULL))
+        look_back(d, &ended);
+}
+
 static enum err_code read_log(struct describing *d, struct err *e)
 {
     const struct session_ref *ref = &d->row->ref;
-    enum err_code rc = window_open(d->w, AT_FDCWD, ref->path.p, 0, e);
+    enum err_code rc = window_open(d->w, AT_FDCWD, ref->path.p, WINDOW_BRIEF, e);
 
     if (rc == ERR_NOMEM || rc == ERR_NOT_FOUND)
         return rc;
