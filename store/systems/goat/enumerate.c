@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +25,33 @@ struct walk {
     const struct scope *scope;
     session_ref_fn *fn;
     void *arg;
-    struct buf bytes; /* of a metadata.json */
-    struct arena scratch;
     bool stopped, no_memory;
 };
+
+/* What may be a session, by its name. */
+struct names {
+    struct arena arena;
+    struct slice *id; /* owned */
+    size_t n, cap;
+};
+
+/* A run of the names of one directory, and what one thread makes of it. */
+struct share {
+    const struct walk *walk;
+    int dirfd; /* the directory, open; sessions is its path */
+    const char *sessions;
+    struct slice folder;
+    const struct slice *id;
+    size_t n;
+    struct session_ref *ref; /* owned; as many as there are names */
+    size_t found;
+    struct arena arena;   /* the texts of ref */
+    struct arena scratch; /* for one metadata.json */
+    struct buf bytes;     /* of it */
+    bool no_memory;
+};
+
+enum { WORTH_A_THREAD = 64 }; /* names */
 
 /* A session's directory being looked at: sessions is open as dirfd. */
 struct looking {
@@ -36,8 +60,8 @@ struct looking {
     const char *sessions;
     struct slice folder, id;
     struct buf *bytes;
-    struct arena *a; /* for the ref's texts and the metadata's */
-    bool whole;      /* all of the metadata is wanted, not the time alone */
+    struct arena *texts, *a; /* for the ref's texts, and for the metadata's */
+    bool whole;              /* all of the metadata is wanted, not the time alone */
 };
 
 static struct file_id id_of(const struct stat *sb)
@@ -119,7 +143,7 @@ static enum err_code look(const struct looking *l, struct goat_metadata *m, stru
     if (l->whole ? goat_metadata_read(l->dirfd, name, l->bytes, l->a, m)
                  : goat_metadata_updated(l->dirfd, name, l->bytes, &m->updated_ns))
         return ERR_NOMEM;
-    char *path = arena_format(l->a, "%s/%.*s/%s", l->sessions, SLICE_ARG(l->id), file);
+    char *path = arena_format(l->texts, "%s/%.*s/%s", l->sessions, SLICE_ARG(l->id), file);
 
     if (!path)
         return ERR_NOMEM;
@@ -127,9 +151,9 @@ static enum err_code look(const struct looking *l, struct goat_metadata *m, stru
 
     *ref = (struct session_ref){
         .store = l->store,
-        .id = arena_copy(l->a, l->id),
+        .id = arena_copy(l->texts, l->id),
         .path = { path, strlen(path) },
-        .folder = arena_copy(l->a, l->folder),
+        .folder = arena_copy(l->texts, l->folder),
         .file = id_of(&sb),
         .recent_ms = when / 1000000,
         .recent_ns = (uint32_t)(when % 1000000),
@@ -169,36 +193,126 @@ static bool is_real_dir(int dirfd, const struct dirent *entry)
     return fstatat(dirfd, entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(sb.st_mode);
 }
 
-static void visit(struct walk *w, struct looking *l)
+/* ---- the names of a directory ---- */
+
+static bool add_name(struct names *names, const char *name)
 {
+    size_t cap = names->cap ? names->cap * 2 : 64;
+
+    if (names->n == names->cap) {
+        struct slice *id = realloc(names->id, cap * sizeof *id);
+
+        if (!id)
+            return false;
+        names->id = id;
+        names->cap = cap;
+    }
+    struct slice copy = arena_copy(&names->arena, (struct slice){ name, strlen(name) });
+
+    names->id[names->n] = copy;
+    names->n += copy.p != NULL;
+    return copy.p != NULL;
+}
+
+static bool read_names(DIR *dir, struct names *names)
+{
+    struct dirent *entry;
+
+    while ((entry = readdir(dir)))
+        if (goat_is_id((struct slice){ entry->d_name, strlen(entry->d_name) }) &&
+            is_real_dir(dirfd(dir), entry) && !add_name(names, entry->d_name))
+            return false;
+    return true;
+}
+
+static void names_fini(struct names *names)
+{
+    free(names->id);
+    arena_fini(&names->arena);
+}
+
+/* ---- what they are ---- */
+
+static void look_at(struct share *s, struct slice id)
+{
+    const struct walk *w = s->walk;
     struct goat_metadata m = { 0 };
-    struct session_ref ref;
+    struct looking l = { w->store,  s->dirfd,  s->sessions, s->folder,     id,
+                         &s->bytes, &s->arena, &s->scratch, !w->scope->all };
+    enum err_code rc;
 
-    arena_reset(&w->scratch);
-    enum err_code rc = look(l, &m, &ref);
+    arena_reset(&s->scratch);
+    rc = look(&l, &m, &s->ref[s->found]);
+    s->no_memory |= rc == ERR_NOMEM;
+    if (!rc && (m.why || goat_in_scope(w->scope, m.text[GOAT_CWD], &s->scratch)))
+        s->found++;
+}
 
-    w->no_memory |= rc == ERR_NOMEM;
-    if (rc || (!m.why && !goat_in_scope(w->scope, m.text[GOAT_CWD], &w->scratch)))
-        return;
-    w->stopped = !w->fn(&ref, w->arg);
+static void *work(void *arg)
+{
+    struct share *s = arg;
+
+    s->ref = malloc((s->n + 1) * sizeof *s->ref);
+    s->no_memory = !s->ref;
+    for (size_t i = 0; i < s->n && !s->no_memory; i++)
+        look_at(s, s->id[i]);
+    return NULL;
+}
+
+/* Hands over what was found, in the order of the names. */
+static void hand_over(struct walk *w, struct share *s)
+{
+    w->no_memory |= s->no_memory;
+    for (size_t i = 0; i < s->found && !w->stopped && !w->no_memory; i++)
+        w->stopped = !w->fn(&s->ref[i], w->arg);
+    free(s->ref);
+    arena_fini(&s->arena);
+    arena_fini(&s->scratch);
+    buf_fini(&s->bytes);
+}
+
+/* Two files of each are looked at, which takes as long as all else that a listing does: half of it beside. */
+static void walk_names(struct walk *w, struct share *whole)
+{
+    struct share first = *whole, second = *whole;
+    pthread_t thread;
+
+    first.n = whole->n / 2;
+    second.id += first.n;
+    second.n -= first.n;
+    if (whole->n < WORTH_A_THREAD || pthread_create(&thread, NULL, work, &second) != 0) {
+        work(&first);
+        work(&second);
+    } else {
+        work(&first);
+        pthread_join(thread, NULL);
+    }
+    hand_over(w, &first);
+    hand_over(w, &second);
 }
 
 static bool walk_base(const char *sessions, struct slice folder, void *arg)
 {
     struct walk *w = arg;
     DIR *dir = opendir(sessions);
-    struct dirent *entry;
+    struct names names = { 0 };
 
-    while (dir && !w->stopped && !w->no_memory && (entry = readdir(dir))) {
-        struct slice id = { entry->d_name, strlen(entry->d_name) };
-        struct looking l = { w->store, dirfd(dir), sessions,    folder,
-                             id,       &w->bytes,  &w->scratch, !w->scope->all };
+    if (!dir)
+        return true;
+    if (!read_names(dir, &names)) {
+        w->no_memory = true;
+    } else if (names.n) {
+        struct share whole = { .walk = w,
+                               .dirfd = dirfd(dir),
+                               .sessions = sessions,
+                               .folder = folder,
+                               .id = names.id,
+                               .n = names.n };
 
-        if (goat_is_id(id) && is_real_dir(l.dirfd, entry))
-            visit(w, &l);
+        walk_names(w, &whole);
     }
-    if (dir)
-        closedir(dir);
+    names_fini(&names);
+    closedir(dir);
     return !w->stopped && !w->no_memory;
 }
 
@@ -208,8 +322,6 @@ enum err_code goat_enumerate(const struct store *st, const struct scope *scope, 
     struct walk w = { .store = st, .scope = scope, .fn = fn, .arg = arg };
 
     goat_each_base(goat_of(st), walk_base, &w);
-    buf_fini(&w.bytes);
-    arena_fini(&w.scratch);
     return w.no_memory ? err_set(e, ERR_NOMEM, st->path, "list sessions") : ERR_OK;
 }
 
@@ -254,7 +366,7 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
     enum err_code rc = ERR_NOT_FOUND;
 
     if (fd >= 0) {
-        struct looking l = { st, fd, sessions, folder, id, &bytes, a, false };
+        struct looking l = { st, fd, sessions, folder, id, &bytes, a, a, false };
 
         rc = look(&l, &m, ref);
         close(fd);
