@@ -42,6 +42,9 @@ struct index_keys {
     const char *type, *id, *parent, *time;
     const char *const *kinds; /* NULL-terminated, at most 254 */
     const char *const *marks; /* NULL-terminated, at most 16 */
+    /* A member that the type stands in, where there is this member ("message" of {"message":{"role":"user"}}): only as
+     * its first member, and written without blanks. Of any other such line the kind is 0. */
+    const char *inner;
 };
 enum { INDEX_TEXT_MAX = 4000 };
 

@@ -9,7 +9,7 @@
 #include "lite/time.h"
 
 /* The places of the names in struct keyscan; the marks follow. */
-enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_MARKS };
+enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_INNER, NAME_MARKS };
 
 /* What ids and times look like as a rule: tried first. */
 enum { UUID_LENGTH = 36, ISO_LENGTH = sizeof "2026-03-01T10:00:02.000Z" - 1 };
@@ -31,6 +31,7 @@ void index_reader_init(struct index_reader *r, const struct index_keys *keys, un
     keyscan_names_add(&r->names, or_none(keys->id));
     keyscan_names_add(&r->names, or_none(keys->parent));
     keyscan_names_add(&r->names, or_none(keys->time));
+    keyscan_names_add(&r->names, or_none(keys->inner));
     for (size_t i = 0; keys->marks && keys->marks[i]; i++)
         keyscan_names_add(&r->names, keys->marks[i]);
     for (size_t i = 0; keys->kinds && keys->kinds[i]; i++) {
@@ -97,9 +98,22 @@ static struct id128 id_of(const struct keyscan *s, unsigned name)
     return id;
 }
 
+/* What follows {"type": at the begin of the inner member. */
+static struct slice inner_type(const struct index_reader *r, const struct keyscan *s)
+{
+    struct slice v = value_of(s, NAME_INNER);
+    size_t n = strlen(r->keys->type);
+
+    if (v.n < n + 4 || v.p[0] != '{' || v.p[1] != '"' || memcmp(v.p + 2, r->keys->type, n) != 0 ||
+        v.p[n + 2] != '"' || v.p[n + 3] != ':')
+        return (struct slice){ NULL, 0 };
+    return (struct slice){ v.p + n + 4, v.n - n - 4 };
+}
+
 static uint8_t kind_of(const struct index_reader *r, const struct keyscan *s)
 {
-    struct slice v = value_of(s, NAME_TYPE);
+    bool inside = s->found >> NAME_INNER & 1;
+    struct slice v = inside ? inner_type(r, s) : value_of(s, NAME_TYPE);
     const char *const *kinds = r->keys->kinds;
 
     if (!v.n || !kinds)

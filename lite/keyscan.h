@@ -15,7 +15,7 @@
  * Two engines give the same answers on every input: blocks of 64 bytes with AVX2 and CLMUL, and a
  * portable one that hops from quote to quote with memchr. */
 
-enum { KEYSCAN_NAMES = 20, KEYSCAN_NAME_LONGEST = 63 };
+enum { KEYSCAN_NAMES = 21, KEYSCAN_NAME_LONGEST = 63 };
 
 /* The keys looked for, sorted out by length once for all lines. */
 struct keyscan_names {

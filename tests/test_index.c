@@ -40,6 +40,35 @@ static void a_row_says_type_id_parent_time_and_marks(void **state)
     assert_int_equal(line.marks, META);
 }
 
+static void the_type_may_stand_first_in_a_member(void **state)
+{
+    static const char *const roles[] = { "user", "tool", NULL };
+    static const struct index_keys inner = { .type = "role", .kinds = roles, .inner = "message" };
+    const struct {
+        struct slice line;
+        unsigned kind;
+    } cases[] = {
+        { SLICE("{\"message\":{\"role\":\"tool\",\"content\":\"\"}}\n"), 2 },
+        { SLICE("{\"role\":\"user\",\"message\":{\"role\":\"tool\"}}\n"), 2 },
+        { SLICE("{\"role\":\"user\"}\n"), 1 },
+        { SLICE("{\"role\":\"user\",\"message\":{\"a\":1,\"role\":\"tool\"}}\n"), 0 },
+        { SLICE("{\"role\":\"user\",\"message\":null}\n"), 0 },
+        { SLICE("{\"message\":{\"role\":\"user\"},\"message\":{}}\n"), 0 },
+        { SLICE("{\"message\":{\"role\":7}}\n"), 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct index ix = { 0 };
+
+        assert_int_equal(index_bytes(&ix, cases[i].line, 0, &inner, INDEX_EXACT, NULL), ERR_OK);
+        assert_int_equal(ix.n, 1);
+        assert_int_equal(ix.line[0].state, LINE_OK);
+        assert_int_equal(ix.line[0].kind, cases[i].kind);
+        index_fini(&ix);
+    }
+}
+
 static void what_is_not_there_is_none(void **state)
 {
     (void)state;
@@ -201,7 +230,7 @@ static struct index_line naive_line(struct slice text, int64_t offset)
         text = (struct slice){ text.p + 1, text.n - 1 };
     if (text.n == 0)
         line.state = LINE_BLANK;
-    if (text.n == 0 || *text.p != '{' || !json_valid(text))
+    if (text.n == 0 || *text.p != '{' || !json_valid_plain(text))
         return line;
     line.state = LINE_OK;
     if (json_get(text, "type", &v) && json_type(v) == JSON_STRING)
@@ -271,6 +300,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_says_type_id_parent_time_and_marks),
+        cmocka_unit_test(the_type_may_stand_first_in_a_member),
         cmocka_unit_test(what_is_not_there_is_none),
         cmocka_unit_test(a_short_time_is_read_though_a_later_quote_stands_where_a_long_one_ends),
         cmocka_unit_test(of_duplicate_keys_the_last_one_counts),

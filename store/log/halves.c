@@ -6,7 +6,7 @@
 
 /* Smaller files are done before a thread pays for itself; a line longer than the second number ends all
  * hope of a cut. */
-enum { WORTH_IT = 16 * 1024 * 1024, LOOK_FOR_END = 1024 * 1024 };
+enum { WORTH_IT = 512 * 1024, LOOK_FIRST = 16 * 1024, LOOK_FOR_END = 1024 * 1024 };
 
 struct half {
     struct index index;
@@ -31,12 +31,15 @@ static int64_t middle(const struct file *f)
 {
     int64_t from = f->id.size / 2, cut = 0;
     char *p = malloc(LOOK_FOR_END);
-    size_t got;
+    size_t seen = 0, got = 0;
 
-    if (p && !file_read(f, from, p, LOOK_FOR_END, &got, NULL)) {
+    for (size_t want = LOOK_FIRST; p && !cut && want <= LOOK_FOR_END; want *= 8) {
+        if (file_read(f, from + (int64_t)seen, p, want - seen, &got, NULL))
+            break;
         const char *nl = memchr(p, '\n', got);
 
-        cut = nl ? from + (nl - p) + 1 : 0;
+        seen += got;
+        cut = nl ? from + (int64_t)(seen - got) + (nl - p) + 1 : 0;
     }
     free(p);
     return cut < f->id.size ? cut : 0;

@@ -5,15 +5,21 @@
 #include "store/session.h"
 #include "store/systems/goat/goat.h"
 
-/* Flat rows tell their role on the first level, where the index looks; of nested rows a look at the front does. */
+/* Flat rows tell their role on the first level, nested ones at the front of the message, as Go writes them: the index
+ * looks in both places. */
 enum { KIND_USER = 1, KIND_ASSISTANT, KIND_TOOL, KIND_SYSTEM };
-enum { MARK_MESSAGE = 1, MARK_TYPE = 2 };
+enum { MARK_TYPE = 1 };
 
 static const char *const kinds[] = { "user", "assistant", "tool", "system", NULL };
-static const char *const marks[] = { "message", "type", NULL };
+static const char *const marks[] = { "type", NULL };
 
 static const struct index_keys keys = {
-    .type = "role", .id = "uuid", .time = "timestamp", .kinds = kinds, .marks = marks
+    .type = "role",
+    .id = "uuid",
+    .time = "timestamp",
+    .kinds = kinds,
+    .marks = marks,
+    .inner = "message",
 };
 
 static bool has_log(const struct session_ref *ref)
@@ -65,25 +71,6 @@ static const enum message_kind message_kinds[] = {
     [GOAT_SYSTEM] = MESSAGE_SYSTEM,
 };
 
-/* The role at the front of a nested row as Go writes it. */
-static bool role_in_front(struct slice row, enum goat_role *role)
-{
-    static const char key[] = "\"message\":{\"role\":\"";
-    struct slice front = { row.p, row.n < 512 ? row.n : 512 };
-    const char *p = find_bytes(front.p, front.n, key, sizeof key - 1);
-
-    if (!p)
-        return false;
-    front =
-        (struct slice){ p + sizeof key - 1, (size_t)(front.p + front.n - p) - (sizeof key - 1) };
-    *role = slice_starts(front, "user\"")        ? GOAT_USER
-            : slice_starts(front, "assistant\"") ? GOAT_ASSISTANT
-            : slice_starts(front, "tool\"")      ? GOAT_TOOL
-            : slice_starts(front, "system\"")    ? GOAT_SYSTEM
-                                                 : GOAT_OTHER;
-    return *role != GOAT_OTHER;
-}
-
 static bool is_nothing(struct slice row)
 {
     row = js_trim(row);
@@ -108,9 +95,6 @@ static enum err_code look_inside(struct goat_log *log, size_t line, enum goat_li
         *kind = GOAT_LINE_SKIP;
     } else if (ix->state == LINE_BROKEN) {
         *kind = GOAT_LINE_BROKEN;
-    } else if (ix->marks == MARK_MESSAGE && role_in_front(row, &role)) {
-        *kind = GOAT_LINE_MESSAGE;
-        *message = message_kinds[role];
     } else {
         goat_entry_read(js_trim(row), &entry);
         role = goat_entry_role(&entry);
@@ -137,7 +121,7 @@ enum err_code goat_log_kind(struct goat_log *log, size_t line, enum goat_line_ki
         *kind = GOAT_LINE_BROKEN;
         return ERR_OK;
     }
-    if (ix->state == LINE_OK && ix->kind && !ix->marks) {
+    if (ix->state == LINE_OK && ix->kind && !(ix->marks & MARK_TYPE)) {
         *kind = GOAT_LINE_MESSAGE;
         *message = message_kinds[roles[ix->kind]];
         return ERR_OK;
