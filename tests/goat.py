@@ -247,6 +247,13 @@ def protected(c):
     put(base + '/hurt/metadata.json', '{"id":')
     c.same('G5 a damaged one does not hide the others', len(s.rows()), 4)
     c.need('G5 and is named', b'hurt' in s.run('doctor').stdout)
+    put(base + '/-odd/metadata.json', get(s.dir(SPEC) + '/metadata.json'))
+    found = s.json('doctor')
+    c.same('G5 one whose name cannot be an id is named, memory is not',
+           [os.path.basename(f['path']) for f in found if 'name' in f['why']], ['-odd'])
+    for time in '2026-02-29T00:00:00Z', '2026-02-09T24:00:00Z', '2026-02-09T02:48:60Z', '2026-02-09 02:48:28Z':
+        put(base + '/no-time/metadata.json', '{"id":"no-time","updated_at":"%s"}' % time)
+        c.need(f'G3 {time} is no time for Go', all(r['sessionId'] != 'no-time' for r in s.rows()))
     c.need('G5 beside a list too', b'/hurt/metadata.json: list: metadata.json is no JSON' in s.run('list', '--all').stderr)
     put(base + '/dir-name/metadata.json', '{"id":"own-name","cwd":"/x","updated_at":"2026-02-08T10:01:01Z"}')
     c.same('G6 both names', [r['recordedId'] for r in s.rows() if r['sessionId'] == 'dir-name'], ['own-name'])
@@ -415,7 +422,7 @@ def main():
     for part in reading, rewinding, changing, appending, oversized, protected, document, bad_input, locked:
         part(c)
     print(f'{c.passed} passed, {c.failed} failed')
-    sys.exit(1 if c.failed or c.passed < 140 else 0)
+    sys.exit(1 if c.failed or c.passed < 145 else 0)
 
 
 if __name__ == '__main__':

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "lite/json.h"
 #include "store/store.h"
 
 /* What of a tool's input is shown on its line. */
@@ -61,7 +62,9 @@ static enum err_code write_block(const struct block *b, struct out *out, struct 
     case BLOCK_DOCUMENT: return write_labelled("[document] ", b->name, out, e);
     case BLOCK_NOTE: return ERR_OK;
     case BLOCK_SEAM: return write_labelled("--- ", b->text, out, e);
-    case BLOCK_RAW: return write_labelled("[damaged line] ", b->text, out, e);
+    case BLOCK_RAW:
+        return write_labelled(json_valid(b->text) ? "[unknown line] " : "[damaged line] ", b->text,
+                              out, e);
     }
     return ERR_OK;
 }

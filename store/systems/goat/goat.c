@@ -26,7 +26,7 @@ bool goat_is_point_id(struct slice id)
 }
 
 /* goat.md B5, Cleanup. */
-static bool is_memory(struct slice id)
+bool goat_is_memory(struct slice id)
 {
     static const char suffix[] = "-memory";
     size_t n = sizeof suffix - 1;
@@ -36,7 +36,7 @@ static bool is_memory(struct slice id)
 
 bool goat_is_id(struct slice id)
 {
-    return goat_is_point_id(id) && !is_memory(id);
+    return goat_is_point_id(id) && !goat_is_memory(id);
 }
 
 bool goat_is_file(struct slice name)
@@ -130,6 +130,7 @@ const struct store_ops goat_ops = {
     .parts = goat_parts,
     .live = goat_live,
     .check = goat_check,
+    .check_store = goat_check_store,
     .checkpoints = goat_checkpoints,
     .plan = goat_plan,
     .plan_talk = goat_plan_talk,

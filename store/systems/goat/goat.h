@@ -43,6 +43,8 @@ const struct goat *goat_of(const struct store *st);
 /* Can this be the name of a session's directory? One plain component; not one of the host's folders for memory, which
  * are never listed and never removed. Everything that becomes a file name passes this first. */
 bool goat_is_id(struct slice id);
+/* The names that are kept for what the host remembers (goat.md B5, Cleanup). */
+bool goat_is_memory(struct slice name);
 /* Likewise of a checkpoint's directory. */
 bool goat_is_point_id(struct slice id);
 
@@ -112,6 +114,8 @@ enum err_code goat_check(const struct store *st, const struct session_ref *ref,
 /* Going back. */
 enum err_code goat_plan_talk(const struct store *st, const struct session_ref *ref,
                              struct slice point, struct rewind_plan *plan, struct err *e);
+enum err_code goat_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
+                               void *arg, struct err *e);
 enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
                                struct checkpoint_list *out, struct err *e);
 enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,

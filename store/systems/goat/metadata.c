@@ -67,6 +67,22 @@ static bool is_zone(struct slice zone)
             zone.p[3] == ':' && digits(zone, 4, 2));
 }
 
+/* Where time_parse, like JavaScript, lets a day run over into the next month, Go says that there is no such time. */
+static bool is_on_calendar(struct slice text)
+{
+    enum { DATE = 10, NOON = 9 };
+    char noon[DATE + NOON + 1], again[TIME_TEXT];
+    int64_t ms;
+
+    memcpy(noon, text.p, DATE);
+    memcpy(noon + DATE, "T12:00:00", NOON);
+    noon[DATE + NOON] = 'Z';
+    if (!time_parse((struct slice){ noon, sizeof noon }, &ms))
+        return false;
+    time_format(ms, again);
+    return memcmp(noon, again, DATE) == 0 && memcmp(text.p + DATE + 1, "24", 2) != 0;
+}
+
 bool goat_time(struct slice text, int64_t *ns)
 {
     enum { SECONDS = 19 }; /* 2026-02-09T02:48:30 */
@@ -85,7 +101,7 @@ bool goat_time(struct slice text, int64_t *ns)
         return false;
     memcpy(plain, text.p, SECONDS);
     memcpy(plain + SECONDS, zone.p, zone.n);
-    if (!time_parse((struct slice){ plain, SECONDS + zone.n }, &ms))
+    if (!is_on_calendar(text) || !time_parse((struct slice){ plain, SECONDS + zone.n }, &ms))
         return false;
     /* Go's zero time, and what 64 bits of nanoseconds cannot hold: no time that would mean anything here. */
     bool holds = ms > INT64_MIN / 1000000 + 1000 && ms < INT64_MAX / 1000000 - 1000;
