@@ -655,10 +655,55 @@ def writing(c):
     w.close()
 
 
+def autocommits(c):
+    """The strategy that commits at once, where the repository asks for it."""
+    w = World(c, 'two-sessions')
+    settings = w.repo + '/.entire/settings.json'
+    put(settings, get(settings).replace(b'manual-commit', b'auto-commit'))
+    put(w.repo + '/.gitattributes', '*.c text eol=lf\n*.big filter=lfs\n')
+    w.git('add', 'design.txt', 'run.sh')  # something else is staged, and stays so
+    staged, head, shadow = w.git('diff', '--cached', '--name-only'), w.git('rev-parse', 'HEAD'), w.git('rev-parse', 'entire/6d28ff0-e3b0c4')
+    put(w.repo + '/src/x.c', 'int x;\r\n')
+    made = w.json('checkpoint', 'entire:' + A, '--id', 'Please add x?', 'src/x.c', 'src/util.c')
+    cid = made['checkpointId']
+    c.need('auto: an id of twelve digits', re.fullmatch('[0-9a-f]{12}', cid))
+    c.same('auto: a commit of the branch', w.git('log', '-1', '--format=%P|%B', 'feature/login'), f'{head}|Add x\n\nEntire-Checkpoint: {cid}')
+    c.same('auto: of these files alone', w.git('diff', '--name-status', 'HEAD^', 'HEAD'), 'D\tsrc/util.c\nA\tsrc/x.c')
+    c.same('auto: as git would have stored it', w.git('cat-file', '-s', 'HEAD:src/x.c'), '7')
+    c.same('auto: what was staged is staged', w.git('diff', '--cached', '--name-only'), staged)
+    c.same('auto: of the rest there is nothing to say', w.git('status', '--porcelain', '--', 'src/x.c', 'src/util.c'), '')
+    c.same('auto: HEAD is on its branch', w.git('symbolic-ref', 'HEAD'), 'refs/heads/feature/login')
+    c.same('auto: the shadow branch is none of its business', w.git('rev-parse', 'entire/6d28ff0-e3b0c4'), shadow)
+    names = w.git('ls-tree', '-r', '--name-only', 'entire/checkpoints/v1').split('\n')
+    front = f'{cid[:2]}/{cid[2:]}/'
+    c.same('auto: its metadata, without a hash', [n for n in names if n.startswith(front)],
+           [front + n for n in ('0/full.jsonl', '0/metadata.json', '0/prompt.txt', 'metadata.json')])
+    session = json.loads(w.git('show', f'entire/checkpoints/v1:{front}0/metadata.json'))
+    c.same('auto: of the strategy', (session['strategy'], session['files_touched'], session['checkpoints_count']),
+           ('auto-commit', ['src/util.c', 'src/x.c'], 1))
+    c.same('auto: the state', (w.state(A)['base_commit'], w.state(A)['last_checkpoint_id']), (w.git('rev-parse', 'HEAD'), cid))
+    c.need('auto: it is a point to go back to', [p for p in w.points(A) if p['id'] == cid and p['kind'] == 'commit' and p['restorable']])
+    c.same('auto: git finds nothing wrong', w.sound(), (True, b''))
+    head = w.facts()
+    c.same('auto: nothing changed, nothing made', w.json('checkpoint', 'entire:' + A, '--id', 'Again', 'src/x.c')['fresh'], 0)
+    put(w.repo + '/a.big', 'large\n')
+    c.need('auto: a file of a filter program is git\'s', b'filter' in w.run('checkpoint', 'entire:' + A, '--id', 'Big', 'a.big').stderr)
+    put(w.repo + '/.git/MERGE_HEAD', w.git('rev-parse', 'main') + '\n')
+    put(w.repo + '/src/y.c', 'int y;\n')
+    c.need('auto: not in the middle of a merge', b'merge' in w.run('checkpoint', 'entire:' + A, '--id', 'Merge', 'src/y.c').stderr)
+    c.same('auto: nothing moved', w.facts(), head)
+    os.remove(w.repo + '/.git/MERGE_HEAD')
+    w.git('checkout', '-q', '--detach')
+    made = w.json('checkpoint', 'entire:' + A, '--id', 'Detached', 'src/y.c')
+    c.same('auto: a HEAD on no branch moves alone', (w.git('log', '-1', '--format=%s'), w.git('rev-parse', 'feature/login'),
+                                                    w.git('symbolic-ref', '-q', 'HEAD', check=False)), ('Detached', head[0], ''))
+    w.close()
+
+
 def main():
     path, injector = sys.argv[1:3]
     c = Checks(path)
-    for look in listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing:
+    for look in listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, autocommits:
         look(c)
     if injector != '-':  # under the sanitizers nothing may be loaded before them
         interrupted(c, injector)

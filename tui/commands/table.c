@@ -308,7 +308,10 @@ const struct command commands_table[] = {
         .operands = "ID --id MSG FILE...",
         .summary = "for hosts: save files before they are changed",
         .help =
-            "MSG is the message that the changes answer; a rewind to it brings the files back.\n",
+            "MSG is the message that the changes answer; a rewind to it brings the files back.\n"
+            "Of Entire it is a prompt, and the checkpoint says how the files are now: on a shadow "
+            "branch, or as\n"
+            "a commit of yours where .entire/settings.json says auto-commit.\n",
         .options = BIT(ID) | BIT(TITLE) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 10000,

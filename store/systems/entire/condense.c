@@ -3,23 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lite/json.h"
-#include "store/systems/entire/committed_write.h"
+#include "store/systems/entire/gather.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/prompts.h"
-#include "store/systems/entire/redact.h"
 #include "store/systems/entire/repo.h"
 #include "store/systems/entire/state_write.h"
-#include "store/systems/entire/talk.h"
 #include "store/systems/entire/trailer.h"
 #include "store/systems/entire/treewrite.h"
 
 #define CONDENSED_REFS "refs/reprise/condensed/"
-
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "condense a session: out of memory");
-}
 
 /* ---- HEAD ---- */
 
@@ -51,111 +42,6 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
                      "condense: checkpoint %s has a ref of its own; reprise reads that form and "
                      "does not write it",
                      other);
-}
-
-static struct slice head_branch(const struct view *v, struct arena *a)
-{
-    git_reference *head = NULL;
-    struct slice name = SLICE("");
-
-    if (git_repository_head(&head, v->repo) == 0 && git_reference_is_branch(head)) {
-        const char *text = git_reference_shorthand(head);
-
-        name = (struct slice){ text, strlen(text) };
-    }
-    name = arena_copy(a, name);
-    git_reference_free(head);
-    return name;
-}
-
-/* ---- what goes into the checkpoint ---- */
-
-struct gathering {
-    struct view *v;
-    struct buf transcript, prompt; /* redacted */
-    int64_t lines;
-    struct committed_session s;
-    struct err *e;
-};
-
-static enum err_code take_transcript(struct gathering *g)
-{
-    struct session_ref ref = { .store = &g->v->store->base,
-                               .id = g->v->session->id,
-                               .path = SLICE("") };
-    struct talk talk;
-    enum err_code rc = talk_open(&g->v->store->base, &ref, &talk, g->e);
-
-    if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* a checkpoint without a conversation */
-    rc = talk_bytes(&talk, g->e);
-    if (!rc && redact_rows(buf_slice(&talk.bytes), &g->transcript))
-        rc = no_memory(g->e);
-    for (size_t i = 0; i < talk.bytes.n; i++)
-        g->lines += talk.bytes.p[i] == '\n';
-    talk_close(&talk);
-    return rc;
-}
-
-static enum err_code take_prompt(struct gathering *g)
-{
-    const struct catalog_session *s = g->v->session;
-    struct buf text = { 0 };
-    struct slice prompt = s->state->first_prompt;
-
-    for (size_t i = s->n; i-- > 0;)
-        if (s->point[i].source == POINT_SHADOW && s->point[i].task.n == 0 &&
-            prompts_read(g->v->repo, &s->point[i], &text)) {
-            prompt = buf_slice(&text);
-            break;
-        }
-    enum err_code rc = redact_text(prompt, &g->prompt);
-
-    buf_fini(&text);
-    return rc ? no_memory(g->e) : ERR_OK;
-}
-
-static enum err_code take_touched(struct gathering *g)
-{
-    struct arena *a = &g->v->arena;
-    struct entire_state again;
-    struct buf json = { 0 };
-    struct slice touched;
-    const char *name = arena_format(a, "%.*s.json", SLICE_ARG(g->v->session->id));
-    enum err_code rc =
-        name ? state_read(g->v->store->states, name, a, &again, &json, g->e) : no_memory(g->e);
-
-    g->s.touched = (struct names_list){ .a = a };
-    if (!rc && json_get(buf_slice(&json), "files_touched", &touched) &&
-        !names_add_json(&g->s.touched, touched))
-        rc = no_memory(g->e);
-    buf_fini(&json);
-    return rc;
-}
-
-static enum err_code gather(struct gathering *g, const char *id, struct slice strategy,
-                            const char *shadow)
-{
-    const struct entire_state *s = g->v->session->state;
-    enum err_code rc = take_transcript(g);
-
-    if (!rc)
-        rc = take_prompt(g);
-    if (!rc)
-        rc = take_touched(g);
-    g->s.checkpoint = (struct slice){ id, strlen(id) };
-    g->s.session = s->id;
-    g->s.strategy = strategy;
-    g->s.branch = head_branch(g->v, &g->v->arena);
-    g->s.agent = s->agent;
-    g->s.turn_id = s->turn_id;
-    g->s.shadow = (struct slice){ shadow, strlen(shadow) };
-    g->s.transcript = buf_slice(&g->transcript);
-    g->s.prompt = buf_slice(&g->prompt);
-    g->s.created_ms = g->v->store->base.env->now_ms;
-    g->s.count = s->checkpoint_count;
-    g->s.transcript_start = s->transcript_start;
-    return rc || g->s.branch.p ? rc : no_memory(g->e);
 }
 
 /* ---- afterwards ---- */
@@ -233,7 +119,7 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
 {
     const struct entire_state *s = v->session->state;
     struct condensed c = { .checkpoint = "" };
-    struct gathering g = { .v = v, .e = e };
+    struct gathered g = { .lines = 0 };
     char shadow[ENTIRE_SHADOW_NAME];
     git_oid head;
     enum err_code rc = head_checkpoint(v, &head, c.checkpoint, e);
@@ -242,7 +128,10 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
         return rc;
     entire_shadow_name(s->base, s->worktree_id, shadow);
     if (c.checkpoint[0]) {
-        rc = gather(&g, c.checkpoint, strategy, shadow);
+        rc = gather(v, &g, e);
+        g.s.checkpoint = (struct slice){ c.checkpoint, strlen(c.checkpoint) };
+        g.s.strategy = strategy;
+        g.s.shadow = (struct slice){ shadow, strlen(shadow) };
         if (!rc)
             rc = committed_write(v->repo, &g.s, &c.commit, e);
     }
@@ -250,8 +139,7 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
         rc = settle_state(v, &head, c.checkpoint, g.lines, e);
     if (!rc && c.checkpoint[0])
         rc = take_branch_away(v, shadow, c.checkpoint, &c.branch_gone, e);
-    buf_fini(&g.transcript);
-    buf_fini(&g.prompt);
+    gathered_fini(&g);
     if (!rc)
         *out = c;
     return rc;

@@ -8,6 +8,7 @@
 #include "lite/json.h"
 #include "store/disk.h"
 #include "store/log/append.h"
+#include "store/systems/entire/autocommit.h"
 #include "store/systems/entire/beside.h"
 #include "store/systems/entire/condense.h"
 #include "store/systems/entire/entire.h"
@@ -193,6 +194,25 @@ static enum err_code open_running(const struct store *st, const struct session_r
                    "write a checkpoint: the session has no state or no work tree here");
 }
 
+/* By the strategy that commits at once. */
+static enum err_code commit_checkpoint(struct view *v, const struct temporary_request *t,
+                                       struct arena *a, struct host_checkpointed *out,
+                                       struct err *e)
+{
+    struct autocommitted made;
+    enum err_code rc = autocommit_write(v, t, &made, e);
+
+    if (rc)
+        return rc;
+    *out = (struct host_checkpointed){
+        .id = arena_copy(a, (struct slice){ made.checkpoint, strlen(made.checkpoint) }),
+        .files = made.touched.n,
+        .fresh = made.made ? made.touched.n : 0,
+        .warning = beside_words(v->catalog, v->session, a),
+    };
+    return out->id.p ? ERR_OK : no_memory(e);
+}
+
 enum err_code entire_checkpoint(const struct store *st, const struct session_ref *ref,
                                 const struct host_checkpoint *req, struct arena *a,
                                 struct host_checkpointed *out, struct err *e)
@@ -207,6 +227,11 @@ enum err_code entire_checkpoint(const struct store *st, const struct session_ref
 
     if (rc)
         return rc;
+    if (autocommit_wanted(&v)) {
+        rc = commit_checkpoint(&v, &t, a, out, e);
+        view_close(&v);
+        return rc;
+    }
     rc = temporary_write(&v, &t, &made, e);
     if (!rc) {
         git_oid_tostr(hex, sizeof hex, &made.commit);

@@ -84,19 +84,7 @@ bool planning_at_start(const struct planning *p, const char *path)
 bool planning_entry(const struct planning *p, const git_oid *tree, const char *path, git_oid *blob,
                     unsigned *mode)
 {
-    git_tree *t = NULL;
-    git_tree_entry *x = NULL;
-    bool found = git_tree_lookup(&t, p->view.repo, tree) == 0 &&
-                 git_tree_entry_bypath(&x, t, path) == 0 &&
-                 git_tree_entry_type(x) == GIT_OBJECT_BLOB;
-
-    if (found) {
-        *blob = *git_tree_entry_id(x);
-        *mode = (unsigned)git_tree_entry_filemode_raw(x);
-    }
-    git_tree_entry_free(x);
-    git_tree_free(t);
-    return found;
+    return view_tree_entry(&p->view, tree, path, blob, mode);
 }
 
 static bool name_blob(const struct planning *p, const git_oid *blob, struct arena *a,

@@ -75,8 +75,8 @@ struct slice temporary_subject(struct slice prompt, struct arena *a)
 /* ---- which files ---- */
 
 /* Names from the root; one outside of it, or in a folder that is not the agent's to save, is no file of the session. */
-static enum err_code add_named(const struct view *v, const struct temporary_request *req,
-                               struct names_list *l, struct err *e)
+enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
+                              struct names_list *l, struct err *e)
 {
     struct slice root = { v->root, strlen(v->root) };
 
@@ -267,7 +267,7 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
     enum err_code rc = migrate(v, &base, e);
 
     if (!rc)
-        rc = add_named(v, req, &t.touched, e);
+        rc = temporary_names(v, req, &t.touched, e);
     if (!rc && s->checkpoint_count == 0)
         rc = add_changed(v, &t.touched, e);
     if (rc)

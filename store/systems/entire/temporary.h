@@ -26,6 +26,10 @@ struct temporary {
 MUST_CHECK enum err_code temporary_write(struct view *v, const struct temporary_request *req,
                                          struct temporary *out, struct err *e);
 
+/* The names from the root of the files that a request names. ERR_UNSAFE: one of them is no file of the work tree. */
+MUST_CHECK enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
+                                         struct names_list *l, struct err *e);
+
 /* "Please add a login function?" becomes "Add a login function"; in the arena. */
 struct slice temporary_subject(struct slice prompt, struct arena *a);
 

@@ -93,7 +93,35 @@ static enum err_code read_file(const char *root, const char *path, struct buf *o
     return rc;
 }
 
-enum err_code treewrite_file(struct treewrite *t, const char *root, const char *path, struct err *e)
+static int put_raw(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob)
+{
+    (void)path;
+    return git_blob_create_from_buffer(blob, repo, bytes->n ? bytes->p : "", bytes->n);
+}
+
+static int put_clean(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob)
+{
+    git_filter_list *filters = NULL;
+    git_buf clean = { 0 };
+    int answer =
+        git_filter_list_load(&filters, repo, NULL, path, GIT_FILTER_TO_ODB, GIT_FILTER_DEFAULT);
+
+    if (!answer && !filters)
+        return put_raw(repo, path, bytes, blob);
+    if (!answer)
+        answer =
+            git_filter_list_apply_to_buffer(&clean, filters, bytes->n ? bytes->p : "", bytes->n);
+    if (!answer)
+        answer = git_blob_create_from_buffer(blob, repo, clean.ptr ? clean.ptr : "", clean.size);
+    git_buf_dispose(&clean);
+    git_filter_list_free(filters);
+    return answer;
+}
+
+typedef int put_fn(git_repository *repo, const char *path, const struct buf *bytes, git_oid *blob);
+
+static enum err_code put_file(struct treewrite *t, const char *root, const char *path, put_fn *put,
+                              struct err *e)
 {
     struct buf bytes = { 0 };
     git_oid blob;
@@ -104,13 +132,31 @@ enum err_code treewrite_file(struct treewrite *t, const char *root, const char *
         treewrite_drop(t, path);
         rc = ERR_OK;
     } else if (!rc) {
-        int answer = git_blob_create_from_buffer(&blob, t->repo, bytes.n ? bytes.p : "", bytes.n);
+        int answer = put(t->repo, path, &bytes, &blob);
 
         rc = answer ? repo_error(e, answer, path, "write a blob")
                     : treewrite_put(t, path, &blob, mode, e);
     }
     buf_fini(&bytes);
     return rc;
+}
+
+enum err_code treewrite_file(struct treewrite *t, const char *root, const char *path, struct err *e)
+{
+    return put_file(t, root, path, put_raw, e);
+}
+
+enum err_code treewrite_clean(struct treewrite *t, const char *root, const char *path,
+                              struct err *e)
+{
+    const char *driver = NULL;
+
+    if (git_attr_get(&driver, t->repo, 0, path, "filter"))
+        driver = NULL;
+    return git_attr_value(driver) == GIT_ATTR_VALUE_STRING
+               ? err_set(e, ERR_UNSUPPORTED, path,
+                         "commit a file: a git filter looks after it, so git has to do it")
+               : put_file(t, root, path, put_clean, e);
 }
 
 enum err_code treewrite_drop_folder(struct treewrite *t, const char *folder, struct err *e)

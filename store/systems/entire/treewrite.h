@@ -28,6 +28,10 @@ MUST_CHECK enum err_code treewrite_bytes(struct treewrite *t, const char *path, 
  * that is not there is taken out. */
 MUST_CHECK enum err_code treewrite_file(struct treewrite *t, const char *root, const char *path,
                                         struct err *e);
+/* The same for a commit of the user's: with git's own conversions (line ends). ERR_UNSUPPORTED: a filter program looks after
+ * the file, and those are git's to run. */
+MUST_CHECK enum err_code treewrite_clean(struct treewrite *t, const char *root, const char *path,
+                                         struct err *e);
 void treewrite_drop(struct treewrite *t, const char *path);
 /* All files below a folder ("a/b"). */
 MUST_CHECK enum err_code treewrite_drop_folder(struct treewrite *t, const char *folder,

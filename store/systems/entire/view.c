@@ -67,6 +67,24 @@ bool view_head_tree(const struct view *v, git_oid *tree)
     return repo_ref(v->repo, "HEAD", &head) && view_commit_tree(v, &head, tree);
 }
 
+bool view_tree_entry(const struct view *v, const git_oid *tree, const char *path, git_oid *blob,
+                     unsigned *mode)
+{
+    git_tree *t = NULL;
+    git_tree_entry *x = NULL;
+    bool found = git_tree_lookup(&t, v->repo, tree) == 0 &&
+                 git_tree_entry_bypath(&x, t, path) == 0 &&
+                 git_tree_entry_type(x) == GIT_OBJECT_BLOB;
+
+    if (found) {
+        *blob = *git_tree_entry_id(x);
+        *mode = (unsigned)git_tree_entry_filemode_raw(x);
+    }
+    git_tree_entry_free(x);
+    git_tree_free(t);
+    return found;
+}
+
 bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree)
 {
     char ref[256];

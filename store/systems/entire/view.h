@@ -24,6 +24,9 @@ bool view_before(const struct view *v, const struct point *p, git_oid *tree);
 bool view_commit_tree(const struct view *v, const git_oid *commit, git_oid *tree);
 bool view_head_tree(const struct view *v, git_oid *tree);
 bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree);
+/* A file of a tree: its blob and mode. */
+bool view_tree_entry(const struct view *v, const git_oid *tree, const char *path, git_oid *blob,
+                     unsigned *mode);
 /* The session's point with this id, or the only one that begins with it. ERR_NOT_FOUND, ERR_USAGE. */
 MUST_CHECK enum err_code view_point(const struct view *v, struct slice id, const struct point **out,
                                     struct err *e);

@@ -1,0 +1,247 @@
+#include "store/systems/entire/autocommit.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lite/file.h"
+#include "lite/json.h"
+#include "store/systems/entire/gather.h"
+#include "store/systems/entire/redact.h"
+#include "store/systems/entire/repo.h"
+#include "store/systems/entire/state_write.h"
+#include "store/systems/entire/treewrite.h"
+
+enum { SETTINGS_MAX = 1 << 20 };
+
+/* ---- which strategy ---- */
+
+/* The one that is named last counts; older versions called it "dual". */
+static void read_settings(const char *root, const char *name, bool *wanted)
+{
+    struct arena a = { 0 };
+    struct buf text = { 0 };
+    struct slice strategy;
+    const char *path = arena_format(&a, "%s/.entire/%s", root, name);
+
+    if (path && file_read_all(AT_FDCWD, path, 0, SETTINGS_MAX, &text, NULL) == ERR_OK &&
+        json_get_text(buf_slice(&text), "strategy", &a, &strategy))
+        *wanted = slice_eq(strategy, SLICE("auto-commit")) || slice_eq(strategy, SLICE("dual"));
+    buf_fini(&text);
+    arena_fini(&a);
+}
+
+bool autocommit_wanted(const struct view *v)
+{
+    bool wanted = false;
+
+    if (v->root) {
+        read_settings(v->root, "settings.json", &wanted);
+        read_settings(v->root, "settings.local.json", &wanted);
+    }
+    return wanted;
+}
+
+/* ---- the commit ---- */
+
+struct committing {
+    struct view *v;
+    const struct temporary_request *req;
+    struct autocommitted *out;
+    git_oid head, tree;
+    struct err *e;
+};
+
+static enum err_code no_memory(struct committing *c)
+{
+    return err_set(c->e, ERR_NOMEM, "", "commit a checkpoint: out of memory");
+}
+
+static enum err_code look_at_head(struct committing *c)
+{
+    const char *where = c->v->store->base.path;
+
+    if (git_repository_state(c->v->repo) != GIT_REPOSITORY_STATE_NONE)
+        return err_set(
+            c->e, ERR_UNSUPPORTED, where,
+            "commit a checkpoint: git is in the middle of something (a merge, a rebase)");
+    return repo_ref(c->v->repo, "HEAD", &c->head)
+               ? ERR_OK
+               : err_set(c->e, ERR_FORMAT, where, "commit a checkpoint: there is no commit yet");
+}
+
+/* HEAD's tree with the files as they are now. */
+static enum err_code make_tree(struct committing *c)
+{
+    const struct names_list *names = &c->out->touched;
+    struct treewrite t;
+    git_oid base;
+
+    if (!view_head_tree(c->v, &base))
+        return err_set(c->e, ERR_FORMAT, c->v->store->base.path,
+                       "commit a checkpoint: HEAD has no tree");
+    enum err_code rc = treewrite_open(c->v->repo, &base, &t, c->e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < names->n && !rc; i++)
+        rc = treewrite_clean(&t, c->v->root, names->name[i].p, c->e);
+    if (!rc)
+        rc = treewrite_done(&t, &c->tree, c->e);
+    treewrite_close(&t);
+    c->out->made = !rc && !git_oid_equal(&c->tree, &base);
+    return rc;
+}
+
+/* The branch that HEAD is on; "HEAD" itself where it is on none. */
+static enum err_code name_branch(struct committing *c, const char **ref)
+{
+    git_reference *head = NULL;
+
+    if (git_repository_head(&head, c->v->repo))
+        return err_set(c->e, ERR_FORMAT, c->v->store->base.path,
+                       "commit a checkpoint: HEAD names no branch");
+    *ref = arena_format(&c->v->arena, "%s", git_reference_name(head));
+    git_reference_free(head);
+    return *ref ? ERR_OK : no_memory(c);
+}
+
+static enum err_code move_branch(struct committing *c, const char *message)
+{
+    git_signature *sig = NULL;
+    struct commit_text text = {
+        .tree = c->tree, .parent = &c->head, .parents = 1, .message = { message, strlen(message) }
+    };
+    const char *ref,
+        *why = arena_format(&c->v->arena, "commit: %.*s", (int)strcspn(message, "\n"), message);
+    enum err_code rc = why ? name_branch(c, &ref) : no_memory(c);
+
+    if (!rc)
+        rc = author_now(c->v->repo, &sig, &text.author, c->e);
+    text.committer = text.author;
+    if (!rc)
+        rc = commit_write(c->v->repo, &text, &c->out->commit, c->e);
+    if (!rc)
+        rc = ref_move(c->v->repo, ref, &c->head, &c->out->commit, why, c->e);
+    git_signature_free(sig);
+    return rc;
+}
+
+/* The entries of these files as they are in the commit: `git status` has nothing to say of them. */
+static enum err_code tell_index(struct committing *c)
+{
+    const struct names_list *names = &c->out->touched;
+    git_index *index = NULL;
+    int answer = git_repository_index(&index, c->v->repo);
+
+    if (!answer)
+        answer = git_index_read(index, 1);
+    for (size_t i = 0; i < names->n && !answer; i++) {
+        git_index_entry entry = { .path = names->name[i].p };
+        unsigned mode;
+
+        /* By what was committed, not by what lies there now; git looks at the file itself where a size is 0. */
+        if (view_tree_entry(c->v, &c->tree, entry.path, &entry.id, &mode)) {
+            entry.mode = mode;
+            answer = git_index_add(index, &entry);
+        } else
+            answer = git_index_remove_bypath(index, entry.path);
+    }
+    if (!answer)
+        answer = git_index_write(index);
+    git_index_free(index);
+    return answer ? repo_error(c->e, answer, c->v->root,
+                               "the commit was made, but the index does not know of it")
+                  : ERR_OK;
+}
+
+static enum err_code commit(struct committing *c)
+{
+    struct arena *a = &c->v->arena;
+    struct slice subject =
+        c->req->subject.n ? c->req->subject : temporary_subject(c->req->prompt, a);
+    enum err_code rc = committed_draw_id(c->out->checkpoint, c->e);
+    /* Without a last newline: so Entire itself leaves it. */
+    const char *message = subject.p ? arena_format(a, "%.*s\n\nEntire-Checkpoint: %s",
+                                                   SLICE_ARG(subject), c->out->checkpoint)
+                                    : NULL;
+
+    if (rc)
+        return rc;
+    return message ? move_branch(c, message) : no_memory(c);
+}
+
+/* ---- the checkpoint ---- */
+
+static enum err_code settle_state(struct committing *c, int64_t lines)
+{
+    const struct view *v = c->v;
+    struct arena *a = &c->v->arena;
+    char hex[GIT_OID_HEXSZ + 1];
+
+    git_oid_tostr(hex, sizeof hex, &c->out->commit);
+    struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
+    struct slice id = { c->out->checkpoint, strlen(c->out->checkpoint) };
+    const struct godoc_set set[] = {
+        { "base_commit", base },
+        { "attribution_base_commit", base },
+        { "checkpoint_transcript_start", state_number(a, lines) },
+        { "condensed_transcript_lines", SLICE("") },
+        { "transcript_lines_at_start", SLICE("") },
+        { "last_checkpoint_id", state_text(a, id) },
+        { "last_interaction_time", state_time(a, v->store->base.env->now_ms) },
+    };
+
+    return state_change(v->store, v->session->state, set, sizeof set / sizeof *set, c->e);
+}
+
+static enum err_code write_metadata(struct committing *c)
+{
+    struct gathered g;
+    struct buf prompt = { 0 };
+    git_oid made;
+    enum err_code rc = gather(c->v, &g, c->e);
+
+    if (!rc && c->req->prompt.n && redact_text(c->req->prompt, &prompt))
+        rc = no_memory(c);
+    g.s.checkpoint = (struct slice){ c->out->checkpoint, strlen(c->out->checkpoint) };
+    g.s.strategy = SLICE("auto-commit");
+    g.s.shadow = SLICE("");
+    g.s.count = 1;
+    g.s.touched = c->out->touched;
+    if (prompt.n)
+        g.s.prompt = buf_slice(&prompt);
+    if (!rc)
+        rc = committed_write(c->v->repo, &g.s, &made, c->e);
+    if (!rc)
+        rc = settle_state(c, g.lines);
+    buf_fini(&prompt);
+    gathered_fini(&g);
+    return rc;
+}
+
+enum err_code autocommit_write(struct view *v, const struct temporary_request *req,
+                               struct autocommitted *out, struct err *e)
+{
+    struct autocommitted made = { .touched = { .a = &v->arena } };
+    struct committing c = { .v = v, .req = req, .out = &made, .e = e };
+    enum err_code rc = look_at_head(&c);
+
+    if (!rc)
+        rc = temporary_names(v, req, &made.touched, e);
+    if (!rc)
+        rc = make_tree(&c);
+    if (!rc && !made.made)
+        made.commit = c.head;
+    /* The commit comes first: what names a checkpoint that is missing is known everywhere, a checkpoint that nothing names
+     * is litter. */
+    if (!rc && made.made)
+        rc = commit(&c);
+    if (!rc && made.made)
+        rc = tell_index(&c);
+    if (!rc && made.made)
+        rc = write_metadata(&c);
+    if (!rc)
+        *out = made;
+    return rc;
+}

@@ -1,0 +1,120 @@
+#include "store/systems/entire/gather.h"
+
+#include <string.h>
+
+#include "lite/json.h"
+#include "store/systems/entire/prompts.h"
+#include "store/systems/entire/redact.h"
+#include "store/systems/entire/repo.h"
+#include "store/systems/entire/talk.h"
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "write a checkpoint: out of memory");
+}
+
+static struct slice head_branch(const struct view *v, struct arena *a)
+{
+    git_reference *head = NULL;
+    struct slice name = SLICE("");
+
+    if (git_repository_head(&head, v->repo) == 0 && git_reference_is_branch(head)) {
+        const char *text = git_reference_shorthand(head);
+
+        name = (struct slice){ text, strlen(text) };
+    }
+    name = arena_copy(a, name);
+    git_reference_free(head);
+    return name;
+}
+
+struct gathering {
+    struct view *v;
+    struct gathered *out;
+    struct err *e;
+};
+
+static enum err_code take_transcript(struct gathering *g)
+{
+    struct session_ref ref = { .store = &g->v->store->base,
+                               .id = g->v->session->id,
+                               .path = SLICE("") };
+    struct talk talk;
+    enum err_code rc = talk_open(&g->v->store->base, &ref, &talk, g->e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* a checkpoint without a conversation */
+    rc = talk_bytes(&talk, g->e);
+    if (!rc && redact_rows(buf_slice(&talk.bytes), &g->out->transcript))
+        rc = no_memory(g->e);
+    for (size_t i = 0; i < talk.bytes.n; i++)
+        g->out->lines += talk.bytes.p[i] == '\n';
+    talk_close(&talk);
+    return rc;
+}
+
+static enum err_code take_prompt(struct gathering *g)
+{
+    const struct catalog_session *s = g->v->session;
+    struct buf text = { 0 };
+    struct slice prompt = s->state->first_prompt;
+
+    for (size_t i = s->n; i-- > 0;)
+        if (s->point[i].source == POINT_SHADOW && s->point[i].task.n == 0 &&
+            prompts_read(g->v->repo, &s->point[i], &text)) {
+            prompt = buf_slice(&text);
+            break;
+        }
+    enum err_code rc = redact_text(prompt, &g->out->prompt);
+
+    buf_fini(&text);
+    return rc ? no_memory(g->e) : ERR_OK;
+}
+
+static enum err_code take_touched(struct gathering *g)
+{
+    struct arena *a = &g->v->arena;
+    struct entire_state again;
+    struct buf json = { 0 };
+    struct slice touched;
+    const char *name = arena_format(a, "%.*s.json", SLICE_ARG(g->v->session->id));
+    enum err_code rc =
+        name ? state_read(g->v->store->states, name, a, &again, &json, g->e) : no_memory(g->e);
+
+    g->out->s.touched = (struct names_list){ .a = a };
+    if (!rc && json_get(buf_slice(&json), "files_touched", &touched) &&
+        !names_add_json(&g->out->s.touched, touched))
+        rc = no_memory(g->e);
+    buf_fini(&json);
+    return rc;
+}
+
+enum err_code gather(struct view *v, struct gathered *out, struct err *e)
+{
+    const struct entire_state *s = v->session->state;
+    struct gathering g = { .v = v, .out = out, .e = e };
+
+    *out = (struct gathered){ .lines = 0 };
+    enum err_code rc = take_transcript(&g);
+
+    if (!rc)
+        rc = take_prompt(&g);
+    if (!rc)
+        rc = take_touched(&g);
+    out->s.session = s->id;
+    out->s.branch = head_branch(v, &v->arena);
+    out->s.agent = s->agent;
+    out->s.turn_id = s->turn_id;
+    out->s.transcript = buf_slice(&out->transcript);
+    out->s.prompt = buf_slice(&out->prompt);
+    out->s.created_ms = v->store->base.env->now_ms;
+    out->s.count = s->checkpoint_count;
+    out->s.transcript_start = s->transcript_start;
+    return rc || out->s.branch.p ? rc : no_memory(e);
+}
+
+void gathered_fini(struct gathered *g)
+{
+    buf_fini(&g->transcript);
+    buf_fini(&g->prompt);
+}
