@@ -1,13 +1,18 @@
 #include "tests/test.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "store/rewind/beneath.h"
+#include "support/old_kernel.h"
+#include "tests/fault/coverage.h"
 #include "tests/folder.h"
 
 struct place {
@@ -110,6 +115,72 @@ static void missing_directories_are_made_but_not_through_links(void **state)
     assert_false(folder_has(&p->folder, "outside/new"));
 }
 
+/* What no clean path has, all the same. */
+static void names_that_cannot_be_are_refused(void **state)
+{
+    struct place *p = *state;
+    char longest[2 * 4096], path[4096];
+    const char *name;
+    int fd = -1;
+
+    snprintf(longest, sizeof longest, "%s/", p->root);
+    size_t n = strlen(longest);
+
+    memset(longest + n, 'a', sizeof longest - n);
+    memcpy(longest + sizeof longest - 3, "/x", 3);
+    assert_int_equal(beneath_parent(p->fd, p->root, longest, &fd, &name, NULL), ERR_UNSAFE);
+    assert_int_equal(beneath_make_parent(p->fd, p->root, longest, &fd, &name, NULL, NULL),
+                     ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "root/../outside/a.c", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(parent_of(p, "root/src/", &fd, &name, path), ERR_UNSAFE);
+    assert_int_equal(fd, -1);
+}
+
+/* In children, since a kernel does not become new again. */
+static enum err_code on_old_kernel(struct place *p, int error, const char *path)
+{
+    int status;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        const char *name;
+        int fd;
+
+        if (!kernel_refuses(SYS_openat2, error))
+            _exit(ERR_CANCELLED);
+        enum err_code rc = beneath_parent(p->fd, p->root, path, &fd, &name, NULL);
+
+        coverage_keep();
+        _exit((int)rc);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == ERR_CANCELLED)
+        skip();
+    return (enum err_code)WEXITSTATUS(status);
+}
+
+static void other_kernels_say_so_in_several_ways(void **state)
+{
+    struct place *p = *state;
+    static const struct {
+        int error;
+        enum err_code rc;
+    } way[] = { { ENOSYS, ERR_OK },
+                { EPERM, ERR_OK },
+                { E2BIG, ERR_OK },
+                { EINTR, ERR_IO },
+                { EAGAIN, ERR_UNSAFE } };
+    char path[4096], longest[4096];
+
+    folder_path(&p->folder, "root/src/a.c", path);
+    for (size_t i = 0; i < sizeof way / sizeof *way; i++)
+        assert_int_equal(on_old_kernel(p, way[i].error, path), way[i].rc);
+    snprintf(longest, sizeof longest, "%s/%0300d/x", p->root, 0);
+    assert_int_equal(on_old_kernel(p, ENOSYS, longest), ERR_IO);
+}
+
 struct race {
     char dir[4096], link[4096];
     atomic_bool stop;
@@ -160,6 +231,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(links_on_the_way_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_directories_are_made_but_not_through_links, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(names_that_cannot_be_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_kernels_say_so_in_several_ways, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_race_leads_outside, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,10 @@ static void ordinary_names_are_fine(void **state)
         "/a/git~x",
         "/a/.gitattributes",
         "/a/.claude/plans/x.md",
+        "/a/.b",
+        "/a/git~0",
+        "/a/\xe2\x80\x93\xe2\x80\xb0\xe2\x81\xb0\xef\xbb\xbe", /* beside those that some file systems leave out */
+        "/a/a-name-of-more-than-sixty-four-bytes-which-is-longer-than-what-is-compared-with-git",
         "/a/ssh/x",
         "/a/digit~1",
     };
@@ -65,6 +69,8 @@ static void dot_git_is_refused_in_any_spelling(void **state)
         "/a/.Git/x",
         "/a/.g\xe2\x80\x8cit/config",
         "/a/.git\xef\xbb\xbf/x",
+        "/a/.g\xe2\x80\xaait/x",
+        "/a/.gi\xe2\x81\xaat/x",
         "/a/git~1/config",
         "/a/GIT~1/x",
         "/a/.git./x",
@@ -99,6 +105,20 @@ static void what_programs_trust_needs_consent(void **state)
         assert_int_equal(check(sensitive[i]), PATHRULE_SENSITIVE);
 }
 
+static bool forbids(const char *path)
+{
+    return pathrule_forbids((struct slice){ path, strlen(path) });
+}
+
+static void some_names_nobody_can_allow(void **state)
+{
+    (void)state;
+    assert_true(forbids("/a/../b"));
+    assert_true(forbids("/a/.git/config"));
+    assert_false(forbids("/a/.bashrc"));
+    assert_false(forbids("/a/b"));
+}
+
 static bool under(const char *path, const char *root)
 {
     return pathrule_under((struct slice){ path, strlen(path) },
@@ -123,6 +143,7 @@ int main(void)
         cmocka_unit_test(ordinary_names_are_fine),
         cmocka_unit_test(dot_git_is_refused_in_any_spelling),
         cmocka_unit_test(what_programs_trust_needs_consent),
+        cmocka_unit_test(some_names_nobody_can_allow),
         cmocka_unit_test(below_is_told_part_by_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

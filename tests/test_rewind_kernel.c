@@ -210,6 +210,21 @@ static void an_owner_and_an_acl_are_kept(void **state)
     }
 }
 
+/* A file of one's own that belongs to another group. */
+static void a_group_is_kept(void **state)
+{
+    struct place *p = *state;
+    struct stat st;
+
+    if (chown(p->f, (uid_t)-1, 2345))
+        skip();
+    want(p, p->f, "old\n");
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_int_equal(stat(p->f, &st), 0);
+    assert_int_equal(st.st_gid, 2345);
+}
+
 static void what_cannot_be_kept_stops_it(void **state)
 {
     static const struct {
@@ -249,6 +264,7 @@ int main(void)
         CASE(without_openat2_directories_are_walked),
         CASE(without_renameat2_it_is_refused),
         CASE(an_owner_and_an_acl_are_kept),
+        CASE(a_group_is_kept),
         CASE(what_cannot_be_kept_stops_it),
     };
 

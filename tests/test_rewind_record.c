@@ -137,6 +137,112 @@ static void a_plan_with_any_damage_is_left_alone(void **state)
     free(text);
 }
 
+static cJSON *plan_of(struct place *p)
+{
+    char name[160];
+    size_t n;
+
+    snprintf(name, sizeof name, "state/rewinds/%s/plan", p->result.undo);
+    char *text = folder_get(&p->folder, name, &n);
+    cJSON *root = cJSON_ParseWithLength(text, n);
+
+    assert_non_null(root);
+    free(text);
+    return root;
+}
+
+/* One member is another, or is there at all. */
+static void is_damaged_with(struct place *p, const char *dir, const char *key, const char *text,
+                            bool in_entry)
+{
+    cJSON *root = plan_of(p), *object = root;
+
+    assert_int_equal(read_as(p, dir, root), ERR_OK);
+    if (in_entry)
+        object = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "entries"), 0);
+    cJSON *kept = cJSON_DetachItemFromObjectCaseSensitive(object, key);
+
+    cJSON_AddStringToObject(object, key, text);
+    if (read_as(p, dir, root) != ERR_FORMAT)
+        fail_msg("%s is \"%s\", and nobody noticed", key, text);
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+    if (kept)
+        cJSON_AddItemToObject(object, key, kept);
+    assert_int_equal(read_as(p, dir, root), ERR_OK);
+    cJSON_Delete(root);
+}
+
+static void what_a_plan_says_is_checked_like_a_foreign_one(void **state)
+{
+    struct place *p = *state;
+    static const struct {
+        const char *key, *text;
+        bool in_entry;
+    } bad[] = {
+        { "version", "99", false },
+        { "at", "x", false },
+        { "system", "%zz", false },
+        { "undoes", "%zz", false },
+        { "project", "%zz", false },
+        { "path", "/somewhere/else", true },
+        { "path", "f", true },
+        { "path", "", true },
+        { "path", "/", true },
+        { "root", "/somewhere", true },
+        { "path", "/a/../b", true },
+        { "path", "/a/.git/hooks/x", true },
+        { "size", "9223372036854775807x", true },
+    };
+    char dir[4096];
+
+    make_record(p, dir);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        is_damaged_with(p, dir, bad[i].key, bad[i].text, bad[i].in_entry);
+}
+
+static void a_conversation_in_a_plan_is_whole_or_damage(void **state)
+{
+    struct place *p = *state;
+    static const char *const keys[] = { "talk", "kept", "dropped", "added" };
+    char dir[4096];
+
+    make_record(p, dir);
+    cJSON *root = plan_of(p);
+
+    cJSON_AddStringToObject(root, "talk", "resume-at");
+    for (size_t i = 1; i < 4; i++)
+        cJSON_AddStringToObject(root, keys[i], "1");
+    assert_int_equal(read_as(p, dir, root), ERR_OK);
+    cJSON_Delete(root);
+    for (size_t i = 0; i < 4; i++)
+        is_damaged_with(p, dir, keys[i], "nonsense", false);
+    root = plan_of(p);
+    cJSON_DeleteItemFromObjectCaseSensitive(root, "talk");
+    cJSON_AddNumberToObject(root, "talk", 7);
+    assert_int_equal(read_as(p, dir, root), ERR_FORMAT);
+    cJSON_Delete(root);
+}
+
+/* Together they are more than a file can be. */
+static void sizes_that_cannot_be_are_damage(void **state)
+{
+    struct place *p = *state;
+    char dir[4096], name[160];
+
+    make_record(p, dir);
+    snprintf(name, sizeof name, "state/rewinds/%s/commit", p->result.undo);
+    cJSON *root = plan_of(p), *list = cJSON_GetObjectItemCaseSensitive(root, "entries"),
+          *again = cJSON_Duplicate(cJSON_GetArrayItem(list, 0), true);
+
+    cJSON_AddItemToArray(list, again);
+    put(p, "commit", SLICE("dd"));
+    assert_int_equal(read_as(p, dir, root), ERR_OK);
+    cJSON_ReplaceItemInObjectCaseSensitive(again, "size",
+                                           cJSON_CreateString("9223372036854775807"));
+    assert_int_equal(read_as(p, dir, root), ERR_FORMAT);
+    cJSON_Delete(root);
+}
+
 static void marks_that_do_not_fit_are_left_alone(void **state)
 {
     struct place *p = *state;
@@ -336,6 +442,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_plan_with_any_damage_is_left_alone),
+        CASE(what_a_plan_says_is_checked_like_a_foreign_one),
+        CASE(a_conversation_in_a_plan_is_whole_or_damage),
+        CASE(sizes_that_cannot_be_are_damage),
         CASE(marks_that_do_not_fit_are_left_alone),
         CASE(a_record_without_a_plan_goes),
         CASE(what_an_editor_wrote_into_the_old_file_is_kept),

@@ -71,12 +71,12 @@ static enum err_code split(const char *root, const char *path, char relative[PAT
                            const char **name, struct err *e)
 {
     size_t n = strlen(root);
-    const char *slash = strrchr(path, '/');
 
     while (n && root[n - 1] == '/')
         n--;
-    if (!slash || strncmp(path, root, n) != 0 || path[n] != '/' || slash < path + n || !slash[1])
+    if (strncmp(path, root, n) != 0 || path[n] != '/' || path[strlen(path) - 1] == '/')
         return err_set(e, ERR_UNSAFE, path, "not below %s", root);
+    const char *slash = strrchr(path, '/');
     size_t len = slash > path + n ? (size_t)(slash - (path + n + 1)) : 0;
 
     if (len >= PATH_MAX)
@@ -135,10 +135,13 @@ enum err_code beneath_make_parent(int root_fd, const char *root, const char *pat
     char relative[PATH_MAX];
     unsigned count = 0;
     enum err_code rc = split(root, path, relative, name, e);
-    int at = rc ? -1 : fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
 
-    if (!rc && at < 0)
-        rc = err_sys(e, path, "open its directory");
+    if (rc)
+        return rc;
+    int at = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
+
+    if (at < 0)
+        return err_sys(e, path, "open its directory");
     for (char *part = relative; !rc && *part;) {
         char *slash = strchrnul(part, '/'), *next = slash + (*slash == '/');
 
@@ -148,9 +151,9 @@ enum err_code beneath_make_parent(int root_fd, const char *root, const char *pat
     }
     if (made)
         *made += count;
-    if (rc && at >= 0)
+    if (rc)
         close(at);
-    if (!rc)
+    else
         *fd = at;
     return rc;
 }

@@ -149,7 +149,8 @@ static enum err_code check_exchanged(const struct spot *at, enum rewind_outcome 
         return ERR_OK;
     }
     *out = REWIND_CONFLICT;
-    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_EXCHANGE))
+    /* ENOENT: what was put in its place was removed already, so its own place is in the record now. */
+    if (renameat2(at->dir, at->temp, at->dir, at->name, RENAME_EXCHANGE) && errno != ENOENT)
         return err_sys(e, at->x->path, "give a changed file back");
     return ERR_OK;
 }
@@ -236,8 +237,9 @@ static enum err_code take_away(const struct spot *at, enum rewind_outcome *out, 
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "take the file away");
     rc = what_came_out(at, &there, e);
     *out = there == LIES_SEEN ? REWIND_DONE : REWIND_CONFLICT;
+    /* EEXIST: a newer one was saved meanwhile and stays, this one goes into the record. */
     if (!rc && there != LIES_SEEN &&
-        renameat2(at->dir, at->temp, at->dir, at->name, RENAME_NOREPLACE))
+        renameat2(at->dir, at->temp, at->dir, at->name, RENAME_NOREPLACE) && errno != EEXIST)
         rc = err_sys(e, at->x->path, "give a changed file back");
     return rc;
 }

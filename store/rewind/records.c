@@ -155,8 +155,10 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
     int lock;
 
     *recovered = 0;
-    if (env_state_path(env, "rewinds", dir, NULL) || stat(dir, &st))
-        return ERR_OK; /* never rewound: nothing is written just to find that out */
+    if (env_state_path(env, "rewinds", dir, NULL))
+        return ERR_OK;  /* nowhere to keep anything, so nothing is kept */
+    if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
+        return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
     enum err_code rc = rewinds_open(env, dir, &lock, e);
 
     if (rc)

@@ -295,7 +295,7 @@ enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err
 
 /* ---- taking it away again ---- */
 
-/* *more: is it gone, so that the one above may be empty now? */
+/* *more: is it gone, so that the one above may be empty now? Never with an error. */
 static enum err_code prune_one(int root, const char *root_path, const char *path, bool *more,
                                struct err *e)
 {
@@ -337,7 +337,7 @@ enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e)
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     snprintf(path, sizeof path, "%s", x->path);
-    for (; levels > 0 && more && !rc; levels--) {
+    for (; levels > 0 && more; levels--) {
         *strrchr(path, '/') = '\0';
         if (strlen(path) <= floor)
             break;

@@ -42,43 +42,32 @@ void rewind_talk_fini(struct rewind_talk *t)
     *t = (struct rewind_talk){ 0 };
 }
 
-static const char *talk_dir(struct tx *tx)
-{
-    return arena_format(&tx->arena, "%s/talk", tx->dir);
-}
-
-static enum err_code no_memory(const struct tx *tx, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, tx->dir, "the conversation's part of a rewind: out of memory");
-}
-
 enum err_code tx_talk_do(struct change_log *log, struct tx *tx, struct err *e)
 {
-    const char *dir = talk_dir(tx);
+    char dir[TX_PATH_MAX];
 
-    if (!tx->talk.change)
-        return ERR_OK;
-    return dir ? change_part_do(log, dir, tx->talk.change, e) : no_memory(tx, e);
+    tx_path(tx->dir, "talk", dir);
+    return tx->talk.change ? change_part_do(log, dir, tx->talk.change, e) : ERR_OK;
 }
 
-enum err_code tx_talk_back(struct tx *tx, enum step_back *how, struct err *e)
+enum err_code tx_talk_back(const struct tx *tx, enum step_back *how, struct err *e)
 {
-    const char *dir = talk_dir(tx);
+    char dir[TX_PATH_MAX];
 
     *how = BACK_DONE;
-    if (tx->talk.how == TALK_NONE)
-        return ERR_OK;
-    return dir ? change_part_back(dir, how, e) : no_memory(tx, e);
+    tx_path(tx->dir, "talk", dir);
+    return tx->talk.how == TALK_NONE ? ERR_OK : change_part_back(dir, how, e);
 }
 
-enum err_code tx_talk_inverse(struct tx *tx, struct rewind_talk *out, struct err *e)
+enum err_code tx_talk_inverse(const struct tx *tx, struct rewind_talk *out, struct err *e)
 {
-    const char *dir = talk_dir(tx);
+    char dir[TX_PATH_MAX];
     struct change *done;
 
     if (tx->talk.how == TALK_NONE)
         return ERR_OK;
-    enum err_code rc = dir ? change_part_read(dir, &done, e) : no_memory(tx, e);
+    tx_path(tx->dir, "talk", dir);
+    enum err_code rc = change_part_read(dir, &done, e);
 
     if (rc)
         return rc;
@@ -88,5 +77,7 @@ enum err_code tx_talk_inverse(struct tx *tx, struct rewind_talk *out, struct err
                                  .dropped = tx->talk.added,
                                  .added = tx->talk.dropped };
     change_free(done);
-    return out->change ? ERR_OK : no_memory(tx, e);
+    return out->change ? ERR_OK
+                       : err_set(e, ERR_NOMEM, tx->dir,
+                                 "take the conversation's part of a rewind back: out of memory");
 }

@@ -317,14 +317,13 @@ static bool get_plan(const cJSON *root, struct tx *tx)
     if (!cJSON_IsArray(list) || !get_int(root, "version", &tx->version) || tx->version < 1 ||
         tx->version > TX_VERSION || !get_int(root, "at", &tx->at_ms))
         return false;
-    if (!get_text(root, "system", a, &tx->system) || !get_text(root, "session", a, &tx->session) ||
-        !get_text(root, "point", a, &tx->point) || !may_get_text(root, "undoes", a, &tx->undoes) ||
+    tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
+    if (!tx->entry || !get_text(root, "system", a, &tx->system) ||
+        !get_text(root, "session", a, &tx->session) || !get_text(root, "point", a, &tx->point) ||
+        !may_get_text(root, "undoes", a, &tx->undoes) ||
         !may_get_text(root, "project", a, &tx->project) || !get_talk(root, &tx->talk))
         return false;
     tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
-    tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
-    if (!tx->entry)
-        return false;
     for (const cJSON *o = list->child; o; o = o->next)
         if (!get_entry(o, a, &tx->entry[tx->n++]))
             return false;

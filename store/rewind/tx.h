@@ -118,8 +118,9 @@ MUST_CHECK enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p,
 /* The conversation's part, before INTENT: does it; takes back what was done of it, and forgets it (tx_drop does that,
  * and the lock of the change log is held); and what takes it back later. */
 MUST_CHECK enum err_code tx_talk_do(struct change_log *log, struct tx *tx, struct err *e);
-MUST_CHECK enum err_code tx_talk_back(struct tx *tx, enum step_back *how, struct err *e);
-MUST_CHECK enum err_code tx_talk_inverse(struct tx *tx, struct rewind_talk *out, struct err *e);
+MUST_CHECK enum err_code tx_talk_back(const struct tx *tx, enum step_back *how, struct err *e);
+MUST_CHECK enum err_code tx_talk_inverse(const struct tx *tx, struct rewind_talk *out,
+                                         struct err *e);
 bool talk_how_of(const char *word, enum talk_how *how);
 /* Puts every entry in its place; outcomes say done or conflict. ERR_IO: could not, go on later. */
 MUST_CHECK enum err_code tx_apply(struct tx *tx, struct err *e);

@@ -1,0 +1,234 @@
+#include "tests/test.h"
+
+#include "support/wide_moment.h"
+
+/* A person does something while a rewind is under way: between the look at a file and the exchange of names, or between
+ * two exchanges. What they did stays, what it replaced is in the record, and the rest is done. */
+
+static void save_f(void *arg)
+{
+    save(arg, F, "saved\n");
+}
+
+static void save_only(void *arg)
+{
+    save(arg, ONLY, "saved\n");
+}
+
+static void save_only_again(void *arg)
+{
+    save(arg, ONLY, "again\n");
+}
+
+static void save_h(void *arg)
+{
+    save(arg, H, "saved\n");
+}
+
+static void drop_f(void *arg)
+{
+    drop(arg, F);
+}
+
+static void drop_only(void *arg)
+{
+    drop(arg, ONLY);
+}
+
+static void applied_with(const struct moment *m, struct place *p, int entry)
+{
+    struct moment with = *m;
+
+    with.arg = p;
+    moment_arm(&with);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    assert_int_equal(p->result.conflicts, 1);
+    assert_int_equal(p->result.outcome[entry], REWIND_CONFLICT);
+}
+
+static void what_is_saved_before_the_exchange_stays(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct moment){ .call = "renameat2", .name = "f", .then = save_f }, p, F);
+    assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
+    only_this_is_a_conflict(p, F);
+    assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
+    wide_remove(p);
+}
+
+static void what_is_removed_before_the_exchange_stays_away(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct moment){ .call = "renameat2", .name = "f", .then = drop_f }, p, F);
+    assert_false(folder_has(&p->folder, "ws/d/f"));
+    only_this_is_a_conflict(p, F);
+    wide_remove(p);
+}
+
+/* Saved before the exchange, and removed before it is given back. */
+static void what_cannot_be_given_back_is_in_the_record(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    moment_arm(&(struct moment){ .call = "renameat2", .name = "f", .then = save_f, .arg = p });
+    moment_also(
+        &(struct moment){ .call = "renameat2", .name = "f", .nth = 2, .then = drop_f, .arg = p });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    assert_int_equal(p->result.outcome[F], REWIND_CONFLICT);
+    assert_false(folder_has(&p->folder, "ws/d/f"));
+    assert_true(is_kept(p, F, "saved\n"));
+    only_this_is_a_conflict(p, F);
+    wide_remove(p);
+}
+
+/* Nor can it for the moment: the next start gives it back. */
+static void what_could_not_be_given_back_is_given_back_later(void **state)
+{
+    static const struct {
+        const char *name;
+        void (*save)(void *);
+        int entry;
+    } way[] = { { "f", save_f, F }, { "only", save_only, ONLY } };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct place *p = wide_place(false);
+
+        moment_arm(&(struct moment){
+            .call = "renameat2", .name = way[i].name, .then = way[i].save, .arg = p });
+        moment_also(
+            &(struct moment){ .call = "renameat2", .name = way[i].name, .nth = 2, .error = EIO });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(moment_came());
+        recover(p);
+        /* What was to be deleted came out of its place, and its place is free: it is in the record. */
+        if (way[i].entry == F)
+            assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
+        else
+            assert_true(is_kept(p, ONLY, "saved\n"));
+        only_this_is_a_conflict(p, way[i].entry);
+        wide_remove(p);
+    }
+}
+
+static void what_is_saved_before_it_is_taken_away_stays(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct moment){ .call = "renameat2", .name = "only", .then = save_only }, p,
+                 ONLY);
+    assert_true(folder_is(&p->folder, "ws/gone/deep/only", "saved\n"));
+    only_this_is_a_conflict(p, ONLY);
+    wide_remove(p);
+}
+
+static void what_is_saved_twice_is_the_newer_and_the_older_is_kept(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    moment_arm(
+        &(struct moment){ .call = "renameat2", .name = "only", .then = save_only, .arg = p });
+    moment_also(&(struct moment){
+        .call = "renameat2", .name = "only", .nth = 2, .then = save_only_again, .arg = p });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    assert_true(folder_is(&p->folder, "ws/gone/deep/only", "again\n"));
+    assert_true(is_kept(p, ONLY, "saved\n"));
+    only_this_is_a_conflict(p, ONLY);
+    wide_remove(p);
+}
+
+static void what_is_removed_before_it_is_taken_away_is_gone(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct moment){ .call = "renameat2", .name = "only", .then = drop_only }, p,
+                 ONLY);
+    assert_false(folder_has(&p->folder, "ws/gone/deep/only"));
+    wide_remove(p);
+}
+
+static void what_is_made_before_a_file_comes_back_stays(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct moment){ .call = "renameat2", .name = "h", .then = save_h }, p, H);
+    assert_true(folder_is(&p->folder, "ws/new/deep/h", "saved\n"));
+    only_this_is_a_conflict(p, H);
+    wide_remove(p);
+}
+
+static void cut_old(void *arg)
+{
+    struct place *p = arg;
+    char temp[4096], path[4096];
+
+    assert_int_equal(truncate(folder_path(&p->folder, temp_of(p, F, temp), path), 3), 0);
+}
+
+/* An editor that has the old file open makes it shorter while it is read. */
+static void a_file_that_shrinks_while_it_is_read_stays(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    applied_with(&(struct moment){ .call = "pread64", .name = "*-0.tmp", .then = cut_old }, p, F);
+    assert_true(folder_is(&p->folder, "ws/d/f", "pre"));
+    only_this_is_a_conflict(p, F);
+    wide_remove(p);
+}
+
+static void touch_staged(void *arg)
+{
+    struct place *p = arg;
+    char temp[4096], path[4096];
+
+    assert_int_equal(chmod(folder_path(&p->folder, temp_of(p, F, temp), path), 0640), 0);
+}
+
+/* What was staged is known by sight; what was touched since is read, and is what is wanted all the same. */
+static void a_staged_file_that_was_touched_is_read(void **state)
+{
+    struct place *p = wide_place(false);
+
+    (void)state;
+    usleep(20000); /* a tick of the clock that ctimes are made of */
+    moment_arm(
+        &(struct moment){ .call = "fstatat64", .name = "*-0.tmp", .then = touch_staged, .arg = p });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    assert_int_equal(p->result.conflicts, 0);
+    assert_true(wide_is_new(p, false));
+    wide_remove(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_saved_before_the_exchange_stays),
+        cmocka_unit_test(what_is_removed_before_the_exchange_stays_away),
+        cmocka_unit_test(what_cannot_be_given_back_is_in_the_record),
+        cmocka_unit_test(what_could_not_be_given_back_is_given_back_later),
+        cmocka_unit_test(what_is_saved_before_it_is_taken_away_stays),
+        cmocka_unit_test(what_is_saved_twice_is_the_newer_and_the_older_is_kept),
+        cmocka_unit_test(what_is_removed_before_it_is_taken_away_is_gone),
+        cmocka_unit_test(what_is_made_before_a_file_comes_back_stays),
+        cmocka_unit_test(a_file_that_shrinks_while_it_is_read_stays),
+        cmocka_unit_test(a_staged_file_that_was_touched_is_read),
+    };
+
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,303 @@
+#include "tests/test.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "support/wide_moment.h"
+
+/* Between a crash and the recovery a person went on working: what they did stays, and the rest is done. */
+
+static void recovered_but_for(struct place *p, int entry, const char *text)
+{
+    recover(p);
+    assert_true(text ? folder_is(&p->folder, place_of[entry], text)
+                     : !folder_has(&p->folder, place_of[entry]));
+    only_this_is_a_conflict(p, entry);
+    wide_remove(p);
+}
+
+static void what_was_saved_since_the_crash_stays(void **state)
+{
+    static const struct {
+        const char *call, *name;
+        int entry;
+    } stops[] = { { "renameat2", "f", F }, { "renameat2", "only", ONLY }, { "renameat2", "h", H } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        struct place *p = stopped_at(stops[i].call, stops[i].name);
+
+        put_at(p, stops[i].entry, "since\n");
+        recovered_but_for(p, stops[i].entry, "since\n");
+    }
+}
+
+/* The very bytes that were wanted, by somebody else: theirs stay. */
+static void who_restored_it_by_hand_is_not_overwritten(void **state)
+{
+    (void)state;
+    struct place *p = stopped_at("renameat2", "f");
+
+    put_at(p, F, "old\n");
+    recovered_but_for(p, F, "old\n");
+    p = stopped_at("renameat2", "h");
+    put_at(p, H, "back\n");
+    recovered_but_for(p, H, "back\n");
+}
+
+/* A cleaner took our temporary file, or a name of ours is taken. */
+static void without_its_staged_file_nothing_is_done(void **state)
+{
+    (void)state;
+    struct place *p = stopped_at("renameat2", "f");
+
+    drop_temp(p, F);
+    recovered_but_for(p, F, "present\n");
+    p = stopped_at("renameat2", "h");
+    drop_temp(p, H);
+    recovered_but_for(p, H, NULL);
+    p = stopped_at("renameat2", "only");
+    put_temp(p, ONLY, "somebody's\n");
+    recovered_but_for(p, ONLY, "only\n");
+}
+
+/* Exchanged, then killed; the editor that has the old file open saves into it: its bytes go back to their name. */
+static void what_was_written_into_the_old_file_goes_back(void **state)
+{
+    (void)state;
+    struct place *p = stopped_at("renameat2", "o");
+
+    put_temp(p, F, "written since\n");
+    recovered_but_for(p, F, "written since\n");
+}
+
+static void make_dir(struct place *p, int entry)
+{
+    char path[4096];
+
+    assert_int_equal(unlink(folder_path(&p->folder, place_of[entry], path)), 0);
+    assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static void what_is_no_file_any_more_is_left_alone(void **state)
+{
+    (void)state;
+    struct place *p = stopped_at("renameat2", "f");
+
+    make_dir(p, F);
+    recover(p);
+    only_this_is_a_conflict(p, F);
+    wide_remove(p);
+}
+
+/* ---- modes ---- */
+
+static void to_link(const char *path)
+{
+    assert_int_equal(symlink("d", path), 0);
+}
+
+static void to_socket(const char *path)
+{
+    struct sockaddr_un name = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(name.sun_path, sizeof name.sun_path, "%.100s", path);
+    assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof name), 0);
+    close(fd);
+}
+
+static void to_nothing(const char *path)
+{
+    (void)path;
+}
+
+static void to_equal_size(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+    assert_int_equal(write(fd, "SAME\n", 5), 5);
+    close(fd);
+}
+
+static void a_mode_is_set_on_the_file_that_was_seen(void **state)
+{
+    static void (*const change[])(const char *) = { to_link, to_socket, to_nothing, to_equal_size };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
+        struct place *p = stopped_at("renameat2", "h");
+        char path[4096];
+        struct stat st;
+
+        assert_int_equal(unlink(folder_path(&p->folder, "ws/m", path)), 0);
+        change[i](path);
+        recover(p);
+        assert_true(lstat(path, &st) || !S_ISREG(st.st_mode) || (st.st_mode & 0777) != 0755);
+        only_this_is_a_conflict(p, M);
+        wide_remove(p);
+    }
+}
+
+/* In place, of the same size: its time tells. */
+static void a_mode_is_not_set_on_what_was_saved_in_place(void **state)
+{
+    (void)state;
+    struct place *p = stopped_at("renameat2", "h");
+    char path[4096];
+    int fd = open(folder_path(&p->folder, "ws/m", path), O_WRONLY | O_CLOEXEC);
+
+    usleep(20000);
+    assert_int_equal(pwrite(fd, "SAME\n", 5, 0), 5);
+    close(fd);
+    recovered_but_for(p, M, "SAME\n");
+}
+
+/* ---- directories ---- */
+
+static void move(struct place *p, const char *from, const char *to)
+{
+    char a[4096], b[4096];
+
+    assert_int_equal(rename(folder_path(&p->folder, from, a), folder_path(&p->folder, to, b)), 0);
+}
+
+static void link_to(struct place *p, const char *target, const char *name)
+{
+    char path[4096];
+
+    assert_int_equal(symlink(target, folder_path(&p->folder, name, path)), 0);
+}
+
+/* What lies in a directory that went, or in one that a link points to by now, is not touched. */
+static void a_directory_that_went_is_not_followed(void **state)
+{
+    static const char *const stops[][2] = { { "renameat2", "f" }, { "renameat", "0" } };
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++)
+        for (int linked = 0; linked < 2; linked++) {
+            struct place *p = stopped_at(stops[i][0], stops[i][1]);
+
+            move(p, "ws/d", "moved");
+            if (linked)
+                link_to(p, "../moved", "ws/d");
+            char *before = folder_image(&p->folder, "moved");
+
+            recover(p);
+            char *after = folder_image(&p->folder, "moved");
+
+            assert_string_equal(before, after);
+            free(before);
+            free(after);
+            wide_remove(p);
+        }
+}
+
+/* The whole project went: nothing of it is there to be cleaned up, and the rest is. */
+static void a_project_that_went_is_done_with(void **state)
+{
+    static const char *const stops[][2] = { { "renameat2", "o" },
+                                            { "renameat", "0" },
+                                            { "renameat", "2" } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
+        struct place *p = stopped_at(stops[i][0], stops[i][1]);
+
+        move(p, "ws", "moved");
+        recover(p);
+        assert_false(folder_has(&p->folder, "ws"));
+        assert_true(folder_is(&p->folder, "out/o", "old outside\n"));
+        wide_remove(p);
+    }
+}
+
+static void a_project_that_went_before_intent_is_dropped(void **state)
+{
+    struct place *p = wide_place(false);
+    size_t recovered;
+
+    (void)state;
+    folder_put(&p->folder, "saved/h", SLICE("changed\n"));
+    moment_arm(&(struct moment){ .call = "unlink", .name = "intent", .error = EIO });
+    assert_int_not_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    move(p, "ws", "moved");
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
+    assert_true(folder_is(&p->folder, "out/o", "new outside\n"));
+    assert_false(folder_has(&p->folder, "ws"));
+    wide_remove(p);
+}
+
+/* ---- what is kept when the record lies elsewhere, and calls fail there ---- */
+
+static void kept_elsewhere(const char *call, int nth)
+{
+    struct place *p = stopped_at("renameat", "0");
+    size_t recovered;
+
+    put_temp(p, F, "written late\n");
+    moment_arm(&(struct moment){ .call = "renameat", .name = "0", .error = EXDEV });
+    moment_also(&(struct moment){ .call = call, .nth = nth, .error = EIO });
+    (void)!rewind_recover(&p->env, &recovered, &p->e);
+    (void)moment_came();
+    moment_arm(&(struct moment){ .call = "renameat", .name = "0", .error = EXDEV });
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
+    (void)moment_came();
+    assert_true(is_kept(p, F, "written late\n"));
+    assert_true(wide_is_new(p, false));
+    wide_remove(p);
+}
+
+static void what_was_written_late_is_kept_whatever_fails(void **state)
+{
+    static const char *const calls[] = {
+        "openat64", "open64", "fstat64",  "pread64",   "write",
+        "fsync",    "close",  "unlinkat", "fstatat64", "renameat"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        for (int nth = 1; nth <= 25; nth++) /* more than there are */
+            kept_elsewhere(calls[i], nth);
+}
+
+/* Staged for a conflict: it goes, also at the second try. */
+static void what_was_staged_in_vain_goes(void **state)
+{
+    (void)state;
+    struct place *p = stopped_at("renameat2", "f");
+    size_t recovered;
+    char temp[4096];
+
+    put_at(p, F, "since\n");
+    moment_arm(&(struct moment){ .call = "unlinkat", .name = "*-0.tmp", .error = EIO });
+    assert_int_not_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
+    assert_true(moment_came());
+    assert_true(folder_has(&p->folder, temp_of(p, F, temp)));
+    recovered_but_for(p, F, "since\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_was_saved_since_the_crash_stays),
+        cmocka_unit_test(who_restored_it_by_hand_is_not_overwritten),
+        cmocka_unit_test(without_its_staged_file_nothing_is_done),
+        cmocka_unit_test(what_was_written_into_the_old_file_goes_back),
+        cmocka_unit_test(what_is_no_file_any_more_is_left_alone),
+        cmocka_unit_test(a_mode_is_set_on_the_file_that_was_seen),
+        cmocka_unit_test(a_mode_is_not_set_on_what_was_saved_in_place),
+        cmocka_unit_test(a_directory_that_went_is_not_followed),
+        cmocka_unit_test(a_project_that_went_is_done_with),
+        cmocka_unit_test(a_project_that_went_before_intent_is_dropped),
+        cmocka_unit_test(what_was_written_late_is_kept_whatever_fails),
+        cmocka_unit_test(what_was_staged_in_vain_goes),
+    };
+
+    if (access("/dev/shm", W_OK) == 0)
+        setenv("TMPDIR", "/dev/shm", 0);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
