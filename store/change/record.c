@@ -8,6 +8,7 @@
 
 #include "lite/buf.h"
 #include "lite/file.h"
+#include "lite/jsonout.h"
 #include "store/change/percent.h"
 #include "store/disk.h"
 
@@ -24,116 +25,117 @@ static const char *const step_names[STEP_KINDS] = {
 
 struct writer {
     const char *dir;
+    struct buf out; /* the document */
+    struct jsonout j;
     struct buf text; /* scratch of encode */
     enum err_code rc;
     struct err *e;
 };
 
-static void put_bytes(struct writer *w, cJSON *o, const char *key, struct slice bytes)
+static void no_memory(struct writer *w)
 {
-    if (w->rc || !bytes.p)
-        return;
-    w->rc = percent_encode(bytes, &w->text);
-    const char *text = w->rc ? NULL : buf_cstr(&w->text);
-
-    if (!text || !cJSON_AddStringToObject(o, key, text))
+    if (!w->rc)
         w->rc = err_set(w->e, ERR_NOMEM, w->dir, "write down a change: out of memory");
 }
 
-static void put_text(struct writer *w, cJSON *o, const char *key, const char *text)
+static void put_bytes(struct writer *w, const char *key, struct slice bytes)
 {
-    if (text)
-        put_bytes(w, o, key, (struct slice){ text, strlen(text) });
+    if (w->rc || !bytes.p)
+        return;
+    if (percent_encode(bytes, &w->text)) {
+        no_memory(w);
+        return;
+    }
+    jsonout_key(&w->j, key);
+    jsonout_text(&w->j, buf_slice(&w->text));
 }
 
-/* cJSON keeps numbers as doubles: times in ns and offsets of large files would not survive. */
-static void put_int(struct writer *w, cJSON *o, const char *key, int64_t n)
+static void put_text(struct writer *w, const char *key, const char *text)
+{
+    if (text)
+        put_bytes(w, key, (struct slice){ text, strlen(text) });
+}
+
+/* Read back by cJSON, which keeps numbers as doubles: times in ns and offsets of large files would not survive. */
+static void put_int(struct writer *w, const char *key, int64_t n)
 {
     char text[24];
+    int digits = snprintf(text, sizeof text, "%lld", (long long)n);
 
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    put_text(w, o, key, text);
+    jsonout_key(&w->j, key);
+    jsonout_text(&w->j, (struct slice){ text, (size_t)digits });
 }
 
 /* Long bytes lie in a file of their own; the record says so by the key's name with ".file". */
-static void put_content(struct writer *w, cJSON *o, const char *key, size_t step,
-                        struct slice bytes)
+static void put_content(struct writer *w, const char *key, size_t step, struct slice bytes)
 {
     char name[48], file_key[32];
 
     if (bytes.n <= INLINE_MAX) {
-        put_bytes(w, o, key, bytes);
+        put_bytes(w, key, bytes);
         return;
     }
     snprintf(name, sizeof name, "%zu.%s", step, key);
     snprintf(file_key, sizeof file_key, "%s.file", key);
     if (!w->rc)
         w->rc = disk_put(w->dir, name, bytes, 0600, w->e);
-    put_text(w, o, file_key, name);
+    put_text(w, file_key, name);
 }
 
-static void put_step(struct writer *w, cJSON *list, size_t i, const struct step *s)
+static void put_step(struct writer *w, size_t i, const struct step *s)
 {
-    cJSON *o = cJSON_CreateObject();
-
-    if (!o || !cJSON_AddItemToArray(list, o)) {
-        cJSON_Delete(o);
-        w->rc = err_set(w->e, ERR_NOMEM, w->dir, "write down a change: out of memory");
-        return;
-    }
-    put_text(w, o, "do", step_names[s->kind]);
-    put_text(w, o, "path", s->path);
-    put_text(w, o, "to", s->to);
-    put_text(w, o, "lock", s->lock);
-    put_content(w, o, "bytes", i, s->bytes);
-    put_content(w, o, "old", i, s->old);
-    put_content(w, o, "opposite", i, s->opposite);
-    put_int(w, o, "offset", s->offset);
-    put_int(w, o, "mtime", s->mtime_ns);
-    put_int(w, o, "oldMtime", s->old_mtime_ns);
-    put_int(w, o, "mode", s->mode);
-    put_int(w, o, "oldMode", s->old_mode);
-    put_int(w, o, "flags", s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3);
+    jsonout_open(&w->j, '{');
+    put_text(w, "do", step_names[s->kind]);
+    put_text(w, "path", s->path);
+    put_text(w, "to", s->to);
+    put_text(w, "lock", s->lock);
+    put_content(w, "bytes", i, s->bytes);
+    put_content(w, "old", i, s->old);
+    put_content(w, "opposite", i, s->opposite);
+    put_int(w, "offset", s->offset);
+    put_int(w, "mtime", s->mtime_ns);
+    put_int(w, "oldMtime", s->old_mtime_ns);
+    put_int(w, "mode", s->mode);
+    put_int(w, "oldMode", s->old_mode);
+    put_int(w, "flags", s->absent | s->old_absent << 1 | s->follow << 2 | s->with_dir << 3);
+    jsonout_close(&w->j, '}');
 }
 
-static void put_change(struct writer *w, cJSON *root, const struct change *c)
+static void put_change(struct writer *w, const struct change *c)
 {
-    cJSON *sessions = cJSON_AddArrayToObject(root, "sessions");
-    cJSON *steps = cJSON_AddArrayToObject(root, "steps");
-
-    put_int(w, root, "version", RECORD_VERSION);
-    put_text(w, root, "kind", c->kind);
-    put_text(w, root, "text", c->text);
-    put_text(w, root, "undoes", c->undoes);
-    put_int(w, root, "at", c->at_ms);
-    if (!sessions || !steps)
-        w->rc = err_set(w->e, ERR_NOMEM, w->dir, "write down a change: out of memory");
+    jsonout_open(&w->j, '{');
+    put_int(w, "version", RECORD_VERSION);
+    put_text(w, "kind", c->kind);
+    put_text(w, "text", c->text);
+    put_text(w, "undoes", c->undoes);
+    put_int(w, "at", c->at_ms);
+    jsonout_key(&w->j, "sessions");
+    jsonout_open(&w->j, '[');
     for (size_t i = 0; i < c->sessions_n && !w->rc; i++) {
-        cJSON *o = cJSON_CreateObject();
-
-        if (o && cJSON_AddItemToArray(sessions, o))
-            put_text(w, o, "id", c->sessions[i]);
+        jsonout_open(&w->j, '{');
+        put_text(w, "id", c->sessions[i]);
+        jsonout_close(&w->j, '}');
     }
+    jsonout_close(&w->j, ']');
+    jsonout_key(&w->j, "steps");
+    jsonout_open(&w->j, '[');
     for (size_t i = 0; i < c->n && !w->rc; i++)
-        put_step(w, steps, i, &c->step[i]);
+        put_step(w, i, &c->step[i]);
+    jsonout_close(&w->j, ']');
+    jsonout_close(&w->j, '}');
 }
 
 enum err_code record_write(const char *dir, const struct change *c, struct err *e)
 {
     struct writer w = { .dir = dir, .e = e };
-    cJSON *root = cJSON_CreateObject();
-    char *text = NULL;
 
-    if (root)
-        put_change(&w, root, c);
-    if (root && !w.rc)
-        text = cJSON_PrintUnformatted(root);
-    if (!w.rc && !text)
-        w.rc = err_set(e, ERR_NOMEM, dir, "write down a change: out of memory");
+    jsonout_init(&w.j, &w.out);
+    put_change(&w, c);
+    if (w.j.rc)
+        no_memory(&w);
     if (!w.rc)
-        w.rc = disk_put(dir, "record", (struct slice){ text, strlen(text) }, 0600, e);
-    cJSON_free(text);
-    cJSON_Delete(root);
+        w.rc = disk_put(dir, "record", buf_slice(&w.out), 0600, e);
+    buf_fini(&w.out);
     buf_fini(&w.text);
     return w.rc ? err_wrap(e, w.rc, "write down a change") : ERR_OK;
 }

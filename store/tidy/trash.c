@@ -26,8 +26,73 @@ static char *text_of(struct arena *a, struct slice s)
     return (char *)arena_copy(a, s).p;
 }
 
+/* Most parts of most sessions are not there, and often not even the directory that holds them for all sessions: of a
+ * few directories it is kept in mind whether they are. */
+enum { DIRS_KNOWN = 16 };
+
+struct dirs {
+    struct slice dir[DIRS_KNOWN]; /* borrowed from the requests */
+    bool there[DIRS_KNOWN];
+    size_t n; /* how many were learned: the oldest are forgotten */
+};
+
+static bool *find_dir(struct dirs *d, struct slice dir)
+{
+    for (size_t i = 0; i < d->n && i < DIRS_KNOWN; i++)
+        if (slice_eq(d->dir[i], dir))
+            return &d->there[i];
+    return NULL;
+}
+
+static struct slice dir_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return (struct slice){ path, slash ? (size_t)(slash - path) : 0 };
+}
+
+static void learn_dir(struct dirs *d, struct slice dir)
+{
+    char path[PATH_MAX];
+    size_t i = d->n++ % DIRS_KNOWN;
+
+    d->dir[i] = dir;
+    d->there[i] = true; /* what is not known to be gone is looked into */
+    if (dir.n > 0 && dir.n < sizeof path) {
+        memcpy(path, dir.p, dir.n);
+        path[dir.n] = '\0';
+        if (place_look(path, &d->there[i], NULL, NULL))
+            d->there[i] = true;
+    }
+}
+
+static enum err_code look_for(struct dirs *d, const char *path, bool *there, struct stat *st,
+                              struct err *e)
+{
+    struct slice dir = dir_of(path);
+    const bool *known = find_dir(d, dir);
+
+    *there = false;
+    if (known && !*known)
+        return ERR_OK;
+    enum err_code rc = place_look(path, there, st, e);
+
+    if (!rc && !*there && !known)
+        learn_dir(d, dir);
+    return rc;
+}
+
+static enum err_code weigh(const char *path, const struct stat *st, struct weight *w, struct err *e)
+{
+    if (S_ISDIR(st->st_mode))
+        return weight_add(path, w, e);
+    weight_file(st, w);
+    return ERR_OK;
+}
+
 static enum err_code item_make(struct trash_list *list, const struct trash_request *r,
-                               const char *dir, const char *batch, int64_t now_ms, struct err *e)
+                               const char *dir, const char *batch, int64_t now_ms,
+                               struct dirs *dirs, struct err *e)
 {
     struct arena *a = &list->arena;
     size_t n = list->n;
@@ -46,9 +111,10 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         !item.part || !item.from)
         return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
     for (size_t k = 0; k < r->parts && !rc; k++) {
+        struct stat st;
         bool there;
 
-        rc = place_look(r->part[k], &there, NULL, e);
+        rc = look_for(dirs, r->part[k], &there, &st, e);
         if (rc || (!there && k == 0))
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
@@ -58,7 +124,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         if (!item.from[item.parts] || !item.part[item.parts])
             return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
         item.parts++;
-        rc = weight_add(r->part[k], &weight, e);
+        rc = weigh(r->part[k], &st, &weight, e);
     }
     item.files = weight.files;
     item.bytes = weight.bytes;
@@ -130,6 +196,7 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
                         struct err *e)
 {
     struct trash_list list = { 0 };
+    struct dirs dirs = { .n = 0 };
     char batch[48], dir[PATH_MAX];
     struct change *c = change_new(kind);
     enum err_code rc = batch_dir(env, batch, dir, e);
@@ -138,7 +205,7 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
     if (!rc && (!c || !list.item))
         rc = err_set(e, ERR_NOMEM, dir, "delete: out of memory");
     for (size_t i = 0; i < n && !rc; i++)
-        rc = item_make(&list, &request[i], dir, batch, env->now_ms, e);
+        rc = item_make(&list, &request[i], dir, batch, env->now_ms, &dirs, e);
     if (!rc)
         rc = plan(c, &list, dir, e);
     if (!rc) {

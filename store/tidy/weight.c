@@ -1,24 +1,33 @@
 #include "store/tidy/weight.h"
 
 #include <fts.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+static void add_time(const struct stat *st, struct weight *w)
+{
+    int64_t ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
+
+    w->newest_ms = ms > w->newest_ms ? ms : w->newest_ms;
+}
+
+void weight_file(const struct stat *st, struct weight *w)
+{
+    w->files++;
+    w->bytes += st->st_size;
+    add_time(st, w);
+}
 
 static void weigh(const FTSENT *f, struct weight *w)
 {
-    bool is_file = f->fts_info == FTS_F || f->fts_info == FTS_SL || f->fts_info == FTS_SLNONE ||
-                   f->fts_info == FTS_DEFAULT;
-
-    if (!is_file && f->fts_info != FTS_D)
-        return;
-    const struct stat *sb = f->fts_statp;
-    int64_t ms = (int64_t)sb->st_mtim.tv_sec * 1000 + sb->st_mtim.tv_nsec / 1000000;
-
-    w->files += is_file;
-    w->bytes += is_file ? sb->st_size : 0;
-    w->newest_ms = ms > w->newest_ms ? ms : w->newest_ms;
+    switch (f->fts_info) {
+    case FTS_F:
+    case FTS_SL:
+    case FTS_SLNONE:
+    case FTS_DEFAULT: weight_file(f->fts_statp, w); break;
+    case FTS_D: add_time(f->fts_statp, w); break;
+    default: break;
+    }
 }
 
 enum err_code weight_add(const char *path, struct weight *w, struct err *e)

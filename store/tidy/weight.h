@@ -2,6 +2,7 @@
 #define STORE_TIDY_WEIGHT_H
 
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "lite/err.h"
 
@@ -12,6 +13,8 @@ struct weight {
     int64_t newest_ms; /* the newest mtime of what was looked at, directories too; 0: nothing was */
 };
 
+/* Adds what is no directory, as lstat told it. */
+void weight_file(const struct stat *st, struct weight *w);
 /* Adds to w. A path that is not there weighs nothing. */
 MUST_CHECK enum err_code weight_add(const char *path, struct weight *w, struct err *e);
 

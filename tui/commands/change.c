@@ -19,23 +19,18 @@ struct changing {
     struct change *c;
 };
 
-/* Twice the same session is once. */
-static bool was_named(const struct changing *k, int i)
-{
-    for (int before = 0; before < i; before++)
-        if (slice_eq(k->ref[before].path, k->ref[i].path))
-            return true;
-    return false;
-}
-
 static enum err_code plan_each(struct invocation *in, struct sessions *s, struct changing *k,
                                change_plan_fn *plan, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (int i = 0; i < k->n && !rc; i++) {
+        bool once = false;
+
         rc = sessions_find(s, in->argv[i], &k->ref[i], e);
-        if (!rc && was_named(k, i))
+        if (!rc)
+            rc = sessions_once(s, &k->ref[i], &once, e);
+        if (!rc && !once)
             continue;
         if (!rc)
             rc = change_session(k->c, k->ref[i].store->ops->name, k->ref[i].id, e);

@@ -89,48 +89,53 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
                 : out_add(&in->out, SLICE("\n"), e);
 }
 
-static enum err_code request_of(struct sessions *s, const char *id, bool all,
-                                struct trash_request *out, struct err *e)
+/* The title is for the trash; a session that cannot be described goes without. */
+static enum err_code request_of(struct sessions *s, const struct session_ref *ref, bool all,
+                                struct session_row *row, struct trash_request *out, struct err *e)
 {
-    struct session_ref ref;
-    struct session_row *row = session_row_new();
-    struct slice title = { 0 };
-    enum err_code rc =
-        row ? sessions_find(s, id, &ref, e) : err_set(e, ERR_NOMEM, id, "delete: out of memory");
+    struct slice title = SLICE("");
 
-    if (!rc && ref.store->ops->describe(ref.store, &s->scope, &ref, row, NULL) == ERR_OK)
+    if (ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL) == ERR_OK)
         title = arena_copy(&s->arena, row->summary);
-    session_row_free(row);
-    return rc ? rc : trash_request_of(&ref, title, all, &s->arena, out, e);
+    return trash_request_of(ref, title, all, &s->arena, out, e);
 }
 
-/* Twice the same session is once. */
-static bool was_named(const struct trash_request *request, size_t n,
-                      const struct trash_request *now)
+static enum err_code make_requests(struct invocation *in, struct sessions *s, bool all,
+                                   struct trash_request *request, size_t *n, struct err *e)
 {
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(request[i].part[0], now->part[0]) == 0)
-            return true;
-    return false;
+    struct session_row *row = session_row_new();
+    enum err_code rc = row ? ERR_OK : err_set(e, ERR_NOMEM, "", "delete: out of memory");
+
+    for (int i = 0; i < in->argc && !rc; i++) {
+        struct session_ref ref;
+        bool once = false;
+
+        rc = sessions_find(s, in->argv[i], &ref, e);
+        if (!rc)
+            rc = sessions_once(s, &ref, &once, e);
+        if (!rc && once)
+            rc = request_of(s, &ref, all, row, &request[(*n)++], e);
+    }
+    session_row_free(row);
+    return rc;
 }
 
 enum err_code delete_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     bool permanently = option_given(&in->options, OPTION_PERMANENTLY);
-    size_t words = (size_t)in->argc, n = 0;
+    size_t n = 0;
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc)
         return rc;
-    struct trash_request *request = arena_zalloc(&s.arena, sizeof *request * (words + 1));
+    struct trash_request *request =
+        arena_zalloc(&s.arena, sizeof *request * ((size_t)in->argc + 1));
 
     if (!request)
         rc = err_set(e, ERR_NOMEM, "", "delete: out of memory");
-    for (size_t i = 0; i < words && !rc; i++) {
-        rc = request_of(&s, in->argv[i], !permanently, &request[n], e);
-        n += !rc && !was_named(request, n, &request[n]);
-    }
+    if (!rc)
+        rc = make_requests(in, &s, !permanently, request, &n, e);
     if (!rc)
         rc = permanently ? for_good(in, request, n, e) : to_trash(in, request, n, e);
     sessions_close(&s);

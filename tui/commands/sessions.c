@@ -198,6 +198,7 @@ void sessions_close(struct sessions *s)
 {
     for (size_t i = 0; i < s->n; i++)
         store_close(s->store[i]);
+    idset_fini(&s->named);
     arena_fini(&s->arena);
     *s = (struct sessions){ 0 };
 }
@@ -206,6 +207,20 @@ enum err_code sessions_find(struct sessions *s, const char *id, struct session_r
                             struct err *e)
 {
     return session_resolve(s->store, s->n, &s->scope, text_of(id), &s->arena, ref, e);
+}
+
+enum err_code sessions_once(struct sessions *s, const struct session_ref *ref, bool *once,
+                            struct err *e)
+{
+    size_t before = s->named.n;
+    struct id128 name = id128_of(ref->id);
+    uint32_t number;
+
+    name.hi ^= ref->file.ino; /* copies in several folders have one id */
+    if (idset_add(&s->named, name, &number))
+        return err_set(e, ERR_NOMEM, ref->path.p, "find session: out of memory");
+    *once = s->named.n > before;
+    return ERR_OK;
 }
 
 enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,

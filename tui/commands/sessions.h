@@ -3,6 +3,7 @@
 
 #include "lite/arena.h"
 #include "store/listing.h"
+#include "store/log/idset.h"
 #include "store/store.h"
 #include "tui/commands/command.h"
 
@@ -14,6 +15,7 @@ struct sessions {
     struct scope scope;
     const char *looked_in[OPTION_STORES_MAX]; /* "claude  /home/u/.claude": where, found or not */
     size_t looked_in_count;
+    struct idset named; /* those that sessions_once was asked about */
 };
 
 /* Opens them. The only store that was named and cannot be opened is an error; one of several, or one that was looked for
@@ -29,6 +31,9 @@ void sessions_close(struct sessions *s);
 /* The session that an operand names; *ref lives until sessions_close. */
 MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                                        struct err *e);
+/* Was it not named before? Twice the same session is once. */
+MUST_CHECK enum err_code sessions_once(struct sessions *s, const struct session_ref *ref,
+                                       bool *once, struct err *e);
 /* Opens the stores for every project and finds the first operand in them: what a command with an ID does
  * first. */
 MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
