@@ -136,7 +136,7 @@ static bool temp_name(char out[48])
 }
 
 /* Those of a rewind have a longer name and an owner of their own: rewind/tx.h. */
-static bool is_temp_name(const char *name)
+bool disk_is_temp(const char *name)
 {
     size_t n = sizeof temp_start - 1;
 
@@ -178,7 +178,7 @@ bool disk_new_sweep(const char *dir)
     if (!d)
         return sys == ENOENT;
     while ((x = readdir(d)))
-        if (is_temp_name(x->d_name) && !sweep_one(dirfd(d), x->d_name)) {
+        if (disk_is_temp(x->d_name) && !sweep_one(dirfd(d), x->d_name)) {
             clean = false;
             sys = errno;
         }
@@ -263,6 +263,14 @@ static int name_new(const struct disk_new *f, const char *name)
     return linkat(f->dir, f->temp, f->dir, name, 0) || unlinkat(f->dir, f->temp, 0) ? -1 : 0;
 }
 
+/* Too late to say that nothing happened. */
+static enum err_code sync_name(const struct disk_new *f, struct err *e)
+{
+    enum err_code rc = f->lazy_dir ? ERR_OK : disk_sync(f->dir, f->path, e);
+
+    return rc ? err_wrap(e, rc, "it is in its place, but perhaps not for good") : ERR_OK;
+}
+
 enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e)
 {
     enum err_code rc = disk_sync(f->fd, f->path, e);
@@ -272,8 +280,9 @@ enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err 
                              : err_sys(e, name, "name a new file");
     else if (!rc)
         f->temp[0] = '\0';
-    if (!rc && !f->lazy_dir)
-        rc = disk_sync(f->dir, f->path, e);
+    f->named = !rc;
+    if (!rc)
+        rc = sync_name(f, e);
     disk_new_drop(f);
     return rc;
 }
@@ -294,8 +303,9 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
         rc = err_sys(e, name, "replace a file");
     else if (!rc)
         f->temp[0] = '\0';
-    if (!rc && !f->lazy_dir)
-        rc = disk_sync(f->dir, f->path, e);
+    f->named = !rc;
+    if (!rc)
+        rc = sync_name(f, e);
     disk_new_drop(f);
     return rc;
 }

@@ -40,6 +40,7 @@ MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
 struct disk_new {
     int fd;
     bool lazy_dir;   /* set by the caller: the directory is synced later, once for many files */
+    bool named;      /* whatever else failed: the file is in its place */
     int dir;         /* the directory the name will lie in */
     char temp[48];   /* "" with O_TMPFILE */
     char path[4096]; /* of the directory, for errors */
@@ -48,11 +49,13 @@ struct disk_new {
 MUST_CHECK enum err_code disk_new_open(const char *dir, mode_t mode, struct disk_new *out,
                                        struct err *e);
 /* Syncs the bytes, gives the file its name, syncs the directory. Never replaces: ERR_STALE when the name
- * exists. Ends the disk_new, whatever happens. */
+ * exists. Ends the disk_new, whatever happens. A failure behind the naming says that the file is in its place. */
 MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e);
 /* The same, replacing what lies there (a small document of ours, or one that its owner replaces too). */
 MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);
 void disk_new_drop(struct disk_new *f);
+/* Is this the name of a temp? */
+bool disk_is_temp(const char *name);
 /* Removes the temps that crashes left in a directory. One that a running process holds (flock) stays. False with
  * errno: another may have stayed. */
 bool disk_new_sweep(const char *dir);

@@ -36,6 +36,9 @@ struct trial {
     /* Writes over what is drawn by chance, so that two images can be compared. NULL: nothing is. */
     void (*blur)(char *image);
     const void *arg;
+    /* A failed operation may leave what `tolerates` accepts: what nobody reads, and nobody may remove again, since
+     * another program may count on it already. */
+    bool leaves;
     bool no_tmpfile;
     bool
         thorough; /* also with calls that only look, renames and allocations failing, and calls interrupted */

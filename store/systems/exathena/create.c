@@ -41,6 +41,7 @@ static enum err_code write_new(const struct exathena *x, const char *name, struc
     struct disk_new to;
     enum err_code rc = disk_make_dir(x->sessions, DIRECTORY_MODE, e);
 
+    disk_new_sweep(x->sessions); /* what a crash left of an earlier one */
     if (!rc)
         rc = disk_new_open(x->sessions, FILE_MODE, &to, e);
     if (rc)

@@ -9,8 +9,11 @@
 
 /* Saves what a file is now, as the library does before each edit: equal to the newest version, nothing is written;
  * else the next one, a pair of an empty copy and a tombstone where there is no file. The library goes on counting from
- * there. A version is there when its .bin is, so that comes last; a tombstone that a crash left alone is stepped
- * over. */
+ * there.
+ *
+ * In the library's order: the copy, the tombstone, and where these are the first the path, without which nobody counts
+ * them. A tombstone that came before its copy and was left alone by a crash would be taken for one of the library's
+ * next version, and a rewind would remove the file. One that is alone all the same is stepped over. */
 
 enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755, FILE_MOST = 1 << 30 };
 
@@ -97,22 +100,43 @@ static enum err_code put_new(const struct saving *s, const char *name, struct sl
     return rc;
 }
 
-static enum err_code save(struct saving *s, struct err *e)
+/* The copy of a file that is not there, whose tombstone a crash prevented: nobody counts it yet. */
+static enum err_code is_half(const struct saving *s, bool named, bool *is, struct err *e)
+{
+    *is = false;
+    if (named || !s->absent || s->saved.newest < 0 || s->saved.newest_absent)
+        return ERR_OK;
+    return saved_newest_is(&s->saved, SLICE(""), is, e);
+}
+
+static enum err_code put_version(const struct saving *s, bool half, struct err *e)
 {
     char bin[48], tombstone[48];
-    int64_t version = s->saved.newest;
-    enum err_code rc = disk_make_dir(s->dir, DIRECTORY_MODE, e);
+    int64_t version = s->saved.newest - half;
+    enum err_code rc = ERR_OK;
 
     do {
         version++;
         snprintf(bin, sizeof bin, "%lld.bin", (long long)version);
         snprintf(tombstone, sizeof tombstone, "%lld.tombstone", (long long)version);
-    } while (!rc && is_there(s, tombstone));
-    if (!rc && !is_there(s, "path"))
-        rc = put_new(s, "path", (struct slice){ s->path, strlen(s->path) }, e);
-    if (!rc && s->absent)
-        rc = put_new(s, tombstone, SLICE(""), e);
-    return rc ? rc : put_new(s, bin, buf_slice(&s->bytes), e);
+    } while (is_there(s, tombstone));
+    if (!half)
+        rc = put_new(s, bin, buf_slice(&s->bytes), e);
+    return rc || !s->absent ? rc : put_new(s, tombstone, SLICE(""), e);
+}
+
+static enum err_code save(struct saving *s, bool same, struct err *e)
+{
+    bool named = is_there(s, "path"), half = false;
+    bool unnamed = !named && s->absent && s->saved.newest_absent; /* only the path is missing */
+    enum err_code rc = disk_make_dir(s->dir, DIRECTORY_MODE, e);
+
+    disk_new_sweep(s->dir); /* what a crash left of an earlier one */
+    if (!rc)
+        rc = is_half(s, named, &half, e);
+    if (!rc && !same && !unnamed)
+        rc = put_version(s, half, e);
+    return rc || named ? rc : put_new(s, "path", (struct slice){ s->path, strlen(s->path) }, e);
 }
 
 static enum err_code save_one(struct saving *s, const char *file, struct slice session,
@@ -125,8 +149,8 @@ static enum err_code save_one(struct saving *s, const char *file, struct slice s
         rc = read_present(s, e);
     if (!rc)
         rc = is_saved(s, &same, e);
-    if (!rc && !same)
-        rc = save(s, e);
+    if (!rc)
+        rc = save(s, same, e);
     done->files += !rc;
     done->fresh += !rc && !same;
     return rc;

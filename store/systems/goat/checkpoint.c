@@ -7,6 +7,7 @@
 #include "store/disk.h"
 #include "store/host/host.h"
 #include "store/log/filelock.h"
+#include "store/place.h"
 #include "store/rewind/source.h"
 #include "store/systems/goat/gojson.h"
 #include "store/systems/goat/manifest.h"
@@ -28,6 +29,9 @@ struct saving {
     struct buf files;          /* entries of the manifest, compact, parted by commas */
     int64_t now_ms;
     struct host_checkpointed done;
+    const char **made; /* what a failure takes away again: names of contents, done.fresh of them */
+    unsigned dirs;     /* and so many directories from the innermost out */
+    bool stands;       /* the manifest names them */
 };
 
 static enum err_code no_memory(const struct saving *s, struct err *e)
@@ -65,12 +69,14 @@ static enum err_code name_blob(struct saving *s, struct disk_new *copy, const ch
                                struct err *e)
 {
     const char *to = arena_format(s->a, "%s/%s", s->blobs, hash);
+    const char **made = arena_grow(s->a, s->made, s->done.fresh, sizeof *made);
 
-    if (!to || holds_hash(to, hash)) {
+    if (!to || !made || holds_hash(to, hash)) {
         disk_new_drop(copy);
-        return to ? ERR_OK : no_memory(s, e);
+        return to && made ? ERR_OK : no_memory(s, e);
     }
-    s->done.fresh++;
+    s->made = made;
+    s->made[s->done.fresh++] = to;
     if (!link_blob(s, hash, to))
         return disk_new_replace(copy, hash, e);
     disk_new_drop(copy);
@@ -193,6 +199,23 @@ static enum err_code keep_entries(struct saving *s, struct slice *created, struc
     return rc ? no_memory(s, e) : ERR_OK;
 }
 
+static enum err_code put_manifest(struct saving *s, struct slice text, struct err *e)
+{
+    struct disk_new f;
+    enum err_code rc = disk_new_open(s->dir, FILE_MODE, &f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f.fd, text, NULL, s->dir, e);
+    if (rc) {
+        disk_new_drop(&f);
+        return rc;
+    }
+    rc = disk_new_replace(&f, "manifest.json", e);
+    s->stands = f.named;
+    return rc;
+}
+
 static enum err_code write_manifest(struct saving *s, struct slice id, struct slice created,
                                     struct err *e)
 {
@@ -214,7 +237,7 @@ static enum err_code write_manifest(struct saving *s, struct slice id, struct sl
         rc = buf_add(&flat, s->files.n ? SLICE("]}") : SLICE("}"));
     if (!rc)
         rc = gojson_indent(&out, buf_slice(&flat), 0);
-    rc = rc ? no_memory(s, e) : disk_put(s->dir, "manifest.json", buf_slice(&out), FILE_MODE, e);
+    rc = rc ? no_memory(s, e) : put_manifest(s, buf_slice(&out), e);
     buf_fini(&flat);
     buf_fini(&out);
     return rc;
@@ -238,16 +261,45 @@ static bool is_repeated(const struct host_checkpoint *req, size_t at)
     return false;
 }
 
+/* How many directories of the checkpoint there are not yet. */
+static enum err_code count_missing(struct saving *s, struct err *e)
+{
+    const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
+    enum err_code rc = ERR_OK;
+    bool there = false;
+
+    for (s->dirs = 0; s->dirs < 3 && !rc && !there; s->dirs += !there)
+        rc = place_look(dirs[s->dirs], &there, NULL, e);
+    return rc;
+}
+
+/* Contents that no manifest names harm nobody, and are no use to anybody either. */
+static void take_back(const struct saving *s)
+{
+    const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
+
+    for (size_t i = 0; i < s->done.fresh; i++)
+        unlink(s->made[i]);
+    for (unsigned i = 0; i < s->dirs; i++)
+        rmdir(dirs[i]);
+}
+
 static enum err_code save_all(struct saving *s, const struct host_checkpoint *req, struct err *e)
 {
     const struct goat_point *point = point_there(s, req->message);
     struct slice created = { NULL, 0 };
-    enum err_code rc = disk_make_dir(s->blobs, DIRECTORY_MODE, e);
+    enum err_code rc = ERR_OK;
 
-    if (!rc && point && point->why)
-        rc = err_set(e, ERR_FORMAT, s->dir, "checkpoint: %s", point->why);
-    if (!rc && point)
+    if (point && point->why && !point->begun)
+        return err_set(e, ERR_FORMAT, s->dir, "checkpoint: %s", point->why);
+    if (point && point->begun)
+        point = NULL;
+    if (point)
         rc = keep_entries(s, &created, e);
+    if (!rc)
+        rc = disk_make_dir(s->blobs, DIRECTORY_MODE, e);
+    disk_new_sweep(s->blobs); /* what a crash left of an earlier one */
+    disk_new_sweep(s->dir);
     for (size_t i = 0; i < req->files && !rc; i++) {
         if (is_saved(s, point, req->file[i]) || is_repeated(req, i))
             s->done.files++;
@@ -275,7 +327,23 @@ static enum err_code saving_open(struct saving *s, const struct session_ref *ref
     goat_document_close(&d);
     if (!s->cwd || !s->blobs || !s->done.id.p)
         return err_set(e, ERR_NOMEM, ref->path.p, "checkpoint: out of memory");
-    return goat_points_read(ref, &s->points, e);
+    return ERR_OK;
+}
+
+/* The lock is held: what another host adds to the same checkpoint is there before we look, or comes after us. */
+static enum err_code save_locked(struct saving *s, const struct session_ref *ref,
+                                 const struct host_checkpoint *req, struct err *e)
+{
+    enum err_code rc = goat_points_read(ref, &s->points, e);
+
+    if (!rc)
+        rc = count_missing(s, e);
+    if (rc)
+        return rc;
+    rc = save_all(s, req, e);
+    if (rc && !s->stands)
+        take_back(s);
+    return rc;
 }
 
 enum err_code goat_checkpoint(const struct store *st, const struct session_ref *ref,
@@ -293,7 +361,7 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
     if (!rc)
         rc = filelock_take(lock, &held, e);
     if (!rc)
-        rc = save_all(&s, req, e);
+        rc = save_locked(&s, ref, req, e);
     filelock_drop(held);
     goat_points_fini(&s.points);
     buf_fini(&s.files);

@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -126,6 +127,44 @@ static enum err_code check_new(const struct store *st, struct slice id, struct a
     return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: there is a session with this id");
 }
 
+/* A crash leaves an empty directory, and where files cannot be nameless one of ours in it. Only who names the metadata
+ * has made the session: an id is taken once. */
+static enum err_code put_metadata(const char *dir, struct slice metadata, struct err *e)
+{
+    struct disk_new f;
+
+    disk_new_sweep(dir);
+    enum err_code rc = disk_new_open(dir, FILE_MODE, &f, e);
+
+    if (rc)
+        return rc;
+    rc = disk_write(f.fd, metadata, NULL, dir, e);
+    if (!rc)
+        return disk_new_publish(&f, GOAT_METADATA, e);
+    disk_new_drop(&f);
+    return rc;
+}
+
+/* Nothing but temporary files of ours. */
+static int is_other(const struct dirent *d)
+{
+    return d->d_name[0] != '.' || (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
+                                   !disk_is_temp(d->d_name));
+}
+
+static enum err_code require_empty(const char *dir, struct err *e)
+{
+    struct dirent **names;
+    int n = scandir(dir, &names, is_other, NULL);
+
+    if (n < 0)
+        return err_sys(e, dir, "create");
+    for (int i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+    return n ? err_set(e, ERR_STALE, dir, "create: something lies there already") : ERR_OK;
+}
+
 static enum err_code make_session(const char *base, const char *dir, struct slice metadata,
                                   struct err *e)
 {
@@ -134,11 +173,15 @@ static enum err_code make_session(const char *base, const char *dir, struct slic
     if (rc)
         return rc;
     if (mkdir(dir, DIRECTORY_MODE))
-        return errno == EEXIST ? err_set(e, ERR_STALE, dir, "create: something lies there already")
-                               : err_sys(e, dir, "create");
-    rc = disk_put(dir, GOAT_METADATA, metadata, FILE_MODE, e);
+        rc = errno == EEXIST ? require_empty(dir, e) : err_sys(e, dir, "create");
+    if (rc)
+        return rc;
+    /* Its own name first: once the metadata is there, there is nothing left that can fail. */
+    rc = disk_sync_dir(base, e);
     if (!rc)
-        return disk_sync_dir(base, e);
+        rc = put_metadata(dir, metadata, e);
+    if (!rc)
+        return ERR_OK;
     if (rmdir(dir))
         errno = 0; /* what failed before is what counts */
     return rc;

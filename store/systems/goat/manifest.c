@@ -1,6 +1,7 @@
 #include "store/systems/goat/manifest.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +149,8 @@ static enum err_code read_point(int dirfd, struct slice id, struct goat_points *
     struct slice document = rc ? (struct slice){ NULL, 0 } : arena_copy(a, buf_slice(&bytes));
 
     if (rc && rc != ERR_NOMEM) {
-        p->why = rc == ERR_NOT_FOUND ? "it has no manifest" : "its manifest cannot be read";
+        p->begun = rc == ERR_NOT_FOUND;
+        p->why = p->begun ? "it has no manifest" : "its manifest cannot be read";
         rc = ERR_OK;
     } else if (!rc) {
         rc = document.p ? goat_manifest_parse(document, a, p) : ERR_NOMEM;
@@ -169,28 +171,51 @@ static int by_time(const void *x, const void *y)
     return strcmp(a->id.p, b->id.p);
 }
 
+/* Not to know whether there is a checkpoint is an error: who writes one would write over it. */
+static enum err_code is_directory(int dir, const char *name, bool *is, const char *path,
+                                  struct err *e)
+{
+    struct stat sb;
+
+    *is = false;
+    if (fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? ERR_OK : err_sys(e, path, "read checkpoints");
+    *is = S_ISDIR(sb.st_mode);
+    return ERR_OK;
+}
+
+static enum err_code read_entry(int dir, const char *name, struct goat_points *ps, struct err *e)
+{
+    struct slice id = { name, strlen(name) };
+    bool is;
+
+    /* The one that all may share holds contents, no manifest. */
+    if (!goat_is_point_id(id) || strcmp(name, "blobs") == 0)
+        return ERR_OK;
+    enum err_code rc = is_directory(dir, name, &is, ps->dir, e);
+
+    return rc || !is ? rc : read_point(dir, id, ps, e);
+}
+
 enum err_code goat_points_read(const struct session_ref *ref, struct goat_points *out,
                                struct err *e)
 {
     struct goat_points ps = { 0 };
     struct dirent *entry;
-    struct stat sb;
-    enum err_code rc = ERR_OK;
+    DIR *dir = NULL;
+    bool is;
 
     ps.dir = goat_path(ref, GOAT_POINTS, &ps.arena);
     if (!ps.dir)
         return err_set(e, ERR_NOMEM, ref->path.p, "read checkpoints: out of memory");
-    DIR *dir = lstat(ps.dir, &sb) == 0 && S_ISDIR(sb.st_mode) ? opendir(ps.dir) : NULL;
+    enum err_code rc = is_directory(AT_FDCWD, ps.dir, &is, ps.dir, e);
 
-    while (dir && !rc && (entry = readdir(dir))) {
-        struct slice id = { entry->d_name, strlen(entry->d_name) };
-
-        /* The one that all may share holds contents, no manifest. */
-        if (!goat_is_point_id(id) || strcmp(entry->d_name, "blobs") == 0 ||
-            fstatat(dirfd(dir), entry->d_name, &sb, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(sb.st_mode))
-            continue;
-        rc = read_point(dirfd(dir), id, &ps, e);
-    }
+    if (!rc && is && !(dir = opendir(ps.dir)))
+        rc = err_sys(e, ps.dir, "read checkpoints");
+    while (dir && !rc && (errno = 0, entry = readdir(dir)))
+        rc = read_entry(dirfd(dir), entry->d_name, &ps, e);
+    if (dir && !rc && errno)
+        rc = err_sys(e, ps.dir, "read checkpoints");
     if (dir)
         closedir(dir);
     if (rc) {

@@ -39,6 +39,7 @@ struct goat_point {
     struct goat_saved *saved;
     size_t n;
     const char *why; /* it is damaged: what is wrong; then it has no files */
+    bool begun;      /* that it has no manifest: it was cut short, which comes last */
 };
 
 struct goat_points {

@@ -120,11 +120,14 @@ static enum err_code write_document(const char *dir, const struct goat_document 
 {
     struct buf now = { 0 };
     struct stat st;
-    mode_t mode = stat(d->path, &st) == 0 ? st.st_mode & 07777 : 0644;
+
+    if (stat(d->path, &st))
+        return err_sys(e, d->path, "set");
+    disk_new_sweep(dir); /* what a crash left of an earlier one */
     enum err_code rc = goat_metadata_edit(&d->m, edit, n, a, &now);
 
     rc = rc ? err_set(e, rc, d->path, "set: out of memory")
-            : disk_put(dir, GOAT_METADATA, buf_slice(&now), mode, e);
+            : disk_put(dir, GOAT_METADATA, buf_slice(&now), st.st_mode & 07777, e);
     buf_fini(&now);
     return rc;
 }
