@@ -19,7 +19,7 @@ struct result {
     enum err_code rc;
 };
 
-static void read_words(struct result *r, uint64_t allowed, bool stop_early,
+static void read_words(struct result *r, option_bits allowed, bool stop_early,
                        const char *const words[])
 {
     memset(r, 0, sizeof *r);
@@ -133,6 +133,18 @@ static void reading_may_stop_at_the_command(void **state)
     assert_false(option_given(&r.o, OPTION_JSON));
 }
 
+static void no_two_options_share_a_bit(void **state)
+{
+    struct result r;
+
+    (void)state;
+    READ(&r, OPTION_GLOBALS | OPTION_BIT(ORPHANS), "--orphans");
+    assert_int_equal(r.rc, ERR_OK);
+    assert_true(OPTION_ORPHANS >= 64);
+    assert_true(option_given(&r.o, OPTION_ORPHANS));
+    assert_true(r.o.given == OPTION_BIT(ORPHANS));
+}
+
 static void every_option_has_a_line_of_help(void **state)
 {
     struct buf out = { 0 };
@@ -157,6 +169,7 @@ int main(void)
         cmocka_unit_test(choices_become_their_place),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(reading_may_stop_at_the_command),
+        cmocka_unit_test(no_two_options_share_a_bit),
         cmocka_unit_test(every_option_has_a_line_of_help),
     };
 

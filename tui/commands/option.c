@@ -157,7 +157,7 @@ static enum err_code put_value(enum option_id which, const char *text, struct op
     const struct option_row *row = &table[which];
     char *at = (char *)o + row->at;
 
-    o->given |= UINT64_C(1) << which;
+    o->given |= (option_bits)1 << which;
     switch (row->kind) {
     case KIND_FLAG: return ERR_OK;
     case KIND_NUMBER: return read_number(row, text, (int64_t *)(void *)at, e);
