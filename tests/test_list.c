@@ -125,7 +125,7 @@ static void systems_are_told_apart_where_there_are_several(void **state)
     shop_ready(&x, 60, 200);
     goat.ref.store = &store;
     goat.dialect = "spec";
-    list_widen(&x.s.model->list.widths, &goat, x.s.now_ms);
+    list_widen(&x.s.model->list.widths, &goat);
     assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main       3f"));
     screen_close(&x.s);
 }

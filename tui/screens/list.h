@@ -34,8 +34,7 @@ struct describe_job {
 };
 
 struct list_widths {
-    int dir, tag, branch, system, flags;
-    int left; /* of "3d left", once a session has few days left */
+    int dir, tag, branch, name, system, flags; /* system: the name with its dialect */
     const struct store_ops
         *only;    /* the system of all sessions so far; NULL: none yet, or several */
     bool several; /* systems: only then a row says which is its own */
@@ -153,7 +152,7 @@ bool list_place_at(const struct list *l, int y, int x, size_t *at);
 
 /* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
 void list_draw(const struct list *l, struct frame *f);
-void list_widen(struct list_widths *w, const struct session_row *row, int64_t now_ms);
+void list_widen(struct list_widths *w, const struct session_row *row);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 

@@ -92,7 +92,7 @@ static void take_deep(struct list *l, struct described *d)
         return;
     filter_set(&l->filter, d->entry, d->row->hidden == HIDDEN_NOT ? d->row : NULL);
     if (d->row->hidden == HIDDEN_NOT)
-        list_widen(&l->widths, d->row, l->now_ms);
+        list_widen(&l->widths, d->row);
     roster_set_row(&l->roster, d->entry, d->row);
     e->deep = true;
     d->row = NULL;

@@ -258,7 +258,7 @@ static void take_row(struct list *l, struct described *d, struct effects *fx)
     roster_set_row(&l->roster, d->entry, row);
     d->row = NULL;
     if (row && row->hidden == HIDDEN_NOT)
-        list_widen(&l->widths, row, l->now_ms);
+        list_widen(&l->widths, row);
     if (again && row)
         reload_view(l, d->entry, fx);
     else if (d->entry == l->selected)

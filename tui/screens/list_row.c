@@ -15,10 +15,12 @@ enum {
     AGE_W = 7,
     GAP = 2,
     TITLE_MIN = 24,
+    TITLE_FAIR = 40, /* what columns leave it where there is room */
     FLAGS_W = 8,
     FLAGS_MAX = 6,
     SIZE_W = 7,
     TAG_MAX = 12,
+    DIR_LEAST = 8,
     KIN_MAX = 6,        /* steps that forks of forks are moved in */
     TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
 };
@@ -26,7 +28,7 @@ enum {
 struct columns {
     int title; /* where it begins, and how wide it is */
     int title_w;
-    int size_w, left_w, dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
+    int size_w, dir_w, tag_w, system_w, branch_w, flags_w; /* 0: dropped */
 };
 
 static int wider(int w, struct slice text)
@@ -43,12 +45,15 @@ static struct slice text_slice(const char *text)
 
 enum { SYSTEM_TEXT = 40 };
 
+static struct slice system_name(const struct session_row *row)
+{
+    return text_slice(row->ref.store->ops->name);
+}
+
 /* "claude", "goat/spec" */
 static struct slice system_text(const struct session_row *row, char out[SYSTEM_TEXT])
 {
-    const char *system = row->ref.store->ops->name;
-
-    snprintf(out, SYSTEM_TEXT, "%s%s%s", system, row->dialect ? "/" : "",
+    snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
              row->dialect ? row->dialect : "");
     return text_slice(out);
 }
@@ -100,17 +105,16 @@ static int flags_width(const struct session_row *row)
     return w;
 }
 
-void list_widen(struct list_widths *w, const struct session_row *row, int64_t now_ms)
+void list_widen(struct list_widths *w, const struct session_row *row)
 {
     const struct store_ops *system = row->ref.store->ops;
-    char text[SYSTEM_TEXT], left[WHEN_LEFT];
+    char text[SYSTEM_TEXT];
 
     w->several = w->several || (w->only && w->only != system);
     w->only = system;
-    if (when_left(now_ms, row->expires_ms, left))
-        w->left = wider(w->left, text_slice(left));
     w->dir = wider(w->dir, path_last(row->cwd));
     w->branch = wider(w->branch, row->git_branch);
+    w->name = wider(w->name, system_name(row));
     w->system = wider(w->system, system_text(row, text));
     int flags = flags_width(row);
 
@@ -125,33 +129,47 @@ static int at_most(int w, int limit)
 }
 
 /* A column is as wide as its widest text, up to a limit, and not there when it has none. As the width shrinks
- * the system goes first, then the branch, the tag, the directory, the flags last. */
+ * columns first give way to their least, then go: the branch first, then the directory, the tag, the system, the
+ * flags last. */
 static struct columns columns_for(const struct list *l, int w)
 {
     struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
-    const bool two_lines = l->density == DENSITY_TWO_LINES;
-    const int limit = w >= 140 ? 24 : 14;
-    int title_min = w * 2 / 5 > TITLE_MIN ? w * 2 / 5 : TITLE_MIN;
-    int spare = w - c.title - title_min - 1;
+    const bool two_lines = l->density == DENSITY_TWO_LINES, all = l->scope == SCOPE_ALL;
+    const struct list_widths *widest = &l->widths;
+    const int limit = w >= 140 ? 24 : 14, flags = at_most(widest->flags, FLAGS_W);
     const struct {
-        int *w, want;
+        int *w, want, least;
+        bool wanted;
     } wants[] = {
-        { &c.flags_w, at_most(l->widths.flags, FLAGS_W) },
-        { &c.size_w, l->sort == SORT_SIZE && !two_lines ? SIZE_W : 0 },
-        { &c.left_w, two_lines ? 0 : l->widths.left },
-        { &c.dir_w, l->scope == SCOPE_ALL && !two_lines ? at_most(l->widths.dir, limit) : 0 },
-        { &c.tag_w, l->widths.tag > 0 && !two_lines ? l->widths.tag + 1 : 0 },
-        { &c.branch_w, two_lines ? 0 : at_most(l->widths.branch, limit) },
-        { &c.system_w, l->widths.several && !two_lines ? at_most(l->widths.system, limit) : 0 },
+        { &c.flags_w, flags, flags, true },
+        { &c.size_w, SIZE_W, SIZE_W, l->sort == SORT_SIZE && !two_lines },
+        { &c.system_w, widest->system, widest->name, widest->several && !two_lines },
+        { &c.tag_w, widest->tag + 1, widest->tag + 1, widest->tag > 0 && !two_lines },
+        { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST),
+          all && !two_lines },
+        { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, limit), !two_lines },
     };
+    const size_t n = sizeof wants / sizeof *wants;
+    int title_min = w < 2 * TITLE_FAIR ? w * 9 / 20 : TITLE_FAIR;
 
-    for (size_t i = 0; i < sizeof wants / sizeof *wants; i++) {
-        if (wants[i].want == 0)
+    title_min = title_min > TITLE_MIN ? title_min : TITLE_MIN;
+    int spare = w - c.title - title_min - 1;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!wants[i].wanted || wants[i].least == 0)
             continue;
-        if (spare < wants[i].want + GAP)
+        if (spare < wants[i].least + GAP)
             break;
-        *wants[i].w = wants[i].want;
-        spare -= wants[i].want + GAP;
+        *wants[i].w = wants[i].least;
+        spare -= wants[i].least + GAP;
+    }
+    for (size_t i = 0; i < n; i++) {
+        int more = at_most(wants[i].want - *wants[i].w, spare);
+
+        if (*wants[i].w == 0 || more <= 0)
+            continue;
+        *wants[i].w += more;
+        spare -= more;
     }
     c.title_w = title_min + (spare > 0 ? spare : 0);
     if (c.title + c.title_w > w)
@@ -213,6 +231,23 @@ static void draw_title(const struct list *l, struct frame *f, struct rect r, con
     }
 }
 
+/* At the end of the title's room, for the few that have few days left; the room that is left. */
+static struct rect draw_left(const struct list *l, struct frame *f, struct rect r,
+                             const struct entry *e)
+{
+    char left[WHEN_LEFT];
+
+    if (!e->row || l->density == DENSITY_TWO_LINES ||
+        !when_left(l->now_ms, e->row->expires_ms, left))
+        return r;
+    int w = frame_width(text_slice(left));
+
+    if (r.w < TITLE_MIN)
+        return r;
+    frame_puts(f, r.y, r.x + r.w - w, w, STYLE_WARN, left);
+    return (struct rect){ r.y, r.x, r.h, r.w - w - GAP };
+}
+
 /* How a fork hangs below its parent; the room that is left for the title. */
 static struct rect draw_kinship(const struct list *l, struct frame *f, struct rect r,
                                 uint32_t entry)
@@ -249,7 +284,7 @@ static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
     frame_text_cut(f, y, x + used, w - used, STYLE_TAG, tag);
 }
 
-/* Both answer what the column takes, with the gap before it. */
+/* Answers what the column takes, with the gap before it. */
 static int draw_size_column(struct frame *f, int y, int x, int w, const struct entry *e)
 {
     char size[SIZE_TEXT];
@@ -263,27 +298,22 @@ static int draw_size_column(struct frame *f, int y, int x, int w, const struct e
     return w + GAP;
 }
 
-static int draw_left_column(const struct list *l, struct frame *f, int y, int x, int w,
-                            const struct session_row *row)
+/* Without its dialect where both have no room. */
+static void draw_system(struct frame *f, int y, int x, int w, const struct session_row *row)
 {
-    char left[WHEN_LEFT];
+    char both[SYSTEM_TEXT];
+    struct slice text = system_text(row, both);
 
-    if (w == 0)
-        return 0;
-    if (when_left(l->now_ms, row->expires_ms, left))
-        frame_puts(f, y, x, w, STYLE_WARN, left);
-    return w + GAP;
+    frame_text_cut(f, y, x, w, STYLE_SYSTEM, frame_width(text) > w ? system_name(row) : text);
 }
 
-static void draw_columns(const struct list *l, struct frame *f, struct rect r,
-                         const struct columns *c, const struct entry *e)
+static void draw_columns(struct frame *f, struct rect r, const struct columns *c,
+                         const struct entry *e)
 {
     const struct session_row *row = e->row;
-    char system[SYSTEM_TEXT];
     int x = r.x + c->title + c->title_w;
 
     x += draw_size_column(f, r.y, x + GAP, c->size_w, e);
-    x += draw_left_column(l, f, r.y, x + GAP, c->left_w, row);
     if (c->dir_w > 0) {
         frame_text_cut(f, r.y, x + GAP, c->dir_w, STYLE_DIM, path_last(row->cwd));
         x += c->dir_w + GAP;
@@ -293,7 +323,7 @@ static void draw_columns(const struct list *l, struct frame *f, struct rect r,
         x += c->tag_w + GAP;
     }
     if (c->system_w > 0) {
-        frame_text_cut(f, r.y, x + GAP, c->system_w, STYLE_SYSTEM, system_text(row, system));
+        draw_system(f, r.y, x + GAP, c->system_w, row);
         x += c->system_w + GAP;
     }
     if (c->branch_w > 0) {
@@ -352,9 +382,11 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     if (marked)
         frame_puts(f, r.y, r.x + POINTER_W, MARK_W, STYLE_MARK, f->ascii ? "+" : "◆");
     draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
-    draw_title(l, f, draw_kinship(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, i), e);
+    struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
+
+    draw_title(l, f, draw_kinship(l, f, title, i), e);
     if (e->row) {
-        draw_columns(l, f, r, &c, e);
+        draw_columns(f, r, &c, e);
         if (r.h > 1)
             draw_second(l, f, (struct rect){ r.y + 1, r.x + c.title, 1, r.w - c.title - 1 }, e);
     }
