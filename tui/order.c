@@ -170,14 +170,19 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
                 enum sort_kind sort)
 {
     size_t n = 0;
+    int64_t bytes = 0;
 
     if (!order_reserve(o, r->n))
         return false;
-    for (uint32_t i = 0; i < r->n; i++)
-        if (roster_listed(r, i))
-            o->item[n++] =
-                (struct radix_item){ .key = first_key(&r->entry[i], doc_of(titles, i), sort),
-                                     .value = i };
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct entry *e = &r->entry[i];
+
+        if (!roster_listed(r, i))
+            continue;
+        o->item[n++] =
+            (struct radix_item){ .key = first_key(e, doc_of(titles, i), sort), .value = i };
+        bytes += entry_bytes(e);
+    }
     const struct sorting s = { .roster = r, .titles = titles, .item = o->item, .spare = o->spare };
 
     if (sort == SORT_TITLE)
@@ -187,6 +192,7 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
     for (size_t i = 0; i < n; i++)
         o->entry[i] = o->item[i].value;
     o->n = n;
+    o->bytes = bytes;
     return true;
 }
 

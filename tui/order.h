@@ -15,6 +15,7 @@
 struct order {
     uint32_t *entry; /* owned */
     size_t n;
+    int64_t bytes;                   /* of all of them: added up where they lie side by side */
     struct radix_item *item, *spare; /* owned: room to sort in */
     size_t cap;
 };

@@ -11,7 +11,7 @@ enum {
     THOROUGH = 256, /* more than any screen shows */
     /* What asking costs, in turned-down sessions, and how much of it one frame has time for. */
     COST_ASKED = 12,
-    COST_STEP = 12 * 7500,
+    COST_STEP = 12 * 6000,
 };
 
 bool filter_reserve(struct filter *f, size_t n)

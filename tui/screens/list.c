@@ -236,9 +236,7 @@ static void remake(struct list *l, bool quiet, struct effects *fx)
     l->reorder_ms = TIME_NONE;
     if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
         return;
-    l->bytes = 0;
-    for (size_t i = 0; i < l->order.n; i++)
-        l->bytes += entry_bytes(&l->roster.entry[l->order.entry[i]]);
+    l->bytes = l->order.bytes;
     if (l->tree)
         family_arrange(&l->family, &l->roster, l->order.entry, l->order.n);
     else
