@@ -1,5 +1,8 @@
 #include "rewind_trip.h"
 
+typedef enum err_code plan_fn(const struct store *st, const struct session_ref *ref,
+                              struct slice point, struct rewind_plan *out, struct err *e);
+
 /* What the rewind view looks like, how one comes to it and leaves it, and what it says when there is nothing. */
 
 static void from_a_message_its_turn_is_selected(void **state)
@@ -53,6 +56,62 @@ static void modes_that_are_not_there_say_so(void **state)
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "mode: the conversation of this system's sessions cannot go"));
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
+}
+
+/* ---- what a plan has to say ---- */
+
+static plan_fn *plain_plan; /* of the store that is being looked at */
+
+static enum err_code with_notes(const struct store *st, const struct session_ref *ref,
+                                struct slice point, struct rewind_plan *out, struct err *e)
+{
+    static const char *const notes[] = {
+        "this turn ran 2 shell commands: what they changed is not covered",
+        "a copy that was evicted is not covered", "the fork's parent keeps the copies"
+    };
+    enum err_code rc = plain_plan(st, ref, point, out, e);
+
+    for (size_t i = 0; i < 3 && !rc; i++)
+        rc = rewind_plan_note(out, notes[i], e);
+    return rc;
+}
+
+static void all_that_a_plan_says_is_shown_or_counted(void **state)
+{
+    struct trip *t = *state;
+
+    plain_plan = t->s.ops.plan;
+    t->s.ops.plan = with_notes;
+    screen_resize(&t->s, 24, 80);
+    trip_go(t);
+    assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
+    assert_true(screen_has(&t->s, "· a copy that was evicted"));
+    assert_true(screen_has(&t->s, "· the fork's parent keeps"));
+    screen_resize(&t->s, 17, 80);
+    assert_true(screen_has(&t->s, "· this turn ran 2 shell"));
+    assert_true(screen_has(&t->s, "more"));
+}
+
+static void what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    assert_false(screen_has(&t->s, "i at the point"));
+    screen_press(&t->s, "i");
+    assert_true(screen_has(&t->s, "needs no inferring in this system"));
+    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
+
+    plain_plan = t->s.ops.plan;
+    t->s.ops.plan_inferred = with_notes;
+    screen_resize(&t->s, 24, 130);
+    screen_press(&t->s, "i");
+    assert_true(screen_has(&t->s, "at the point itself, dry run: nothing has been changed"));
+    assert_true(screen_has(&t->s, "a copy that was evicted"));
+    assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    assert_true(screen_has(&t->s, "i at the point"));
+    screen_press(&t->s, "i");
+    assert_false(screen_has(&t->s, "at the point itself, dry run"));
 }
 
 /* ---- what it looks like ---- */
@@ -161,6 +220,8 @@ int main(void)
         T(a_session_without_points_says_what_that_means),
         T(a_failure_is_said_where_the_files_would_be),
         T(modes_that_are_not_there_say_so),
+        T(all_that_a_plan_says_is_shown_or_counted),
+        T(what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing),
         T(it_fits_eighty_columns),
         T(turns_say_what_each_of_them_changed),
         T(it_is_straight_at_every_size),

@@ -70,6 +70,7 @@
     X(HUNK_PREV, "previous-hunk", "prev hunk", "to the previous change of the file")               \
     X(MODE, "mode", "mode", "go back with the files, the conversation, or both")                   \
     X(ONLY, "only", "this turn", "take back this turn alone, and keep what came after it")         \
+    X(INFERRED, "inferred", "at the point", "the files as they were at the point, told by edits")  \
     X(APPLY, "apply", "apply", "go back: asks once, then does what is ticked")                     \
     /* everywhere */                                                                               \
     X(ACCEPT, "accept", "choose", "choose what is selected")                                       \

@@ -15,8 +15,8 @@ static const enum action in_transcript[] = {
     ACT_REWIND_AT, ACT_COPY,        ACT_THINKING,    ACT_SUBAGENTS, ACT_MENU,   ACT_NONE,
 };
 static const enum action in_rewind[] = {
-    ACT_TICK, ACT_HUNK, ACT_PANE, ACT_MODE, ACT_APPLY,
-    ACT_UNDO, ACT_REDO, ACT_BACK, ACT_ONLY, ACT_NONE,
+    ACT_TICK, ACT_HUNK, ACT_PANE, ACT_MODE,     ACT_APPLY, ACT_UNDO,
+    ACT_REDO, ACT_BACK, ACT_ONLY, ACT_INFERRED, ACT_NONE,
 };
 static const enum action in_search[] = { ACT_ACCEPT, ACT_SEARCH_NEXT, ACT_SEARCH_PREV, ACT_BACK,
                                          ACT_NONE };

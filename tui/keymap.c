@@ -168,6 +168,7 @@ static const struct {
     { IN_REWIND, BOTH, PLAIN('{'), ACT_HUNK_PREV },
     { IN_REWIND, BOTH, PLAIN('m'), ACT_MODE },
     { IN_REWIND, BOTH, PLAIN('o'), ACT_ONLY },
+    { IN_REWIND, BOTH, PLAIN('i'), ACT_INFERRED },
     { IN_REWIND, BOTH, PLAIN('a'), ACT_APPLY },
     { IN_REWIND, BOTH, PLAIN('u'), ACT_UNDO },
     { IN_REWIND, BOTH, PLAIN('U'), ACT_REDO },

@@ -14,6 +14,8 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
         return "sessions of this system keep no copies of files";
     if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_talk)
         return "the conversation of this system's sessions cannot go back";
+    if (mode == REWIND_INFERRED && !ops->plan_inferred)
+        return "what the files were needs no inferring in this system";
     return NULL;
 }
 
@@ -68,14 +70,17 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
 enum err_code rewind_plan_make(const struct session_ref *ref, struct slice point,
                                enum rewind_mode mode, struct rewind_plan *out, struct err *e)
 {
-    return make(ref, point, mode, ref->store->ops->plan, out, e);
+    const struct store_ops *ops = ref->store->ops;
+
+    return make(ref, point, mode, mode == REWIND_INFERRED ? ops->plan_inferred : ops->plan, out, e);
 }
 
 enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice point,
                                 enum rewind_mode mode, struct rewind_plan *out, struct err *e)
 {
-    if (!ref->store->ops->plan_inferred)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                       "rewind: what the files were needs no inferring in this system");
+    const char *why = rewind_mode_unavailable(ref, REWIND_INFERRED);
+
+    if (why)
+        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why);
     return make(ref, point, mode, ref->store->ops->plan_inferred, out, e);
 }

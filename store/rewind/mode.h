@@ -5,8 +5,16 @@
 #include "store/session.h"
 
 /* What goes back: the files, the conversation, or both as one operation; or the files of one turn alone, whose work is
- * taken out of what came after (store/rewind/only.h). */
-enum rewind_mode { REWIND_CODE, REWIND_CONVERSATION, REWIND_BOTH, REWIND_TURN, REWIND_MODES };
+ * taken out of what came after (store/rewind/only.h); or the files to what they were at the point itself, where the
+ * system's own rule goes back further and that can only be inferred (store_ops.plan_inferred). */
+enum rewind_mode {
+    REWIND_CODE,
+    REWIND_CONVERSATION,
+    REWIND_BOTH,
+    REWIND_TURN,
+    REWIND_INFERRED,
+    REWIND_MODES
+};
 
 /* Why the session's system cannot do that; NULL: it can. Static text. */
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode);

@@ -219,10 +219,10 @@ static enum rewind_wish back(struct rewind_view *v, struct toast *toast)
     return REWIND_VIEW_DONE;
 }
 
-/* What was ticked is ticked by the rules again: another mode is another plan. */
+/* What was ticked is ticked by the rules again: another mode is another plan. Asked for a second time it is left. */
 static void change_mode(struct rewind_view *v, enum rewind_mode mode, struct effects *fx)
 {
-    v->mode = mode;
+    v->mode = mode == v->mode ? REWIND_CODE : mode;
     if (v->pane == PANE_CHANGES)
         v->pane = PANE_FILES;
     rewind_turn_changed(v, fx);
@@ -249,7 +249,8 @@ static enum rewind_wish act(struct rewind_view *v, enum action a, struct toast *
     case ACT_UNDO: take_back(v, DEED_UNDO, fx); break;
     case ACT_REDO: take_back(v, DEED_REDO, fx); break;
     case ACT_MODE: change_mode(v, v->mode < REWIND_BOTH ? v->mode + 1 : REWIND_CODE, fx); break;
-    case ACT_ONLY: change_mode(v, v->mode == REWIND_TURN ? REWIND_CODE : REWIND_TURN, fx); break;
+    case ACT_ONLY: change_mode(v, REWIND_TURN, fx); break;
+    case ACT_INFERRED: change_mode(v, REWIND_INFERRED, fx); break;
     case ACT_REFRESH: rewind_ask_prospect(v, fx); break;
     case ACT_BACK: return back(v, toast);
     default: return REWIND_VIEW_IGNORED;
@@ -346,6 +347,10 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
             return v->undo[0] ? NULL : "nothing was rewound here yet";
         return v->redo[0] ? NULL : "no rewind was taken back here";
     case ACT_ONLY: return v->asked_rewind ? "files are being changed" : NULL;
+    case ACT_INFERRED:
+        if (v->asked_rewind)
+            return "files are being changed";
+        return rewind_mode_unavailable(&v->session->ref[0], REWIND_INFERRED);
     case ACT_MODE:
         if (v->asked_rewind)
             return "files are being changed";

@@ -27,10 +27,12 @@ static void draw_title(const struct rewind_view *v, struct frame *f, struct rect
         [REWIND_CONVERSATION] = "conversation only, dry run: nothing has been changed",
         [REWIND_BOTH] = "files and conversation, dry run: nothing has been changed",
         [REWIND_TURN] = "this turn alone, dry run: nothing has been changed",
+        [REWIND_INFERRED] = "at the point itself, dry run: nothing has been changed",
     };
     static const char *const brief[REWIND_MODES] = { "dry run", "dry run, conversation only",
                                                      "dry run, files and conversation",
-                                                     "dry run, this turn alone" };
+                                                     "dry run, this turn alone",
+                                                     "dry run, at the point itself" };
     char room[64];
     const char *state = v->asked_rewind                             ? changing(v, room, sizeof room)
                         : r.w < (v->mode == REWIND_CODE ? 72 : 110) ? brief[v->mode]

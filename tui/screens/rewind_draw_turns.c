@@ -92,7 +92,7 @@ static const char *moment_of(const struct checkpoint *c)
     return c->kind == CHECKPOINT_COMMIT ? "this commit" : "when this had been answered";
 }
 
-/* What one has to know about a turn before going back to it. */
+/* What one has to know about a turn before going back to it, where its plan says nothing. */
 static enum style about(const struct rewind_view *v, const struct checkpoint *c, char *out,
                         size_t cap)
 {
@@ -103,44 +103,107 @@ static enum style about(const struct rewind_view *v, const struct checkpoint *c,
         snprintf(out, cap, "only what this turn did is taken back; what came after it stays");
     else if (c->why)
         snprintf(out, cap, "cannot be restored: %s", c->why);
-    else if (rewind_is_current(v) && v->prospect->plan.notes > 0)
-        snprintf(out, cap, "%s", v->prospect->plan.note[0]);
     else if (c->shell)
         snprintf(out, cap,
                  "commands ran in this turn: what they changed in other files is not covered");
     else
         snprintf(out, cap, "going back to %s", moment_of(c));
-    if (v->mode == REWIND_CONVERSATION)
-        return STYLE_DIM;
-    return c->why || c->shell || (rewind_is_current(v) && v->prospect->plan.notes > 0) ? STYLE_WARN
-                                                                                       : STYLE_DIM;
+    return v->mode != REWIND_CONVERSATION && (c->why || c->shell) ? STYLE_WARN : STYLE_DIM;
+}
+
+/* What the plan has to say, note by note; 0 where the turn itself is spoken of. */
+static size_t notes_of(const struct rewind_view *v, const struct checkpoint *c)
+{
+    bool of_plan = v->mode != REWIND_CONVERSATION && v->mode != REWIND_TURN && !c->why;
+
+    return of_plan && rewind_is_current(v) ? v->prospect->plan.notes : 0;
+}
+
+enum { BULLET_W = 2 };
+
+static int notes_lines(const struct rewind_view *v, size_t n, int w)
+{
+    int lines = 0;
+
+    for (size_t i = 0; i < n; i++)
+        lines +=
+            rewind_words_lines(rewind_text(v->prospect->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
+    return lines;
+}
+
+/* As many as there is room for, and how many there are more. */
+static void draw_notes(const struct rewind_view *v, struct frame *f, struct rect in, size_t n)
+{
+    char text[48];
+
+    if (n > 1) { /* each behind a sign: where one ends, the next begins */
+        in.x += BULLET_W;
+        in.w -= BULLET_W;
+    }
+    for (size_t i = 0; i < n && in.h > 0; i++) {
+        struct slice note = rewind_text(v->prospect->plan.note[i]);
+        size_t behind = n - i - 1;
+        int need = rewind_words_lines(note, in.w), room = in.h - (behind > 0);
+
+        if (i > 0 && need > room) {
+            snprintf(text, sizeof text, "and %zu more", behind + 1);
+            frame_puts(f, in.y, in.x, in.w, STYLE_WARN, text);
+            return;
+        }
+        int used = rewind_put_words(f, (struct rect){ in.y, in.x, room > 0 ? room : 1, in.w },
+                                    STYLE_WARN, note);
+
+        if (n > 1)
+            frame_puts(f, in.y, in.x - BULLET_W, 1, STYLE_WARN, f->ascii ? "-" : "·");
+        in.y += used;
+        in.h -= used;
+    }
+}
+
+enum { ABOUT_H = 3 };
+
+int rewind_note_height(const struct rewind_view *v, int w)
+{
+    const struct checkpoint *c = rewind_turn(v);
+    size_t n = c ? notes_of(v, c) : 0;
+    bool counted = c && c->counted && w < LINES_FROM_W;
+
+    /* The line above, one of the prompt, what is counted, and the notes. */
+    return n ? 2 + counted + notes_lines(v, n, w - 3) : 0;
 }
 
 /* Below all turns: the selected one in full, as far as there is room, and what one has to know about it. */
 void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect r)
 {
-    enum { ABOUT_H = 3 };
     const struct checkpoint *c = rewind_turn(v);
     struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 3 };
     char text[300];
 
     if (r.h == 0 || !c)
         return;
+    size_t notes = notes_of(v, c);
+    bool counted = c->counted && r.w < LINES_FROM_W;
+    int below = notes ? notes_lines(v, notes, in.w) + counted : ABOUT_H;
+    int above = in.h - (below > ABOUT_H ? below : ABOUT_H);
     for (int x = r.x + 1; x < r.x + r.w; x++)
         frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
     if (in.h > ABOUT_H) {
-        int used = rewind_put_words(f, (struct rect){ in.y, in.x, in.h - ABOUT_H, in.w },
+        int used = rewind_put_words(f, (struct rect){ in.y, in.x, above > 1 ? above : 1, in.w },
                                     STYLE_PROMPT, c->prompt);
 
         in.y += used;
         in.h -= used;
     }
-    if (c->counted && in.h > 1 && r.w < LINES_FROM_W) {
+    if (counted && in.h > 1) {
         snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
                  c->files == 1 ? "" : "s", c->insertions, c->deletions);
         rewind_put_words(f, in, STYLE_DIM, rewind_text(text));
         in.y++;
         in.h--;
+    }
+    if (notes) {
+        draw_notes(v, f, in, notes);
+        return;
     }
     enum style style = about(v, c, text, sizeof text);
 

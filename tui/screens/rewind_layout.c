@@ -7,12 +7,13 @@ static int clamp(int n, int low, int high)
     return n < low ? low : n > high ? high : n;
 }
 
-static void split_left(struct rewind_layout *l, struct rect r)
+/* Below the turns what there is to say of the selected one: of that all, as far as the turns keep their half. */
+static void split_left(struct rewind_layout *l, const struct rewind_view *v, struct rect r)
 {
     l->turns = r;
     if (r.h < NOTE_FROM_H)
         return;
-    int h = clamp(r.h / 4 + 1, 4, 10);
+    int usual = clamp(r.h / 4 + 1, 4, 10), h = clamp(rewind_note_height(v, r.w), usual, r.h / 2);
 
     l->turns.h = r.h - h;
     l->note = (struct rect){ r.y + l->turns.h, r.x, h, r.w };
@@ -23,7 +24,7 @@ static void split_right(struct rewind_layout *l, const struct rewind_view *v, st
 {
     int rows = (int)(v->rows < 1000 ? v->rows : 1000) + (v->unchanged > 0);
 
-    if (v->mode != REWIND_CODE && r.h > 4) {
+    if ((v->mode == REWIND_CONVERSATION || v->mode == REWIND_BOTH) && r.h > 4) {
         l->talk = (struct rect){ r.y, r.x, 1, r.w };
         r.y++;
         r.h--;
@@ -43,13 +44,13 @@ struct rewind_layout rewind_layout(const struct rewind_view *v, int h, int w)
 
     if (w < SPLIT_W) { /* one side at a time */
         if (v->pane == PANE_TURNS)
-            split_left(&l, body);
+            split_left(&l, v, body);
         else
             split_right(&l, v, body);
         return l;
     }
     l.edge = clamp(w * 2 / 5, LEFT_MIN, LEFT_MAX);
-    split_left(&l, (struct rect){ body.y, 0, body.h, l.edge });
+    split_left(&l, v, (struct rect){ body.y, 0, body.h, l.edge });
     split_right(&l, v, (struct rect){ body.y, l.edge + 1, body.h, w - l.edge - 1 });
     return l;
 }

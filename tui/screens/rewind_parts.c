@@ -13,6 +13,22 @@ int rewind_put_right(struct frame *f, int y, int end, enum style style, const ch
     return x;
 }
 
+int rewind_words_lines(struct slice text, int w)
+{
+    struct sheet s = { 0 };
+    struct flow flow = { .sheet = &s, .width = w - 1, .mode = FLOW_WORDS };
+
+    if (w < 4)
+        return 0;
+    flow_begin(&flow);
+    flow_text(&flow, STYLE_TEXT, text);
+    flow_end(&flow);
+    int lines = (int)s.n;
+
+    sheet_fini(&s);
+    return lines;
+}
+
 int rewind_put_words(struct frame *f, struct rect r, enum style style, struct slice text)
 {
     struct sheet s = { 0 };
