@@ -270,6 +270,88 @@ static void a_conversation_is_taken_back_only_under_its_lock(void **state)
     wide_remove(p);
 }
 
+static void write_on(void *arg)
+{
+    struct place *p = arg;
+    char path[4096];
+    int fd = open(folder_path(&p->folder, "out/log", path), O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    assert_int_equal(write(fd, "three\n", 6), 6);
+    close(fd);
+}
+
+/* The decision fails, and meanwhile somebody wrote to the conversation that was cut: it stays as it is, its old end is in
+ * the record alone, and the files are as they were. */
+static void a_conversation_that_went_on_goes_back_alone(void **state)
+{
+    (void)state;
+    for (int marks = 0; marks < 2; marks++) {
+        struct place *p = wide_place(true);
+        struct rewind_records list;
+
+        moment_arm(&(struct moment){
+            .call = "renameat", .name = "intent", .error = EIO, .then = write_on, .arg = p });
+        if (marks) /* nor can the record be ended at once */
+            moment_also(&(struct moment){ .call = "renameat", .name = "commit", .error = EIO });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(moment_came());
+        assert_non_null(strstr(p->e.text, "unfinished"));
+        if (marks)
+            recover(p);
+        assert_true(folder_is(&p->folder, "out/log", "one\nthree\n"));
+        assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+        assert_true(wide_is_clean(p));
+        assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+        assert_int_equal(list.n, 1);
+        assert_true(list.record[0].stays);
+        assert_int_equal(list.record[0].restored, 0);
+        rewind_records_fini(&list);
+        wide_remove(p);
+    }
+}
+
+struct holder {
+    struct place *p;
+    int fd;
+};
+
+static void hold_open(void *arg)
+{
+    struct holder *h = arg;
+    char path[4096];
+
+    h->fd = open(folder_path(&h->p->folder, "out/log", path), O_WRONLY | O_CLOEXEC);
+}
+
+/* A program has it open: the next start tries again, and until then nothing of it can be undone. */
+static void a_conversation_that_is_open_is_taken_back_later(void **state)
+{
+    struct place *p = wide_place(true);
+    char *old = wide_image(p);
+    struct holder holder = { .p = p };
+    struct rewind_plan plan;
+    struct rewind_records list;
+    size_t recovered;
+
+    (void)state;
+    moment_arm(&(struct moment){
+        .call = "renameat", .name = "intent", .error = EIO, .then = hold_open, .arg = &holder });
+    assert_int_equal(apply(p), ERR_IO);
+    assert_true(moment_came());
+    assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+    assert_int_equal(list.n, 1);
+    assert_true(list.record[0].interrupted);
+    assert_int_equal(list.record[0].restored, 0);
+    assert_int_equal(rewind_undo_plan(&p->env, list.record[0].id, &plan, NULL), ERR_LOCKED);
+    assert_int_equal(rewind_undo_plan(&p->env, NULL, &plan, NULL), ERR_NOT_FOUND);
+    rewind_records_fini(&list);
+    close(holder.fd);
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
+    assert_true(wide_is(p, old));
+    free(old);
+    wide_remove(p);
+}
+
 /* The size of a record is only told. */
 static void a_record_whose_size_is_unknown_is_listed(void **state)
 {
@@ -359,6 +441,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_swept_is_not_called_recovered),
         cmocka_unit_test(the_first_that_cannot_be_finished_ends_it),
         cmocka_unit_test(a_conversation_is_taken_back_only_under_its_lock),
+        cmocka_unit_test(a_conversation_that_went_on_goes_back_alone),
+        cmocka_unit_test(a_conversation_that_is_open_is_taken_back_later),
         cmocka_unit_test(a_record_whose_size_is_unknown_is_listed),
         cmocka_unit_test(two_failures_at_once_are_one),
         CASE(a_root_that_cannot_be_opened_stops_it),
