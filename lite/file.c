@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/time.h"
+
 enum {
     OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
     READ_ALL_STEP = 4096, /* for files that say they are empty, as those in /proc do */
@@ -40,12 +42,7 @@ static enum err_code refuse(const char *name, bool follow, struct err *e)
     return err_sys(e, name, "open");
 }
 
-static int64_t time_ns(struct timespec t)
-{
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static struct file_id id_of(const struct stat *st)
+struct file_id file_id_of(const struct stat *st)
 {
     return (struct file_id){ .dev = st->st_dev,
                              .ino = st->st_ino,
@@ -69,7 +66,7 @@ enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file
     } else if (!S_ISREG(st.st_mode)) {
         rc = err_set(e, ERR_UNSAFE, name, "open: is not a regular file");
     } else {
-        *out = (struct file){ .fd = fd, .id = id_of(&st), .mode = st.st_mode };
+        *out = (struct file){ .fd = fd, .id = file_id_of(&st), .mode = st.st_mode };
         return ERR_OK;
     }
     close(fd);

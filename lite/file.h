@@ -18,6 +18,9 @@ struct file_id {
     int64_t ctime_ns;
 };
 
+struct stat;
+struct file_id file_id_of(const struct stat *st);
+
 struct file {
     int fd; /* -1 when closed */
     struct file_id id;

@@ -182,3 +182,21 @@ void time_format(int64_t ms, char out[TIME_TEXT])
     snprintf(out + n, TIME_TEXT - (size_t)n, "%02d:%02d:%02d.%03dZ", clock / HOUR_MS,
              clock / MINUTE_MS % 60, clock / 1000 % 60, clock % 1000);
 }
+
+/* Seconds whose nanoseconds fit, with room for a difference. */
+static const int64_t least_second = INT64_C(-4000000000), most_second = INT64_MAX / 1000000000 - 1;
+
+int64_t time_ns(struct timespec t)
+{
+    int64_t second = t.tv_sec;
+
+    second = second < least_second ? least_second : second > most_second ? most_second : second;
+    return second * 1000000000 + t.tv_nsec;
+}
+
+int64_t time_ns_of_ms(int64_t ms)
+{
+    if (ms < least_second * 1000)
+        ms = least_second * 1000;
+    return (ms > most_second * 1000 ? most_second * 1000 : ms) * 1000000;
+}

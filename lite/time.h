@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "lite/slice.h"
 
@@ -17,5 +18,10 @@ bool time_parse(struct slice text, int64_t *ms);
 /* "2026-03-01T10:00:02.000Z"; out needs TIME_TEXT bytes. */
 enum { TIME_TEXT = 32 };
 void time_format(int64_t ms, char out[TIME_TEXT]);
+
+/* What a file system or clock tells, as nanoseconds since the epoch. Times before 1843 or after 2262 are told as these:
+ * any two may be subtracted. */
+int64_t time_ns(struct timespec t);
+int64_t time_ns_of_ms(int64_t ms);
 
 #endif

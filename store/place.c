@@ -6,15 +6,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/time.h"
+
 int64_t place_mtime(const struct stat *st)
 {
-    return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+    return time_ns(st->st_mtim);
 }
 
 bool place_mtime_put(int fd, int64_t ns)
 {
     struct timespec t[2] = { { .tv_nsec = UTIME_OMIT },
                              { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 } };
+
+    if (t[1].tv_nsec < 0) { /* before the epoch */
+        t[1].tv_sec--;
+        t[1].tv_nsec += 1000000000;
+    }
 
     return ns == MTIME_NOW || futimens(fd, t) == 0 ||
            (errno != EIO && errno != ENOSPC && errno != EDQUOT && errno != EROFS);

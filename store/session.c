@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "lite/time.h"
 #include "lite/window.h"
 
 int64_t session_modified_ms(const struct file_id *file)
@@ -13,14 +14,17 @@ int64_t session_modified_ms(const struct file_id *file)
         ns += 1000000000;
     }
     /* In doubles, as the vendor's runtime does it: the last bits decide some roundings. */
-    return (int64_t)((double)second * 1e3 + (double)ns / 1e6 + 0.5);
+    double ms = (double)second * 1e3 + (double)ns / 1e6 + 0.5;
+    int64_t whole = (int64_t)ms;
+
+    return whole > ms ? whole - 1 : whole; /* down, before the epoch too */
 }
 
 int64_t session_recent_ns(const struct session_ref *ref)
 {
     int64_t ms = ref->recent_ms ? ref->recent_ms : session_modified_ms(&ref->file);
 
-    return ms * 1000000 + ref->recent_ns;
+    return time_ns_of_ms(ms) + ref->recent_ns;
 }
 
 bool session_wants_title(const struct session_row *row)

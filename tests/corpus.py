@@ -55,6 +55,7 @@ def check_session(program, answer):
     bundle = program.json('restore', sid)
     program.same(f'{sid}: restore', bundle['sessionId'], sid)
     program.need(bundle['command'], f'{sid}: restore without a command')
+    program.need(os.path.isdir(bundle['commandCwd']), f'{sid}: nowhere to run it')
 
 
 def check_text(program, answers):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Twenty ways in which text tries to act on a terminal, in every place where text comes from a file or a person.
+"""SAFETY 36: twenty ways in which text tries to act on a terminal, in every place where text comes from a file or a person.
 
 usage: hostile.py PROGRAM
 

@@ -35,7 +35,7 @@ def limited(which, amount):
 
 
 def few_descriptors(program, folder):
-    """A listing keeps a descriptor a thread, not one a session; the vendor's lister loses thousands here."""
+    """SAFETY 28: a listing keeps a descriptor a thread, not one a session; the vendor's lister loses thousands here."""
     for i in range(10000):
         put(f'{folder}/{SID % (i, 1)}.jsonl', session(f'prompt {i}'))
     run = program.run('list', '--all', '--json', preexec_fn=limited(resource.RLIMIT_NOFILE, 64))
@@ -46,7 +46,7 @@ def few_descriptors(program, folder):
 
 
 def little_memory(program, folder):
-    """A line of 100 MB and a gigabyte of transcript within 64 MB of address space."""
+    """SAFETY 29: a line of 100 MB and a gigabyte of transcript within 64 MB of address space."""
     sid = SID % (1, 2)
     put(f'{folder}/{sid}.jsonl', session('long line', 100_000_000))
     with open(f'{folder}/{SID % (2, 2)}.jsonl', 'w', encoding='utf-8') as f:
@@ -65,7 +65,7 @@ def little_memory(program, folder):
 
 
 def no_files(program, top, folder):
-    """What is named like a transcript and is none: nothing hangs, nothing is followed, the rest is listed."""
+    """SAFETY 30: what is named like a transcript and is none: nothing hangs, nothing is followed, the rest is listed."""
     put(f'{folder}/{SID % (1, 3)}.jsonl', session('the only real one'))
     os.mkfifo(f'{folder}/{SID % (2, 3)}.jsonl')
     os.mkdir(f'{folder}/{SID % (3, 3)}.jsonl')
@@ -97,7 +97,7 @@ def run_as_nobody(program, args):
 
 
 def no_rights(program, top, folder):
-    """A store that may only be read, and parts of it not even that. Root may do everything: it becomes nobody."""
+    """SAFETY 30, 40: a store that may only be read, and parts of it not even that. Root may do everything: it becomes nobody."""
     put(f'{folder}/{SID % (1, 4)}.jsonl', session('readable'))
     put(f'{folder}/{SID % (2, 4)}.jsonl', session('secret'))
     os.makedirs(f'{top}/projects/-closed')
@@ -125,6 +125,61 @@ def no_rights(program, top, folder):
             os.chmod(path, 0o755)
 
 
+def odd_clocks(program, folder):
+    """SAFETY 38: times from before the epoch to after the last year; the order is that of the numbers, and stays."""
+    times = [-86400, 0, 1, 1767225600, 2208988800, 4102444800, 9223372034]
+    stamps = ['2040-01-01T00:00:00Z', '9999-12-31T23:59:59.999Z', '0001-01-01T00:00:00Z', '1969-12-31T23:59:59Z', 'soon',
+              '+275760-09-13T00:00:00.000Z', '2026-13-45T99:99:99Z']
+    for i, seconds in enumerate(times):
+        path = f'{folder}/{SID % (i, 6)}.jsonl'
+        put(path, session(f'clock {i}').replace('2026-01-01T00:00:00.000Z', stamps[i]))
+        os.utime(path, (seconds, seconds))
+    rows = program.json('list', '--all')
+    program.same('clocks: in order', [r['summary'] for r in rows], [f'clock {i}' for i in reversed(range(len(times)))])
+    program.same('clocks: times', [r['lastModified'] for r in rows], [1000 * t for t in reversed(times)])
+    program.same('clocks: and again', program.json('list', '--all'), rows)
+    for sort in 'recent', 'created', 'size', 'title':
+        program.same(f'clocks: by {sort}', len(program.json('list', '--all', '--sort', sort)), len(times))
+    said = program.text('list', '--all')
+    program.need(not any(line.split()[0].startswith('-') for line in said.splitlines()), f'clocks: an age below none: {said}')
+    program.same('clocks: before the epoch', len(program.json('list', '--all', '--before', '1970-01-01')), 1)
+    program.text('sweep', '--all', '--older-than', '30d')
+    for i in range(len(times)):
+        program.text('info', SID % (i, 6))
+        os.unlink(f'{folder}/{SID % (i, 6)}.jsonl')
+
+
+SHRINK = """
+import os, sys
+fd = os.open(sys.argv[1], os.O_RDWR)
+size = os.fstat(fd).st_size
+body = os.pread(fd, size, 0)
+print('ready', flush=True)
+for i in range(1 << 30):
+    os.ftruncate(fd, i * 7919 % size)
+    os.pwrite(fd, body, 0)
+"""
+
+
+def truncated(program, folder):
+    """SAFETY 26: a file that shrinks and grows while it is read. Short answers are fine, signals and broken ones are not."""
+    path = f'{folder}/{SID % (1, 7)}.jsonl'
+    put(path, session('shrinking', 3_000_000))
+    writer = subprocess.Popen([sys.executable, '-c', SHRINK, path], stdout=subprocess.PIPE)
+    try:
+        writer.stdout.readline()
+        for _ in range(25):
+            for command in ('list', '--all'), ('info', SID % (1, 7)), ('messages', SID % (1, 7)), ('restore', SID % (1, 7)), ('doctor',):
+                run = program.run(*command, '--json')
+                program.need(run.returncode in (0, 1, 3, 4, 5), f'truncated: {command}: exit {run.returncode}: {run.stderr}')
+                program.need(run.returncode != 0 or json.loads(run.stdout) is not None, f'truncated: {command}: {run.stdout[:100]}')
+    finally:
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
+    os.unlink(path)
+
+
 def closed_pipe(program, folder):
     """A reader that has seen enough ends it quietly."""
     for i in range(2000):
@@ -138,7 +193,7 @@ def closed_pipe(program, folder):
 def main():
     with tempfile.TemporaryDirectory() as top:
         program = Program(sys.argv[1], top, {'CLAUDE_CONFIG_DIR': top})
-        for i, part in enumerate((few_descriptors, little_memory, no_files, no_rights, closed_pipe)):
+        for i, part in enumerate((few_descriptors, little_memory, no_files, no_rights, closed_pipe, odd_clocks, truncated)):
             if SANITIZED and part is little_memory:
                 continue  # the sanitizers reserve terabytes of address space
             folder = f'{top}/projects/-w{i}'
@@ -148,7 +203,7 @@ def main():
             else:
                 part(program, folder)
             subprocess.run(['rm', '-rf', f'{top}/projects'], check=True)
-        program.finish(20)
+        program.finish(60)
 
 
 main()

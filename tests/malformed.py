@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Transcripts with everything wrong that a disk, a crash or an enemy can do to them.
+"""Transcripts with everything wrong that a disk, a crash or an enemy can do to them (SAFETY 17, 21 to 25).
 
 usage: malformed.py PROGRAM
 

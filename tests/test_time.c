@@ -185,6 +185,20 @@ static void years_beyond_four_digits_are_printed_with_a_sign(void **state)
     assert_string_equal(text, "0000-01-01T00:00:00.000Z");
 }
 
+static void times_that_no_nanosecond_reaches_are_held_at_the_ends(void **state)
+{
+    int64_t first = time_ns((struct timespec){ INT64_MIN, 0 }),
+            last = time_ns((struct timespec){ INT64_MAX, 999999999 });
+
+    (void)state;
+    assert_int_equal(time_ns((struct timespec){ -1, 999000000 }), -1000000);
+    assert_int_equal(time_ns_of_ms(-1), -1000000);
+    assert_true(first < 0 && last > 0 && last - time_ns((struct timespec){ 1, 0 }) > 0);
+    assert_true(time_ns((struct timespec){ INT64_C(1800000000), 0 }) - first > 0);
+    assert_int_equal(time_ns_of_ms(INT64_MIN), first);
+    assert_int_equal(time_ns_of_ms(INT64_MAX), last - 999999999);
+}
+
 static void the_ends_of_the_type_fit_the_text(void **state)
 {
     (void)state;
@@ -207,6 +221,7 @@ int main(void)
         cmocka_unit_test(a_day_the_month_lacks_runs_over),
         cmocka_unit_test(what_is_no_time_is_refused_and_leaves_the_answer_alone),
         cmocka_unit_test(years_beyond_four_digits_are_printed_with_a_sign),
+        cmocka_unit_test(times_that_no_nanosecond_reaches_are_held_at_the_ends),
         cmocka_unit_test(the_ends_of_the_type_fit_the_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" OR REPRISE_SANITIZE)
         script(places hostile places.py $<TARGET_FILE:reprise>)
     endif()
     script(hostile_screen hostile hostile_screen.py $<TARGET_FILE:reprise>)
+    script(terminal hostile terminal.py $<TARGET_FILE:reprise>)
     script(limits hostile limits.py $<TARGET_FILE:reprise>
         $<IF:$<BOOL:${REPRISE_SANITIZE}>,sanitized,plain>)
 endif()

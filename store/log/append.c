@@ -9,26 +9,13 @@
 #include <unistd.h>
 
 #include "lite/buf.h"
+#include "lite/time.h"
 #include "store/disk.h"
 #include "store/log/lease.h"
 #include "store/place.h"
 
 /* A fresh tail without newline may be a writer in the middle of its line: looked at once more after this. */
 enum { FRESH_MS = 200 };
-
-static int64_t timespec_ns(struct timespec t)
-{
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-static struct file_id id_of(const struct stat *st)
-{
-    return (struct file_id){ .dev = st->st_dev,
-                             .ino = st->st_ino,
-                             .size = st->st_size,
-                             .mtime_ns = timespec_ns(st->st_mtim),
-                             .ctime_ns = timespec_ns(st->st_ctim) };
-}
 
 static enum err_code log_open(const char *path, unsigned flags, int *fd, struct file_id *id,
                               struct err *e)
@@ -50,7 +37,7 @@ static enum err_code log_open(const char *path, unsigned flags, int *fd, struct 
         close(*fd);
         return rc;
     }
-    *id = id_of(&st);
+    *id = file_id_of(&st);
     return ERR_OK;
 }
 
@@ -75,7 +62,7 @@ static enum err_code torn_after_a_moment(int fd, const char *path, bool *torn, s
 
     if (rc || !*torn || clock_gettime(CLOCK_REALTIME, &now))
         return rc;
-    int64_t age = timespec_ns(now) - timespec_ns(st.st_mtim);
+    int64_t age = time_ns(now) - time_ns(st.st_mtim);
 
     if (age < 0 || age > FRESH_MS * (int64_t)1000000)
         return ERR_OK;

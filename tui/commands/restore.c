@@ -55,8 +55,8 @@ static void command(struct jsonout *j, char *const *argv)
     jsonout_close(j, ']');
 }
 
-static enum err_code write_json(const struct restore *r, const char *system, char *const *argv,
-                                struct out *out, struct err *e)
+static enum err_code write_json(const struct restore *r, const char *system,
+                                const struct resume *resume, struct out *out, struct err *e)
 {
     struct jsonout j;
 
@@ -75,8 +75,8 @@ static enum err_code write_json(const struct restore *r, const char *system, cha
     values(&j, "invokedSkills", r->skills_json, r->skills);
     values(&j, "contentReplacements", r->replacements_json, r->replacements);
     values(&j, "fileHistory", r->file_history_json, r->file_history);
-    command(&j, argv);
-    jsonout_member(&j, "commandCwd", r->command_cwd);
+    command(&j, resume->argv);
+    jsonout_member(&j, "commandCwd", (struct slice){ resume->dir, strlen(resume->dir) });
     jsonout_close(&j, '}');
     if (j.rc)
         return err_set(e, j.rc, "", "write the answer: out of memory");
@@ -102,8 +102,8 @@ static enum err_code answer(struct invocation *in, const struct session_ref *ref
     char *none[] = { NULL };
     struct config config;
     struct resume resume;
-    struct slice cwd = r->command_cwd.n ? r->command_cwd : r->cwd;
-    const char *dir = cwd.n ? arena_copy(a, cwd).p : in->world->env.cwd;
+    /* Where nothing of the session's is left to go to: here, as the picker offers it. */
+    const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
     enum err_code rc = dir ? configured(in, &config, e)
                            : err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
 
@@ -116,7 +116,7 @@ static enum err_code answer(struct invocation *in, const struct session_ref *ref
         rc = ERR_OK;
     }
     if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
-        rc = write_json(r, ref->store->ops->name, resume.argv, &in->out, e);
+        rc = write_json(r, ref->store->ops->name, &resume, &in->out, e);
     else if (rc == ERR_OK)
         rc = write_text(r, &resume, &in->out, e);
     config_fini(&config);

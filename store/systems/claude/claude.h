@@ -49,8 +49,6 @@ int64_t claude_retention(const char *config);
 /* live.c: what its agents look like; config is to be filled in. */
 extern const struct agents_of claude_agents;
 
-struct file_id claude_file_id(const struct stat *sb);
-
 /* The members of claude_ops, one file each. */
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
                                session_ref_fn *fn, void *arg, struct err *e);

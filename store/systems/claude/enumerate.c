@@ -50,17 +50,6 @@ static bool worth_a_row(const struct stat *sb)
     return S_ISREG(sb->st_mode) ? sb->st_size > 0 : !S_ISDIR(sb->st_mode);
 }
 
-struct file_id claude_file_id(const struct stat *sb)
-{
-    return (struct file_id){
-        .dev = sb->st_dev,
-        .ino = sb->st_ino,
-        .size = sb->st_size,
-        .mtime_ns = (int64_t)sb->st_mtim.tv_sec * 1000000000 + sb->st_mtim.tv_nsec,
-        .ctime_ns = (int64_t)sb->st_ctim.tv_sec * 1000000000 + sb->st_ctim.tv_nsec,
-    };
-}
-
 /* ---- names ---- */
 
 static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
@@ -131,7 +120,7 @@ static void *look_at(void *arg)
         entry->there =
             fd >= 0 && fstatat(fd, entry->name, &sb, AT_SYMLINK_NOFOLLOW) == 0 && worth_a_row(&sb);
         if (entry->there)
-            entry->file = claude_file_id(&sb);
+            entry->file = file_id_of(&sb);
     }
     if (fd >= 0)
         close(fd);

@@ -26,7 +26,7 @@ static bool has_session(const struct claude *c, struct slice folder, struct slic
         .id = arena_copy(a, id),
         .path = { path, n - 1 },
         .folder = arena_copy(a, folder),
-        .file = claude_file_id(&sb),
+        .file = file_id_of(&sb),
     };
     *ok = ref->id.p && ref->folder.p;
     return *ok;
@@ -94,7 +94,7 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
     if (!folder.p || !id.p)
         return err_set(e, ERR_NOMEM, path.p, "open session");
     *ref = (struct session_ref){
-        .store = st, .id = id, .path = file, .folder = folder, .file = claude_file_id(&sb)
+        .store = st, .id = id, .path = file, .folder = folder, .file = file_id_of(&sb)
     };
     return ERR_OK;
 }

@@ -79,7 +79,7 @@ static struct file_id file_of(const struct catalog_session *s)
         p = s->n ? &s->point[s->n - 1] : NULL;
     if (p) {
         memcpy(&id.ino, p->tree.id, sizeof id.ino);
-        id.mtime_ns = p->time_ms == TIME_NONE ? 0 : p->time_ms * 1000000;
+        id.mtime_ns = p->time_ms == TIME_NONE ? 0 : time_ns_of_ms(p->time_ms);
     }
     return id;
 }

@@ -60,8 +60,7 @@ static bool is_still(const char *dir, const char *name, const struct file_id *id
 
     snprintf(path, sizeof path, "%s/%s", dir, name);
     return lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == id->ino &&
-           st.st_size == id->size &&
-           (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec == id->mtime_ns;
+           st.st_size == id->size && time_ns(st.st_mtim) == id->mtime_ns;
 }
 
 enum err_code state_change(const struct entire *x, const struct entire_state *state,

@@ -35,17 +35,6 @@ bool exathena_in_scope(const struct exathena *x, const struct scope *scope)
     return false;
 }
 
-static struct file_id id_of(const struct stat *sb)
-{
-    return (struct file_id){
-        .dev = sb->st_dev,
-        .ino = sb->st_ino,
-        .size = sb->st_size,
-        .mtime_ns = (int64_t)sb->st_mtim.tv_sec * 1000000000 + sb->st_mtim.tv_nsec,
-        .ctime_ns = (int64_t)sb->st_ctim.tv_sec * 1000000000 + sb->st_ctim.tv_nsec,
-    };
-}
-
 /* The session id in a log's name. */
 static bool name_id(const char *name, struct slice *id)
 {
@@ -71,7 +60,7 @@ static enum err_code visit(const struct exathena *x, int dir, const char *name, 
         !(ref.path.p = buf_cstr(path)))
         return ERR_NOMEM;
     ref.path.n = path->n;
-    ref.file = id_of(&sb);
+    ref.file = file_id_of(&sb);
     *more = fn(&ref, arg);
     return ERR_OK;
 }
@@ -110,7 +99,7 @@ static enum err_code fill(const struct store *st, const char *path, struct slice
                                  .id = arena_copy(a, id),
                                  .path = { path, strlen(path) },
                                  .folder = SLICE(""),
-                                 .file = id_of(&sb) };
+                                 .file = file_id_of(&sb) };
     return ref->id.p ? ERR_OK : err_set(e, ERR_NOMEM, path, "find session: out of memory");
 }
 

@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "lite/time.h"
 #include "store/log/lease.h"
 #include "store/systems/exathena/exathena.h"
 
@@ -45,11 +46,6 @@ enum err_code exathena_parts(const struct store *st, const struct session_ref *r
  * a moment ago is looked at again after this. */
 enum { FLUSH_MS = 300 };
 
-static int64_t mtime_ns(const struct stat *sb)
-{
-    return (int64_t)sb->st_mtim.tv_sec * 1000000000 + sb->st_mtim.tv_nsec;
-}
-
 static bool keeps_growing(const char *path)
 {
     struct stat before, after;
@@ -57,14 +53,14 @@ static bool keeps_growing(const char *path)
 
     if (stat(path, &before) || clock_gettime(CLOCK_REALTIME, &now))
         return false;
-    int64_t age = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec - mtime_ns(&before);
+    int64_t age = time_ns(now) - time_ns(before.st_mtim);
     int64_t nap = FLUSH_MS * INT64_C(1000000) - age;
 
     if (age < 0 || nap <= 0)
         return false;
     nanosleep(&(struct timespec){ .tv_nsec = (long)nap }, NULL);
     return stat(path, &after) == 0 &&
-           (after.st_size != before.st_size || mtime_ns(&after) != mtime_ns(&before));
+           (after.st_size != before.st_size || time_ns(after.st_mtim) != time_ns(before.st_mtim));
 }
 
 enum err_code exathena_live(const struct store *st, const struct session_ref *ref, struct live *out,

@@ -64,17 +64,6 @@ struct looking {
     bool whole;              /* all of the metadata is wanted, not the time alone */
 };
 
-static struct file_id id_of(const struct stat *sb)
-{
-    return (struct file_id){
-        .dev = sb->st_dev,
-        .ino = sb->st_ino,
-        .size = sb->st_size,
-        .mtime_ns = place_mtime(sb),
-        .ctime_ns = (int64_t)sb->st_ctim.tv_sec * 1000000000 + sb->st_ctim.tv_nsec,
-    };
-}
-
 /* The file that a reader wants; false: none of them is there. */
 static bool choose_file(const struct looking *l, const char **file, struct stat *sb)
 {
@@ -147,16 +136,19 @@ static enum err_code look(const struct looking *l, struct goat_metadata *m, stru
 
     if (!path)
         return ERR_NOMEM;
-    int64_t when = recent(l, m, file, &sb);
+    int64_t when = recent(l, m, file, &sb), rest = when % 1000000;
+
+    if (rest < 0)
+        rest += 1000000;
 
     *ref = (struct session_ref){
         .store = l->store,
         .id = arena_copy(l->texts, l->id),
         .path = { path, strlen(path) },
         .folder = arena_copy(l->texts, l->folder),
-        .file = id_of(&sb),
-        .recent_ms = when / 1000000,
-        .recent_ns = (uint32_t)(when % 1000000),
+        .file = file_id_of(&sb),
+        .recent_ms = (when - rest) / 1000000,
+        .recent_ns = (uint32_t)rest,
     };
     if (strcmp(file, GOAT_METADATA) == 0)
         ref->file.size = 0; /* there is no conversation */
