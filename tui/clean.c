@@ -1,6 +1,7 @@
 #include "tui/clean.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "lite/utf8.h"
 #include "tui/width.h"
@@ -219,4 +220,19 @@ enum err_code clean_add(struct buf *out, struct slice text)
             return rc;
     }
     return ERR_OK;
+}
+
+size_t clean_noise(struct slice text, size_t at)
+{
+    size_t end = at + 2;
+
+    if (at >= text.n)
+        return 0;
+    if (text.p[at] == '\r')
+        return at + 1 < text.n && text.p[at + 1] == '\n' ? 1 : 0;
+    if (text.p[at] != '\x1b' || text.n - at < 3 || text.p[at + 1] != '[')
+        return 0;
+    while (end < text.n && end - at < 32 && strchr("0123456789;:", text.p[end]) && text.p[end])
+        end++;
+    return end < text.n && text.p[end] == 'm' ? end + 1 - at : 0;
 }

@@ -59,6 +59,10 @@ bool clean_next(struct clean *c, struct glyph *g);
 /* Columns of the cluster that begins here (its glyph and those joined to it); 0 at the end. */
 size_t clean_cluster_width(const struct clean *c);
 
+/* How many bytes at `at` say nothing a reader wants to see: the CR of a CRLF, and the colours that programs write into
+ * their output. 0: none. Any other escape is shown by its sign. */
+size_t clean_noise(struct slice text, size_t at);
+
 /* Columns of a whole text on one line. */
 size_t clean_width(struct slice text);
 /* Appends the text as one clean line: for stdout and stderr, which get nothing from disk unless through

@@ -140,21 +140,6 @@ static void add_tab(struct flow *f, enum style style)
     keep(f, ink_add(to, style, "    ", (size_t)n, n));
 }
 
-/* Bytes at `at` that say nothing a reader wants to see: the CR of a CRLF, and the colours that programs write
- * into their output. Any other escape is shown by its sign. */
-static size_t noise(struct slice text, size_t at)
-{
-    size_t end = at + 2;
-
-    if (text.p[at] == '\r')
-        return at + 1 < text.n && text.p[at + 1] == '\n' ? 1 : 0;
-    if (text.p[at] != '\x1b' || text.n - at < 3 || text.p[at + 1] != '[')
-        return 0;
-    while (end < text.n && end - at < 32 && strchr("0123456789;:", text.p[end]) && text.p[end])
-        end++;
-    return end < text.n && text.p[end] == 'm' ? end + 1 - at : 0;
-}
-
 size_t flow_text(struct flow *f, enum style style, struct slice text)
 {
     struct clean c;
@@ -169,8 +154,8 @@ size_t flow_text(struct flow *f, enum style style, struct slice text)
             break;
         if (!g.joined) /* asked once a cluster: clusters may be long */
             cluster = clean_cluster_width(&before);
-        if (g.kind == GLYPH_SIGN && noise(text, g.at))
-            c.at = g.at + noise(text, g.at);
+        if (g.kind == GLYPH_SIGN && clean_noise(text, g.at))
+            c.at = g.at + clean_noise(text, g.at);
         else if (g.kind == GLYPH_NEWLINE)
             flow_break(f);
         else if (g.kind == GLYPH_BLANK && text.p[g.at] == '\t')

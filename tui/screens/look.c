@@ -39,17 +39,25 @@ const struct signs *signs_for(bool in_ascii)
     return in_ascii ? &ascii : &unicode;
 }
 
+static void skip_noise(struct clean *c)
+{
+    for (size_t n; (n = clean_noise(c->text, c->at)) > 0;)
+        c->at += n;
+}
+
 /* Appends clusters while they fit; answers the columns, and where it stopped. */
 static int take(struct buf *out, struct clean *c, int cols)
 {
     struct glyph g;
     int used = 0;
 
+    skip_noise(c);
     for (size_t cluster; (cluster = clean_cluster_width(c)) > 0 && used + (int)cluster <= cols;) {
         for (size_t done = 0; done < cluster && clean_next(c, &g); done += g.width)
             if (buf_add(out, (struct slice){ g.bytes, g.len }))
                 return used;
         used += (int)cluster;
+        skip_noise(c);
     }
     return used;
 }
