@@ -89,6 +89,22 @@ static void the_question_learns_the_exact_size(void **state)
     screen_close(&x.s);
 }
 
+static void where_nobody_can_tell_who_writes_yes_has_to_be_typed(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    x.s.unsure = 1;
+    screen_press(&x.s, "<Down><Del>");
+    assert_true(screen_has(&x.s, "Whether an agent is writing to it cannot be known here"));
+    screen_press(&x.s, "<Down><Enter>");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Del>yes");
+    assert_string_equal(x.s.log, "trash unsure 22222222\n");
+    screen_close(&x.s);
+}
+
 static void a_running_session_cannot_be_deleted(void **state)
 {
     (void)state;
@@ -385,6 +401,7 @@ int main(void)
         cmocka_unit_test(delete_asks_first_and_enter_leaves_everything),
         cmocka_unit_test(keys_typed_ahead_of_the_question_meet_the_question),
         cmocka_unit_test(delete_moves_to_the_trash_and_undo_brings_it_back),
+        cmocka_unit_test(where_nobody_can_tell_who_writes_yes_has_to_be_typed),
         cmocka_unit_test(a_question_is_about_what_was_meant_when_it_was_asked),
         cmocka_unit_test(the_question_learns_the_exact_size),
         cmocka_unit_test(a_running_session_cannot_be_deleted),

@@ -44,7 +44,8 @@ void changed_free(struct changed *c); /* NULL is fine */
 /* What deleting would take, as a question asks it. */
 struct weighed {
     size_t n;         /* sessions that can go */
-    size_t running;   /* and those that stay: an agent has them open, or may have */
+    size_t unsure;    /* of those: nobody can tell whether an agent is writing to them */
+    size_t running;   /* and those that stay: an agent has them open */
     size_t unwilling; /* or their system cannot */
     int64_t bytes;    /* of all that goes, side files too */
 };

@@ -58,7 +58,7 @@ static bool collect(struct model *m, enum action a)
     uint32_t i;
 
     changing_forget(m);
-    c->running = c->unwilling = 0;
+    c->running = c->unwilling = c->unsure = 0;
     c->bytes = 0;
     c->all_archived = true;
     c->message[0] = '\0';
@@ -208,10 +208,15 @@ static size_t hidden_by_query(const struct model *m)
 
 static void trash_answer(struct model *m, enum dialog_choice choice)
 {
+    size_t unsure = m->changing.unsure;
+    struct effect *e = NULL;
+
     if (choice == CHOICE_DO)
-        ask(m, WISH_TRASH, (struct slice){ 0 });
+        e = ask(m, WISH_TRASH, (struct slice){ 0 });
     else
         changing_forget(m);
+    if (e)
+        e->unsure = unsure > 0; /* the question said so */
 }
 
 static void lines_about_others(struct dialog *d, const struct changing *c)
@@ -242,6 +247,13 @@ static void fill_trash_dialog(struct model *m)
     lines_about_others(d, c);
     dialog_line(d, "There it waits until you empty the trash, and undo brings it back.");
     dialog_offer(d, CHOICE_CANCEL, n == 1 ? "leave it where it is" : "leave them where they are");
+    if (c->unsure > 0) {
+        dialog_line(d, "Whether an agent is writing to %s cannot be known here:",
+                    n == 1 ? "it" : words_count(c->unsure).text);
+        dialog_line(d, "what it writes from now on may be lost. End it first.");
+        dialog_want_yes(d);
+        return;
+    }
     dialog_offer(d, CHOICE_DO, "move %s to the trash", words_count(n).text);
     d->at = at < d->choices ? at : 0;
 }
@@ -271,6 +283,7 @@ static void take_weight(struct model *m, const struct weighed *w)
     c->weighing = 0;
     if (w->n == c->refs->n) {
         c->bytes = w->bytes;
+        c->unsure = w->unsure;
         fill_trash_dialog(m);
     }
 }

@@ -16,6 +16,7 @@ struct changing {
     struct ref_list *refs;     /* owned; NULL: nothing is asked */
     struct name_list *titles;  /* owned; beside refs */
     size_t running, unwilling; /* sessions that were meant too, and stay */
+    size_t unsure;             /* of refs: nobody can tell whether an agent is writing to them */
     int64_t bytes;
     bool all_archived;
     char message[40];  /* the one that is meant; "": none */

@@ -81,11 +81,12 @@ struct effect {
     struct picks *picks;       /* REWIND; owned */
     enum wish wish;            /* CHANGE; what it needs beside the refs: tui/changed.h */
     struct name_list *names;   /* CHANGE; owned; may be NULL */
-    struct sweep_rule rule;    /* SWEEP; its scope and cancel are the worker's to fill */
-    struct sweep *sweep;       /* CHANGE; owned */
-    enum rewind_mode mode;     /* PROSPECT */
-    int64_t at_ms;             /* REWIND, UNDO_REWIND, CHANGE: when it was asked for */
-    int code;                  /* QUIT */
+    bool unsure; /* CHANGE, TRASH: also what an agent may be writing to, for all one knows */
+    struct sweep_rule rule; /* SWEEP; its scope and cancel are the worker's to fill */
+    struct sweep *sweep;    /* CHANGE; owned */
+    enum rewind_mode mode;  /* PROSPECT */
+    int64_t at_ms;          /* REWIND, UNDO_REWIND, CHANGE: when it was asked for */
+    int code;               /* QUIT */
 };
 
 /* What one update may ask for: the loop empties it each time, so a fixed number is enough; a full queue is

@@ -1,12 +1,12 @@
 #include "store/tidy/request.h"
 
-static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
+static enum err_code check_quiet(const struct session_ref *ref, bool unsure, struct err *e)
 {
     struct live live = { .state = LIVE_QUIET };
     enum err_code rc =
         ref->store->ops->live ? ref->store->ops->live(ref->store, ref, &live, e) : ERR_OK;
 
-    if (rc || live.state == LIVE_QUIET)
+    if (rc || live.state == LIVE_QUIET || (live.state == LIVE_UNKNOWN && unsure))
         return rc;
     if (live.pid == 0)
         return err_set(e, ERR_LOCKED, ref->path.p, "delete: an agent may be writing to it (%s)",
@@ -16,7 +16,7 @@ static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
                    live.why ? live.why : "it is registered");
 }
 
-enum err_code trash_request_of(const struct session_ref *ref, struct slice title, bool all,
+enum err_code trash_request_of(const struct session_ref *ref, struct slice title, unsigned what,
                                struct arena *a, struct trash_request *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
@@ -25,10 +25,10 @@ enum err_code trash_request_of(const struct session_ref *ref, struct slice title
 
     if (!ops->parts)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s sessions cannot", ops->name);
-    enum err_code rc = check_quiet(ref, e);
+    enum err_code rc = check_quiet(ref, what & REQUEST_UNSURE, e);
 
     if (!rc)
-        rc = ops->parts(ref->store, ref, all, a, &part, &n, e);
+        rc = ops->parts(ref->store, ref, what & REQUEST_ALL, a, &part, &n, e);
     if (rc)
         return rc;
     *out = (struct trash_request){

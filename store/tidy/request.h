@@ -6,11 +6,19 @@
 
 /* What stands before a deletion: may the session go, and what belongs to it? Nothing is changed. */
 
-/* The request for what the system's own delete removes, or for all that is the session's; its texts are in the arena or the ref's, and title is borrowed.
+enum request_what {
+    REQUEST_OWN = 0,      /* what the system's own delete removes */
+    REQUEST_ALL = 1 << 0, /* all that is the session's */
+    /* Also where it cannot be known whether an agent is writing to it (another user's file, a file system of several
+     * machines, an agent that did not sign in): a person has said so, a second time. */
+    REQUEST_UNSURE = 1 << 1,
+};
+
+/* The request for a set of those; its texts are in the arena or the ref's, and title is borrowed.
  * ERR_LOCKED while an agent has the session open, or may have: its process would go on writing into what lies in
  * the trash. ERR_UNSUPPORTED: its system deletes nothing. */
 MUST_CHECK enum err_code trash_request_of(const struct session_ref *ref, struct slice title,
-                                          bool all, struct arena *a, struct trash_request *out,
+                                          unsigned what, struct arena *a, struct trash_request *out,
                                           struct err *e);
 
 #endif

@@ -46,6 +46,7 @@ struct screen {
     void (*answer)(struct screen *s, const struct effect *e);
     bool dir_gone;                 /* the answer to EFFECT_PLACE */
     int looked_deep;               /* sessions whose whole file was looked through */
+    size_t unsure;                 /* so many may be in use, when weighed: nobody can tell */
     int64_t side_bytes;            /* what every session has beside its transcript, when weighed */
     struct err refusal;            /* the answer to the next change, unless its code is ERR_OK */
     char renamed[256];             /* the last title or tag that was given */

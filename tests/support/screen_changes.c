@@ -20,6 +20,7 @@ static void answer_weigh(struct screen *s, const struct effect *e)
     struct msg m = { .kind = MSG_WEIGHED, .generation = e->generation };
 
     m.u.weight.n = e->refs->n;
+    m.u.weight.unsure = s->unsure;
     for (size_t i = 0; i < e->refs->n; i++)
         m.u.weight.bytes += e->refs->ref[i].file.size + s->side_bytes;
     screen_send(s, m);
@@ -143,7 +144,7 @@ static void answer_change(struct screen *s, const struct effect *e)
     struct changed *c = changed_new(e->wish);
 
     assert_non_null(c);
-    screen_note(s, "%s", names[e->wish]);
+    screen_note(s, "%s%s", names[e->wish], e->unsure ? " unsure" : "");
     for (size_t i = 0; e->refs && i < e->refs->n; i++) {
         const struct session_ref *ref = &e->refs->ref[i];
 

@@ -90,17 +90,25 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
 }
 
 /* The title is for the trash; a session that cannot be described goes without. */
-static enum err_code request_of(struct sessions *s, const struct session_ref *ref, bool all,
+static enum err_code request_of(struct sessions *s, const struct session_ref *ref, unsigned what,
                                 struct session_row *row, struct trash_request *out, struct err *e)
 {
     struct slice title = SLICE("");
 
     if (ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL) == ERR_OK)
         title = arena_copy(&s->arena, row->summary);
-    return trash_request_of(ref, title, all, &s->arena, out, e);
+    struct err why = { 0 };
+    enum err_code rc = trash_request_of(ref, title, what, &s->arena, out, &why);
+
+    if (rc == ERR_LOCKED &&
+        !trash_request_of(ref, title, what | REQUEST_UNSURE, &s->arena, out, NULL))
+        return err_set(e, rc, ref->path.p, "%s (--force: delete it all the same)", why.text);
+    if (rc && e)
+        *e = why;
+    return rc;
 }
 
-static enum err_code make_requests(struct invocation *in, struct sessions *s, bool all,
+static enum err_code make_requests(struct invocation *in, struct sessions *s, unsigned what,
                                    struct trash_request *request, size_t *n, struct err *e)
 {
     struct session_row *row = session_row_new();
@@ -114,7 +122,7 @@ static enum err_code make_requests(struct invocation *in, struct sessions *s, bo
         if (!rc)
             rc = sessions_once(s, &ref, &once, e);
         if (!rc && once)
-            rc = request_of(s, &ref, all, row, &request[(*n)++], e);
+            rc = request_of(s, &ref, what, row, &request[(*n)++], e);
     }
     session_row_free(row);
     return rc;
@@ -135,7 +143,10 @@ enum err_code delete_run(struct invocation *in, struct err *e)
     if (!request)
         rc = err_set(e, ERR_NOMEM, "", "delete: out of memory");
     if (!rc)
-        rc = make_requests(in, &s, !permanently, request, &n, e);
+        rc = make_requests(in, &s,
+                           (permanently ? REQUEST_OWN : REQUEST_ALL) |
+                               (option_given(&in->options, OPTION_FORCE) ? REQUEST_UNSURE : 0),
+                           request, &n, e);
     if (!rc)
         rc = permanently ? for_good(in, request, n, e) : to_trash(in, request, n, e);
     sessions_close(&s);

@@ -171,8 +171,12 @@ const struct command commands_table[] = {
         .name = "delete",
         .operands = "ID...",
         .summary = "move sessions to the trash, with all that is theirs",
-        .help = "Sessions that an agent may be writing to are refused.\n",
-        .options = BIT(PERMANENTLY) | BIT(NO_WORKTREES),
+        .help =
+            "Sessions that an agent is writing to are refused. Where that cannot be known (a file "
+            "system of\n"
+            "several machines, another user's session, an agent that did not sign in) they go with "
+            "--force only.\n",
+        .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 10000,
         .run = delete_run,

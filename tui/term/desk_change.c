@@ -208,7 +208,8 @@ static enum err_code requests_make(struct doing *d, struct arena *a, struct tras
     enum err_code rc = r ? ERR_OK : no_memory(e);
 
     for (size_t i = 0; i < refs->n && !rc; i++) {
-        rc = trash_request_of(&refs->ref[i], d->q->names->name[i], true, a, &r[i], e);
+        rc = trash_request_of(&refs->ref[i], d->q->names->name[i],
+                              REQUEST_ALL | (d->q->unsure ? REQUEST_UNSURE : 0), a, &r[i], e);
         if (!rc)
             rc = note_session(d, refs->ref[i].id, e);
     }
@@ -417,6 +418,19 @@ enum err_code desk_sweep(struct store *const stores[], size_t n, const struct sc
     return sweep_find(stores, n, &rule, out, e);
 }
 
+/* Counts those of which it cannot be known whether an agent is writing to them: a person may have them go. */
+static enum err_code request_for(const struct session_ref *ref, struct arena *a,
+                                 struct trash_request *r, size_t *unsure, struct err *e)
+{
+    enum err_code rc = trash_request_of(ref, (struct slice){ 0 }, REQUEST_ALL, a, r, e);
+
+    if (rc != ERR_LOCKED)
+        return rc;
+    rc = trash_request_of(ref, (struct slice){ 0 }, REQUEST_ALL | REQUEST_UNSURE, a, r, e);
+    *unsure += rc == ERR_OK;
+    return rc;
+}
+
 enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, struct weighed *out,
                          struct err *e)
 {
@@ -427,7 +441,7 @@ enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, s
     for (size_t i = 0; i < q->refs->n && !rc && !atomic_load(cancelled); i++) {
         struct trash_request r = { 0 };
 
-        rc = trash_request_of(&q->refs->ref[i], (struct slice){ 0 }, true, &a, &r, e);
+        rc = request_for(&q->refs->ref[i], &a, &r, &out->unsure, e);
         out->running += rc == ERR_LOCKED;
         out->unwilling += rc == ERR_UNSUPPORTED;
         out->n += rc == ERR_OK;
