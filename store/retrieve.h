@@ -26,7 +26,8 @@ struct retrieve_request {
 
 struct retrieve_item {
     struct slice session, agent;
-    const char *path; /* where the agent looks; NULL with RETRIEVE_NOT_OURS */
+    const char *path;   /* where the agent looks; NULL with RETRIEVE_NOT_OURS */
+    const char *folder; /* has to be there before it is written */
     enum retrieve_state state;
     bool planned;  /* the change writes it */
     bool redacted; /* the copy went through Entire's redaction: it is not the original */
@@ -36,8 +37,6 @@ struct retrieved {
     struct arena arena; /* owns everything */
     struct retrieve_item *item;
     size_t n;
-    const char
-        *folder; /* that has to be there before the change is made; NULL: none has to be written */
 };
 
 const char *retrieve_word(enum retrieve_state state);

@@ -409,7 +409,8 @@ def odd(c):
         {'id': 'g2', 'type': 'gemini', 'timestamp': '2026-02-10T10:01:00Z', 'content': 'Gemini answers',
          'toolCalls': [{'name': 'write_file', 'args': {'file_path': 'a.c'}}]}]}, indent=2)
     codex = ''.join(json.dumps(r) + '\n' for r in (
-        {'timestamp': '2026-02-10T10:00:00Z', 'type': 'session_meta', 'payload': {'id': 'cod-1', 'cwd': '/srv/demo'}},
+        {'timestamp': '2026-02-10T10:00:09Z', 'type': 'session_meta',
+         'payload': {'id': 'cod-1', 'timestamp': '2026-02-10T10:00:00Z', 'cwd': '/srv/demo'}},
         {'timestamp': '2026-02-10T10:00:01Z', 'type': 'response_item',
          'payload': {'type': 'message', 'role': 'user', 'content': [{'type': 'input_text', 'text': 'Ask Codex'}]}},
         {'timestamp': '2026-02-10T10:00:02Z', 'type': 'response_item',
@@ -455,6 +456,23 @@ def odd(c):
     run = w.run('retrieve', 'entire:evil', '--json')
     c.need('52: the place follows from the work tree, not from what was pushed', run.returncode == 0 and
            json.loads(run.stdout)[0]['path'].startswith(w.claude))
+    back = w.json('retrieve', 'entire:gem-1')[0]
+    sanitized = re.sub('[^A-Za-z0-9]', '-', w.repo)
+    c.same('43: Gemini\'s goes where Entire puts it', (back['path'], back['state'], get(back['path']).decode()),
+           (f'{w.home}/.gemini/tmp/{sanitized}/chats/gem-1.json', 'new', gemini))
+    c.same('43: and is the same then', w.json('retrieve', 'entire:gem-1')[0]['state'], 'unchanged')
+    own = f'{w.home}/.gemini/tmp/{hashlib.sha256(w.repo.encode()).hexdigest()}/chats'
+    there = own + '/session-2026-02-10T10-00-gem-1.json'
+    put(there, gemini.replace('10:01:00', '11:00:00'))
+    run = w.run('retrieve', 'entire:gem-1', '--json')
+    c.same('43: where the agent keeps a newer one that stays', (run.returncode, there in run.stderr.decode(), b'11:00' in get(there)),
+           (4, True, True))
+    back = w.json('retrieve', 'entire:cod-1')[0]
+    c.same('43: Codex\'s goes to its day', (back['path'], get(back['path']).decode()),
+           (w.home + '/.codex/sessions/2026/02/10/rollout-2026-02-10T10-00-00-cod-1.jsonl', codex))
+    c.same('43: for nobody else', os.stat(back['path']).st_mode & 0o777, 0o600)
+    os.rename(back['path'], back['path'].replace('T10-00-00', 'T11-00-00'))
+    c.same('43: and is found by its id', w.json('retrieve', 'entire:cod-1')[0]['state'], 'unchanged')
     for name in 'gem-1', 'cod-1':
         c.need(f'43: {name} cannot be forked, and it says why', b'Claude Code' in w.run('fork', 'entire:' + name).stderr)
     w.close()

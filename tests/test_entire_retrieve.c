@@ -33,7 +33,7 @@ static enum retrieve_state ask(struct entire_world *w, const char *id, const cha
     if (apply && c->n) {
         char command[5000];
 
-        snprintf(command, sizeof command, "mkdir -p '%s'", r.folder);
+        snprintf(command, sizeof command, "mkdir -p '%s'", r.item[0].folder);
         assert_int_equal(system(command), 0);
         c->text = "back";
         assert_int_equal(change_do(&w->env, c, NULL), ERR_OK);

@@ -6,6 +6,16 @@
 #include "tui/commands/change.h"
 #include "tui/commands/retrieve.h"
 
+static enum err_code make_folders(const struct retrieved *r, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < r->n && !rc; i++)
+        if (r->item[i].planned)
+            rc = disk_private_dir(r->item[i].folder, e);
+    return rc;
+}
+
 enum err_code retrieve_transcript(struct invocation *in, const struct session_ref *ref,
                                   const struct retrieve_request *req, struct retrieved *out,
                                   struct err *e)
@@ -24,7 +34,7 @@ enum err_code retrieve_transcript(struct invocation *in, const struct session_re
         return rc;
     }
     if (c->n && !option_given(&in->options, OPTION_DRY_RUN)) {
-        rc = disk_private_dir(out->folder, e);
+        rc = make_folders(out, e);
         if (!rc)
             rc = change_do(&in->world->env, c, e);
     }
@@ -68,7 +78,7 @@ static enum err_code write_text(struct invocation *in, const struct retrieved *r
         [RETRIEVE_UNCHANGED] = "is the same here",
         [RETRIEVE_NEWER] = "is newer in the checkpoint",
         [RETRIEVE_LOCAL_NEWER] = "is newer here: left alone unless --force is given",
-        [RETRIEVE_NOT_OURS] = "is of an agent that is not known here: left out",
+        [RETRIEVE_NOT_OURS] = "is of an agent of which it is not known where it looks: left out",
     };
     enum err_code rc = ERR_OK;
 

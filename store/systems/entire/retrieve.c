@@ -9,12 +9,14 @@
 #include "lite/time.h"
 #include "store/change/change.h"
 #include "store/systems/configdir.h"
+#include "store/systems/entire/agents.h"
 #include "store/systems/entire/names.h"
+#include "store/systems/entire/plain.h"
 #include "store/systems/entire/repo.h"
 #include "store/systems/entire/talk.h"
 #include "store/systems/entire/view.h"
 
-/* The transcript of a checkpoint, put where Claude Code looks for it. The place follows from the work tree here and from
+/* The transcript of a checkpoint, put where its agent looks for it. The place follows from the work tree here and from
  * the session's id, never from a path that somebody pushed. */
 
 enum { LOCAL_MAX = 1 << 30 };
@@ -34,8 +36,8 @@ static enum err_code no_memory(struct retrieving *r)
 
 /* ---- where it belongs ---- */
 
-static enum err_code place_of(struct retrieving *r, const struct catalog_session *s,
-                              struct slice id, const char **path)
+static enum err_code place_claude(struct retrieving *r, const struct catalog_session *s,
+                                  struct slice id, struct retrieve_item *item)
 {
     const struct entire *x = r->view.store;
     struct arena *a = &r->out.arena;
@@ -48,16 +50,47 @@ static enum err_code place_of(struct retrieving *r, const struct catalog_session
     free(config);
     if (!projects)
         return no_memory(r);
-    r->out.folder = projects;
+    item->folder = projects;
     /* What the state says counts only when it is such a place itself. */
     if (s && s->state && talk_is_place(s->state->transcript_path, projects, id))
-        *path = arena_format(a, "%s", s->state->transcript_path.p);
+        item->path = arena_format(a, "%s", s->state->transcript_path.p);
     else
-        *path = talk_place(projects, r->view.root ? r->view.root : x->common, id, a);
-    return *path ? ERR_OK : no_memory(r);
+        item->path = talk_place(projects, r->view.root ? r->view.root : x->common, id, a);
+    return item->path ? ERR_OK : no_memory(r);
+}
+
+/* Another agent's, by its name. */
+static enum err_code place_other(struct retrieving *r, const struct point *p,
+                                 const struct talk *talk, struct retrieve_item *item)
+{
+    const struct entire *x = r->view.store;
+    const struct agent_session s = { .agent = item->agent,
+                                     .id = p->session,
+                                     .transcript = buf_slice(&talk->bytes),
+                                     .root = r->view.root ? r->view.root : x->common };
+
+    return agent_place(x->base.env, &s, &r->out.arena, &item->path, &item->folder, r->e);
 }
 
 /* ---- which is newer ---- */
+
+/* The newest time of one document, or of rows in another agent's form. */
+static int64_t says_last(struct slice text)
+{
+    struct plain_rows rows;
+    struct slice row;
+    bool broken;
+    int64_t ms = TIME_NONE;
+
+    plain_rows_open(&rows, text);
+    while (plain_rows_next(&rows, &row, &broken)) {
+        int64_t at = broken ? TIME_NONE : plain_time(row);
+
+        if (at != TIME_NONE && (ms == TIME_NONE || at > ms))
+            ms = at;
+    }
+    return ms;
+}
 
 /* The newest time at the end: that of the last row that has one, however long it is. */
 static int64_t ends_at(struct slice text)
@@ -79,9 +112,10 @@ static int64_t ends_at(struct slice text)
     return ms;
 }
 
-static enum retrieve_state compare(struct slice here, struct slice kept)
+static enum retrieve_state compare(struct slice here, struct slice kept, bool claude)
 {
-    int64_t local = ends_at(here), checkpoint = ends_at(kept);
+    int64_t local = claude ? ends_at(here) : says_last(here),
+            checkpoint = claude ? ends_at(kept) : says_last(kept);
 
     if (slice_eq(here, kept))
         return RETRIEVE_UNCHANGED;
@@ -144,17 +178,18 @@ static enum err_code judge(struct retrieving *r, const struct point *p, struct r
     struct buf here = { 0 };
     struct slice kept = cut_for_task(r, p, buf_slice(&talk->bytes));
     enum err_code rc =
-        place_of(r, catalog_find(r->view.catalog, p->session), p->session, &item->path);
+        talk->claude ? place_claude(r, catalog_find(r->view.catalog, p->session), p->session, item)
+                     : place_other(r, p, talk, item);
 
-    if (rc)
-        return rc;
+    if (rc) /* of which it is not known where its agent looks: named, and left out */
+        return rc == ERR_UNSUPPORTED ? ERR_OK : rc;
     rc = file_read_all(AT_FDCWD, item->path, 0, LOCAL_MAX, &here, r->e);
     bool exists = rc == ERR_OK;
 
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
     if (!rc) {
-        item->state = exists ? compare(buf_slice(&here), kept) : RETRIEVE_NEW;
+        item->state = exists ? compare(buf_slice(&here), kept, talk->claude) : RETRIEVE_NEW;
         item->redacted = p->source != POINT_SHADOW;
         rc = plan_write(r, item, kept, buf_slice(&here), exists);
     }
@@ -182,7 +217,7 @@ static enum err_code add_item(struct retrieving *r, const struct point *p, bool 
                                         .state = RETRIEVE_NOT_OURS };
         if (!item->session.p || !item->agent.p)
             rc = no_memory(r);
-        else if (talk.claude)
+        else
             rc = judge(r, p, item, &talk);
     } else {
         rc = no_memory(r);
