@@ -11,9 +11,12 @@ script(exathena recorded exathena.py $<TARGET_FILE:reprise>)
 # Go directory sessions: the lists of their format.
 script(goat recorded goat.py $<TARGET_FILE:reprise>)
 
-# Entire: the conformance list of its format, by the numbers.
-script(entire recorded entire.py $<TARGET_FILE:reprise>
-    $<IF:$<BOOL:${REPRISE_SANITIZE}>,-,$<TARGET_FILE:inject>>)
+# Entire: the conformance list of its format, by the numbers. Under the sanitizers there is no injector.
+set(injector -)
+if(NOT REPRISE_SANITIZE)
+    set(injector $<TARGET_FILE:inject>)
+endif()
+script(entire recorded entire.py $<TARGET_FILE:reprise> ${injector})
 
 # The program in a real terminal.
 add_executable(demo_store support/demo_store.c)
