@@ -17,7 +17,7 @@ int64_t session_modified_ms(const struct file_id *file)
     double ms = (double)second * 1e3 + (double)ns / 1e6 + 0.5;
     int64_t whole = (int64_t)ms;
 
-    return whole > ms ? whole - 1 : whole; /* down, before the epoch too */
+    return (double)whole > ms ? whole - 1 : whole; /* down, before the epoch too */
 }
 
 int64_t session_recent_ns(const struct session_ref *ref)
