@@ -18,6 +18,7 @@ struct walk {
     bool ignored;
     struct arena *a;
     struct disktree *out;
+    struct err *e;
     char path[4096]; /* from the root, of what is looked at */
 };
 
@@ -34,13 +35,28 @@ bool disktree_apart(const char *path)
     return false;
 }
 
-static bool is_ignored(const struct walk *w, bool dir)
+/* Not to know is an error: what is not ignored may be removed. */
+static enum err_code is_ignored(const struct walk *w, bool dir, bool *is)
 {
     char name[4100];
     int ignored = 0;
 
     snprintf(name, sizeof name, "%s%s", w->path, dir ? "/" : "");
-    return git_ignore_path_is_ignored(&ignored, w->repo, name) == 0 && ignored;
+    *is = false;
+    if (w->ignored)
+        return ERR_OK;
+    if (git_ignore_path_is_ignored(&ignored, w->repo, name))
+        return err_set(w->e, ERR_IO, w->path, "look through the work tree: what git ignores");
+    *is = ignored != 0;
+    return ERR_OK;
+}
+
+/* What went meanwhile, or may not be looked at by us, holds nothing that could be removed. */
+static enum err_code unseen(const struct walk *w)
+{
+    return errno == ENOENT || errno == EACCES || errno == ELOOP || errno == ENOTDIR
+               ? ERR_OK
+               : err_sys(w->e, w->path, "look through the work tree");
 }
 
 static enum err_code add_file(struct walk *w)
@@ -71,16 +87,22 @@ static enum err_code visit(struct walk *w, int dir, const char *name, size_t n, 
     if (n + 1 + k >= sizeof w->path)
         return ERR_OK;
     memcpy(w->path + n, name, k + 1);
-    if (disktree_apart(w->path) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+    if (disktree_apart(w->path))
         return ERR_OK;
-    if (S_ISREG(st.st_mode))
-        return !w->ignored && is_ignored(w, false) ? ERR_OK : add_file(w);
-    if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX || (!w->ignored && is_ignored(w, true)))
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        return unseen(w);
+    bool ignored, regular = S_ISREG(st.st_mode);
+
+    if (!regular && (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX))
         return ERR_OK;
+    enum err_code rc = is_ignored(w, !regular, &ignored);
+
+    if (rc || ignored || regular)
+        return rc || ignored ? rc : add_file(w);
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
-        return ERR_OK;
+        return unseen(w);
     if (!w->ignored && is_repository(fd)) {
         close(fd);
         return ERR_OK;
@@ -89,7 +111,7 @@ static enum err_code visit(struct walk *w, int dir, const char *name, size_t n, 
     return walk_dir(w, fd, n + k + 1, depth + 1);
 }
 
-/* Takes the descriptor over. What cannot be read holds nothing that could be removed. */
+/* Takes the descriptor over. */
 static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth)
 {
     DIR *d = fdopendir(fd);
@@ -98,11 +120,13 @@ static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth)
 
     if (!d) {
         close(fd);
-        return ERR_OK;
+        return ERR_NOMEM;
     }
-    while (!rc && (x = readdir(d)))
+    while (!rc && (errno = 0, x = readdir(d)))
         if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
             rc = visit(w, dirfd(d), x->d_name, n, depth);
+    if (!rc && errno)
+        rc = unseen(w);
     closedir(d);
     return rc;
 }
@@ -125,9 +149,13 @@ enum err_code disktree_read(git_repository *repo, const char *root, bool ignored
         close(fd);
         return err_set(e, ERR_NOMEM, root, "look through the work tree: out of memory");
     }
-    *w = (struct walk){ .repo = repo, .root = root, .ignored = ignored, .a = a, .out = out };
-    if (walk_dir(w, fd, 0, 0))
-        return err_set(e, ERR_NOMEM, root, "look through the work tree: out of memory");
+    *w =
+        (struct walk){ .repo = repo, .root = root, .ignored = ignored, .a = a, .out = out, .e = e };
+    enum err_code rc = walk_dir(w, fd, 0, 0);
+
+    if (rc)
+        return rc == ERR_NOMEM ? err_set(e, rc, root, "look through the work tree: out of memory")
+                               : rc;
     if (out->n)
         qsort(out->path, out->n, sizeof *out->path, by_name);
     return ERR_OK;

@@ -1,0 +1,18 @@
+#ifndef TESTS_FAULT_GOING_BACK_H
+#define TESTS_FAULT_GOING_BACK_H
+
+#include "store/rewind/rewind.h"
+#include "tests/fault/trial.h"
+
+/* What sweeps of rewinds do alike. The plan is made anew at every try; whoever makes it says what is in it, and nothing
+ * needs to be freed where that fails. */
+typedef enum err_code plan_fn(struct yard *y, struct rewind_plan *plan, struct err *e);
+
+enum trial_end going_back_apply(struct yard *y, plan_fn *plan);
+/* What the next command begins with. */
+enum trial_end going_back_recover(struct yard *y);
+/* Of the newest rewind that stands; and of the newest record, which may be an undo: that does it again. */
+enum trial_end going_back_undo(struct yard *y);
+enum trial_end going_back_redo(struct yard *y);
+
+#endif
