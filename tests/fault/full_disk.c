@@ -59,9 +59,7 @@ static enum trial_end end_of(const struct yard *y, enum err_code rc, const struc
 
     if (rc)
         err_format(e, small->line, LINE_MAX_BYTES);
-    if (rc)
-        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
-    return END_DONE;
+    return trial_end_of(rc, e);
 }
 
 static enum trial_end append(struct yard *y)
@@ -202,27 +200,10 @@ static void fill(const char *name, enum trial_end (*act)(struct yard *))
     assert_true(counts[1] > 0);
 }
 
-static bool can_mount(void)
-{
-    char dir[] = "/tmp/reprise-mount-XXXXXX";
-
-    if (geteuid() != 0 || !mkdtemp(dir))
-        return false;
-    bool works = mount("tmpfs", dir, "tmpfs", 0, "size=1m") == 0;
-
-    if (works)
-        umount2(dir, MNT_DETACH);
-    rmdir(dir);
-    return works;
-}
-
 static void a_full_disk_leaves_everything_as_it_was(void **state)
 {
     (void)state;
-    if (!can_mount()) {
-        print_message("skipped: a small file system can only be mounted by root\n");
-        skip();
-    }
+    yard_need_mount();
     fill("append", append);
     fill("change", change);
     fill("delete", delete_session);

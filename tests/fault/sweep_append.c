@@ -23,10 +23,7 @@ static enum trial_end append(struct yard *y)
     struct err e;
 
     folder_path(&y->folder, "user/log.jsonl", path);
-    if (log_append(path, SLICE(title), 0, NULL, &e) == ERR_OK)
-        return END_DONE;
-    /* Written, not synced, and not to be cut off either: this is said. */
-    return strstr(e.text, "is there") ? END_UNFINISHED : END_FAILED;
+    return trial_end_of(log_append(path, SLICE(title), 0, NULL, &e), &e);
 }
 
 /* Appending again is all that there is to recover: it must find a line of its own whatever lies at the end. */

@@ -4,7 +4,7 @@
 
 #include "store/change/change.h"
 #include "store/place.h"
-#include "tests/fault/trial.h"
+#include "tests/fault/changing.h"
 
 /* Changes of every kind of step. Bytes of more than a few KiB lie in files of their own in the record, so one of
  * them is long. */
@@ -106,16 +106,6 @@ static enum err_code plan_all(const struct yard *y, struct change *c)
     return rc;
 }
 
-/* As an exit code would tell it. */
-static enum trial_end end_of(enum err_code rc, const struct err *e)
-{
-    if (rc && getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "%s: %s\n", e->path, e->text);
-    if (rc)
-        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
-    return END_DONE;
-}
-
 static enum trial_end act(struct yard *y)
 {
     struct change_log *log;
@@ -132,31 +122,7 @@ static enum trial_end act(struct yard *y)
         change_log_close(log);
     }
     change_free(c);
-    return end_of(rc, &e);
-}
-
-static enum trial_end open_log(struct yard *y)
-{
-    struct change_log *log;
-    struct err e;
-    enum err_code rc = change_log_open(&y->env, &log, &e);
-
-    if (!rc)
-        change_log_close(log);
-    return end_of(rc, &e);
-}
-
-static enum trial_end undo(struct yard *y)
-{
-    struct change_log *log;
-    struct err e = { 0 };
-    enum err_code rc = change_log_open(&y->env, &log, &e);
-
-    if (!rc) {
-        rc = change_undo(log, NULL, NULL, &e);
-        change_log_close(log);
-    }
-    return end_of(rc, &e);
+    return trial_end_of(rc, &e);
 }
 
 /* Taking back is a change like any other: it is broken at each of its calls too. */
@@ -166,26 +132,13 @@ static void make_done(struct yard *y)
     assert_int_equal(act(y), END_DONE);
 }
 
-static enum trial_end redo(struct yard *y)
-{
-    struct change_log *log;
-    struct err e = { 0 };
-    enum err_code rc = change_log_open(&y->env, &log, &e);
-
-    if (!rc) {
-        rc = change_redo(log, NULL, &e);
-        change_log_close(log);
-    }
-    return end_of(rc, &e);
-}
-
 static void hold(const char *name, plan_fn *plan, bool no_tmpfile)
 {
     struct trial s = { .name = name,
                        .make = make_store,
                        .act = act,
-                       .recover = open_log,
-                       .undo = undo,
+                       .recover = changing_recover,
+                       .undo = changing_undo,
                        .arg = &plan,
                        .no_tmpfile = no_tmpfile,
                        .thorough = true };
@@ -258,9 +211,9 @@ static void taking_back_is_done_or_not(void **state)
     plan_fn *plan = plan_all;
     struct trial s = { .name = "undo of all steps",
                        .make = make_done,
-                       .act = undo,
-                       .recover = open_log,
-                       .undo = redo,
+                       .act = changing_undo,
+                       .recover = changing_recover,
+                       .undo = changing_redo,
                        .arg = &plan,
                        .thorough = true };
 

@@ -6,7 +6,7 @@
 
 #include "store/rewind/mode.h"
 #include "store/store.h"
-#include "tests/fault/trial.h"
+#include "tests/fault/going_back.h"
 
 /* An ExAthena session goes back, files and log: wherever it breaks, both went or neither did, and nobody's line is
  * lost. The plan is the system's own, made anew at every try. */
@@ -55,81 +55,26 @@ static void make_project(struct yard *y)
     save(y, "user/deep/er/gone", "gone\n");
 }
 
-static enum err_code plan_of(struct yard *y, struct store *st, struct rewind_plan *plan,
-                             struct err *e)
+static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
 {
     const struct scope everywhere = { .all = true };
+    struct store *st = NULL;
     struct arena a = { 0 };
     struct session_ref ref;
-    enum err_code rc = exathena_ops.find(st, &everywhere, SLICE("deploy-123"), &a, &ref, e);
+    enum err_code rc = exathena_ops.open(&y->env, y->user, &st, e);
 
-    (void)y;
+    if (!rc)
+        rc = exathena_ops.find(st, &everywhere, SLICE("deploy-123"), &a, &ref, e);
     if (!rc)
         rc = rewind_plan_make(&ref, SLICE("event000002"), REWIND_BOTH, plan, e);
+    store_close(st);
     arena_fini(&a);
     return rc;
 }
 
-static enum trial_end carry_out(struct yard *y, struct rewind_plan *plan, struct err *e)
-{
-    const struct rewind_options all = { .allow_outside = true };
-    struct rewind_preview preview;
-    struct rewind_result result = { 0 };
-    enum err_code rc = rewind_preview(plan, &all, &preview, e);
-
-    if (!rc) {
-        rc = preview.refused ? err_set(e, ERR_STALE, NULL, "refused") : ERR_OK;
-        if (!rc)
-            rc = rewind_apply(&y->env, &preview, &result, e);
-        if (!rc && result.conflicts)
-            rc = err_set(e, ERR_STALE, NULL, "%zu conflicts", result.conflicts);
-        rewind_result_fini(&result);
-        rewind_preview_fini(&preview);
-    }
-    if (rc && getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "%s: %s\n", e->path, e->text);
-    if (rc)
-        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
-    return END_DONE;
-}
-
 static enum trial_end apply(struct yard *y)
 {
-    struct rewind_plan plan = { 0 };
-    struct store *st = NULL;
-    struct err e = { 0 };
-    size_t recovered;
-    enum trial_end end = END_FAILED;
-
-    if (rewind_recover(&y->env, &recovered, &e) || exathena_ops.open(&y->env, y->user, &st, &e))
-        return END_FAILED;
-    if (plan_of(y, st, &plan, &e) == ERR_OK)
-        end = carry_out(y, &plan, &e);
-    rewind_plan_fini(&plan);
-    store_close(st);
-    return end;
-}
-
-static enum trial_end recover(struct yard *y)
-{
-    size_t recovered;
-    struct err e;
-
-    return rewind_recover(&y->env, &recovered, &e) == ERR_OK ? END_DONE : END_FAILED;
-}
-
-static enum trial_end undo(struct yard *y)
-{
-    struct rewind_plan plan;
-    struct err e = { 0 };
-
-    y->env.now_ms += 1000;
-    if (recover(y) != END_DONE || rewind_undo_plan(&y->env, NULL, &plan, &e))
-        return END_FAILED;
-    enum trial_end end = carry_out(y, &plan, &e);
-
-    rewind_plan_fini(&plan);
-    return end;
+    return going_back_apply(y, plan_of);
 }
 
 static void files_and_log_go_back_together(void **state)
@@ -137,8 +82,8 @@ static void files_and_log_go_back_together(void **state)
     struct trial s = { .name = "rewind of an ExAthena session",
                        .make = make_project,
                        .act = apply,
-                       .recover = recover,
-                       .undo = undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_undo,
                        .thorough = true,
                        .stride = 7 };
 

@@ -31,16 +31,6 @@ static const struct host_case *case_of(const struct yard *y)
     return y->arg;
 }
 
-static enum trial_end end_of(enum err_code rc, const struct err *e)
-{
-    if (rc && getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "%s: %s\n", e->path, e->text);
-    if (!rc)
-        return END_DONE;
-    /* Written, and its name or bytes could not be synced: this is said. */
-    return strstr(e->text, "perhaps not for good") ? END_UNFINISHED : END_FAILED;
-}
-
 /* ---- the store ---- */
 
 struct visit {
@@ -78,7 +68,7 @@ static enum trial_end visiting(struct yard *y, visit_fn *fn)
     if (!rc)
         rc = fn(y, &v, &e);
     visit_close(&v);
-    return end_of(rc, &e);
+    return trial_end_of(rc, &e);
 }
 
 /* ---- the four calls ---- */

@@ -6,7 +6,7 @@
 #include "store/rewind/hasher.h"
 #include "store/rewind/rewind.h"
 #include "store/store.h"
-#include "tests/fault/trial.h"
+#include "tests/fault/going_back.h"
 
 /* Plans of six files and of sixty: a third each is restored, created and deleted, in directories that come and go; one
  * of six changes its mode only. Or what a system plans for the same files from a store of its own. */
@@ -141,94 +141,9 @@ static enum err_code any_plan_of(struct yard *y, struct rewind_plan *plan, struc
     return ((const struct sweep *)y->arg)->goat ? goat_plan_of(y, plan, e) : plan_of(y, plan, e);
 }
 
-static const struct rewind_options all = { .allow_outside = true,
-                                           .allow_edited = true,
-                                           .allow_sensitive = true };
-
-static enum trial_end carry_out(struct yard *y, struct rewind_plan *plan, struct err *e)
-{
-    struct rewind_preview preview;
-    struct rewind_result result = { 0 };
-    enum err_code rc = rewind_preview(plan, &all, &preview, e);
-
-    if (!rc) {
-        rc = preview.refused ? err_set(e, ERR_STALE, NULL, "refused") : ERR_OK;
-        if (!rc)
-            rc = rewind_apply(&y->env, &preview, &result, e);
-        if (!rc && result.conflicts)
-            rc = err_set(e, ERR_STALE, NULL, "%zu conflicts", result.conflicts);
-        rewind_result_fini(&result);
-        rewind_preview_fini(&preview);
-    }
-    if (rc && getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "%s: %s\n", e->path, e->text);
-    if (rc)
-        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
-    return END_DONE;
-}
-
 static enum trial_end apply(struct yard *y)
 {
-    struct rewind_plan plan;
-    struct err e = { 0 };
-    size_t recovered;
-    enum trial_end end = END_FAILED;
-
-    if (rewind_recover(&y->env, &recovered, &e))
-        return END_FAILED;
-    if (any_plan_of(y, &plan, &e) == ERR_OK)
-        end = carry_out(y, &plan, &e);
-    rewind_plan_fini(&plan);
-    return end;
-}
-
-static enum trial_end recover(struct yard *y)
-{
-    size_t recovered;
-    struct err e;
-
-    if (rewind_recover(&y->env, &recovered, &e) == ERR_OK)
-        return END_DONE;
-    if (getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "recover: %s: %s\n", e.path, e.text);
-    return END_FAILED;
-}
-
-static enum trial_end undo(struct yard *y)
-{
-    struct rewind_plan plan;
-    struct err e = { 0 };
-    size_t recovered;
-
-    y->env.now_ms += 1000;
-    if (rewind_recover(&y->env, &recovered, &e) || rewind_undo_plan(&y->env, NULL, &plan, &e))
-        return END_FAILED;
-    enum trial_end end = carry_out(y, &plan, &e);
-
-    rewind_plan_fini(&plan);
-    return end;
-}
-
-/* The undo of an undo: by its name, since it is what stands. */
-static enum trial_end redo(struct yard *y)
-{
-    struct rewind_records records;
-    struct rewind_plan plan;
-    struct err e = { 0 };
-
-    y->env.now_ms += 2000;
-    if (rewind_records_read(&y->env, &records, &e))
-        return END_FAILED;
-    bool planned =
-        records.n && rewind_undo_plan(&y->env, records.record[0].id, &plan, &e) == ERR_OK;
-
-    rewind_records_fini(&records);
-    if (!planned)
-        return END_FAILED;
-    enum trial_end end = carry_out(y, &plan, &e);
-
-    rewind_plan_fini(&plan);
-    return end;
+    return going_back_apply(y, any_plan_of);
 }
 
 static void make_rewound(struct yard *y)
@@ -243,8 +158,8 @@ static void six_files_go_back_or_none(void **state)
     struct trial s = { .name = "rewind of 6 files",
                        .make = make_tree,
                        .act = apply,
-                       .recover = recover,
-                       .undo = undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_undo,
                        .arg = &six,
                        .thorough = true,
                        .stride = 7 };
@@ -258,9 +173,9 @@ static void taking_a_rewind_back_is_done_or_not(void **state)
     static const struct sweep six = { .files = 6 };
     struct trial s = { .name = "undo of a rewind of 6 files",
                        .make = make_rewound,
-                       .act = undo,
-                       .recover = recover,
-                       .undo = redo,
+                       .act = going_back_undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_redo,
                        .arg = &six,
                        .thorough = true,
                        .stride = 7 };
@@ -276,8 +191,8 @@ static void sixty_files_go_back_or_none(void **state)
     struct trial s = { .name = "rewind of 60 files",
                        .make = make_tree,
                        .act = apply,
-                       .recover = recover,
-                       .undo = undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_undo,
                        .arg = &sixty,
                        .thorough = true,
                        .stride = 173 };
@@ -292,8 +207,8 @@ static void a_checkpoint_of_a_go_session_comes_back_or_not(void **state)
     struct trial s = { .name = "rewind of a Go session",
                        .make = make_session,
                        .act = apply,
-                       .recover = recover,
-                       .undo = undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_undo,
                        .arg = &six,
                        .thorough = true,
                        .stride = 11 };
@@ -307,9 +222,9 @@ static void taking_sixty_back_is_done_or_not(void **state)
     static const struct sweep sixty = { .files = 60 };
     struct trial s = { .name = "undo of a rewind of 60 files",
                        .make = make_rewound,
-                       .act = undo,
-                       .recover = recover,
-                       .undo = redo,
+                       .act = going_back_undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_redo,
                        .arg = &sixty,
                        .thorough = true,
                        .stride = 173 };

@@ -7,7 +7,7 @@
 
 #include "store/systems/claude/claude.h"
 #include "store/tidy/sweep.h"
-#include "tests/fault/trial.h"
+#include "tests/fault/changing.h"
 
 /* Forks, tombstones and cleanup by rule, of sessions of Claude Code, broken at every call. Known ids begin with zeros,
  * which sorts them before those that a fork draws. */
@@ -32,15 +32,6 @@ static void make_session(struct yard *y)
     folder_put(&y->folder, "user/file-history/" ID "/0123456789abcdef@v1", SLICE("old\n"));
     folder_put(&y->folder, "user/projects/-p/" ID "/subagents/agent-a.jsonl",
                SLICE(PROMPT("5", "null")));
-}
-
-static enum trial_end end_of(enum err_code rc, const struct err *e)
-{
-    if (rc && getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "%s: %s\n", e->path, e->text);
-    if (rc)
-        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
-    return END_DONE;
 }
 
 struct visit {
@@ -81,7 +72,7 @@ static enum trial_end fork_it(struct yard *y)
         fork_drop(&made);
     change_free(c);
     store_close(v.store);
-    return end_of(rc, &e);
+    return trial_end_of(rc, &e);
 }
 
 /* Every id that was not there before becomes the number of its first place. */
@@ -118,7 +109,7 @@ static enum trial_end recover_fork(struct yard *y)
     char path[4096];
 
     if (rc)
-        return end_of(rc, &e);
+        return trial_end_of(rc, &e);
     change_log_close(log);
     later.now_ms = (int64_t)(time(NULL) + 2 * 24 * 3600) * 1000;
     fork_sweep(&later);
@@ -150,7 +141,7 @@ static enum trial_end take_out(struct yard *y)
         rc = change_do(&y->env, c, &e);
     change_free(c);
     store_close(v.store);
-    return end_of(rc, &e);
+    return trial_end_of(rc, &e);
 }
 
 /* ---- cleanup by rule ---- */
@@ -186,39 +177,13 @@ static enum trial_end clean_up(struct yard *y)
     if (!rc)
         rc = clean(y, v.store, &e);
     store_close(v.store);
-    return end_of(rc, &e);
-}
-
-/* ---- all alike ---- */
-
-static enum trial_end recover(struct yard *y)
-{
-    struct change_log *log;
-    struct err e = { 0 };
-    enum err_code rc = change_log_open(&y->env, &log, &e);
-
-    if (!rc)
-        change_log_close(log);
-    return end_of(rc, &e);
-}
-
-static enum trial_end undo(struct yard *y)
-{
-    struct change_log *log;
-    struct err e = { 0 };
-    enum err_code rc = change_log_open(&y->env, &log, &e);
-
-    if (rc)
-        return end_of(rc, &e);
-    rc = change_undo(log, NULL, NULL, &e);
-    change_log_close(log);
-    return end_of(rc, &e);
+    return trial_end_of(rc, &e);
 }
 
 static void hold(struct trial s)
 {
     s.make = make_session;
-    s.undo = undo;
+    s.undo = changing_undo;
     s.thorough = true;
     s.stride = 2;
     trial_must_hold(&s);
@@ -244,20 +209,20 @@ static void a_fork_without_nameless_files_too(void **state)
 static void a_message_is_blank_or_as_it_was(void **state)
 {
     (void)state;
-    hold((struct trial){ .name = "tombstone", .act = take_out, .recover = recover });
+    hold((struct trial){ .name = "tombstone", .act = take_out, .recover = changing_recover });
 }
 
 static void a_message_is_cut_out_or_as_it_was(void **state)
 {
     (void)state;
     hold((struct trial){
-        .name = "tombstone, cut", .act = take_out, .recover = recover, .arg = "cut" });
+        .name = "tombstone, cut", .act = take_out, .recover = changing_recover, .arg = "cut" });
 }
 
 static void a_session_is_cleaned_up_or_where_it_was(void **state)
 {
     (void)state;
-    hold((struct trial){ .name = "cleanup", .act = clean_up, .recover = recover });
+    hold((struct trial){ .name = "cleanup", .act = clean_up, .recover = changing_recover });
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 
 #include "store/place.h"
 #include "store/rewind/rewind.h"
-#include "tests/fault/trial.h"
+#include "tests/fault/going_back.h"
 
 /* Files and conversation as one operation: wherever it breaks, both went back or neither did. Two ways of ending a
  * conversation earlier: a row that says so (resume-at), and the end of the log cut off with a document that counts it
@@ -101,86 +101,9 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct er
     return rc;
 }
 
-static enum trial_end carry_out(struct yard *y, struct rewind_plan *plan, struct err *e)
-{
-    const struct rewind_options all = { .allow_outside = true };
-    struct rewind_preview preview;
-    struct rewind_result result = { 0 };
-    enum err_code rc = rewind_preview(plan, &all, &preview, e);
-
-    if (!rc) {
-        rc = preview.refused ? err_set(e, ERR_STALE, NULL, "refused") : ERR_OK;
-        if (!rc)
-            rc = rewind_apply(&y->env, &preview, &result, e);
-        if (!rc && result.conflicts)
-            rc = err_set(e, ERR_STALE, NULL, "%zu conflicts", result.conflicts);
-        rewind_result_fini(&result);
-        rewind_preview_fini(&preview);
-    }
-    if (rc && getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "%s: %s\n", e->path, e->text);
-    if (rc)
-        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
-    return END_DONE;
-}
-
 static enum trial_end apply(struct yard *y)
 {
-    struct rewind_plan plan;
-    struct err e = { 0 };
-    size_t recovered;
-    enum trial_end end = END_FAILED;
-
-    if (rewind_recover(&y->env, &recovered, &e))
-        return END_FAILED;
-    if (plan_of(y, &plan, &e) == ERR_OK)
-        end = carry_out(y, &plan, &e);
-    rewind_plan_fini(&plan);
-    return end;
-}
-
-static enum trial_end recover(struct yard *y)
-{
-    size_t recovered;
-    struct err e;
-
-    if (rewind_recover(&y->env, &recovered, &e) == ERR_OK)
-        return END_DONE;
-    if (getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "recover: %s: %s\n", e.path, e.text);
-    return END_FAILED;
-}
-
-/* The newest record, be it a rewind or an undo. */
-static enum trial_end take_back(struct yard *y, int64_t later_ms)
-{
-    struct rewind_records records;
-    struct rewind_plan plan;
-    struct err e = { 0 };
-
-    y->env.now_ms += later_ms;
-    if (recover(y) != END_DONE || rewind_records_read(&y->env, &records, &e))
-        return END_FAILED;
-    bool planned =
-        records.n && rewind_undo_plan(&y->env, records.record[0].id, &plan, &e) == ERR_OK;
-
-    rewind_records_fini(&records);
-    if (!planned)
-        return END_FAILED;
-    enum trial_end end = carry_out(y, &plan, &e);
-
-    rewind_plan_fini(&plan);
-    return end;
-}
-
-static enum trial_end undo(struct yard *y)
-{
-    return take_back(y, 1000);
-}
-
-static enum trial_end redo(struct yard *y)
-{
-    return take_back(y, 2000);
+    return going_back_apply(y, plan_of);
 }
 
 static void make_rewound(struct yard *y)
@@ -211,17 +134,17 @@ static enum trial_end write_and_recover(struct yard *y)
 
     free(now);
     close(fd);
-    return written ? recover(y) : END_FAILED;
+    return written ? going_back_recover(y) : END_FAILED;
 }
 
 static enum trial_end recover_held(struct yard *y)
 {
     char path[4096];
     int fd = open(folder_path(&y->folder, "user/session.jsonl", path), O_WRONLY | O_APPEND);
-    enum trial_end end = recover(y);
+    enum trial_end end = going_back_recover(y);
 
     close(fd);
-    return end == END_DONE ? recover(y) : end;
+    return end == END_DONE ? going_back_recover(y) : end;
 }
 
 /* The one record, of a rewind whose files did not follow, has the old end of the log. */
@@ -276,8 +199,8 @@ static void files_and_a_resumed_conversation_go_back_together(void **state)
     struct trial s = { .name = "rewind with resume-at",
                        .make = make_tree,
                        .act = apply,
-                       .recover = recover,
-                       .undo = undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_undo,
                        .arg = &resume_at,
                        .thorough = true,
                        .stride = 7 };
@@ -291,8 +214,8 @@ static void files_and_a_truncated_conversation_go_back_together(void **state)
     struct trial s = { .name = "rewind with truncate",
                        .make = make_tree,
                        .act = apply,
-                       .recover = recover,
-                       .undo = undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_undo,
                        .arg = &truncated,
                        .thorough = true,
                        .stride = 7 };
@@ -305,9 +228,9 @@ static void both_are_taken_back_together(void **state)
 {
     struct trial s = { .name = "undo of a rewind with truncate",
                        .make = make_rewound,
-                       .act = undo,
-                       .recover = recover,
-                       .undo = redo,
+                       .act = going_back_undo,
+                       .recover = going_back_recover,
+                       .undo = going_back_redo,
                        .arg = &truncated,
                        .thorough = true,
                        .stride = 7 };

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "store/tidy/trash.h"
-#include "tests/fault/trial.h"
+#include "tests/fault/changing.h"
 
 /* A session with a side directory, a link in it, and backups. Across file systems the data directory is a tmpfs of its
  * own. */
@@ -23,15 +23,6 @@ static void make_session(struct yard *y)
     assert_int_equal(symlink("two.jsonl", folder_path(&y->folder, "user/p/s/deep/link", path)), 0);
     if (y->arg)
         assert_int_equal(mount("tmpfs", y->data, "tmpfs", 0, "size=1m"), 0);
-}
-
-static enum trial_end end_of(enum err_code rc, const struct err *e)
-{
-    if (rc && getenv("REPRISE_SWEEP_TELL"))
-        fprintf(stderr, "%s: %s\n", e->path, e->text);
-    if (rc)
-        return strstr(e->text, "unfinished") ? END_UNFINISHED : END_FAILED;
-    return END_DONE;
 }
 
 static enum trial_end put(struct yard *y)
@@ -57,31 +48,7 @@ static enum trial_end put(struct yard *y)
             trash_list_fini(&list);
         change_log_close(log);
     }
-    return end_of(rc, &e);
-}
-
-static enum trial_end open_log(struct yard *y)
-{
-    struct change_log *log;
-    struct err e = { 0 };
-    enum err_code rc = change_log_open(&y->env, &log, &e);
-
-    if (!rc)
-        change_log_close(log);
-    return end_of(rc, &e);
-}
-
-static enum trial_end undo(struct yard *y)
-{
-    struct change_log *log;
-    struct err e = { 0 };
-    enum err_code rc = change_log_open(&y->env, &log, &e);
-
-    if (!rc) {
-        rc = change_undo(log, NULL, NULL, &e);
-        change_log_close(log);
-    }
-    return end_of(rc, &e);
+    return trial_end_of(rc, &e);
 }
 
 static enum trial_end restore(struct yard *y)
@@ -92,7 +59,7 @@ static enum trial_end restore(struct yard *y)
     enum err_code rc = change_log_open(&y->env, &log, &e);
 
     if (rc)
-        return end_of(rc, &e);
+        return trial_end_of(rc, &e);
     rc = trash_read(&y->env, &list, &e);
     if (!rc && list.n != 1)
         rc = err_set(&e, ERR_NOT_FOUND, NULL, "%zu items in the trash", list.n);
@@ -100,7 +67,7 @@ static enum trial_end restore(struct yard *y)
         rc = trash_restore(log, &y->env, &list.item[0], &e);
     trash_list_fini(&list);
     change_log_close(log);
-    return end_of(rc, &e);
+    return trial_end_of(rc, &e);
 }
 
 static void make_deleted(struct yard *y)
@@ -121,8 +88,8 @@ static void hold(const char *name, void (*make)(struct yard *),
     struct trial s = { .name = name,
                        .make = make,
                        .act = act,
-                       .recover = open_log,
-                       .undo = undo,
+                       .recover = changing_recover,
+                       .undo = changing_undo,
                        .drop = unmount,
                        .arg = across ? "across" : NULL,
                        .thorough = true,
@@ -143,37 +110,17 @@ static void session_is_in_the_trash_or_back(void **state)
     hold("restore from the trash", make_deleted, restore, false);
 }
 
-static bool can_mount(void)
-{
-    char dir[] = "/tmp/reprise-mount-XXXXXX";
-
-    if (geteuid() != 0 || !mkdtemp(dir))
-        return false;
-    bool works = mount("tmpfs", dir, "tmpfs", 0, "size=1m") == 0;
-
-    if (works)
-        umount2(dir, MNT_DETACH);
-    rmdir(dir);
-    return works;
-}
-
 static void session_is_here_or_in_a_trash_elsewhere(void **state)
 {
     (void)state;
-    if (!can_mount()) {
-        print_message("skipped: a second file system can only be mounted by root\n");
-        skip();
-    }
+    yard_need_mount();
     hold("trash across file systems", make_session, put, true);
 }
 
 static void session_is_in_a_trash_elsewhere_or_back(void **state)
 {
     (void)state;
-    if (!can_mount()) {
-        print_message("skipped: a second file system can only be mounted by root\n");
-        skip();
-    }
+    yard_need_mount();
     hold("restore across file systems", make_deleted, restore, true);
 }
 

@@ -61,6 +61,17 @@ bool trial_is_long(void)
     return how && strcmp(how, "long") == 0;
 }
 
+enum trial_end trial_end_of(enum err_code rc, const struct err *e)
+{
+    if (rc && getenv("REPRISE_SWEEP_TELL"))
+        fprintf(stderr, "%s: %s\n", e->path, e->text);
+    if (!rc)
+        return END_DONE;
+    /* Done or not, it could not be brought to an end, or not be synced: this is said. */
+    return strstr(e->text, "unfinished") || strstr(e->text, "perhaps not for good") ? END_UNFINISHED
+                                                                                    : END_FAILED;
+}
+
 /* Names that only a working reprise has: intents, temporary files, unfinished copies. */
 static long count_temps(const char *dir)
 {

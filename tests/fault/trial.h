@@ -24,6 +24,9 @@ struct yard {
 /* How an operation ended, as the exit code of a command would say. */
 enum trial_end { END_DONE, END_FAILED, END_UNFINISHED };
 
+/* What a command would say of this answer; told where REPRISE_SWEEP_TELL is set. */
+enum trial_end trial_end_of(enum err_code rc, const struct err *e);
+
 struct trial {
     const char *name;
     void (*make)(struct yard *y); /* below "user", "state" and "data", which exist */
@@ -61,6 +64,8 @@ struct tally {
 /* Makes a yard where the system is fast and forgets: the tests simulate what is durable. */
 void yard_make(struct yard *y, const struct trial *s);
 void yard_remove(struct yard *y, const struct trial *s);
+/* Skips the test where no file system can be mounted. */
+void yard_need_mount(void);
 /* Names, modes and bytes of everything below "user"; with the times of files. malloc'ed. */
 char *yard_image(const struct yard *y, bool times);
 

@@ -4,6 +4,7 @@
 #include <fts.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,6 +63,20 @@ void yard_remove(struct yard *y, const struct trial *s)
     if (s->drop)
         s->drop(y);
     folder_remove(&y->folder);
+}
+
+void yard_need_mount(void)
+{
+    char dir[] = "/tmp/reprise-mount-XXXXXX";
+    bool works = geteuid() == 0 && mkdtemp(dir) && mount("tmpfs", dir, "tmpfs", 0, "size=1m") == 0;
+
+    if (works)
+        umount2(dir, MNT_DETACH);
+    rmdir(dir);
+    if (works)
+        return;
+    print_message("skipped: a file system can only be mounted by root\n");
+    skip();
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)

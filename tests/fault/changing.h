@@ -1,0 +1,13 @@
+#ifndef TESTS_FAULT_CHANGING_H
+#define TESTS_FAULT_CHANGING_H
+
+#include "store/change/change.h"
+#include "tests/fault/trial.h"
+
+/* What sweeps of changes do alike: what the next command begins with, and what takes the newest change back and does it
+ * again. */
+enum trial_end changing_recover(struct yard *y);
+enum trial_end changing_undo(struct yard *y);
+enum trial_end changing_redo(struct yard *y);
+
+#endif
