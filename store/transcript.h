@@ -36,6 +36,7 @@ enum message_flags {
     MESSAGE_GAP = 1 << 5,      /* its parent is not in the file: what came before is missing */
     MESSAGE_ASIDE = 1 << 6,    /* here a branch leaves what a resume goes on with */
     MESSAGE_LEAF = 1 << 7,     /* a resume goes on after this one; only where there are branches */
+    MESSAGE_CLEARED = 1 << 8,  /* a resume takes nothing of what ends here along: it was cleared */
 };
 
 struct message {
@@ -44,8 +45,8 @@ struct message {
     uint32_t line; /* number of the line, from 0; only in a whole transcript */
     int64_t time_ms;
     struct id128 id;
-    uint8_t kind;  /* enum message_kind */
-    uint8_t flags; /* enum message_flags */
+    uint8_t kind;   /* enum message_kind */
+    uint16_t flags; /* enum message_flags */
 };
 
 struct transcript {

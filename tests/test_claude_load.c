@@ -27,10 +27,11 @@ static void describe(const struct transcript *t, char out[4096])
         assert_int_equal(transcript_read(t, i, &row, NULL), ERR_OK);
         json_get_text(buf_slice(&row), "uuid", &a, &id);
         at += (size_t)snprintf(
-            out + at, 4096 - at, "%s%.*s%s%s%s%s%s%s", i ? " " : "", SLICE_ARG(id),
+            out + at, 4096 - at, "%s%.*s%s%s%s%s%s%s%s", i ? " " : "", SLICE_ARG(id),
             f & MESSAGE_META ? "+meta" : "", f & MESSAGE_SEAM ? "+seam" : "",
             f & MESSAGE_SUMMARY ? "+summary" : "", f & MESSAGE_BRANCHED ? "+branched" : "",
-            f & MESSAGE_BROKEN ? "+broken" : "", f & MESSAGE_GAP ? "+gap" : "");
+            f & MESSAGE_BROKEN ? "+broken" : "", f & MESSAGE_GAP ? "+gap" : "",
+            f & MESSAGE_CLEARED ? "+cleared" : "");
         arena_fini(&a);
     }
     buf_fini(&row);
@@ -66,6 +67,15 @@ static struct talk two_turns(void)
     talk_user(&t, "u2", "a1");
     talk_assistant(&t, "a2", "u2");
     return t;
+}
+
+static void a_cleared_one_is_read_and_says_so(void **state)
+{
+    (void)state;
+    struct talk t = two_turns();
+
+    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
+    expect(&t, "u1 a1 u2 a2+cleared");
 }
 
 static void a_conversation_is_read_from_root_to_leaf(void **state)
@@ -326,6 +336,7 @@ static void an_empty_file_is_an_empty_conversation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cleared_one_is_read_and_says_so),
         cmocka_unit_test(a_conversation_is_read_from_root_to_leaf),
         cmocka_unit_test(the_branch_that_a_last_prompt_row_names_is_shown),
         cmocka_unit_test(a_later_row_that_follows_the_named_one_wins),

@@ -347,5 +347,9 @@ enum page_end page_lay(struct sheet *s, const struct look *look, const struct fo
         begin(&l, PAGE_SEAM);
         rule(&l, STYLE_OK, "here the session goes on");
     }
+    if (p->message->flags & MESSAGE_CLEARED) {
+        begin(&l, PAGE_SEAM);
+        rule(&l, STYLE_WARN, "cleared: the session goes on empty");
+    }
     return l.end;
 }

@@ -78,7 +78,10 @@ static unsigned flags_of(const struct loading *l, uint32_t node)
         return 0;
     return (way->log.chain.mark[node] & NODE_FORK ? MESSAGE_BRANCHED : 0) |
            (way->gap[node] ? MESSAGE_GAP : 0) | (node == l->aside ? MESSAGE_ASIDE : 0) |
-           (node == way->leaf && l->forked ? MESSAGE_LEAF : 0);
+           (node != way->leaf ? 0
+            : way->cleared    ? MESSAGE_CLEARED
+            : l->forked       ? MESSAGE_LEAF
+                              : 0);
 }
 
 static enum err_code add_message(struct loading *l, struct transcript *t, uint32_t line,
@@ -106,7 +109,7 @@ static enum err_code add_message(struct loading *l, struct transcript *t, uint32
     } else {
         flags |= flags_of(l, node);
     }
-    m.flags = (uint8_t)flags;
+    m.flags = (uint16_t)flags;
     t->message[t->n++] = m;
     return rc;
 }

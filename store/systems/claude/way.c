@@ -87,14 +87,13 @@ static enum err_code climb(struct claude_way *l, uint32_t leaf, struct err *e)
     return rc;
 }
 
-static enum err_code find_leaf(struct claude_log *log, uint32_t *leaf, struct err *e)
+static enum err_code find_leaf(struct claude_way *w, struct err *e)
 {
-    bool cleared;
-    enum err_code rc = claude_resume_leaf(log, leaf, &cleared, e);
+    enum err_code rc = claude_resume_leaf(&w->log, &w->leaf, &w->cleared, e);
 
     /* A person wants to read what is there, also when a resume would begin anew. */
-    if (!rc && *leaf == CHAIN_NONE)
-        rc = claude_message_leaf(log, leaf, e);
+    if (!rc && w->leaf == CHAIN_NONE)
+        rc = claude_message_leaf(&w->log, &w->leaf, e);
     return rc;
 }
 
@@ -110,8 +109,7 @@ enum err_code claude_way_open(struct claude_way *way, const char *path,
 
     w.partial = want->tail && (ix->n ? ix->line[0].offset > 0 : w.log.file.file.id.size > 0);
     w.gap = calloc(w.log.chain.n + 1, 1);
-    rc = w.gap ? find_leaf(&w.log, &w.leaf, e)
-               : err_set(e, ERR_NOMEM, path, "follow the conversation");
+    rc = w.gap ? find_leaf(&w, e) : err_set(e, ERR_NOMEM, path, "follow the conversation");
     if (rc)
         claude_way_close(&w);
     else

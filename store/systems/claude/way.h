@@ -12,6 +12,7 @@ struct claude_way {
     uint8_t *gap;  /* owned; by node: its parent is missing */
     bool partial;  /* only the end of the file was read */
     uint32_t leaf; /* what a resume goes on from; CHAIN_NONE: there is nothing */
+    bool cleared;  /* it goes on with an empty conversation: the leaf is where that one ended */
 };
 
 /* Opens the log and finds the leaf; nothing is marked yet. On failure nothing is left open. */
