@@ -43,9 +43,7 @@ const char *rule_help(enum rule rule)
         [RULE_LARGER] = "what all the files of a session take together",
         [RULE_EMPTY] = "sessions in which nothing was ever said",
         [RULE_ARCHIVED] = "sessions that were put aside",
-        [RULE_ORPHANS] =
-            "what sessions left behind that are gone themselves: side directories, saved "
-            "copies of files",
+        [RULE_ORPHANS] = "what sessions left behind that are gone themselves: saved copies, ...",
     };
 
     return texts[rule];
