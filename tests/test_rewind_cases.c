@@ -20,24 +20,33 @@
  *   18 .git and what programs trust      test_pathrule; hostile_names_are_refused_and_the_rest_is_done
  *   19 saved copies                      test_preview; a_saved_copy_that_changed_stops_it
  *   20 "absent", and a person wrote it   a_file_that_goes_is_in_the_undo_record
+ *   21 ids that are paths               contract what_is_no_plain_name_is_no_id; names_of_records_reach_nothing_else
  *   33 the agent is live                 told by the commands: tests/live*
+ *   37 told to end, and signals         a_signal_that_ends_it_leaves_old_or_new, signals_all_the_time_do_no_harm;
+ *                                       screen/terminated.sh; at each call like 7
  *   38 strange times                     strange_times_come_back
  *   39 no room for the undo record       full_disk
  *   40 nothing is written by a dry run   rk a_dry_run_works_where_nothing_can_be_written
+ *   each call, each allocation          test_rewind_calls: apply, undo and recovery
+ *   a person at each moment             test_rewind_moments, test_rewind_resumed
  *   old kernels                          rk without_openat2_..., without_renameat2_...
  *   owner, attributes, ACL               rk an_owner_and_an_acl_are_kept, what_cannot_be_kept_... */
 #include "tests/test.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/time.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/rewind_case.h"
+#include "tests/fault/coverage.h"
 
 /* ---- 11 ---- */
 
@@ -304,6 +313,144 @@ static void a_file_that_goes_is_in_the_undo_record(void **state)
     assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
 }
 
+/* ---- 21 ---- */
+
+static void names_of_records_reach_nothing_else(void **state)
+{
+    struct place *p = *state;
+    static const char *const names[] = { "..", ".", "", "../rewinds", "/", "0/../0", "%2e%2e" };
+    struct rewind_plan plan;
+    char id[64], around[4200];
+
+    want(p, p->f, "old\n");
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(apply(p), ERR_OK);
+    memcpy(id, p->result.undo, sizeof p->result.undo);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(rewind_undo_plan(&p->env, names[i], &plan, NULL), ERR_NOT_FOUND);
+    snprintf(around, sizeof around, "../rewinds/%s", id);
+    assert_int_equal(rewind_undo_plan(&p->env, around, &plan, NULL), ERR_NOT_FOUND);
+    assert_int_equal(rewind_undo_plan(&p->env, id, &plan, NULL), ERR_OK);
+    rewind_plan_fini(&plan);
+}
+
+/* ---- 37 ---- */
+
+struct signalled {
+    int signal;
+    size_t at; /* the step it comes at */
+};
+
+static void strike(size_t done, size_t steps, void *arg)
+{
+    const struct signalled *s = arg;
+
+    (void)steps;
+    if (done == s->at) {
+        coverage_keep();
+        raise(s->signal);
+    }
+}
+
+/* In a child: as it would end the command. True: it did. */
+static bool ended_by(struct place *p, struct signalled *s)
+{
+    int status;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        signal(s->signal, SIG_DFL);
+        p->preview.options.progress = strike;
+        p->preview.options.progress_arg = s;
+        enum err_code rc = apply(p);
+
+        coverage_keep();
+        _exit(rc != ERR_OK);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+static void a_signal_that_ends_it_leaves_old_or_new(void **state)
+{
+    static const int signals[] = { SIGTERM, SIGHUP, SIGINT, SIGPIPE };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        for (size_t at = 1; at <= 4; at++) {
+            struct place *p;
+            struct signalled s = { signals[i], at };
+            size_t recovered;
+
+            assert_int_equal(set_up((void **)&p), 0);
+            want(p, p->f, "old\n");
+            want_in(p, "ws/d/g", NULL);
+            assert_int_equal(look(p), ERR_OK);
+            char *before = folder_image(&p->folder, "ws");
+
+            assert_true(ended_by(p, &s));
+            assert_int_equal(rewind_recover(&p->env, &recovered, NULL), ERR_OK);
+            assert_int_equal(recovered, 1);
+            char *after = folder_image(&p->folder, "ws");
+            bool new =
+                folder_is(&p->folder, "ws/d/f", "old\n") && !folder_has(&p->folder, "ws/d/g");
+
+            assert_true(strcmp(before, after) == 0 || (new && !strstr(after, ".reprise")));
+            free(before);
+            free(after);
+            tear_down((void **)&p);
+        }
+}
+
+/* A rewind is done again by taking back what took it back: the newest record. */
+static enum err_code redo(struct place *p)
+{
+    char id[40];
+
+    memcpy(id, p->result.undo, sizeof id);
+    forget(p);
+    enum err_code rc = rewind_undo_plan(&p->env, id, &p->plan, &p->e);
+
+    if (!rc)
+        rc = look(p);
+    return rc ? rc : apply(p);
+}
+
+static void heard(int signal)
+{
+    (void)signal;
+}
+
+/* Calls are interrupted all the time, as by a window that is being dragged: it is done all the same. */
+static void signals_all_the_time_do_no_harm(void **state)
+{
+    struct place *p = *state;
+    struct sigaction on = { .sa_handler = heard }, before; /* without SA_RESTART */
+    const struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { { 0, 0 }, { 0, 0 } };
+
+    sigemptyset(&on.sa_mask);
+    want(p, p->f, "old\n");
+    want_in(p, "ws/d/g", NULL);
+    want_in(p, "ws/new/deep/h", "new\n");
+    assert_int_equal(sigaction(SIGALRM, &on, &before), 0);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+        enum err_code rc = i ? redo(p) : look(p);
+
+        if (!rc && i == 0)
+            rc = apply(p);
+        assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+        if (rc)
+            fail_msg("round %d: %s: %s", i, p->e.path, p->e.text);
+        assert_true(folder_is(&p->folder, "ws/d/f", i % 2 ? "present\n" : "old\n"));
+        assert_true(folder_has(&p->folder, "ws/d/g") == (i % 2 == 1));
+        assert_true(folder_has(&p->folder, "ws/new") == (i % 2 == 0));
+    }
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+}
+
 /* ---- 38 ---- */
 
 static void strange_times_come_back(void **state)
@@ -342,6 +489,9 @@ int main(void)
         CASE(a_saved_copy_that_changed_stops_it),
         CASE(an_undo_copy_that_is_cut_short_is_refused),
         CASE(a_file_that_goes_is_in_the_undo_record),
+        CASE(names_of_records_reach_nothing_else),
+        CASE(a_signal_that_ends_it_leaves_old_or_new),
+        CASE(signals_all_the_time_do_no_harm),
         CASE(strange_times_come_back),
     };
 
