@@ -60,6 +60,8 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
         rc = hasher_bytes(&hasher, t->source.bytes, x->wanted, e);
     x->wanted_size = (int64_t)t->source.bytes.n;
     x->target = t;
+    /* No hunk at all: a file that is as it was is not written anew, with a time of its own. */
+    x->chosen = memcmp(x->wanted, x->seen.sha256, SHA256_BYTES) != 0;
     hasher_fini(&hasher);
     rewind_sides_fini(&sides);
     return rc;
