@@ -7,6 +7,7 @@
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/repo.h"
+#include "store/systems/entire/signs.h"
 
 const struct entire *entire_of(const struct store *st)
 {
@@ -162,12 +163,14 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
         ok = x->shelf &&
              (dir[0] == '/' ? keep(dir, &x->base.path) : join(env->cwd, dir, &x->base.path));
     }
-    enum err_code rc = ok ? repo_open(x->base.path, &repo, e)
-                          : err_set(e, ERR_NOMEM, dir, "open store: out of memory");
+    enum err_code rc = ok ? ERR_OK : err_set(e, ERR_NOMEM, dir, "open store: out of memory");
 
-    /* Nobody asked for this one: a repository that we cannot open and that is none of Entire's is nothing to speak of. */
-    if (rc == ERR_UNSUPPORTED && !path && !repo_has_signs(x->base.path))
+    /* Nobody asked for this one: where nothing is of Entire's, not even a repository that we cannot open is worth a
+     * word. */
+    if (!rc && !path && !signs_above(x->base.path))
         rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: none of Entire's");
+    if (!rc)
+        rc = repo_open(x->base.path, &repo, e);
     if (!rc)
         x->holds_git = repo_hold();
     if (!rc)

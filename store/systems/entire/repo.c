@@ -1,15 +1,9 @@
 #include "store/systems/entire/repo.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#include "lite/file.h"
-
-enum { PACKED_MAX = 256 << 20 };
 
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)
 {
@@ -84,49 +78,6 @@ bool repo_hold(void)
 void repo_release(void)
 {
     git_libgit2_shutdown();
-}
-
-/* A name in the git directory, or in the list of packed refs. */
-static bool has_signs(const char *git)
-{
-    static const char *const names[] = { "entire-sessions", "refs/heads/entire", "refs/entire" };
-    struct buf packed = { 0 };
-    char path[4300];
-    struct stat st;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(path, sizeof path, "%s%s", git, names[i]);
-        if (stat(path, &st) == 0)
-            return true;
-    }
-    snprintf(path, sizeof path, "%spacked-refs", git);
-    bool found = file_read_all(AT_FDCWD, path, 0, PACKED_MAX, &packed, NULL) == ERR_OK &&
-                 (slice_has(buf_slice(&packed), " refs/heads/entire/") ||
-                  slice_has(buf_slice(&packed), " refs/entire/"));
-
-    buf_fini(&packed);
-    return found;
-}
-
-bool repo_has_signs(const char *dir)
-{
-    git_buf git = { 0 };
-
-    if (git_libgit2_init() < 0)
-        return true;
-    char common[4200] = "";
-    bool found =
-        git_repository_discover(&git, dir, 0, NULL) == 0 && git.size < 4096 && has_signs(git.ptr);
-
-    if (git.ptr &&
-        strstr(git.ptr,
-               "/worktrees/")) /* that of a linked work tree: two above is the one of all */
-        snprintf(common, sizeof common, "%.4100s../../", git.ptr);
-    found = found || (common[0] && has_signs(common));
-
-    git_buf_dispose(&git);
-    git_libgit2_shutdown();
-    return found;
 }
 
 struct slice repo_worktree_id(git_repository *repo, struct arena *a)

@@ -24,8 +24,6 @@ void repo_close(git_repository *repo); /* NULL is fine */
  * it does not start. */
 MUST_CHECK bool repo_hold(void);
 void repo_release(void);
-/* Of a repository that cannot be opened: is there any sign of Entire's in its git directory? */
-bool repo_has_signs(const char *dir);
 
 /* The id of the work tree: empty for the main one (entire.md 2.4). In the arena. */
 struct slice repo_worktree_id(git_repository *repo, struct arena *a);
