@@ -17,7 +17,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const kinds[] = { "user", "assistant", NULL };
 static const char *const marks[] = { "isMeta", NULL };
-static const struct index_keys keys = { "type", "uuid", "parentUuid", "timestamp", kinds, marks };
+static const struct index_keys keys = { .type = "type",
+                                        .id = "uuid",
+                                        .parent = "parentUuid",
+                                        .time = "timestamp",
+                                        .kinds = kinds,
+                                        .marks = marks };
 
 static void must(bool holds)
 {
