@@ -100,7 +100,11 @@ static void where_nobody_can_tell_who_writes_yes_has_to_be_typed(void **state)
     assert_true(screen_has(&x.s, "Whether an agent is writing to it cannot be known here"));
     screen_press(&x.s, "<Down><Enter>");
     assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Del>yes<Down><Enter>");
+    assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Del>yes");
+    assert_string_equal(x.s.log, "");
+    screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "trash unsure 22222222\n");
     screen_close(&x.s);
 }

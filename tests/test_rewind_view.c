@@ -120,10 +120,10 @@ static void what_programs_trust_needs_a_typed_word(void **state)
     screen_press(&t->s, " 1");
     assert_true(screen_has(&t->s, "[ ] R .bashrc"));
     screen_press(&t->s, " ye");
-    assert_true(screen_has(&t->s, "or type yes to consent: ye"));
+    assert_true(screen_has(&t->s, "or type yes and Enter to consent: ye"));
     screen_press(&t->s, "xs");
-    assert_true(screen_has(&t->s, "or type yes to consent:"));
-    screen_press(&t->s, "yes");
+    assert_true(screen_has(&t->s, "or type yes and Enter to consent:"));
+    screen_press(&t->s, "yes<Enter>");
     assert_true(screen_has(&t->s, "[x] M .bashrc"));
     assert_true(trip_is_untouched(t));
 }

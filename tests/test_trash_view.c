@@ -88,7 +88,7 @@ static void only_what_is_marked_is_removed_for_good(void **state)
     screen_press(&x.s, "<Down><Tab>E");
     assert_true(screen_has(&x.s, "Remove 1 session, 20 KB, for good?"));
     assert_true(screen_has(&x.s, "Only what is marked: 1 more stay in the trash."));
-    screen_press(&x.s, "yes");
+    screen_press(&x.s, "yes<Enter>");
     assert_string_equal(x.s.log, "empty 44444444\n");
     screen_close(&x.s);
 }
@@ -125,7 +125,7 @@ static void emptying_names_number_and_size_and_needs_a_word(void **state)
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "Ey2");
     assert_string_equal(x.s.log, "");
-    screen_press(&x.s, "<Esc>Eyes");
+    screen_press(&x.s, "<Esc>Eyes<Enter>");
     assert_string_equal(x.s.log, "empty 22222222 44444444\n");
     assert_true(screen_has(&x.s, "gone for good: 2 sessions, 1.2 MB"));
     assert_false(screen_has(&x.s, "undo —"));

@@ -86,7 +86,7 @@ static void draw(const struct model *m, struct frame *f)
     if (d->wants_yes) {
         int x = r.x + 5;
 
-        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT, "or type yes to consent: ");
+        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT, "or type yes and Enter to consent: ");
         frame_text(f, y, x, 3, STYLE_STRONG, (struct slice){ consent, d->typed });
     }
 }
@@ -99,14 +99,30 @@ static void choose(struct model *m, size_t i)
     m->dialog.answer(m, choice);
 }
 
+/* Enter is what one presses after a word, by habit too: so the word alone does nothing yet, and an Enter that was meant
+ * for it can never reach the view below. */
+static void accept(struct model *m)
+{
+    struct dialog *d = &m->dialog;
+
+    if (d->typed < sizeof consent - 1) {
+        choose(m, d->at);
+        return;
+    }
+    view_pop(m);
+    d->answer(m, CHOICE_DO);
+}
+
 static bool act(struct model *m, enum action a)
 {
     struct dialog *d = &m->dialog;
 
+    if (a != ACT_ACCEPT) /* who looks for another answer does not mean the word any more */
+        d->typed = 0;
     switch (a) {
     case ACT_UP: d->at = d->at > 0 ? d->at - 1 : d->choices - 1; return true;
     case ACT_DOWN: d->at = d->at + 1 < d->choices ? d->at + 1 : 0; return true;
-    case ACT_ACCEPT: choose(m, d->at); return true;
+    case ACT_ACCEPT: accept(m); return true;
     case ACT_BACK:
         view_pop(m);
         d->answer(m, CHOICE_CANCEL);
@@ -115,21 +131,16 @@ static bool act(struct model *m, enum action a)
     }
 }
 
-static void type(struct model *m, struct key k)
+/* Any other key begins anew. */
+static void type(struct dialog *d, struct key k)
 {
-    struct dialog *d = &m->dialog;
-
     d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
-    if (consent[d->typed])
-        return;
-    view_pop(m);
-    d->answer(m, CHOICE_DO);
 }
 
 static void key(struct model *m, struct key k)
 {
     if (m->dialog.wants_yes)
-        type(m, k);
+        type(&m->dialog, k);
     if (k.mods == 0 && k.code >= '1' && k.code < '1' + m->dialog.choices)
         choose(m, k.code - '1');
 }

@@ -31,7 +31,7 @@ struct dialog {
     size_t choices;
     size_t at;
     dialog_answer_fn *answer; /* called when the dialog is closed */
-    bool wants_yes;           /* it is done when "yes" is typed, and by no key alone */
+    bool wants_yes;           /* it is done when "yes" and Enter are typed, and by no key alone */
     size_t typed;             /* letters of it */
 };
 
@@ -39,7 +39,7 @@ void dialog_begin(struct dialog *d, const char *title, dialog_answer_fn *answer)
 void dialog_line(struct dialog *d, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void dialog_offer(struct dialog *d, enum dialog_choice choice, const char *fmt, ...)
     PRINTF_LIKE(3, 4);
-/* Instead of an offer: CHOICE_DO is the answer once the word yes has been typed. */
+/* Instead of an offer: CHOICE_DO is the answer to the word yes and Enter. */
 void dialog_want_yes(struct dialog *d);
 
 #endif
