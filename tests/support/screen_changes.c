@@ -75,7 +75,7 @@ static void answer_sweep(struct screen *s, const struct effect *e)
         *item = (struct sweep_item){ .ref = screen_ref(s, f, path),
                                      .title = text_of(f->title),
                                      .cwd = text_of(f->cwd),
-                                     .weight = { 2, f->size + s->side_bytes },
+                                     .weight = { .files = 2, .bytes = f->size + s->side_bytes },
                                      .activity_ms = s->now_ms - f->ago_ms,
                                      .why = "not used for a while",
                                      .stays = live ? "process 4242 may be writing to it" : NULL,
