@@ -146,6 +146,44 @@ static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state
     free(id);
 }
 
+static void the_cursor_moves_when_the_filter_is_through(void **state)
+{
+    (void)state;
+    enum { MANY = 24000, BETTER = 23990, NEXT = 23995 };
+    struct fake *many = calloc(MANY, sizeof *many);
+    char(*id)[16] = calloc(MANY, sizeof *id);
+    struct screen s = { .settings.print = true };
+    const struct key down = { .code = KEYCODE_DOWN };
+
+    assert_non_null(many);
+    assert_non_null(id);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08d", i);
+        many[i] = (struct fake){ .id = id[i],
+                                 .title = i == BETTER || i == NEXT ? "needle" : "no idea, then",
+                                 .prompt = "words",
+                                 .ago_ms = i * (int64_t)MINUTE,
+                                 .size = 10 };
+    }
+    screen_ready(&s, many, MANY, 24, 80);
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'n' } });
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = down });
+    assert_true(filter_pending(&s.model->list.filter)); /* a frame comes first */
+    list_remake(&s.model->list, &s.model->fx);          /* rows that arrive do not lose the key */
+    while (filter_pending(&s.model->list.filter))
+        screen_send(&s, (struct msg){ .kind = MSG_TICK });
+    assert_int_equal(s.model->list.selected, s.model->list.filter.hit[1]);
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_UP } });
+    screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
+    screen_take(&s);
+    assert_non_null(strstr(s.log, "00023990"));
+    screen_close(&s);
+    free(many);
+    free(id);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +192,7 @@ int main(void)
         cmocka_unit_test(those_on_the_screen_are_read_first),
         cmocka_unit_test(a_session_that_grew_is_read_again_and_its_preview_too),
         cmocka_unit_test(what_is_done_while_the_filter_works_is_done_to_the_best),
+        cmocka_unit_test(the_cursor_moves_when_the_filter_is_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,9 +96,24 @@ static bool can_wait(const struct model *m, enum action a)
            !list_settled(&m->list);
 }
 
+/* The cursor of a list goes on when the filter is through; everything else is done to what fits. */
+static bool waits_for_filter(const struct model *m, enum action a)
+{
+    switch (a) {
+    case ACT_UP:
+    case ACT_DOWN:
+    case ACT_PAGE_UP:
+    case ACT_PAGE_DOWN:
+    case ACT_HALF_UP:
+    case ACT_HALF_DOWN: return view_top(m) == VIEW_LIST;
+    default: return false;
+    }
+}
+
 void perform(struct model *m, enum action a)
 {
-    list_filter_finish(&m->list, &m->fx); /* what is done is done to what fits */
+    if (!waits_for_filter(m, a))
+        list_filter_finish(&m->list, &m->fx);
     const char *why = action_reason(m, a);
 
     if (why && !can_wait(m, a)) {

@@ -105,11 +105,26 @@ void list_move_to(struct list *l, size_t at, struct effects *fx)
     put_cursor(l, at, fx);
 }
 
+/* Somebody typed, and waits for what fits. */
+static bool filter_is_awaited(const struct list *l)
+{
+    return !l->filter.quiet && filter_pending(&l->filter);
+}
+
+static void move_now(struct list *l, struct effects *fx)
+{
+    int64_t at = (int64_t)l->at + l->move_by;
+
+    if (l->move_by != 0)
+        list_move_to(l, at < 0 ? 0 : (size_t)at, fx);
+    l->move_by = 0;
+}
+
 void list_move(struct list *l, int64_t by, struct effects *fx)
 {
-    int64_t at = (int64_t)l->at + by;
-
-    list_move_to(l, at < 0 ? 0 : (size_t)at, fx);
+    l->move_by += by;
+    if (!filter_is_awaited(l))
+        move_now(l, fx);
 }
 
 void list_scroll(struct list *l, int lines, struct effects *fx)
@@ -199,6 +214,8 @@ static void step_filter(struct list *l, struct effects *fx)
 {
     if (filter_step(&l->filter, l->marks > 0 && marks_reserve(l) ? l->marked : NULL))
         find_selection(l, fx);
+    if (!filter_pending(&l->filter))
+        move_now(l, fx);
 }
 
 void list_filter_more(struct list *l, struct effects *fx)
@@ -209,7 +226,7 @@ void list_filter_more(struct list *l, struct effects *fx)
 
 void list_filter_finish(struct list *l, struct effects *fx)
 {
-    while (!l->filter.quiet && filter_pending(&l->filter))
+    while (filter_is_awaited(l))
         step_filter(l, fx);
 }
 
@@ -228,6 +245,7 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
 
 void list_query_changed(struct list *l, struct effects *fx)
 {
+    move_now(l, fx); /* in what fitted before, as far as that is known */
     start_filter(l, false, fx);
 }
 

@@ -78,6 +78,7 @@ struct list {
     uint32_t selected;
     uint32_t sought; /* to be selected when the filter comes to it; ENTRY_NONE: nothing else */
     size_t at, top;
+    int64_t move_by; /* as soon as the filter is through */
     bool moved;
     char seek[64]; /* the id of a session to select as soon as it is listed; "": none */
     bool *marked;  /* owned, by entry */
@@ -112,6 +113,7 @@ bool list_busy(const struct list *l);
 bool list_settled(const struct list *l);
 
 /* --- what a person does (list.c) */
+/* While a filter that somebody typed is not through, the cursor moves when it is: frames go on until then. */
 void list_move(struct list *l, int64_t by, struct effects *fx);
 void list_move_to(struct list *l, size_t at, struct effects *fx);
 void list_scroll(struct list *l, int lines, struct effects *fx);
