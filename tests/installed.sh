@@ -48,7 +48,7 @@ export PKG_CONFIG_PATH
 try pkg-config "$top/by-pc"
 
 {
-    cmake -S "$top/other/installed" -B "$top/by-cmake" -DCMAKE_PREFIX_PATH="$top/prefix" -DCMAKE_C_COMPILER="$cc" \
+    cmake -G Ninja -S "$top/other/installed" -B "$top/by-cmake" -DCMAKE_PREFIX_PATH="$top/prefix" -DCMAKE_C_COMPILER="$cc" \
         -DCMAKE_C_FLAGS=-D_GNU_SOURCE && cmake --build "$top/by-cmake"
 } >"$top/log" 2>&1 || { cat "$top/log"; die "does not compile by CMake"; }
 try cmake "$top/by-cmake/host"
