@@ -95,7 +95,8 @@ static const struct found *found_of(const struct session_ref *ref)
 
 static int compare_ids(struct slice a, struct slice b)
 {
-    int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+    size_t n = a.n < b.n ? a.n : b.n;
+    int d = n ? memcmp(a.p, b.p, n) : 0; /* an empty text may be nowhere */
 
     return d ? d : (a.n > b.n) - (a.n < b.n);
 }
