@@ -10,7 +10,7 @@ for file in $(find lite store tui -name '*.c' | sort); do
 done
 for file in tests/test_*.c; do
     name=$(basename "$file" .c)
-    grep -qE "^unit[a-z_]*\(${name#test_}[ )]" tests/CMakeLists.txt || { echo "$file: not in tests/CMakeLists.txt"; bad=1; }
+    grep -qE "^ *unit[a-z_]*\(${name#test_}[ )]" tests/CMakeLists.txt || { echo "$file: not in tests/CMakeLists.txt"; bad=1; }
 done
 [ $seen -gt 40 ] || { echo "only $seen sources"; bad=1; }
 exit $bad
