@@ -1,3 +1,4 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -124,6 +125,27 @@ enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
     return s->absent ? put_out(s, dir, a, e) : put_in(s, dir, a, e);
 }
 
+/* A read-only file system refuses before it looks: is there a directory, and is it empty? */
+static bool is_empty_dir(const char *dir)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *x;
+    size_t n = 0;
+
+    if (!d)
+        return errno != ENOENT;
+    while ((x = readdir(d)))
+        n += strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0;
+    closedir(d);
+    return n == 0;
+}
+
+static bool nothing_to_remove(int sys, const char *dir)
+{
+    return sys == ENOENT || sys == ENOTEMPTY || sys == EEXIST ||
+           (sys == EROFS && !is_empty_dir(dir));
+}
+
 /* Temporary names go, durably, and a directory of ours that is empty where it is to go: nobody looks for them again
  * once the record is gone. */
 static enum err_code tidy(const struct step *s, bool dir_goes, struct arena *a, struct err *e)
@@ -136,10 +158,14 @@ static enum err_code tidy(const struct step *s, bool dir_goes, struct arena *a, 
     if (rc)
         return rc;
     if (s->with_dir && dir_goes) {
-        if (rmdir(dir) == 0 || errno == ENOENT)
+        int sys = rmdir(dir) ? errno : 0;
+
+        if (sys == 0 || sys == ENOENT)
             return dir_sync_name(dir, a, e);
-        if (errno != ENOTEMPTY && errno != EEXIST)
+        if (!nothing_to_remove(sys, dir)) {
+            errno = sys;
             return err_sys(e, dir, "remove directory");
+        }
     }
     rc = disk_sync_dir(dir, e);
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
