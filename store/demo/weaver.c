@@ -7,6 +7,7 @@
 #include "lite/jsonout.h"
 #include "lite/time.h"
 #include "store/demo/place.h"
+#include "store/gitlib.h"
 #include "store/systems/entire/committed_write.h"
 #include "store/systems/entire/disktree.h"
 #include "store/systems/entire/names.h"
@@ -85,24 +86,18 @@ struct weaving {
 
 static void *start(void *arg)
 {
-    struct loom *l = arg;
-
-    l->holds = repo_hold();
-    return NULL;
+    return gitlib_ready() ? arg : NULL; /* whoever needs it asks again */
 }
 
 void loom_begin(struct loom *l)
 {
-    *l = (struct loom){ .holds = false };
-    l->started = pthread_create(&l->starting, NULL, start, l) == 0;
+    l->started = pthread_create(&l->starting, NULL, start, NULL) == 0;
 }
 
 void loom_end(struct loom *l)
 {
     if (l->started)
         pthread_join(l->starting, NULL);
-    if (l->holds)
-        repo_release();
 }
 
 static struct slice text_of(const char *text)

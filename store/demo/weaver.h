@@ -11,7 +11,7 @@
  * written. */
 struct loom {
     pthread_t starting;
-    bool started, holds;
+    bool started;
 };
 void loom_begin(struct loom *l);
 void loom_end(struct loom *l);

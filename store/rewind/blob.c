@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/disk.h"
+#include "store/gitlib.h"
 
 static enum err_code unpack(git_odb_object *object, const char *hex, struct span *out,
                             struct err *e)
@@ -48,10 +49,7 @@ static enum err_code read_blob(const char *objects, const char *hex, struct span
 
 enum err_code blob_open(const char *objects, const char *hex, struct span *out, struct err *e)
 {
-    if (git_libgit2_init() < 0)
+    if (!gitlib_ready())
         return err_set(e, ERR_NOMEM, hex, "read a blob: out of memory");
-    enum err_code rc = read_blob(objects, hex, out, e);
-
-    git_libgit2_shutdown();
-    return rc;
+    return read_blob(objects, hex, out, e);
 }

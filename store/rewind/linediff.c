@@ -6,18 +6,9 @@
 #include <string.h>
 
 #include "lite/buf.h"
+#include "store/gitlib.h"
 
 enum { BINARY_LOOK = 8000 }; /* as git and GNU diff: a NUL near the front */
-
-bool linediff_hold(void)
-{
-    return git_libgit2_init() >= 0;
-}
-
-void linediff_release(void)
-{
-    git_libgit2_shutdown();
-}
 
 static bool is_binary(struct slice s)
 {
@@ -30,6 +21,11 @@ static enum err_code failed(struct err *e)
 
     return err_set(e, ERR_NOMEM, NULL, "compare: %s",
                    why && why->message ? why->message : "out of memory");
+}
+
+static enum err_code no_libgit2(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, NULL, "compare: libgit2 does not start");
 }
 
 static enum err_code patch_make(struct slice before, struct slice after, unsigned context,
@@ -55,14 +51,13 @@ enum err_code linediff_count(struct slice before, struct slice after, unsigned *
 
     *insertions = *deletions = 0;
     *binary = is_binary(before) || is_binary(after);
-    if (!linediff_hold())
-        return failed(e);
+    if (!gitlib_ready())
+        return no_libgit2(e);
     enum err_code rc = patch_make(before, after, 0, &patch, e);
 
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
         rc = failed(e);
     git_patch_free(patch);
-    linediff_release();
     if (!rc) {
         *insertions = (unsigned)added;
         *deletions = (unsigned)removed;
@@ -154,14 +149,13 @@ enum err_code linediff_make(struct slice before, struct slice after, unsigned co
     git_patch *patch = NULL;
     enum err_code rc = ERR_OK;
 
-    if (!d.binary && !linediff_hold())
-        return failed(e);
+    if (!d.binary && !gitlib_ready())
+        return no_libgit2(e);
     if (!d.binary) {
         rc = patch_make(before, after, context, &patch, e);
         if (!rc)
             rc = take_patch(&d, patch, e);
         git_patch_free(patch);
-        linediff_release();
     }
     if (rc)
         linediff_fini(&d);

@@ -11,11 +11,6 @@
 /* Line differences of two byte strings, through libgit2: what `git diff` and GNU diff show, a missing newline at
  * the end included. */
 
-/* Starting libgit2 takes some milliseconds; it is started and ended by every call below unless somebody holds it.
- * Who compares many files holds it meanwhile. Nests; any thread. */
-bool linediff_hold(void);
-void linediff_release(void);
-
 struct linediff_line {
     char sign;                   /* '+', '-' or ' ' */
     bool no_newline;             /* the file ends here without a newline */

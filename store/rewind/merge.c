@@ -3,7 +3,7 @@
 #include <git2.h>
 #include <string.h>
 
-#include "store/rewind/linediff.h"
+#include "store/gitlib.h"
 
 static bool is_text(struct slice s)
 {
@@ -27,7 +27,7 @@ enum err_code merge_texts(struct slice ancestor, struct slice ours, struct slice
     *clean = false;
     if (!is_text(ancestor) || !is_text(ours) || !is_text(theirs))
         return ERR_OK;
-    if (!linediff_hold())
+    if (!gitlib_ready())
         return err_set(e, ERR_NOMEM, NULL, "merge: out of memory");
     int failed = git_merge_file(&result, &base, &mine, &other, &how);
     enum err_code rc = failed ? err_set(e, ERR_NOMEM, NULL, "merge: libgit2 failed") : ERR_OK;
@@ -38,6 +38,5 @@ enum err_code merge_texts(struct slice ancestor, struct slice ours, struct slice
         rc = out->p ? ERR_OK : err_set(e, ERR_NOMEM, NULL, "merge: out of memory");
     }
     git_merge_file_result_free(&result);
-    linediff_release();
     return rc;
 }

@@ -382,11 +382,10 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
 {
     struct rewind_preview p = { .plan = plan, .options = *options };
     EVP_MD_CTX *c = EVP_MD_CTX_new();
-    bool held = linediff_hold();
     enum err_code rc = ERR_OK;
 
     p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
-    if (!c || !held || !p.entry || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
+    if (!c || !p.entry || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
         rc = err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
     if (!rc) {
         choose(&p);
@@ -399,8 +398,6 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
     if (!rc)
         rc = sum_up(&p, c, e);
     EVP_MD_CTX_free(c);
-    if (held)
-        linediff_release();
     if (rc)
         rewind_preview_fini(&p);
     else

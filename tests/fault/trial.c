@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lite/buf.h"
+#include "store/gitlib.h"
 #include "support/memory.h"
 #include "tests/fault/coverage.h"
 
@@ -120,6 +121,7 @@ int trial_child(struct yard *y, enum trial_end (*fn)(struct yard *y), const stru
 
     assert_ptr_not_equal(counter, MAP_FAILED);
     armed.counter = counter;
+    assert_true(gitlib_ready()); /* takes ten milliseconds: once, not in every child */
     pid_t pid = fork();
 
     assert_true(pid >= 0);

@@ -213,7 +213,6 @@ enum err_code claude_count_lines(const struct store *st, const struct session_re
 
     if (rc)
         return rc;
-    bool held = linediff_hold();
 
     for (size_t i = 0; i < p.history.n && is_turn(&p, i, list) && !rc; i++) {
         struct checkpoint *c = &list->checkpoint[i];
@@ -226,8 +225,6 @@ enum err_code claude_count_lines(const struct store *st, const struct session_re
         rc = count_turn(&k, i, c, e);
         c->counted = !rc;
     }
-    if (held)
-        linediff_release();
     content_fini(&k.before);
     content_fini(&k.after);
     planner_close(&p);

@@ -20,7 +20,6 @@ struct entire {
     char **tree; /* all work trees of the repository, as far as they exist */
     size_t trees;
     struct catalog_shelf *shelf;
-    bool holds_git; /* repo_hold */
 };
 
 /* The store as this system's own; asserts that it is one. */

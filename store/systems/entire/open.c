@@ -32,8 +32,6 @@ void entire_close(struct store *st)
         catalog_shelf_fini(x->shelf);
         free(x->shelf);
     }
-    if (x->holds_git)
-        repo_release();
     free(x);
 }
 
@@ -171,8 +169,6 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
         rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: none of Entire's");
     if (!rc)
         rc = repo_open(x->base.path, &repo, e);
-    if (!rc)
-        x->holds_git = repo_hold();
     if (!rc)
         rc = look(x, repo, e);
     repo_close(repo);

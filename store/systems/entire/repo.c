@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/gitlib.h"
+
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)
 {
     const git_error *why = git_error_last();
@@ -45,7 +47,7 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
 
     if (!may_be_found(dir))
         return err_set(e, ERR_NOT_FOUND, dir, "open the repository: there is none");
-    if (git_libgit2_init() < 0)
+    if (!gitlib_ready())
         return err_set(e, ERR_NOMEM, dir, "open the repository");
     git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, sizeof known / sizeof *known);
     int answer = git_repository_open_ext(&repo, dir, 0, NULL);
@@ -56,7 +58,6 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
     }
     enum err_code rc = repo_error(e, answer, dir, "open the repository");
 
-    git_libgit2_shutdown();
     if (rc == ERR_FORMAT && e)
         e->code = ERR_UNSUPPORTED;
     return rc == ERR_FORMAT ? ERR_UNSUPPORTED : rc;
@@ -67,17 +68,6 @@ void repo_close(git_repository *repo)
     if (!repo)
         return;
     git_repository_free(repo);
-    git_libgit2_shutdown();
-}
-
-bool repo_hold(void)
-{
-    return git_libgit2_init() >= 0;
-}
-
-void repo_release(void)
-{
-    git_libgit2_shutdown();
 }
 
 struct slice repo_worktree_id(git_repository *repo, struct arena *a)

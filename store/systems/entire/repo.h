@@ -20,10 +20,6 @@ enum err_code repo_error(struct err *e, int answer, const char *path, const char
  * one that cannot be opened; the text says why. Close with repo_close. */
 MUST_CHECK enum err_code repo_open(const char *dir, git_repository **out, struct err *e);
 void repo_close(git_repository *repo); /* NULL is fine */
-/* Keeps libgit2 running until repo_release, also while no repository is open: starting it costs ten milliseconds. False:
- * it does not start. */
-MUST_CHECK bool repo_hold(void);
-void repo_release(void);
 
 /* The id of the work tree: empty for the main one (entire.md 2.4). In the arena. */
 struct slice repo_worktree_id(git_repository *repo, struct arena *a);
