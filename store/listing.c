@@ -81,7 +81,9 @@ static bool gather(const struct session_ref *ref, void *arg)
     f->ref.path = arena_copy(&l->arena, ref->path);
     f->ref.id = copy_id(l, f->ref.path, ref->id);
     f->ref.folder = copy_folder(l, ref->folder);
-    l->ok = f->ref.path.p && f->ref.id.p && f->ref.folder.p;
+    if (ref->told.n)
+        f->ref.told = arena_copy(&l->arena, ref->told);
+    l->ok = f->ref.path.p && f->ref.id.p && f->ref.folder.p && (!ref->told.n || f->ref.told.p);
     l->n += l->ok;
     return l->ok;
 }

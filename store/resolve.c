@@ -38,11 +38,7 @@ static enum err_code take_first(const struct session_row *row, void *arg, struct
 {
     struct search *s = arg;
 
-    *s->ref = row->ref;
-    s->ref->id = arena_copy(s->a, row->ref.id);
-    s->ref->path = arena_copy(s->a, row->ref.path);
-    s->ref->folder = arena_copy(s->a, row->ref.folder);
-    return s->ref->id.p && s->ref->path.p && s->ref->folder.p ? ERR_OK : no_memory(e);
+    return session_ref_copy(s->a, &row->ref, s->ref) ? ERR_OK : no_memory(e);
 }
 
 static enum err_code no_latest(const struct scope *scope, struct err *e)

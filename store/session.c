@@ -5,6 +5,18 @@
 #include "lite/time.h"
 #include "lite/window.h"
 
+bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out)
+{
+    struct session_ref copy = *ref;
+
+    copy.id = arena_copy(a, ref->id);
+    copy.path = arena_copy(a, ref->path);
+    copy.folder = arena_copy(a, ref->folder);
+    copy.told = (struct slice){ NULL, 0 };
+    *out = copy;
+    return copy.id.p && copy.path.p && copy.folder.p;
+}
+
 int64_t session_modified_ms(const struct file_id *file)
 {
     int64_t second = file->mtime_ns / 1000000000, ns = file->mtime_ns % 1000000000;

@@ -23,6 +23,9 @@ struct session_ref {
     int64_t
         recent_ms; /* what a list sorts by, where the system says when it changed; 0: the mtime */
     uint32_t recent_ns; /* and what is below a millisecond */
+    /* What enumerate had to read of it for the above, in the system's own form: describe takes it from here where it is,
+     * and reads it itself where this is empty. As long as the id is; in no copy, and not in a row's ref. */
+    struct slice told;
 };
 
 /* Why a session is not listed. A listing counts them; doctor names them. */
@@ -98,6 +101,9 @@ struct session_row {
     int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
     int live_pid;       /* with SESSION_LIVE */
 };
+
+/* A ref whose texts live in the arena. False without memory. */
+bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out);
 
 /* mtime in milliseconds, rounded half up (claude.md 2.1). */
 int64_t session_modified_ms(const struct file_id *file);

@@ -41,16 +41,8 @@ static bool ref_list_reserve(struct ref_list *list)
 
 bool ref_list_add(struct ref_list *list, const struct session_ref *ref, uint32_t entry)
 {
-    struct session_ref copy = *ref;
-
-    if (!ref_list_reserve(list))
+    if (!ref_list_reserve(list) || !session_ref_copy(&list->arena, ref, &list->ref[list->n]))
         return false;
-    copy.id = arena_copy(&list->arena, ref->id);
-    copy.path = arena_copy(&list->arena, ref->path);
-    copy.folder = arena_copy(&list->arena, ref->folder);
-    if (!copy.id.p || !copy.path.p || !copy.folder.p)
-        return false;
-    list->ref[list->n] = copy;
     list->entry[list->n++] = entry;
     return true;
 }

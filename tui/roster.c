@@ -109,15 +109,6 @@ void roster_fini(struct roster *r)
     *r = (struct roster){ 0 };
 }
 
-static bool copy_ref(struct roster *r, const struct session_ref *ref, struct session_ref *out)
-{
-    *out = *ref;
-    out->id = arena_copy(&r->arena, ref->id);
-    out->path = arena_copy(&r->arena, ref->path);
-    out->folder = arena_copy(&r->arena, ref->folder);
-    return out->id.p && out->path.p && out->folder.p;
-}
-
 static bool add_entry(struct roster *r, const struct session_ref *ref, uint32_t path_hash,
                       unsigned listing)
 {
@@ -128,7 +119,7 @@ static bool add_entry(struct roster *r, const struct session_ref *ref, uint32_t 
                          .created_ms = TIME_NONE,
                          .stale = true };
 
-    if (!grow_entries(r) || !grow_tables(r) || !copy_ref(r, ref, &new.ref))
+    if (!grow_entries(r) || !grow_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
         return false;
     uint32_t e = (uint32_t)r->n;
     size_t id = place_in(r, false, new.ref.id, new.id_hash);

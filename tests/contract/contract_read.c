@@ -127,6 +127,40 @@ static void a_described_session_can_be_called_something(struct contract *c)
     }
 }
 
+static void same_rows(const struct session_row *a, const struct session_row *b)
+{
+    assert_int_equal(a->hidden, b->hidden);
+    assert_true(slice_eq(a->summary, b->summary));
+    assert_true(slice_eq(a->custom_title, b->custom_title));
+    assert_true(slice_eq(a->cwd, b->cwd));
+    assert_true(slice_eq(a->model, b->model));
+    assert_int_equal(a->created_ms, b->created_ms);
+    assert_int_equal(a->activity_ms, b->activity_ms);
+    assert_int_equal(a->can, b->can);
+}
+
+static bool describe_in_two_ways(const struct session_ref *ref, void *arg)
+{
+    struct contract *c = arg;
+    struct session_row *told = session_row_new(), *read = session_row_new();
+    struct session_ref alone;
+
+    assert_true(told && read && session_ref_copy(&c->arena, ref, &alone));
+    assert_int_equal(alone.told.n, 0);
+    assert_int_equal(c->ops->describe(c->store, &c->scope, ref, told, NULL), ERR_OK);
+    assert_int_equal(c->ops->describe(c->store, &c->scope, &alone, read, NULL), ERR_OK);
+    assert_int_equal(told->ref.told.n, 0); /* rows are kept, what is told is not */
+    same_rows(told, read);
+    session_row_free(told);
+    session_row_free(read);
+    return true;
+}
+
+static void what_enumerating_told_need_not_be_read(struct contract *c)
+{
+    assert_int_equal(c->ops->enumerate(c->store, &c->scope, describe_in_two_ways, c, NULL), ERR_OK);
+}
+
 static void a_row_can_what_its_system_can(struct contract *c)
 {
     struct session_row *row = contract_describe(c, &c->system->session[0]);
@@ -350,6 +384,7 @@ const struct contract_case contract_reads[] = {
     CASE(what_is_no_plain_name_is_no_id),
     CASE(a_session_is_found_by_its_path),
     CASE(a_described_session_can_be_called_something),
+    CASE(what_enumerating_told_need_not_be_read),
     CASE(a_row_can_what_its_system_can),
     CASE(a_conversation_is_loaded_whole_and_readable),
     CASE(a_tail_is_how_the_conversation_ends),

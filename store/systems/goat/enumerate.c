@@ -39,8 +39,7 @@ struct names {
 struct share {
     const struct walk *walk;
     int dirfd; /* the directory, open; sessions is its path */
-    const char *sessions;
-    struct slice folder;
+    struct slice sessions, folder;
     const struct slice *id;
     size_t n;
     struct session_ref *ref; /* owned; as many as there are names */
@@ -51,28 +50,56 @@ struct share {
     bool no_memory;
 };
 
-enum { WORTH_A_THREAD = 64 }; /* names */
+enum {
+    WORTH_A_THREAD = 64, /* names */
+    TOLD_MAX = 4096,     /* a larger metadata.json is read again: there may be many */
+};
 
 /* A session's directory being looked at: sessions is open as dirfd. */
 struct looking {
     const struct store *store;
     int dirfd;
-    const char *sessions;
-    struct slice folder, id;
+    struct slice sessions, folder, id;
     struct buf *bytes;
     struct arena *texts, *a; /* for the ref's texts, and for the metadata's */
     bool whole;              /* all of the metadata is wanted, not the time alone */
 };
 
-/* The file that a reader wants; false: none of them is there. */
-static bool choose_file(const struct looking *l, const char **file, struct stat *sb)
+enum { NAME_ROOM = NAME_MAX + 32 };
+
+/* <id>/<file>, put together by hand: two thousand of them are what a listing spends much of its time on. */
+static const char *name_of(const struct looking *l, struct slice file, char name[NAME_ROOM])
 {
-    static const char *const files[] = { GOAT_MESSAGES_LOG, GOAT_TRANSCRIPT_LOG, GOAT_METADATA };
-    char name[NAME_MAX + 32];
+    memcpy(name, l->id.p, l->id.n);
+    name[l->id.n] = '/';
+    memcpy(name + l->id.n + 1, file.p, file.n);
+    name[l->id.n + 1 + file.n] = '\0';
+    return name;
+}
+
+static struct slice path_of(const struct looking *l, struct slice file)
+{
+    size_t n = l->sessions.n + 1 + l->id.n + 1 + file.n;
+    char *path = arena_alloc(l->texts, n + 1);
+
+    if (!path)
+        return (struct slice){ NULL, 0 };
+    memcpy(path, l->sessions.p, l->sessions.n);
+    path[l->sessions.n] = '/';
+    name_of(l, file, path + l->sessions.n + 1);
+    return (struct slice){ path, n };
+}
+
+/* The file that a reader wants; false: none of them is there. */
+static bool choose_file(const struct looking *l, struct slice *file, struct stat *sb)
+{
+    static const struct slice files[] = { { GOAT_MESSAGES_LOG, sizeof GOAT_MESSAGES_LOG - 1 },
+                                          { GOAT_TRANSCRIPT_LOG, sizeof GOAT_TRANSCRIPT_LOG - 1 },
+                                          { GOAT_METADATA, sizeof GOAT_METADATA - 1 } };
+    char name[NAME_ROOM];
 
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        snprintf(name, sizeof name, "%.*s/%s", SLICE_ARG(l->id), files[i]);
-        if (fstatat(l->dirfd, name, sb, AT_SYMLINK_NOFOLLOW) != 0)
+        if (fstatat(l->dirfd, name_of(l, files[i], name), sb, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (S_ISDIR(sb->st_mode) || (i == 0 && S_ISREG(sb->st_mode) && sb->st_size == 0))
             continue;
@@ -105,36 +132,32 @@ static int64_t last_time(int dirfd, const char *name)
 }
 
 /* When it changed last: as the metadata says; a dialect that does not say leaves it to the newest message or file time. */
-static int64_t recent(const struct looking *l, const struct goat_metadata *m, const char *file,
+static int64_t recent(const struct looking *l, const struct goat_metadata *m, struct slice file,
                       const struct stat *sb)
 {
-    char name[NAME_MAX + 32];
+    char name[NAME_ROOM];
 
     if (m->updated_ns)
         return m->updated_ns;
-    snprintf(name, sizeof name, "%.*s/%s", SLICE_ARG(l->id), file);
-    int64_t mtime = place_mtime(sb),
-            last = file[1] == 'e' && file[2] == 's' ? last_time(l->dirfd, name) : 0;
+    int64_t mtime = place_mtime(sb), last = slice_eq(file, SLICE(GOAT_MESSAGES_LOG))
+                                                ? last_time(l->dirfd, name_of(l, file, name))
+                                                : 0;
 
     return last > mtime ? last : mtime;
 }
 
-/* ERR_NOT_FOUND: there is no session. */
+/* ERR_NOT_FOUND: there is no session. The folder stays borrowed. */
 static enum err_code look(const struct looking *l, struct goat_metadata *m, struct session_ref *ref)
 {
-    char name[NAME_MAX + 32];
-    const char *file;
+    char name[NAME_ROOM];
+    struct slice file;
     struct stat sb;
 
-    if (!choose_file(l, &file, &sb))
+    if (l->id.n > NAME_MAX || !choose_file(l, &file, &sb))
         return ERR_NOT_FOUND;
-    snprintf(name, sizeof name, "%.*s/" GOAT_METADATA, SLICE_ARG(l->id));
+    name_of(l, SLICE(GOAT_METADATA), name);
     if (l->whole ? goat_metadata_read(l->dirfd, name, l->bytes, l->a, m)
                  : goat_metadata_updated(l->dirfd, name, l->bytes, &m->updated_ns))
-        return ERR_NOMEM;
-    char *path = arena_format(l->texts, "%s/%.*s/%s", l->sessions, SLICE_ARG(l->id), file);
-
-    if (!path)
         return ERR_NOMEM;
     int64_t when = recent(l, m, file, &sb), rest = when % 1000000;
 
@@ -143,16 +166,20 @@ static enum err_code look(const struct looking *l, struct goat_metadata *m, stru
 
     *ref = (struct session_ref){
         .store = l->store,
-        .id = arena_copy(l->texts, l->id),
-        .path = { path, strlen(path) },
-        .folder = arena_copy(l->texts, l->folder),
+        .path = path_of(l, file),
+        .folder = l->folder,
         .file = file_id_of(&sb),
         .recent_ms = (when - rest) / 1000000,
         .recent_ns = (uint32_t)rest,
     };
-    if (strcmp(file, GOAT_METADATA) == 0)
+    if (slice_eq(file, SLICE(GOAT_METADATA)))
         ref->file.size = 0; /* there is no conversation */
-    return ref->id.p && ref->folder.p ? ERR_OK : ERR_NOMEM;
+    if (!ref->path.p)
+        return ERR_NOMEM;
+    ref->id = (struct slice){ ref->path.p + l->sessions.n + 1, l->id.n };
+    if (l->bytes->n <= TOLD_MAX) /* without memory nothing is told, which is fine */
+        ref->told = arena_copy(l->texts, buf_slice(l->bytes));
+    return ERR_OK;
 }
 
 bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
@@ -296,7 +323,7 @@ static bool walk_base(const char *sessions, struct slice folder, void *arg)
     } else if (names.n) {
         struct share whole = { .walk = w,
                                .dirfd = dirfd(dir),
-                               .sessions = sessions,
+                               .sessions = { sessions, strlen(sessions) },
                                .folder = folder,
                                .id = names.id,
                                .n = names.n };
@@ -354,17 +381,29 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
 {
     int fd = open(sessions, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct goat_metadata m = { 0 };
+    struct session_ref found = { 0 };
     struct buf bytes = { 0 };
     enum err_code rc = ERR_NOT_FOUND;
 
     if (fd >= 0) {
-        struct looking l = { st, fd, sessions, folder, id, &bytes, a, a, false };
+        struct looking l = { .store = st,
+                             .dirfd = fd,
+                             .sessions = { sessions, strlen(sessions) },
+                             .folder = arena_copy(a, folder),
+                             .id = id,
+                             .bytes = &bytes,
+                             .texts = a,
+                             .a = a };
 
-        rc = look(&l, &m, ref);
+        rc = l.folder.p ? look(&l, &m, &found) : ERR_NOMEM;
         close(fd);
     }
     buf_fini(&bytes);
+    found.told = (struct slice){ NULL, 0 }; /* the ref may be kept */
     if (rc == ERR_NOMEM)
         return err_set(e, rc, sessions, "find session");
-    return rc ? err_set(e, rc, "", "find session %.*s: no such session", SLICE_ARG(id)) : ERR_OK;
+    if (rc)
+        return err_set(e, rc, "", "find session %.*s: no such session", SLICE_ARG(id));
+    *ref = found;
+    return ERR_OK;
 }

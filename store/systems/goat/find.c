@@ -70,17 +70,11 @@ static bool has_recorded(const struct session_ref *ref, void *arg)
     struct goat_metadata m;
     struct arena a = { 0 };
     struct buf bytes = { 0 };
-    const char *path = goat_path(ref, GOAT_METADATA, &a);
 
-    r->no_memory = !path || goat_metadata_read(AT_FDCWD, path, &bytes, &a, &m);
+    r->no_memory = goat_metadata_of(ref, &bytes, &a, &m) != ERR_OK;
     r->found = !r->no_memory && !m.why && slice_eq(m.text[GOAT_ID], r->id);
-    if (r->found) {
-        *r->ref = *ref;
-        r->ref->id = arena_copy(r->a, ref->id);
-        r->ref->path = arena_copy(r->a, ref->path);
-        r->ref->folder = arena_copy(r->a, ref->folder);
-        r->no_memory = !r->ref->id.p || !r->ref->path.p || !r->ref->folder.p;
-    }
+    if (r->found)
+        r->no_memory = !session_ref_copy(r->a, ref, r->ref);
     buf_fini(&bytes);
     arena_fini(&a);
     return !r->found && !r->no_memory;

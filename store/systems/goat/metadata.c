@@ -1,10 +1,12 @@
 #include "store/systems/goat/metadata.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "lite/file.h"
 #include "lite/json.h"
 #include "lite/utf8.h"
+#include "store/systems/goat/goat.h"
 #include "store/systems/goat/members.h"
 
 /* Every spelling that a dialect has for a field, the more telling one of two first. */
@@ -67,20 +69,26 @@ static bool is_zone(struct slice zone)
             zone.p[3] == ':' && digits(zone, 4, 2));
 }
 
+static int number(struct slice text, size_t at, size_t n)
+{
+    int value = 0;
+
+    for (size_t i = at; i < at + n; i++)
+        value = value * 10 + (text.p[i] - '0');
+    return value;
+}
+
 /* Where time_parse, like JavaScript, lets a day run over into the next month, Go says that there is no such time. */
 static bool is_on_calendar(struct slice text)
 {
-    enum { DATE = 10, NOON = 9 };
-    char noon[DATE + NOON + 1], again[TIME_TEXT];
-    int64_t ms;
+    static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 
-    memcpy(noon, text.p, DATE);
-    memcpy(noon + DATE, "T12:00:00", NOON);
-    noon[DATE + NOON] = 'Z';
-    if (!time_parse((struct slice){ noon, sizeof noon }, &ms))
+    if (!digits(text, 5, 2) || !digits(text, 8, 2) || memcmp(text.p + 11, "24", 2) == 0)
         return false;
-    time_format(ms, again);
-    return memcmp(noon, again, DATE) == 0 && memcmp(text.p + DATE + 1, "24", 2) != 0;
+    int year = number(text, 0, 4), month = number(text, 5, 2), day = number(text, 8, 2);
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+
+    return month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] + (month == 2 && leap);
 }
 
 bool goat_time(struct slice text, int64_t *ns)
@@ -246,6 +254,16 @@ enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
     default: out->why = "metadata.json cannot be read";
     }
     return ERR_OK;
+}
+
+enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes, struct arena *a,
+                               struct goat_metadata *out)
+{
+    if (ref->told.n)
+        return goat_metadata_parse(ref->told, a, out);
+    const char *path = goat_path(ref, GOAT_METADATA, a);
+
+    return path ? goat_metadata_read(AT_FDCWD, path, bytes, a, out) : ERR_NOMEM;
 }
 
 enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes, int64_t *ns)

@@ -8,6 +8,7 @@
 #include "lite/buf.h"
 #include "lite/err.h"
 #include "lite/time.h"
+#include "store/session.h"
 #include "store/systems/goat/dialect.h"
 
 enum { GOAT_METADATA_MAX = 1024 * 1024 };
@@ -31,6 +32,10 @@ MUST_CHECK enum err_code goat_metadata_parse(struct slice document, struct arena
  * a link, or one that is not there is said in `why` too. */
 MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct buf *bytes,
                                             struct arena *a, struct goat_metadata *out);
+
+/* The session's: as its ref tells it already, else read. */
+MUST_CHECK enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes,
+                                          struct arena *a, struct goat_metadata *out);
 
 /* Only the time of the last update, and as quickly as can be: what a list is sorted by. *ns is 0 where a plain look does
  * not find one. */

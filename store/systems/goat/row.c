@@ -152,9 +152,7 @@ static void read_metadata(struct describing *d)
 
 static enum err_code open_metadata(struct describing *d, struct buf *bytes, struct err *e)
 {
-    const char *path = goat_path(&d->row->ref, GOAT_METADATA, d->a);
-
-    if (!path || goat_metadata_read(AT_FDCWD, path, bytes, d->a, &d->m))
+    if (goat_metadata_of(&d->row->ref, bytes, d->a, &d->m))
         return err_set(e, ERR_NOMEM, d->row->ref.path.p, "describe");
     if (d->m.why) {
         d->row->hidden = HIDDEN_DAMAGED;
@@ -251,6 +249,7 @@ enum err_code goat_describe(const struct store *st, const struct scope *scope,
     session_row_reset(row);
     row->ref = *ref;
     rc = describe(&d, scope, &bytes, e);
+    row->ref.told = (struct slice){ NULL, 0 };
     buf_fini(&bytes);
     scratch_give(d.g->scratch, scratch);
     return rc;
