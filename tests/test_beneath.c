@@ -100,19 +100,47 @@ static void missing_directories_are_made_but_not_through_links(void **state)
     struct place *p = *state;
     char path[4096];
     const char *name;
-    unsigned made = 0;
     int fd;
 
     folder_path(&p->folder, "root/x/y/z.c", path);
-    assert_int_equal(beneath_make_parent(p->fd, p->root, path, &fd, &name, &made, NULL), ERR_OK);
-    assert_int_equal(made, 2);
+    assert_int_equal(beneath_make_parent(p->fd, p->root, path, NULL, &fd, &name, NULL), ERR_OK);
     assert_string_equal(name, "z.c");
     close(fd);
     assert_true(folder_has(&p->folder, "root/x/y"));
     assert_int_equal(symlink(p->outside, folder_path(&p->folder, "root/link", path)), 0);
     folder_path(&p->folder, "root/link/new/z.c", path);
-    assert_int_equal(beneath_make_parent(p->fd, p->root, path, &fd, &name, NULL, NULL), ERR_UNSAFE);
+    assert_int_equal(beneath_make_parent(p->fd, p->root, path, NULL, &fd, &name, NULL), ERR_UNSAFE);
     assert_false(folder_has(&p->folder, "outside/new"));
+}
+
+/* Only those that are missing; others are made as usual. */
+static void missing_directories_are_made_as_they_were(void **state)
+{
+    struct place *p = *state;
+    struct dir_like known[2] = { { .attrs = { .mode = 02750 } }, { .attrs = { .mode = 01700 } } };
+    struct dirs like = { known, 2 };
+    char path[4096], x[4096], src[4096];
+    const char *name;
+    struct stat st;
+    int fd;
+
+    assert_int_equal(chmod(folder_path(&p->folder, "root/src", src), 0755), 0);
+    known[0].path = folder_path(&p->folder, "root/x", x);
+    known[1].path = src;
+    known[0].attrs.uid = geteuid();
+    known[0].attrs.gid = getegid();
+    folder_path(&p->folder, "root/x/y/z.c", path);
+    assert_int_equal(beneath_make_parent(p->fd, p->root, path, &like, &fd, &name, NULL), ERR_OK);
+    close(fd);
+    assert_int_equal(stat(x, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 02750);
+    assert_true(known[0].made);
+    folder_path(&p->folder, "root/src/z.c", path);
+    assert_int_equal(beneath_make_parent(p->fd, p->root, path, &like, &fd, &name, NULL), ERR_OK);
+    close(fd);
+    assert_int_equal(stat(src, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0755);
+    assert_false(known[1].made);
 }
 
 /* What no clean path has, all the same. */
@@ -129,7 +157,7 @@ static void names_that_cannot_be_are_refused(void **state)
     memset(longest + n, 'a', sizeof longest - n);
     memcpy(longest + sizeof longest - 3, "/x", 3);
     assert_int_equal(beneath_parent(p->fd, p->root, longest, &fd, &name, NULL), ERR_UNSAFE);
-    assert_int_equal(beneath_make_parent(p->fd, p->root, longest, &fd, &name, NULL, NULL),
+    assert_int_equal(beneath_make_parent(p->fd, p->root, longest, NULL, &fd, &name, NULL),
                      ERR_UNSAFE);
     assert_int_equal(parent_of(p, "root/../outside/a.c", &fd, &name, path), ERR_UNSAFE);
     assert_int_equal(parent_of(p, "root/src/", &fd, &name, path), ERR_UNSAFE);
@@ -230,6 +258,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_below_the_root_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(links_on_the_way_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(missing_directories_are_made_but_not_through_links, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(missing_directories_are_made_as_they_were, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(names_that_cannot_be_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_kernels_say_so_in_several_ways, set_up, tear_down),

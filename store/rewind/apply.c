@@ -17,6 +17,7 @@
 #include "store/rewind/beneath.h"
 #include "store/rewind/look.h"
 #include "store/rewind/pathrule.h"
+#include "store/rewind/reach.h"
 #include "store/rewind/records.h"
 #include "store/rewind/tx.h"
 
@@ -51,6 +52,39 @@ static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
 static const char *keep(struct tx *tx, const char *text)
 {
     return text ? arena_copy(&tx->arena, (struct slice){ text, strlen(text) }).p : NULL;
+}
+
+/* What a deleted file and the directories that go with it are like. */
+static enum err_code note(struct tx *tx, struct reach *reach, struct tx_entry *x, struct err *e)
+{
+    const char *name;
+    int dir;
+    enum err_code rc = reach_dir(reach, x, &dir, &name, e);
+
+    if (rc)
+        return rc;
+    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    close(dir);
+    if (fd < 0)
+        return err_set(e, ERR_STALE, x->path, "it changed since the preview");
+    rc = attrs_take(fd, &tx->arena, x->path, &x->was, e);
+    close(fd);
+    return rc ? rc : tx_note_dirs(tx, x, e);
+}
+
+static enum err_code note_all(struct tx *tx, const struct rewind_plan *plan, struct err *e)
+{
+    struct reach reach = { 0 };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (tx->entry[i].action == REWIND_DELETE)
+            rc = note(tx, &reach, &tx->entry[i], e);
+    reach_end(&reach);
+    if (!rc && !dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
+        rc = err_set(e, ERR_NOMEM, tx->dir, "plan a rewind: out of memory");
+    return rc;
 }
 
 /* root: the project, or NULL where that is gone. */
@@ -120,7 +154,7 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
             rc = add_entry(tx, root, &p->entry[i], e);
     if (!rc && !tx_lay_out(tx))
         rc = err_set(e, ERR_STALE, dir, "plan a rewind: sizes that cannot be");
-    return rc;
+    return rc ? rc : note_all(tx, p->plan, e);
 }
 
 /* ---- preflight ---- */

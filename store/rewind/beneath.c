@@ -107,50 +107,62 @@ enum err_code beneath_parent(int root_fd, const char *root, const char *path, in
     return *fd < 0 ? refused(path, e) : ERR_OK;
 }
 
+/* A new directory was private so far. */
+static enum err_code make_like(int fd, struct dir_like *like, struct err *e)
+{
+    enum err_code rc = attrs_put(fd, &like->attrs, like->path, e);
+
+    if (!rc && fchmod(fd, like->attrs.mode))
+        rc = err_sys(e, like->path, "set the mode");
+    if (!rc)
+        rc = disk_sync(fd, like->path, e);
+    like->made = true;
+    return rc;
+}
+
 /* Makes one directory below an open one and steps into it. */
-static enum err_code step_into(int *at, const char *part, const char *path, unsigned *made,
+static enum err_code step_into(int *at, const char *part, const char *path, struct dir_like *like,
                                struct err *e)
 {
-    if (mkdirat(*at, part, 0755) == 0) {
-        enum err_code rc = disk_sync(*at, path, e);
+    enum err_code rc = ERR_OK;
+    bool made = mkdirat(*at, part, like ? 0700 : 0755) == 0;
 
-        if (rc)
-            return rc;
-        *made += 1;
-    } else if (errno != EEXIST) {
-        return err_sys(e, path, "make directory");
-    }
+    if (made)
+        rc = disk_sync(*at, path, e);
+    else if (errno != EEXIST)
+        rc = err_sys(e, path, "make directory");
+    if (rc)
+        return rc;
     int next = openat(*at, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (next < 0)
         return refused(path, e);
     close(*at);
     *at = next;
-    return ERR_OK;
+    return made && like ? make_like(next, like, e) : ERR_OK;
 }
 
-enum err_code beneath_make_parent(int root_fd, const char *root, const char *path, int *fd,
-                                  const char **name, unsigned *made, struct err *e)
+enum err_code beneath_make_parent(int root_fd, const char *root, const char *path,
+                                  struct dirs *like, int *fd, const char **name, struct err *e)
 {
     char relative[PATH_MAX];
-    unsigned count = 0;
     enum err_code rc = split(root, path, relative, name, e);
 
     if (rc)
         return rc;
+    size_t below = (size_t)(*name - 1 - path) - strlen(relative); /* where it begins in the path */
     int at = fcntl(root_fd, F_DUPFD_CLOEXEC, 0);
 
     if (at < 0)
         return err_sys(e, path, "open its directory");
     for (char *part = relative; !rc && *part;) {
         char *slash = strchrnul(part, '/'), *next = slash + (*slash == '/');
+        struct slice dir = { path, below + (size_t)(slash - relative) };
 
         *slash = '\0';
-        rc = step_into(&at, part, path, &count, e);
+        rc = step_into(&at, part, path, like ? dirs_find(like, dir) : NULL, e);
         part = next;
     }
-    if (made)
-        *made += count;
     if (rc)
         close(at);
     else

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "lite/err.h"
+#include "store/rewind/dirs.h"
 
 /* Reaching files below a root, and nothing else, while somebody may be swapping directories for links (SAFETY.md
  * 1.3: string, realpath and lstat checks all let a race through; openat2 let none of 438,100). Every access of the rewind engine begins here. */
@@ -16,9 +17,10 @@ MUST_CHECK enum err_code beneath_root(const char *root, int *fd, struct err *e);
  * directory on the way does not exist. */
 MUST_CHECK enum err_code beneath_parent(int root_fd, const char *root, const char *path, int *fd,
                                         const char **name, struct err *e);
-/* The same, making missing directories (0755 less the umask). Each that was made is durable. *made (may be NULL) counts. */
+/* The same, making missing directories: as `like` (may be NULL) says, and marked there; others 0755 less the umask.
+ * Each that was made is durable. */
 MUST_CHECK enum err_code beneath_make_parent(int root_fd, const char *root, const char *path,
-                                             int *fd, const char **name, unsigned *made,
+                                             struct dirs *like, int *fd, const char **name,
                                              struct err *e);
 
 #endif

@@ -352,7 +352,7 @@ static enum err_code clean_one(struct carrier *c, size_t i, struct err *e)
 
     if (rc || x->action != REWIND_DELETE || x->outcome != REWIND_DONE)
         return rc;
-    return tx_prune(x, x->dirs, e);
+    return tx_prune(x, tx_knows_attrs(c->tx) ? &c->tx->dirs : NULL, e);
 }
 
 enum err_code tx_clean(struct tx *tx, struct err *e)
@@ -366,6 +366,8 @@ enum err_code tx_clean(struct tx *tx, struct err *e)
         if (!tx->entry[i].mode_only)
             rc = clean_one(&c, i, e);
     carrier_end(&c);
+    if (!rc)
+        tx_put_dir_times(tx);
     if (!rc)
         rc = disk_sync(c.old, tx->dir, e);
     close(c.old);

@@ -106,7 +106,7 @@ static enum err_code put_one(struct into *in, const struct rewind_target *t, str
     }
     if (rc)
         return err_set(e, rc, t->path, "read the saved copy");
-    rc = beneath_make_parent(in->root, in->dir, path, &parent, &name, NULL, e);
+    rc = beneath_make_parent(in->root, in->dir, path, NULL, &parent, &name, e);
     if (!rc) {
         rc = write_file(parent, name, path, t, &wanted, &in->hasher, e);
         close(parent);

@@ -34,6 +34,19 @@ static bool keep_other(struct arena *a, const struct rewind_other **other)
     return keep_text(a, &copy->session) && keep_text(a, &copy->title);
 }
 
+static bool keep_like(struct arena *a, const struct attrs **like)
+{
+    struct attrs *copy = *like ? arena_alloc(a, sizeof *copy) : NULL;
+
+    if (!*like)
+        return true;
+    if (!copy)
+        return false;
+    *copy = **like;
+    *like = copy;
+    return attrs_keep(a, copy);
+}
+
 enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
                               struct err *e)
 {
@@ -42,7 +55,8 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
 
     if (!list || !keep_text(a, &copy.path) || !keep_text(a, &copy.real_parent) ||
         !keep_text(a, &copy.why) || !keep_source(a, &copy.source) || !keep_source(a, &copy.last) ||
-        !keep_text(a, &copy.left_sha256) || !keep_other(a, &copy.other))
+        !keep_text(a, &copy.left_sha256) || !keep_other(a, &copy.other) ||
+        !keep_like(a, &copy.like))
         return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
     plan->target = list;
     plan->target[plan->n++] = copy;

@@ -25,12 +25,12 @@ enum err_code reach_dir(struct reach *r, const struct tx_entry *x, int *dir, con
     return rc ? rc : beneath_parent(r->fd, x->root, x->path, dir, name, e);
 }
 
-enum err_code reach_made_dir(struct reach *r, const struct tx_entry *x, int *dir, const char **name,
-                             struct err *e)
+enum err_code reach_made_dir(struct reach *r, const struct tx_entry *x, struct dirs *like, int *dir,
+                             const char **name, struct err *e)
 {
     enum err_code rc = open_root(r, x->root, e);
 
-    return rc ? rc : beneath_make_parent(r->fd, x->root, x->path, dir, name, NULL, e);
+    return rc ? rc : beneath_make_parent(r->fd, x->root, x->path, like, dir, name, e);
 }
 
 void reach_end(struct reach *r)

@@ -297,6 +297,8 @@ static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, s
                                .last_absent = x->action == REWIND_DELETE,
                                .last = { .sha256 = wanted } };
 
+    if (x->action == REWIND_DELETE && tx_knows_attrs(tx))
+        t.like = &x->was;
     if (t.want == REWIND_BYTES) {
         t.source = tx_kept_source(tx, i, kept);
         t.source.sha256 = seen;
@@ -314,7 +316,7 @@ static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct er
     plan.point = keep(&plan.arena, tx->id);
     plan.undoes = keep(&plan.arena, tx->id);
     plan.root = keep(&plan.arena, tx->project);
-    if (plan.arena.failed)
+    if (!dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs) || plan.arena.failed)
         rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
     for (size_t i = 0; i < tx->n && !rc; i++)
         rc = add_target(&plan, tx, i, e);

@@ -9,6 +9,7 @@
 #include "lite/err.h"
 #include "lite/slice.h"
 #include "store/env.h"
+#include "store/rewind/dirs.h"
 #include "store/rewind/talk.h"
 
 /* Going back: one engine for every system, in four steps.
@@ -71,6 +72,8 @@ struct rewind_target {
     bool has_mode;
     uint32_t
         mode; /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
+    const struct attrs *
+        like; /* REWIND_BYTES, of a file that comes back: its owner and extended attributes; NULL: a new one's */
     const char
         *real_parent; /* the real directory it lay in when it was recorded; NULL: not recorded */
     const char *why;  /* REWIND_UNKNOWN: what is wrong, for a person */
@@ -97,6 +100,8 @@ struct rewind_plan {
     const char *root;   /* the session's project: what lies outside needs allow_outside */
     struct rewind_target *target;
     size_t n;
+    struct dirs
+        dirs; /* what directories are like that come back with their files; others are made as usual */
     const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */
     size_t notes;
     int64_t point_ms; /* when the point was; TIME_NONE */

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "store/change/copy.h"
@@ -33,6 +32,7 @@ struct stager {
 /* An entry in hand. */
 struct work {
     struct tx_entry *x;
+    const struct rewind_target *target;
     size_t i;
     int dir;
     const char *name;
@@ -78,32 +78,22 @@ static enum err_code check_absent(const struct work *w, struct err *e)
 
 /* ---- staged files ---- */
 
-/* Extended attributes carry ACLs and labels: all of them come along, or the file is not touched. */
-static enum err_code copy_xattrs(int from, int to, const char *path, struct err *e)
+/* A file that is replaced hands on what is its own, and one that comes back gets what it had. */
+static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
 {
-    char names[65536], value[65536];
-    ssize_t n = flistxattr(from, names, sizeof names);
+    struct arena a = { 0 };
+    const struct attrs *like = w->target->like;
+    struct attrs present;
+    enum err_code rc = ERR_OK;
 
-    if (n < 0)
-        return errno == ENOTSUP ? ERR_OK : err_sys(e, path, "keep the extended attributes");
-    for (const char *name = names; name < names + n; name += strlen(name) + 1) {
-        ssize_t k = fgetxattr(from, name, value, sizeof value);
-
-        if (k < 0 || fsetxattr(to, name, value, (size_t)k, 0))
-            return err_sys(e, path, "keep the extended attributes");
+    if (w->x->action == REWIND_RESTORE) {
+        rc = attrs_take(w->present, &a, w->x->path, &present, e);
+        like = &present;
     }
-    return ERR_OK;
-}
-
-static enum err_code copy_owner(int from, int to, const char *path, struct err *e)
-{
-    struct stat st, now;
-
-    if (fstat(from, &st) || fstat(to, &now))
-        return err_sys(e, path, "look at the file");
-    if ((st.st_uid != now.st_uid || st.st_gid != now.st_gid) && fchown(to, st.st_uid, st.st_gid))
-        return err_sys(e, path, "keep the owner");
-    return copy_xattrs(from, to, path, e);
+    if (!rc && like)
+        rc = attrs_put(fd, like, w->x->path, e);
+    arena_fini(&a);
+    return rc;
 }
 
 static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
@@ -115,8 +105,8 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
 
     if (!rc && memcmp(sha256, x->wanted, SHA256_BYTES) != 0)
         rc = err_set(e, ERR_STALE, x->path, "its saved copy changed since the preview");
-    if (!rc && x->action == REWIND_RESTORE)
-        rc = copy_owner(w->present, fd, x->path, e);
+    if (!rc)
+        rc = put_attrs(w, fd, e);
     /* After the owner: a change of owner clears set-id bits. */
     if (!rc && fchmod(fd, x->mode))
         rc = err_sys(e, x->path, "set the mode");
@@ -223,11 +213,10 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
     return rc;
 }
 
-static enum err_code stage_wanted(struct stager *s, const struct work *w,
-                                  const struct rewind_source *source, struct err *e)
+static enum err_code stage_wanted(struct stager *s, const struct work *w, struct err *e)
 {
     struct span wanted;
-    enum err_code rc = source_open(source, &wanted, e);
+    enum err_code rc = source_open(&w->target->source, &wanted, e);
 
     if (rc)
         return rc;
@@ -238,19 +227,19 @@ static enum err_code stage_wanted(struct stager *s, const struct work *w,
 
 /* ---- all entries ---- */
 
-static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_source *source,
+static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_target *target,
                                struct err *e)
 {
-    struct work w = { .x = &s->tx->entry[i], .i = i, .present = -1 };
+    struct work w = { .x = &s->tx->entry[i], .target = target, .i = i, .present = -1 };
     bool create = w.x->action == REWIND_CREATE;
-    enum err_code rc = create ? reach_made_dir(&s->reach, w.x, &w.dir, &w.name, e)
+    enum err_code rc = create ? reach_made_dir(&s->reach, w.x, &s->tx->dirs, &w.dir, &w.name, e)
                               : reach_dir(&s->reach, w.x, &w.dir, &w.name, e);
 
     if (rc)
         return rc;
     rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
     if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
-        rc = stage_wanted(s, &w, source, e);
+        rc = stage_wanted(s, &w, e);
     if (!rc && !w.x->mode_only)
         rc = probe_names(s, &w, e);
     if (w.present >= 0)
@@ -266,7 +255,7 @@ static enum err_code stage_all(struct stager *s, const struct rewind_preview *p,
 
     for (size_t k = 0; k < p->n && !rc; k++) {
         if (tx_takes_part(&p->entry[k]))
-            rc = stage_one(s, i++, &p->entry[k].target->source, e);
+            rc = stage_one(s, i++, p->entry[k].target, e);
         tx_progress(s->tx, i);
     }
     struct err ignored;
@@ -294,58 +283,6 @@ enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err
 }
 
 /* ---- taking it away again ---- */
-
-/* *more: is it gone, so that the one above may be empty now? Never with an error. */
-static enum err_code prune_one(int root, const char *root_path, const char *path, bool *more,
-                               struct err *e)
-{
-    const char *name;
-    int dir;
-    enum err_code rc = beneath_parent(root, root_path, path, &dir, &name, e);
-
-    *more = rc == ERR_OK || rc == ERR_NOT_FOUND; /* never made, or gone already */
-    if (rc)
-        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
-    if (unlinkat(dir, name, AT_REMOVEDIR) && errno != ENOENT) {
-        *more = false;
-        if (errno == EIO || errno == ENOSPC || errno == EDQUOT || errno == EROFS)
-            rc = err_sys(e, path, "remove an empty directory");
-    }
-    close(dir);
-    return rc;
-}
-
-static size_t bare_length(const char *root)
-{
-    size_t n = strlen(root);
-
-    while (n && root[n - 1] == '/')
-        n--;
-    return n;
-}
-
-/* Reached like everything else: a directory that was swapped for a link is not followed, one with anything in it
- * stays. */
-enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e)
-{
-    char path[PATH_MAX]; /* an entry's path is shorter, and lies below its root */
-    size_t floor = bare_length(x->root);
-    int root;
-    bool more = true;
-    enum err_code rc = beneath_root(x->root, &root, e);
-
-    if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    snprintf(path, sizeof path, "%s", x->path);
-    for (; levels > 0 && more; levels--) {
-        *strrchr(path, '/') = '\0';
-        if (strlen(path) <= floor)
-            break;
-        rc = prune_one(root, x->root, path, &more, e);
-    }
-    close(root);
-    return rc;
-}
 
 static bool remove_ours(int dir, const char *name)
 {
@@ -411,7 +348,7 @@ enum err_code tx_drop(struct tx *tx, enum step_back *how, struct err *e)
     for (size_t i = 0; i < tx->n && !rc; i++) {
         rc = drop_temp(tx, i, e);
         if (!rc && tx->entry[i].action == REWIND_CREATE)
-            rc = tx_prune(&tx->entry[i], tx->entry[i].dirs, e);
+            rc = tx_prune(&tx->entry[i], NULL, e);
     }
     if (!rc)
         rc = tx_sync_dirs(tx, e);

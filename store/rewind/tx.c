@@ -10,8 +10,8 @@
 
 #include "lite/file.h"
 #include "lite/json.h"
-#include "store/change/percent.h"
 #include "store/disk.h"
+#include "store/rewind/member.h"
 #include "store/rewind/pathrule.h"
 
 enum { PLAN_MAX = 256 << 20 };
@@ -77,32 +77,12 @@ void tx_fini(struct tx *tx)
     *tx = (struct tx){ 0 };
 }
 
+bool tx_knows_attrs(const struct tx *tx)
+{
+    return tx->version >= 3;
+}
+
 /* ---- writing ---- */
-
-static bool put_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
-{
-    if (!text)
-        return true;
-    return percent_encode((struct slice){ text, strlen(text) }, scratch) == ERR_OK &&
-           buf_cstr(scratch) && cJSON_AddStringToObject(o, key, scratch->p);
-}
-
-/* cJSON keeps numbers as doubles, which times in ns and inode numbers do not fit. */
-static bool put_int(cJSON *o, const char *key, int64_t n)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%lld", (long long)n);
-    return cJSON_AddStringToObject(o, key, text);
-}
-
-static bool put_hash(cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES])
-{
-    char hex[SHA256_BYTES * 2 + 1];
-
-    sha256_hex(hash, hex);
-    return cJSON_AddStringToObject(o, key, hex);
-}
 
 static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch)
 {
@@ -111,38 +91,42 @@ static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch
 
     if (!cJSON_AddItemToArray(list, o))
         return false; /* there was no memory to make it */
-    bool ok = put_text(o, "path", x->path, scratch) && put_text(o, "root", x->root, scratch) &&
+    bool ok = member_put_text(o, "path", x->path, scratch) &&
+              member_put_text(o, "root", x->root, scratch) &&
               cJSON_AddStringToObject(o, "do", action_names[x->action]) &&
-              put_int(o, "mode", x->mode) && put_int(o, "dirs", x->dirs) &&
-              put_int(o, "modeOnly", x->mode_only) && put_int(o, "mtime", x->mtime_ns) &&
-              put_hash(o, "wanted", x->wanted);
+              member_put_int(o, "mode", x->mode) && member_put_int(o, "dirs", x->dirs) &&
+              member_put_int(o, "modeOnly", x->mode_only) &&
+              member_put_int(o, "mtime", x->mtime_ns) && member_put_hash(o, "wanted", x->wanted);
 
-    return ok && put_int(o, "exists", s->exists) && put_int(o, "dev", (int64_t)s->dev) &&
-           put_int(o, "ino", (int64_t)s->ino) && put_int(o, "size", s->size) &&
-           put_int(o, "seenMtime", s->mtime_ns) && put_int(o, "seenMode", s->mode) &&
-           put_hash(o, "seen", s->sha256);
+    return ok && member_put_int(o, "exists", s->exists) &&
+           member_put_int(o, "dev", (int64_t)s->dev) && member_put_int(o, "ino", (int64_t)s->ino) &&
+           member_put_int(o, "size", s->size) && member_put_int(o, "seenMtime", s->mtime_ns) &&
+           member_put_int(o, "seenMode", s->mode) && member_put_hash(o, "seen", s->sha256) &&
+           (x->action != REWIND_DELETE || attrs_write(o, &x->was, scratch));
 }
 
 static bool put_talk(cJSON *root, const struct rewind_talk *t)
 {
     return t->how == TALK_NONE || (cJSON_AddStringToObject(root, "talk", talk_how_word(t->how)) &&
-                                   put_int(root, "kept", (int64_t)t->kept) &&
-                                   put_int(root, "dropped", (int64_t)t->dropped) &&
-                                   put_int(root, "added", (int64_t)t->added));
+                                   member_put_int(root, "kept", (int64_t)t->kept) &&
+                                   member_put_int(root, "dropped", (int64_t)t->dropped) &&
+                                   member_put_int(root, "added", (int64_t)t->added));
 }
 
 static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "entries");
-    bool ok = list && put_int(root, "version", tx->version) && put_int(root, "at", tx->at_ms) &&
-              put_text(root, "system", tx->system, scratch) &&
-              put_text(root, "session", tx->session, scratch) &&
-              put_text(root, "point", tx->point, scratch) &&
-              put_text(root, "undoes", tx->undoes, scratch) &&
-              put_text(root, "project", tx->project, scratch) && put_talk(root, &tx->talk);
+    bool ok = list && member_put_int(root, "version", tx->version) &&
+              member_put_int(root, "at", tx->at_ms) &&
+              member_put_text(root, "system", tx->system, scratch) &&
+              member_put_text(root, "session", tx->session, scratch) &&
+              member_put_text(root, "point", tx->point, scratch) &&
+              member_put_text(root, "undoes", tx->undoes, scratch) &&
+              member_put_text(root, "project", tx->project, scratch) && put_talk(root, &tx->talk) &&
+              dirs_write(root, &tx->dirs, scratch);
 
     if (ok && tx->stays)
-        ok = put_int(root, "stays", 1);
+        ok = member_put_int(root, "stays", 1);
     for (size_t i = 0; i < tx->n && ok; i++)
         ok = put_entry(list, &tx->entry[i], scratch);
     if (ok)
@@ -185,57 +169,6 @@ enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
 
 /* ---- reading ---- */
 
-static bool get_text(const cJSON *o, const char *key, struct arena *a, const char **out)
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-    struct slice text;
-
-    if (!cJSON_IsString(v) || !percent_decode(v->valuestring, a, &text))
-        return false;
-    *out = text.p;
-    return true;
-}
-
-/* One that need not be there; where it is, it must be whole. */
-static bool may_get_text(const cJSON *o, const char *key, struct arena *a, const char **out)
-{
-    return !cJSON_HasObjectItem(o, key) || get_text(o, key, a, out);
-}
-
-static bool get_int(const cJSON *o, const char *key, int64_t *n)
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-    char *end;
-
-    if (!cJSON_IsString(v) || !v->valuestring[0])
-        return false;
-    *n = strtoll(v->valuestring, &end, 10);
-    return *end == '\0';
-}
-
-static int nibble(char c)
-{
-    const char digits[] = "0123456789abcdef", *at = memchr(digits, c, 16);
-
-    return at ? (int)(at - digits) : -1;
-}
-
-static bool get_hash(const cJSON *o, const char *key, uint8_t out[SHA256_BYTES])
-{
-    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
-
-    if (!cJSON_IsString(v) || strlen(v->valuestring) != SHA256_BYTES * 2)
-        return false;
-    for (size_t i = 0; i < SHA256_BYTES; i++) {
-        int hi = nibble(v->valuestring[i * 2]), lo = nibble(v->valuestring[i * 2 + 1]);
-
-        if (hi < 0 || lo < 0)
-            return false;
-        out[i] = (uint8_t)(hi * 16 + lo);
-    }
-    return true;
-}
-
 static bool get_action(const cJSON *o, enum rewind_action *out)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, "do");
@@ -251,9 +184,10 @@ static bool get_action(const cJSON *o, enum rewind_action *out)
 static bool get_seen(const cJSON *o, struct rewind_seen *s)
 {
     int64_t exists, dev, ino, mode;
-    bool ok = get_int(o, "exists", &exists) && get_int(o, "dev", &dev) && get_int(o, "ino", &ino) &&
-              get_int(o, "size", &s->size) && get_int(o, "seenMtime", &s->mtime_ns) &&
-              get_int(o, "seenMode", &mode) && get_hash(o, "seen", s->sha256);
+    bool ok = member_int(o, "exists", &exists) && member_int(o, "dev", &dev) &&
+              member_int(o, "ino", &ino) && member_int(o, "size", &s->size) &&
+              member_int(o, "seenMtime", &s->mtime_ns) && member_int(o, "seenMode", &mode) &&
+              member_hash(o, "seen", s->sha256);
 
     if (!ok)
         return false;
@@ -267,22 +201,25 @@ static bool get_seen(const cJSON *o, struct rewind_seen *s)
 /* What we wrote was checked before; what a disk made of it is not followed anywhere else. */
 static bool get_place(const cJSON *o, struct arena *a, struct tx_entry *x)
 {
-    if (!get_text(o, "path", a, &x->path) || !get_text(o, "root", a, &x->root))
+    if (!member_text(o, "path", a, &x->path) || !member_text(o, "root", a, &x->root))
         return false;
     const struct slice path = { x->path, strlen(x->path) }, root = { x->root, strlen(x->root) };
 
     return !pathrule_forbids(path) && pathrule_under(path, root);
 }
 
-static bool get_entry(const cJSON *o, struct arena *a, struct tx_entry *x)
+static bool get_entry(const cJSON *o, struct tx *tx, struct tx_entry *x)
 {
+    struct arena *a = &tx->arena;
     int64_t mode, mode_only, dirs;
 
-    bool ok = get_place(o, a, x) && get_action(o, &x->action) && get_int(o, "mode", &mode) &&
-              get_int(o, "dirs", &dirs) && get_int(o, "modeOnly", &mode_only) &&
-              get_int(o, "mtime", &x->mtime_ns) && get_hash(o, "wanted", x->wanted) &&
+    bool ok = get_place(o, a, x) && get_action(o, &x->action) && member_int(o, "mode", &mode) &&
+              member_int(o, "dirs", &dirs) && member_int(o, "modeOnly", &mode_only) &&
+              member_int(o, "mtime", &x->mtime_ns) && member_hash(o, "wanted", x->wanted) &&
               get_seen(o, &x->seen);
 
+    if (ok && tx_knows_attrs(tx) && x->action == REWIND_DELETE)
+        ok = attrs_read(o, a, &x->was);
     if (ok) {
         x->mode = (uint32_t)mode;
         x->mode_only = mode_only != 0;
@@ -300,8 +237,8 @@ static bool get_talk(const cJSON *root, struct rewind_talk *t)
     if (!how)
         return true;
     if (!cJSON_IsString(how) || !talk_how_of(how->valuestring, &t->how) ||
-        !get_int(root, "kept", &kept) || !get_int(root, "dropped", &dropped) ||
-        !get_int(root, "added", &added))
+        !member_int(root, "kept", &kept) || !member_int(root, "dropped", &dropped) ||
+        !member_int(root, "added", &added))
         return false;
     t->kept = (size_t)kept;
     t->dropped = (size_t)dropped;
@@ -314,18 +251,20 @@ static bool get_plan(const cJSON *root, struct tx *tx)
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
     struct arena *a = &tx->arena;
 
-    if (!cJSON_IsArray(list) || !get_int(root, "version", &tx->version) || tx->version < 1 ||
-        tx->version > TX_VERSION || !get_int(root, "at", &tx->at_ms))
+    if (!cJSON_IsArray(list) || !member_int(root, "version", &tx->version) || tx->version < 1 ||
+        tx->version > TX_VERSION || !member_int(root, "at", &tx->at_ms))
         return false;
     tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
-    if (!tx->entry || !get_text(root, "system", a, &tx->system) ||
-        !get_text(root, "session", a, &tx->session) || !get_text(root, "point", a, &tx->point) ||
-        !may_get_text(root, "undoes", a, &tx->undoes) ||
-        !may_get_text(root, "project", a, &tx->project) || !get_talk(root, &tx->talk))
+    if (!tx->entry || !member_text(root, "system", a, &tx->system) ||
+        !member_text(root, "session", a, &tx->session) ||
+        !member_text(root, "point", a, &tx->point) ||
+        !member_may_text(root, "undoes", a, &tx->undoes) ||
+        !member_may_text(root, "project", a, &tx->project) || !get_talk(root, &tx->talk) ||
+        (tx_knows_attrs(tx) && !dirs_read(root, a, &tx->dirs)))
         return false;
     tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
     for (const cJSON *o = list->child; o; o = o->next)
-        if (!get_entry(o, a, &tx->entry[tx->n++]))
+        if (!get_entry(o, tx, &tx->entry[tx->n++]))
             return false;
     return tx_lay_out(tx);
 }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "lite/file.h"
+#include "store/rewind/dirs.h"
 #include "store/rewind/rewind.h"
 #include "store/rewind/source.h"
 
@@ -14,6 +15,7 @@
  *
  *   <state>/rewinds/<id>/plan        what is to be done, one JSON document; written before anything else, so
  *                                    that recovery can find every temporary file
+ *                                    (before version 3: nothing of owners, extended attributes and directories)
  *   <state>/rewinds/<id>/kept        what lay there before: a copy of the bytes of every entry, one behind the other
  *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, where it could be moved here: an editor may still
  *                                    be writing into it
@@ -29,7 +31,7 @@
  *                 done     old files under temp names  -> they go
  *
  * Each of the five is durable before the next thing happens. */
-enum { TX_VERSION = 2 };
+enum { TX_VERSION = 3 };
 enum tx_phase { TX_NOTHING, TX_PLANNED, TX_INTENT, TX_COMMITTED, TX_DONE };
 
 struct tx_entry {
@@ -43,7 +45,8 @@ struct tx_entry {
         dirs; /* CREATE: directories on the way that did not exist; DELETE: how many go if empty */
     uint8_t wanted[SHA256_BYTES];
     struct rewind_seen seen;
-    int64_t kept_at; /* where its bytes lie in the record */
+    int64_t kept_at;  /* where its bytes lie in the record */
+    struct attrs was; /* DELETE: of the file, for whoever takes it back */
     enum rewind_outcome outcome;
     /* What the files of ours looked like when this process last had them in hand: the one that was staged, and the one
      * that was taken away. Zeroes in a recovery, where their bytes are read instead. */
@@ -60,6 +63,7 @@ struct tx {
     struct rewind_talk talk; /* its change: only on the way */
     struct tx_entry *entry;
     size_t n;
+    struct dirs dirs; /* those that go with the files in them, or come back */
     bool
         stays; /* what it did to the conversation could not be taken back, and the files did not follow */
     enum tx_phase phase;
@@ -76,6 +80,8 @@ void tx_path(const char *dir, const char *name, char out[TX_PATH_MAX]);
 bool tx_takes_part(const struct rewind_entry *x);
 /* So many of 2 n steps are done. */
 void tx_progress(const struct tx *tx, size_t done);
+/* Does the record say what deleted files and directories were like? */
+bool tx_knows_attrs(const struct tx *tx);
 /* The temporary name of entry i, in the directory of its path. */
 void tx_temp_name(const struct tx *tx, size_t i, char out[64]);
 struct file_id tx_id_of(const struct stat *st);
@@ -127,9 +133,14 @@ MUST_CHECK enum err_code tx_apply(struct tx *tx, struct err *e);
 /* Removes what lies under temporary names. A file that was written to after it was exchanged out is kept in the
  * record. */
 MUST_CHECK enum err_code tx_clean(struct tx *tx, struct err *e);
-/* Removes up to `levels` directories above the path, innermost first, while they are empty. One that may not be
- * removed stays; a disk that fails is an error. */
-MUST_CHECK enum err_code tx_prune(const struct tx_entry *x, unsigned levels, struct err *e);
+/* Removes up to x->dirs directories above the path, innermost first, while they are empty. One that may not be
+ * removed stays; a disk that fails is an error. as: only those that are as it says (NULL: all), since no others could
+ * be made again as they were. */
+MUST_CHECK enum err_code tx_prune(const struct tx_entry *x, const struct dirs *as, struct err *e);
+/* Writes down what those directories are like, for each that tx_prune may remove. */
+MUST_CHECK enum err_code tx_note_dirs(struct tx *tx, const struct tx_entry *x, struct err *e);
+/* Directories that this process made again get their times back, when nothing more happens in them. */
+void tx_put_dir_times(const struct tx *tx);
 /* Before INTENT: what was done to the conversation, temps, made directories and the record go. The record stays where
  * the conversation could not be put back: BACK_LATER: for the next start; BACK_STAYS: as that of a rewind of the
  * conversation alone, which is done. */

@@ -273,6 +273,8 @@ static void bring_dir_back(int number)
         for (int end = 0; end < 2; end++)
             if (names[i].dir[end] >= 0 && same_dir(names[i].dir[end], &st))
                 syscall(SYS_dup3, fresh, names[i].dir[end], O_CLOEXEC);
+    if (syscall(SYS_fchmod, fresh, st.st_mode & 07777))
+        give_up("powercut: a directory did not get its mode back\n");
     syscall(SYS_close, fresh);
 }
 

@@ -8,8 +8,8 @@
 #include "store/store.h"
 #include "tests/fault/going_back.h"
 
-/* Plans of six files and of sixty: a third each is restored, created and deleted, in directories that come and go; one
- * of six changes its mode only. Or what a system plans for the same files from a store of its own. */
+/* Plans of six files and of sixty: a third each is restored, created and deleted, in directories that come and go, some
+ * of them private; one of six changes its mode only. Or what a system plans for the same files from a store of its own. */
 struct sweep {
     size_t files;
     bool goat;
@@ -22,7 +22,10 @@ static size_t files_of(const struct yard *y)
 
 static const char *name_of(size_t i, char out[64])
 {
-    snprintf(out, 64, i % 3 == 1 ? "user/made%zu/deep/f%zu" : "user/sub%zu/f%zu", i % 2, i);
+    static const char *const places[] = { "user/sub%zu/f%zu", "user/made%zu/deep/f%zu",
+                                          "user/gone%zu/deep/f%zu" };
+
+    snprintf(out, 64, places[i % 3], i % 2, i);
     return out;
 }
 
@@ -30,6 +33,22 @@ static const char *text_of(const char *word, size_t i, char out[64])
 {
     snprintf(out, 64, "%s %zu\n", word, i);
     return out;
+}
+
+/* Those that go with the last file in them, and must come back as they were. */
+static void make_private(struct yard *y)
+{
+    static const struct {
+        const char *name;
+        mode_t mode;
+    } dirs[] = { { "user/gone0", 0700 },
+                 { "user/gone0/deep", 02750 },
+                 { "user/gone1", 01770 },
+                 { "user/gone1/deep", 0711 } };
+    char path[4096];
+
+    for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
+        assert_int_equal(chmod(folder_path(&y->folder, dirs[i].name, path), dirs[i].mode), 0);
 }
 
 static void make_tree(struct yard *y)
@@ -44,6 +63,7 @@ static void make_tree(struct yard *y)
         if (i % 6 == 3)
             assert_int_equal(chmod(folder_path(&y->folder, name, path), 0755), 0);
     }
+    make_private(y);
     folder_put(&y->folder, "user/not-in-the-plan", SLICE("mine\n"));
 }
 
@@ -57,7 +77,7 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct er
     for (size_t i = 0; i < files_of(y) && !rc; i++) {
         const char *word = i % 6 == 3 ? "present" : "wanted";
         struct rewind_target t = { .want = i % 3 == 2 ? REWIND_ABSENT : REWIND_BYTES,
-                                   .prune = i % 3 == 2,
+                                   .prune = i % 3 == 2 ? 2 : 0,
                                    .has_mode = true,
                                    .mode = 0640 };
 

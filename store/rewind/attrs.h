@@ -1,0 +1,41 @@
+#ifndef STORE_REWIND_ATTRS_H
+#define STORE_REWIND_ATTRS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lite/arena.h"
+#include "lite/err.h"
+#include "lite/slice.h"
+
+/* What a file or a directory has besides its name and its bytes. Extended attributes carry ACLs and labels. */
+struct attr {
+    const char *name;
+    struct slice value;
+};
+
+struct attrs {
+    uint32_t mode; /* permission bits, with the set-id and sticky ones */
+    uint32_t uid, gid;
+    int64_t mtime_ns;
+    struct attr *x;
+    size_t n;
+};
+
+/* Of an open file or directory; what is answered lies in the arena. */
+MUST_CHECK enum err_code attrs_take(int fd, struct arena *a, const char *path, struct attrs *out,
+                                    struct err *e);
+/* Gives a new one its owner and its extended attributes: all of them, or it fails. An ACL that it inherited goes where
+ * the old one had none: it would let in who was not. The mode is set by the caller, afterwards: a change of owner
+ * clears set-id bits. */
+MUST_CHECK enum err_code attrs_put(int fd, const struct attrs *x, const char *path, struct err *e);
+/* Makes the names and values the arena's. False without memory. */
+bool attrs_keep(struct arena *a, struct attrs *x);
+
+/* As a member of a record; see member.h. False: no memory, and damage. */
+struct cJSON;
+struct buf;
+bool attrs_write(struct cJSON *o, const struct attrs *x, struct buf *scratch);
+bool attrs_read(const struct cJSON *o, struct arena *a, struct attrs *out);
+
+#endif

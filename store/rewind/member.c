@@ -1,0 +1,91 @@
+#include "store/rewind/member.h"
+
+#include <cjson/cJSON.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/change/percent.h"
+
+bool member_put_bytes(cJSON *o, const char *key, struct slice bytes, struct buf *scratch)
+{
+    return percent_encode(bytes, scratch) == ERR_OK && buf_cstr(scratch) &&
+           cJSON_AddStringToObject(o, key, scratch->p);
+}
+
+bool member_put_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
+{
+    return !text || member_put_bytes(o, key, (struct slice){ text, strlen(text) }, scratch);
+}
+
+bool member_put_int(cJSON *o, const char *key, int64_t n)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)n);
+    return cJSON_AddStringToObject(o, key, text);
+}
+
+bool member_put_hash(cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES])
+{
+    char hex[SHA256_BYTES * 2 + 1];
+
+    sha256_hex(hash, hex);
+    return cJSON_AddStringToObject(o, key, hex);
+}
+
+bool member_bytes(const cJSON *o, const char *key, struct arena *a, struct slice *out)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+    return cJSON_IsString(v) && percent_decode(v->valuestring, a, out);
+}
+
+bool member_text(const cJSON *o, const char *key, struct arena *a, const char **out)
+{
+    struct slice text;
+
+    if (!member_bytes(o, key, a, &text))
+        return false;
+    *out = text.p;
+    return true;
+}
+
+bool member_may_text(const cJSON *o, const char *key, struct arena *a, const char **out)
+{
+    return !cJSON_HasObjectItem(o, key) || member_text(o, key, a, out);
+}
+
+bool member_int(const cJSON *o, const char *key, int64_t *n)
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+    char *end;
+
+    if (!cJSON_IsString(v) || !v->valuestring[0])
+        return false;
+    *n = strtoll(v->valuestring, &end, 10);
+    return *end == '\0';
+}
+
+static int nibble(char c)
+{
+    const char digits[] = "0123456789abcdef", *at = memchr(digits, c, 16);
+
+    return at ? (int)(at - digits) : -1;
+}
+
+bool member_hash(const cJSON *o, const char *key, uint8_t out[SHA256_BYTES])
+{
+    const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
+
+    if (!cJSON_IsString(v) || strlen(v->valuestring) != SHA256_BYTES * 2)
+        return false;
+    for (size_t i = 0; i < SHA256_BYTES; i++) {
+        int hi = nibble(v->valuestring[i * 2]), lo = nibble(v->valuestring[i * 2 + 1]);
+
+        if (hi < 0 || lo < 0)
+            return false;
+        out[i] = (uint8_t)(hi * 16 + lo);
+    }
+    return true;
+}

@@ -1,0 +1,288 @@
+#include "tests/test.h"
+
+#include <cjson/cJSON.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "support/moment.h"
+#include "support/rewind_case.h"
+
+/* Directories that go with the last file in them come back as they were, and so do deleted files. */
+
+#define OWN "ws/own"
+#define SHARED OWN "/shared"
+#define STICKY SHARED "/sticky"
+#define FILE_IN STICKY "/only"
+
+static const struct {
+    const char *name;
+    mode_t mode;
+} made[] = { { STICKY, 01770 }, { SHARED, 02750 }, { OWN, 0700 } };
+
+enum { MADE = sizeof made / sizeof *made, A_WHILE_AGO = 1600000000 };
+
+static const char *at(struct place *p, const char *name)
+{
+    static char path[4096];
+
+    return folder_path(&p->folder, name, path);
+}
+
+static mode_t mode_of(struct place *p, const char *name)
+{
+    struct stat st;
+
+    assert_int_equal(lstat(at(p, name), &st), 0);
+    return st.st_mode & 07777;
+}
+
+static void make_private(struct place *p)
+{
+    const struct timespec past[2] = { { .tv_sec = A_WHILE_AGO }, { .tv_sec = A_WHILE_AGO } };
+
+    folder_put(&p->folder, FILE_IN, SLICE("only\n"));
+    for (size_t i = 0; i < MADE; i++) {
+        assert_int_equal(chmod(at(p, made[i].name), made[i].mode), 0);
+        assert_int_equal(utimensat(AT_FDCWD, at(p, made[i].name), past, 0), 0);
+    }
+}
+
+/* Goes with as many directories above it. */
+static void want_gone(struct place *p, unsigned prune)
+{
+    char path[4096];
+    struct rewind_target t = { .path = folder_path(&p->folder, FILE_IN, path),
+                               .want = REWIND_ABSENT,
+                               .prune = prune };
+
+    assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
+    assert_int_equal(look(p), ERR_OK);
+}
+
+static void are_as_they_were(struct place *p)
+{
+    struct stat st;
+
+    for (size_t i = 0; i < MADE; i++) {
+        assert_int_equal(mode_of(p, made[i].name), made[i].mode);
+        assert_int_equal(lstat(at(p, made[i].name), &st), 0);
+        assert_int_equal(st.st_mtim.tv_sec, A_WHILE_AGO);
+    }
+    assert_true(folder_is(&p->folder, FILE_IN, "only\n"));
+}
+
+/* Once more, newest record first: an undo is undone. */
+static enum err_code redo(struct place *p)
+{
+    struct rewind_records list;
+
+    forget(p);
+    assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+    enum err_code rc = rewind_undo_plan(&p->env, list.record[0].id, &p->plan, &p->e);
+
+    rewind_records_fini(&list);
+    if (!rc)
+        rc = look(p);
+    return rc ? rc : apply(p);
+}
+
+static void private_directories_come_back_private(void **state)
+{
+    struct place *p = *state;
+
+    make_private(p);
+    want_gone(p, MADE);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_false(folder_has(&p->folder, OWN));
+    assert_int_equal(undo(p), ERR_OK);
+    are_as_they_were(p);
+    assert_int_equal(redo(p), ERR_OK);
+    assert_false(folder_has(&p->folder, OWN));
+    assert_int_equal(redo(p), ERR_OK);
+    are_as_they_were(p);
+}
+
+/* ---- extended attributes ---- */
+
+/* An access list that lets one more user in. */
+static const struct {
+    uint32_t version;
+    struct {
+        uint16_t tag, perm;
+        uint32_t id;
+    } entry[5];
+} acl = { 2, { { 1, 7, ~0U }, { 2, 7, 1234 }, { 4, 5, ~0U }, { 16, 7, ~0U }, { 32, 5, ~0U } } };
+
+static void put_attribute(struct place *p, const char *name, const char *key, const void *value,
+                          size_t n)
+{
+    if (setxattr(at(p, name), key, value, n, 0) == 0)
+        return;
+    assert_int_equal(errno, ENOTSUP);
+    print_message("skipped: this file system has no extended attributes\n");
+    skip();
+}
+
+static bool has_attribute(struct place *p, const char *name, const char *key, const void *value,
+                          size_t n)
+{
+    char found[256];
+
+    return getxattr(at(p, name), key, found, sizeof found) == (ssize_t)n &&
+           memcmp(found, value, n) == 0;
+}
+
+static void extended_attributes_come_back(void **state)
+{
+    struct place *p = *state;
+
+    make_private(p);
+    put_attribute(p, OWN, "user.of-directory", "a\0b", 3);
+    put_attribute(p, SHARED, "system.posix_acl_default", &acl, sizeof acl);
+    put_attribute(p, FILE_IN, "user.of-file", "c", 1);
+    put_attribute(p, FILE_IN, "user.empty", "", 0);
+    put_attribute(p, FILE_IN, "system.posix_acl_access", &acl, sizeof acl);
+    want_gone(p, MADE);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_int_equal(undo(p), ERR_OK);
+    assert_true(has_attribute(p, OWN, "user.of-directory", "a\0b", 3));
+    assert_true(has_attribute(p, SHARED, "system.posix_acl_default", &acl, sizeof acl));
+    assert_true(has_attribute(p, FILE_IN, "user.of-file", "c", 1));
+    assert_true(has_attribute(p, FILE_IN, "user.empty", "", 0));
+    assert_true(has_attribute(p, FILE_IN, "system.posix_acl_access", &acl, sizeof acl));
+    /* What lies below inherits the list when it is made, and had none. */
+    assert_int_equal(getxattr(at(p, STICKY), "system.posix_acl_access", NULL, 0), -1);
+}
+
+static void what_is_replaced_inherits_no_access(void **state)
+{
+    struct place *p = *state;
+
+    put_attribute(p, "ws/d", "system.posix_acl_default", &acl, sizeof acl);
+    want(p, p->f, "old\n");
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_int_equal(getxattr(p->f, "system.posix_acl_access", NULL, 0), -1);
+    assert_int_equal(mode_of(p, "ws/d/f"), p->preview.entry[0].seen.mode);
+}
+
+/* ---- those that stay ---- */
+
+static void open_it(void *arg)
+{
+    assert_int_equal(chmod(at(arg, SHARED), 0755), 0);
+}
+
+/* Its record says something else: so it stays, and what is above it too. */
+static void a_directory_that_changed_since_stays(void **state)
+{
+    struct place *p = *state;
+
+    make_private(p);
+    want_gone(p, MADE);
+    moment_arm(&(struct moment){ .call = "renameat2", .name = "only", .then = open_it, .arg = p });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    assert_false(folder_has(&p->folder, STICKY));
+    assert_int_equal(mode_of(p, SHARED), 0755);
+    assert_int_equal(undo(p), ERR_OK);
+    assert_int_equal(mode_of(p, STICKY), 01770);
+}
+
+/* It could not be made again as it was. */
+static void a_directory_that_may_not_be_read_stays(void **state)
+{
+    struct place *p = *state;
+
+    make_private(p);
+    want_gone(p, MADE);
+    moment_arm(&(struct moment){ .call = "openat64", .name = "sticky", .error = EACCES });
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    assert_false(folder_has(&p->folder, FILE_IN));
+    assert_int_equal(mode_of(p, STICKY), 01770);
+}
+
+static void what_cannot_be_read_is_not_deleted(void **state)
+{
+    static const struct moment broken[] = {
+        { .call = "flistxattr", .name = "only", .error = EIO },
+        { .call = "flistxattr", .name = "shared", .error = EIO },
+        { .call = "openat64", .name = "shared", .error = EIO },
+        { .call = "openat64", .name = "only", .nth = 2, .error = EIO },
+    };
+    struct place *p = *state;
+
+    make_private(p);
+    want_gone(p, MADE);
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        moment_arm(&broken[i]);
+        assert_int_not_equal(apply(p), ERR_OK);
+        assert_true(moment_came());
+        are_as_they_were(p);
+        assert_true(nothing_of_ours_is_left(p));
+    }
+}
+
+/* ---- records of version 2 ---- */
+
+static void strip(cJSON *object, const char *key)
+{
+    assert_true(cJSON_HasObjectItem(object, key));
+    cJSON_DeleteItemFromObjectCaseSensitive(object, key);
+}
+
+static void make_older(struct place *p)
+{
+    char name[128];
+    size_t n;
+
+    snprintf(name, sizeof name, "state/rewinds/%s/plan", p->result.undo);
+    char *text = folder_get(&p->folder, name, &n);
+    cJSON *root = cJSON_ParseWithLength(text, n);
+
+    strip(root, "dirs");
+    strip(cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(root, "entries"), 0), "attrs");
+    cJSON_ReplaceItemInObjectCaseSensitive(root, "version", cJSON_CreateString("2"));
+    free(text);
+    text = cJSON_PrintUnformatted(root);
+    folder_put(&p->folder, name, (struct slice){ text, strlen(text) });
+    cJSON_free(text);
+    cJSON_Delete(root);
+}
+
+static void a_record_that_knows_no_directories_is_undone(void **state)
+{
+    struct place *p = *state;
+    mode_t mask = umask(022);
+
+    make_private(p);
+    want_gone(p, MADE);
+    assert_int_equal(apply(p), ERR_OK);
+    make_older(p);
+    assert_int_equal(undo(p), ERR_OK);
+    umask(mask);
+    assert_true(folder_is(&p->folder, FILE_IN, "only\n"));
+    assert_int_equal(mode_of(p, OWN), 0755);
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(private_directories_come_back_private),
+        CASE(extended_attributes_come_back),
+        CASE(what_is_replaced_inherits_no_access),
+        CASE(a_directory_that_changed_since_stays),
+        CASE(a_directory_that_may_not_be_read_stays),
+        CASE(what_cannot_be_read_is_not_deleted),
+        CASE(a_record_that_knows_no_directories_is_undone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
