@@ -3,16 +3,22 @@
 
 #include <stddef.h>
 
+#include <stdint.h>
+
 #include "lite/err.h"
 #include "lite/slice.h"
+#include "store/tied.h"
 
 /* What one session left behind: its transcript is gone, by the agent's own cleanup or its delete, and side directories,
  * saved copies of files and the like still lie there under its id. */
 struct leftover {
     struct slice id;
     struct slice folder; /* the project's, as the system names it; "" where that is not known */
-    const char **part;   /* absolute; each is there, and there is one at least */
+    const char **part;   /* absolute; each is there, and there is one at least, or a ref */
     size_t parts;
+    const struct tied_ref *tied;
+    size_t tieds;
+    int64_t tied_ms;   /* when the newest of the refs' commits was made */
     const char *stays; /* why it must not go: somebody may need it; NULL */
 };
 

@@ -92,6 +92,8 @@ struct session_row {
         recorded_id;     /* an id that it gives itself and that is not the one it is opened by */
     const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */
     const char
+        *stays; /* without CAN_DELETE: why, for a person; a literal, NULL: its system cannot */
+    const char
         *dialect; /* of systems whose sessions are written in several; a literal, NULL: none */
     int64_t created_ms;  /* TIME_NONE where unknown */
     int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */

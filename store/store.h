@@ -22,6 +22,7 @@
 #include "store/rewind/rewind.h"
 #include "store/scope.h"
 #include "store/session.h"
+#include "store/tied.h"
 #include "store/transcript.h"
 
 /* One interface over every system that keeps sessions on disk.
@@ -174,9 +175,14 @@ struct store_ops {
     enum err_code (*reappend)(const struct store *st, const struct session_ref *ref,
                               struct change *c, size_t *appended, struct err *e);
     /* Every file and directory that is this session's, the transcript first; absolute, in the arena. all:
-     * also what the system's own delete leaves behind. */
+     * also what the system's own delete leaves behind. None: this one cannot be deleted. */
     enum err_code (*parts)(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e);
+
+    /* Optional, with parts: the refs that go with them, in the arena. A session without parts cannot be deleted, and
+     * out->stays says why. */
+    enum err_code (*tied)(const struct store *st, const struct session_ref *ref, struct arena *a,
+                          struct tied_refs *out, struct err *e);
 
     /* Optional. The directory of the saved copies of a session's files, which the system's own cleanup removes without
      * the session; absolute, in the arena. It need not exist. */

@@ -36,6 +36,21 @@ static void rows_are_written_in_pieces(void **state)
     close(fd[1]);
 }
 
+static void long_texts_are_printed_whole(void **state)
+{
+    struct out o;
+    struct err e;
+    char text[4096];
+
+    (void)state;
+    memset(text, 'y', sizeof text);
+    out_init(&o, -1);
+    assert_int_equal(out_addf(&o, &e, "%.*s|", (int)sizeof text, text), ERR_OK);
+    assert_int_equal(o.buf.n, sizeof text + 1);
+    assert_int_equal(o.buf.p[sizeof text], '|');
+    out_fini(&o);
+}
+
 static void a_reader_that_left_is_no_failure(void **state)
 {
     struct out o;
@@ -131,6 +146,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_written_in_pieces),
+        cmocka_unit_test(long_texts_are_printed_whole),
         cmocka_unit_test(a_reader_that_left_is_no_failure),
         cmocka_unit_test(a_full_disk_is_a_failure),
         cmocka_unit_test(text_from_disk_is_cleaned),

@@ -43,11 +43,13 @@ struct changed *changed_new(enum wish wish);
 void changed_free(struct changed *c); /* NULL is fine */
 /* What deleting would take, as a question asks it. */
 struct weighed {
-    size_t n;         /* sessions that can go */
-    size_t unsure;    /* of those: nobody can tell whether an agent is writing to them */
-    size_t running;   /* and those that stay: an agent has them open */
-    size_t unwilling; /* or their system cannot */
-    int64_t bytes;    /* of all that goes, side files too */
+    size_t n;          /* sessions that can go */
+    size_t unsure;     /* of those: nobody can tell whether an agent is writing to them */
+    size_t running;    /* and those that stay: an agent has them open */
+    size_t unwilling;  /* or their system cannot */
+    size_t partly;     /* of those that go: something of them stays, */
+    const char *stays; /* which is this, of one of them; a literal */
+    int64_t bytes;     /* of all that goes, side files too */
 };
 
 #endif

@@ -58,7 +58,7 @@ static bool collect(struct model *m, enum action a)
     uint32_t i;
 
     changing_forget(m);
-    c->running = c->unwilling = c->unsure = 0;
+    c->running = c->unwilling = c->unsure = c->partly = 0;
     c->bytes = 0;
     c->all_archived = true;
     c->message[0] = '\0';
@@ -225,8 +225,12 @@ static void lines_about_others(struct dialog *d, const struct changing *c)
         dialog_line(d, "%zu more %s: an agent has %s open.", c->running,
                     c->running == 1 ? "stays" : "stay", c->running == 1 ? "it" : "them");
     if (c->unwilling > 0)
-        dialog_line(d, "%zu more %s: their system cannot delete.", c->unwilling,
+        dialog_line(d, "%zu more %s: they cannot be deleted.", c->unwilling,
                     c->unwilling == 1 ? "stays" : "stay");
+    if (c->partly > 1)
+        dialog_line(d, "Of %s something stays, as of one:", words_count(c->partly).text);
+    if (c->partly > 0)
+        dialog_line(d, "%s.", c->stays);
 }
 
 /* Filled when the question is asked, and again when the exact numbers have come. */
@@ -284,6 +288,8 @@ static void take_weight(struct model *m, const struct weighed *w)
     if (w->n == c->refs->n) {
         c->bytes = w->bytes;
         c->unsure = w->unsure;
+        c->partly = w->partly;
+        c->stays = w->stays;
         fill_trash_dialog(m);
     }
 }

@@ -17,6 +17,8 @@ struct changing {
     struct name_list *titles;  /* owned; beside refs */
     size_t running, unwilling; /* sessions that were meant too, and stay */
     size_t unsure;             /* of refs: nobody can tell whether an agent is writing to them */
+    size_t partly;             /* of refs: something of them stays, */
+    const char *stays;         /* which is this, of one of them; a literal */
     int64_t bytes;
     bool all_archived;
     char message[40];  /* the one that is meant; "": none */

@@ -44,7 +44,8 @@ static const char *change_reason(const struct model *m, enum action a)
         const struct session_row *row = m->list.roster.entry[i].row;
 
         if (row && !(row->can & ability))
-            why = "this session's system cannot do that";
+            why =
+                a == ACT_TRASH && row->stays ? row->stays : "this session's system cannot do that";
         else if (row && (a == ACT_TRASH || a == ACT_RESUME_AT) && row->flags & SESSION_LIVE)
             why = "an agent has this session open";
         else

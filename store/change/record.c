@@ -17,7 +17,7 @@ enum { RECORD_VERSION = 1, INLINE_MAX = 8192, RECORD_MAX = 64 << 20 };
 /* clang-format off */
 static const char *const step_names[STEP_KINDS] = {
     [STEP_APPEND] = "append", [STEP_TAIL] = "tail", [STEP_EDIT] = "edit",
-    [STEP_PUT] = "put",       [STEP_MOVE] = "move",
+    [STEP_PUT] = "put",       [STEP_MOVE] = "move", [STEP_REF] = "ref",
 };
 /* clang-format on */
 
@@ -246,7 +246,7 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
                         .old_absent = flags >> 1 & 1,
                         .follow = flags >> 2 & 1,
                         .with_dir = flags >> 3 & 1 };
-    if (!s->path || (s->kind == STEP_MOVE && !s->to))
+    if (!s->path || ((s->kind == STEP_MOVE || s->kind == STEP_REF) && !s->to))
         damaged(r);
 }
 

@@ -65,7 +65,7 @@ static enum err_code all_done(struct change *c, bool *done, struct err *e)
 /* The crash may have come between a step's bytes and their fsync. */
 static enum err_code harden(const struct step *s, struct err *e)
 {
-    if (s->kind == STEP_MOVE || (s->kind == STEP_PUT && s->absent))
+    if (s->kind == STEP_MOVE || s->kind == STEP_REF || (s->kind == STEP_PUT && s->absent))
         return ERR_OK;
     int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
@@ -88,8 +88,7 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     if (!rc)
         rc = change_steps_sync(c, e);
     for (size_t i = 0; i < c->n && !rc; i++)
-        if (c->step[i].kind == STEP_PUT) /* its directory, and what it left there */
-            rc = step_settle(&c->step[i], &c->arena, e);
+        rc = step_settle(&c->step[i], &c->arena, e);
     if (!rc && !disk_new_sweep(dir))
         rc = err_sys(e, dir, "remove temporary files");
     return rc ? rc : change_finish(log, c, dir, &stands, e);

@@ -18,6 +18,7 @@ static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
     case STEP_EDIT: return step_edit_do(s, e);
     case STEP_PUT: return step_put_do(s, a, e);
     case STEP_MOVE: return move_path(s->path, s->to, e);
+    case STEP_REF: return step_ref_do(s, e);
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
@@ -44,6 +45,7 @@ enum err_code step_done(struct step *s, bool *done, struct err *e)
     case STEP_EDIT: return step_bytes_done(s, done, e);
     case STEP_PUT: return step_put_looks(s, s->bytes, s->absent, done, &mtime, e);
     case STEP_MOVE: return move_done(s->path, s->to, done, e);
+    case STEP_REF: return step_ref_done(s, done, e);
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
@@ -57,6 +59,7 @@ enum err_code step_mend(const struct step *s, struct arena *a, struct err *e)
     case STEP_EDIT: return step_bytes_mend(s, e);
     case STEP_PUT: return step_put_mend(s, a, e);
     case STEP_MOVE: return move_mend(s->path, s->to, e);
+    case STEP_REF: /* git does it wholly or not at all */
     case STEP_KINDS: break;
     }
     return ERR_OK;
@@ -64,7 +67,9 @@ enum err_code step_mend(const struct step *s, struct arena *a, struct err *e)
 
 enum err_code step_settle(const struct step *s, struct arena *a, struct err *e)
 {
-    return s->kind == STEP_PUT ? step_put_settle(s, a, e) : ERR_OK;
+    return s->kind == STEP_PUT   ? step_put_settle(s, a, e)
+           : s->kind == STEP_REF ? step_ref_settle(s, e)
+                                 : ERR_OK;
 }
 
 /* The guard becomes a part of what is appended, so that taking it back takes the guard too. */
@@ -86,7 +91,7 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
     bool torn = false;
     enum err_code rc = ERR_OK;
 
-    if (s->kind == STEP_MOVE)
+    if (s->kind == STEP_MOVE || s->kind == STEP_REF)
         return ERR_OK;
     if (s->kind == STEP_APPEND)
         rc = log_tail_is_torn(s->path, s->follow ? APPEND_FOLLOW : 0, &torn, e);
@@ -130,6 +135,7 @@ struct step step_inverse(const struct step *s)
     case STEP_TAIL:
     case STEP_EDIT:
     case STEP_PUT:
+    case STEP_REF:
         back.bytes = s->old;
         back.old = s->bytes;
         back.absent = s->old_absent;

@@ -8,7 +8,7 @@
 #include "lite/err.h"
 #include "lite/slice.h"
 
-/* A change of a session is made of steps, and there are five kinds. Each knows whether it was done, and each
+/* A change of a session is made of steps, and there are six kinds. Each knows whether it was done, and each
  * has an inverse that is a step again: so one piece of code does a change, takes it back, does it again, and
  * cleans up after a crash.
  *
@@ -20,10 +20,12 @@
  *   PUT     replaces, creates or removes a small document     PUT with old and bytes swapped
  *   MOVE    gives a file or a directory another place,        MOVE back
  *           across file systems by a verified copy
+ *   REF     lets a git ref name another commit, makes it or    REF with old and bytes swapped
+ *           removes it
  *
- * A step never destroys what it did not expect: EDIT, TAIL and PUT compare what lies there with `old` first
- * and answer ERR_STALE when it is something else; MOVE never replaces. */
-enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_KINDS };
+ * A step never destroys what it did not expect: EDIT, TAIL, PUT and REF compare what lies there with `old`
+ * first and answer ERR_STALE when it is something else; MOVE never replaces. */
+enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_REF, STEP_KINDS };
 
 /* How taking a step back went that a crash or a failure had left. */
 enum step_back {
@@ -34,11 +36,11 @@ enum step_back {
 
 struct step {
     enum step_kind kind;
-    const char *path;   /* absolute; of MOVE: from where */
-    const char *to;     /* MOVE only; the directory it lies in exists */
+    const char *path;   /* absolute; of MOVE: from where; of REF: the git directory */
+    const char *to;     /* MOVE: the directory it lies in exists; REF: the ref's name */
     const char *lock;   /* may be NULL: a file to lock while it is done (store/log/filelock.h) */
-    struct slice bytes; /* what shall lie there (APPEND: whole lines) */
-    struct slice old;   /* TAIL, EDIT, PUT: what lies there now */
+    struct slice bytes; /* what shall lie there (APPEND: whole lines; REF: a commit in hex) */
+    struct slice old;   /* TAIL, EDIT, PUT, REF: what lies there now */
     struct slice
         opposite;   /* APPEND, may be empty: records to append when ours cannot be cut off again */
     int64_t offset; /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
@@ -46,8 +48,8 @@ struct step {
     int64_t old_mtime_ns; /* before the step: the inverse puts it back; filled in when done */
     uint32_t mode;        /* PUT: of the document; 0: that of the old one, 0600 for a new one */
     uint32_t old_mode;    /* PUT: before the step; filled in by step_prepare */
-    bool absent;          /* PUT: there shall be no file */
-    bool old_absent;      /* PUT: there is none now */
+    bool absent;          /* PUT, REF: there shall be none */
+    bool old_absent;      /* PUT, REF: there is none now */
     bool
         with_dir; /* PUT: the directory it lies in comes and goes with it (0700; kept if not empty) */
     bool follow; /* APPEND: through a link */
@@ -69,7 +71,8 @@ MUST_CHECK enum err_code step_done(struct step *s, bool *done, struct err *e);
  * left alone: of a TAIL, whose old bytes would be lost with the record, ERR_STALE says so, and ERR_LOCKED that a
  * program has the file open. */
 MUST_CHECK enum err_code step_mend(const struct step *s, struct arena *a, struct err *e);
-/* After a crash behind a PUT that is done: its temporary names go, and what it did to names becomes durable. */
+/* After a crash behind a PUT or a REF that is done: temporary names go, and what it did to names becomes durable. Of other
+ * kinds there is nothing to do. */
 MUST_CHECK enum err_code step_settle(const struct step *s, struct arena *a, struct err *e);
 /* The step that takes a done step back. Slices and paths are shared with s. */
 struct step step_inverse(const struct step *s);

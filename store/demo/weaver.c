@@ -8,10 +8,11 @@
 #include "lite/time.h"
 #include "store/demo/place.h"
 #include "store/gitlib.h"
+#include "store/ref.h"
+#include "store/repo.h"
 #include "store/systems/entire/committed_write.h"
 #include "store/systems/entire/disktree.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/treewrite.h"
 
 /* Named for the loom: threads of several sessions, and one cloth. Written by the code that writes for hosts; only the times of

@@ -21,6 +21,7 @@ enum err_code trash_request_of(const struct session_ref *ref, struct slice title
 {
     const struct store_ops *ops = ref->store->ops;
     const char **part;
+    struct tied_refs tied = { .n = 0 };
     size_t n;
 
     if (!ops->parts)
@@ -29,6 +30,11 @@ enum err_code trash_request_of(const struct session_ref *ref, struct slice title
 
     if (!rc)
         rc = ops->parts(ref->store, ref, what & REQUEST_ALL, a, &part, &n, e);
+    if (!rc && ops->tied)
+        rc = ops->tied(ref->store, ref, a, &tied, e);
+    if (!rc && n == 0)
+        rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
+                     tied.stays ? tied.stays : "nothing of it can go");
     if (rc)
         return rc;
     *out = (struct trash_request){
@@ -38,6 +44,9 @@ enum err_code trash_request_of(const struct session_ref *ref, struct slice title
         .title = title,
         .part = part,
         .parts = n,
+        .tied = tied.ref,
+        .tieds = tied.n,
+        .stays = tied.stays,
     };
     return ERR_OK;
 }

@@ -90,7 +90,8 @@ static enum err_code find_reason(struct sweep *s, struct sweep_item *item, bool 
     if (copied)
         item->stays = "it lies in several folders, which share what is kept by its id";
     else if (item->parts == 0)
-        item->stays = "sessions of this system cannot be deleted";
+        item->stays =
+            item->tied.stays ? item->tied.stays : "sessions of this system cannot be deleted";
     else
         rc = sweep_live(&item->ref, &s->arena, &item->stays, e);
     item->chosen = !item->stays;
@@ -162,6 +163,8 @@ static enum err_code weigh(const struct sweep_rule *rule, struct sweep *s, struc
         rc = take_copies(rule, s, item, e);
     else if (st->ops->parts)
         rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
+    if (!rc && !rule->copies && st->ops->tied)
+        rc = st->ops->tied(st, &item->ref, &s->arena, &item->tied, e);
     for (size_t i = 0; i < item->parts && !rc; i++)
         rc = weight_add(item->part[i], &item->weight, e);
     return rc;

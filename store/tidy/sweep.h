@@ -47,6 +47,7 @@ struct sweep_item {
     bool chosen;       /* shall go: true at first where it may, the caller's to set */
     const char **part; /* for the trash; the transcript first */
     size_t parts;
+    struct tied_refs tied; /* what goes with them */
 };
 
 struct sweep {

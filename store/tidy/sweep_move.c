@@ -36,7 +36,10 @@ static struct trash_request request_of(const struct sweep_item *item)
                                    .id = item->ref.id,
                                    .title = item->title,
                                    .part = item->part,
-                                   .parts = item->parts };
+                                   .parts = item->parts,
+                                   .tied = item->tied.ref,
+                                   .tieds = item->tied.n,
+                                   .stays = item->tied.stays };
 }
 
 enum err_code sweep_move(struct change_log *log, const struct store_env *env, struct sweep *s,

@@ -34,16 +34,33 @@ static const char *keep(struct arena *a, const char *text)
     return text ? arena_copy(a, (struct slice){ text, strlen(text) }).p : NULL;
 }
 
+static bool copy_tied(struct arena *a, const struct leftover *left, struct sweep_item *item)
+{
+    struct tied_ref *ref = arena_zalloc(a, (left->tieds + 1) * sizeof *ref);
+
+    for (size_t i = 0; ref && i < left->tieds; i++) {
+        const struct tied_ref *was = &left->tied[i];
+
+        ref[i] = (struct tied_ref){ keep(a, was->git), keep(a, was->name), keep(a, was->tip) };
+        if (!ref[i].git || !ref[i].name || !ref[i].tip)
+            return false;
+    }
+    item->tied = (struct tied_refs){ .ref = ref, .n = left->tieds };
+    return ref;
+}
+
 /* False without memory. */
 static bool copy_parts(struct arena *a, const struct leftover *left, struct sweep_item *item)
 {
-    item->part = arena_alloc(a, left->parts * sizeof *item->part);
-    if (!item->part)
+    item->part = arena_alloc(a, (left->parts + 1) * sizeof *item->part);
+    if (!item->part || !copy_tied(a, left, item))
         return false;
     for (item->parts = 0; item->parts < left->parts; item->parts++)
         if (!(item->part[item->parts] = keep(a, left->part[item->parts])))
             return false;
-    item->ref.path = (struct slice){ item->part[0], strlen(item->part[0]) };
+    const char *first = item->parts ? item->part[0] : item->tied.ref[0].name;
+
+    item->ref.path = (struct slice){ first, strlen(first) };
     item->ref.id = arena_copy(a, left->id);
     item->ref.folder = arena_copy(a, left->folder);
     return item->ref.id.p && item->ref.folder.p;
@@ -55,7 +72,9 @@ static bool say_why(struct arena *a, int64_t now_ms, struct sweep_item *item)
     struct buf text = { 0 };
 
     if (!sweep_age_text(&text, now_ms, item->activity_ms) &&
-        !buf_addf(&text, ", its session's transcript is gone"))
+        !buf_addf(&text, "%s",
+                  item->parts ? ", its session's transcript is gone"
+                              : ", none of its sessions has a state any more"))
         item->why = arena_copy(a, buf_slice(&text)).p;
     buf_fini(&text);
     return item->why;
@@ -75,6 +94,8 @@ static enum err_code take(const struct leftover *left, void *arg, struct err *e)
     enum err_code rc = weigh(left->part, left->parts, &item.weight, e);
 
     item.activity_ms = item.weight.newest_ms;
+    if (left->tieds && left->tied_ms > item.activity_ms)
+        item.activity_ms = left->tied_ms;
     if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||
         (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
         return rc;
@@ -126,6 +147,16 @@ static struct sweep_item *item_of(struct again *a, struct slice id)
     return NULL;
 }
 
+static bool same_tied(const struct sweep_item *item, const struct leftover *left)
+{
+    bool same = item->tied.n == left->tieds;
+
+    for (size_t i = 0; same && i < left->tieds; i++)
+        same = strcmp(item->tied.ref[i].name, left->tied[i].name) == 0 &&
+               strcmp(item->tied.ref[i].tip, left->tied[i].tip) == 0;
+    return same;
+}
+
 static enum err_code look(const struct leftover *left, void *arg, struct err *e)
 {
     struct again *a = arg;
@@ -134,6 +165,8 @@ static enum err_code look(const struct leftover *left, void *arg, struct err *e)
     if (!item)
         return ERR_OK;
     a->left[item - a->sweep->item] = true;
+    if (!same_tied(item, left))
+        item->stays = "it changed after it was looked at";
     if (left->stays && !(item->stays = keep(&a->sweep->arena, left->stays)))
         return no_memory(e);
     return ERR_OK;

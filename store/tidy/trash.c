@@ -16,6 +16,8 @@
 #include "store/change/copy.h"
 #include "store/disk.h"
 #include "store/place.h"
+#include "store/ref.h"
+#include "store/repo.h"
 #include "store/tidy/trash_info.h"
 #include "store/tidy/weight.h"
 
@@ -90,6 +92,31 @@ static enum err_code weigh(const char *path, const struct stat *st, struct weigh
     return ERR_OK;
 }
 
+static const char *keep(struct arena *a, const char *text)
+{
+    return text_of(a, (struct slice){ text, strlen(text) });
+}
+
+static enum err_code take_refs(struct arena *a, const struct trash_request *r,
+                               struct trash_item *item, struct err *e)
+{
+    item->ref = arena_zalloc(a, sizeof *item->ref * (r->tieds + 1));
+    if (!item->ref)
+        return err_set(e, ERR_NOMEM, r->store, "delete: out of memory");
+    for (; item->refs < r->tieds; item->refs++) {
+        const struct tied_ref *was = &r->tied[item->refs];
+        struct trash_ref x = {
+            .was = { keep(a, was->git), keep(a, was->name), keep(a, was->tip) },
+            .kept = arena_format(a, TIED_TRASH "%s.%zu", item->trash_id, item->refs),
+        };
+
+        if (!x.was.git || !x.was.name || !x.was.tip || !x.kept)
+            return err_set(e, ERR_NOMEM, r->store, "delete: out of memory");
+        item->ref[item->refs] = x;
+    }
+    return ERR_OK;
+}
+
 static enum err_code item_make(struct trash_list *list, const struct trash_request *r,
                                const char *dir, const char *batch, int64_t now_ms,
                                struct dirs *dirs, struct err *e)
@@ -102,6 +129,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
                                .session = text_of(a, r->id),
                                .title = text_of(a, r->title.p ? r->title : SLICE("")),
                                .deleted_ms = now_ms,
+                               .stays = r->stays,
                                .part = arena_zalloc(a, sizeof *item.part * (r->parts + 1)),
                                .from = arena_zalloc(a, sizeof *item.from * (r->parts + 1)) };
     struct weight weight = { 0 };
@@ -126,11 +154,29 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         item.parts++;
         rc = weigh(r->part[k], &st, &weight, e);
     }
+    if (!rc)
+        rc = take_refs(a, r, &item, e);
     item.files = weight.files;
     item.bytes = weight.bytes;
-    item.path = item.from[0];
+    item.path = item.parts ? item.from[0] : item.store;
     list->item[list->n++] = item;
     return rc;
+}
+
+/* The new name first: there is no moment at which nothing names the commit. */
+static enum err_code rename_ref(struct change *c, const struct tied_ref *was, const char *from,
+                                const char *to, struct err *e)
+{
+    const struct slice tip = { was->tip, strlen(was->tip) };
+    const struct step make = {
+        .kind = STEP_REF, .path = was->git, .to = to, .bytes = tip, .old_absent = true
+    };
+    const struct step drop = {
+        .kind = STEP_REF, .path = was->git, .to = from, .old = tip, .absent = true
+    };
+    enum err_code rc = change_add(c, &make, e);
+
+    return rc ? rc : change_add(c, &drop, e);
 }
 
 static enum err_code plan_moves(struct change *c, const struct trash_list *list, struct err *e)
@@ -142,6 +188,8 @@ static enum err_code plan_moves(struct change *c, const struct trash_list *list,
 
         rc = change_session(c, item->system, (struct slice){ item->session, strlen(item->session) },
                             e);
+        for (size_t k = 0; k < item->refs && !rc; k++)
+            rc = rename_ref(c, &item->ref[k].was, item->ref[k].was.name, item->ref[k].kept, e);
         for (size_t k = 0; k < item->parts && !rc; k++) {
             struct step move = { .kind = STEP_MOVE, .path = item->from[k], .to = item->part[k] };
 
@@ -247,6 +295,21 @@ static enum err_code read_batch(const char *dir, const char *batch, struct trash
     return rc;
 }
 
+/* A repository that is gone has no refs; of one that cannot be opened nobody knows. */
+static bool has_ref(const struct trash_ref *x)
+{
+    git_repository *repo;
+    git_oid id;
+    enum err_code rc = repo_open(x->was.git, &repo, NULL);
+
+    if (rc)
+        return rc != ERR_NOT_FOUND;
+    bool there = repo_ref(repo, x->kept, &id);
+
+    repo_close(repo);
+    return there;
+}
+
 /* Restored items are still named in the document of their batch. */
 static void drop_gone(struct trash_list *list)
 {
@@ -256,7 +319,8 @@ static void drop_gone(struct trash_list *list)
         const struct trash_item *item = &list->item[i];
         bool there;
 
-        if (item->parts && (place_look(item->part[0], &there, NULL, NULL) || there))
+        if (item->parts ? place_look(item->part[0], &there, NULL, NULL) || there
+                        : item->refs && has_ref(&item->ref[0]))
             list->item[kept++] = *item;
     }
     list->n = kept;
@@ -317,6 +381,8 @@ static enum err_code plan_restore(struct change *c, const struct trash_item *ite
     const struct slice id = { item->session, strlen(item->session) };
     enum err_code rc = change_session(c, item->system, id, e);
 
+    for (size_t k = 0; k < item->refs && !rc; k++)
+        rc = rename_ref(c, &item->ref[k].was, item->ref[k].kept, item->ref[k].was.name, e);
     for (size_t k = 0; k < item->parts && !rc; k++) {
         struct step move = { .kind = STEP_MOVE, .path = item->part[k], .to = item->from[k] };
 
@@ -350,6 +416,21 @@ enum err_code trash_restore(struct change_log *log, const struct store_env *env,
     return trash_restore_all(log, &item, 1, e);
 }
 
+/* Nothing names its commit any more then: git's own gc takes it away. */
+static enum err_code destroy_ref(const struct trash_ref *x, struct err *e)
+{
+    git_repository *repo;
+    git_oid tip;
+    enum err_code rc = repo_open(x->was.git, &repo, e);
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    if (repo_ref(repo, x->kept, &tip))
+        rc = ref_move(repo, x->kept, &tip, NULL, "reprise: the trash was emptied", e);
+    repo_close(repo);
+    return rc;
+}
+
 enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,
                             struct err *e)
 {
@@ -358,6 +439,8 @@ enum err_code trash_destroy(const struct store_env *env, const struct trash_item
     size_t n = rc ? 0 : strlen(trash);
 
     /* The last part first: while the transcript lies there, the item can still be seen and destroyed again. */
+    for (size_t k = item->refs; k > 0 && !rc; k--)
+        rc = destroy_ref(&item->ref[k - 1], e);
     for (size_t k = item->parts; k > 0 && !rc; k--) {
         if (strncmp(item->part[k - 1], trash, n) != 0)
             return err_set(e, ERR_UNSAFE, item->part[k - 1], "destroy: not in the trash");

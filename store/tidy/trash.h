@@ -10,6 +10,7 @@
 #include "lite/slice.h"
 #include "store/change/change.h"
 #include "store/env.h"
+#include "store/tied.h"
 
 /* Deleted sessions wait here, whole, until a person empties the trash. A deletion is a change (it can be undone
  * from the operation log); the trash is the same thing seen from the other side: what lies there, how large it
@@ -17,11 +18,13 @@
  *
  *   <data>/trash/<batch>/info       one JSON document for all that was deleted at once
  *   <data>/trash/<batch>/<n>.<k>    part k of item n: the transcript (k = 0), a side directory, backups, ...
+ *   refs/reprise/trash/<batch>.<n>.<k>  in the repository: ref k of item n
  *
- * An item lies in the trash exactly while its first part does; so restore is nothing but moves back. */
+ * An item lies in the trash exactly while its first part does (its first ref, where it has no parts); so restore is
+ * nothing but moves back. */
 
 /* What shall go: the parts are absolute paths of files and directories, the transcript first. Parts that do
- * not exist are passed over; without the first there is nothing to delete (ERR_NOT_FOUND). */
+ * not exist are passed over; without the first there is nothing to delete (ERR_NOT_FOUND). Refs may be all there is. */
 struct trash_request {
     const char *system;
     const char *store; /* path of the store */
@@ -29,6 +32,15 @@ struct trash_request {
     struct slice title;
     const char *const *part;
     size_t parts;
+    const struct tied_ref *tied;
+    size_t tieds;
+    const char *stays; /* what of it stays, and why: a literal, or NULL */
+};
+
+/* A ref that went with a session. */
+struct trash_ref {
+    struct tied_ref was;
+    const char *kept; /* what its commit is called now, in the same repository */
 };
 
 struct trash_item {
@@ -40,6 +52,9 @@ struct trash_item {
     int64_t files;
     const char **part, **from; /* where each part lies, and where it came from */
     size_t parts;
+    struct trash_ref *ref;
+    size_t refs;
+    const char *stays; /* of one that was just deleted: what stays, and why; NULL */
 };
 
 struct trash_list {

@@ -22,6 +22,23 @@ static void put_number(struct jsonout *j, const char *key, int64_t number)
     jsonout_int(j, number);
 }
 
+static void put_refs(struct jsonout *j, const struct trash_item *item, struct buf *scratch)
+{
+    if (item->refs == 0)
+        return;
+    jsonout_key(j, "refs");
+    jsonout_open(j, '[');
+    for (size_t k = 0; k < item->refs; k++) {
+        jsonout_open(j, '{');
+        put_text(j, "git", item->ref[k].was.git, scratch);
+        put_text(j, "name", item->ref[k].was.name, scratch);
+        put_text(j, "tip", item->ref[k].was.tip, scratch);
+        put_text(j, "kept", item->ref[k].kept, scratch);
+        jsonout_close(j, '}');
+    }
+    jsonout_close(j, ']');
+}
+
 static void put_item(struct jsonout *j, const struct trash_item *item, struct buf *scratch)
 {
     jsonout_open(j, '{');
@@ -40,6 +57,7 @@ static void put_item(struct jsonout *j, const struct trash_item *item, struct bu
         jsonout_close(j, '}');
     }
     jsonout_close(j, ']');
+    put_refs(j, item, scratch);
     jsonout_close(j, '}');
 }
 
@@ -78,6 +96,26 @@ static int64_t get_number(const cJSON *o, const char *key)
     return cJSON_IsNumber(v) ? (int64_t)v->valuedouble : 0;
 }
 
+static bool get_refs(const cJSON *o, struct arena *a, struct trash_item *item)
+{
+    const cJSON *ref, *refs = cJSON_GetObjectItemCaseSensitive(o, "refs");
+    bool ok = true;
+
+    item->ref = arena_zalloc(a, sizeof *item->ref * ((size_t)cJSON_GetArraySize(refs) + 1));
+    if (!item->ref)
+        return false;
+    cJSON_ArrayForEach(ref, refs)
+    {
+        struct trash_ref *x = &item->ref[item->refs++];
+
+        *x = (struct trash_ref){ { get_text(ref, "git", a), get_text(ref, "name", a),
+                                   get_text(ref, "tip", a) },
+                                 get_text(ref, "kept", a) };
+        ok = ok && x->was.git && x->was.name && x->was.tip && x->kept;
+    }
+    return ok;
+}
+
 static bool get_item(const cJSON *o, const char *dir, const char *batch, size_t n, struct arena *a,
                      struct trash_item *item)
 {
@@ -96,7 +134,7 @@ static bool get_item(const cJSON *o, const char *dir, const char *batch, size_t 
     item->part = arena_zalloc(a, sizeof *item->part * (most + 1));
     item->from = arena_zalloc(a, sizeof *item->from * (most + 1));
     bool ok = item->system && item->store && item->session && item->title && item->trash_id &&
-              item->part && item->from && most > 0;
+              item->part && item->from && get_refs(o, a, item) && (most > 0 || item->refs > 0);
 
     cJSON_ArrayForEach(part, from)
     {
@@ -107,7 +145,7 @@ static bool get_item(const cJSON *o, const char *dir, const char *batch, size_t 
         ok = item->from[item->parts] && item->part[item->parts];
         item->parts++;
     }
-    item->path = ok ? item->from[0] : NULL;
+    item->path = ok && item->parts ? item->from[0] : item->store;
     return ok;
 }
 

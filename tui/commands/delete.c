@@ -15,7 +15,22 @@ static void json_item(struct jsonout *j, const struct trash_item *item)
     jsonout_int(j, item->files);
     jsonout_key(j, "bytes");
     jsonout_int(j, item->bytes);
+    if (item->stays)
+        jsonout_member(j, "stays", (struct slice){ item->stays, strlen(item->stays) });
     jsonout_close(j, '}');
+}
+
+static enum err_code say(struct invocation *in, const struct trash_list *list, const char *size,
+                         struct err *e)
+{
+    enum err_code rc =
+        out_addf(&in->out, e, "moved to trash: %zu session%s, %s (take it back: reprise undo)\n",
+                 list->n, list->n == 1 ? "" : "s", size);
+
+    for (size_t i = 0; i < list->n && !rc; i++)
+        if (list->item[i].stays)
+            rc = out_addf(&in->out, e, "%.8s: %s\n", list->item[i].session, list->item[i].stays);
+    return rc;
 }
 
 static enum err_code answer(struct invocation *in, const struct trash_list *list, struct err *e)
@@ -28,9 +43,7 @@ static enum err_code answer(struct invocation *in, const struct trash_list *list
         bytes += list->item[i].bytes;
     size_text(bytes, size);
     if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e,
-                        "moved to trash: %zu session%s, %s (take it back: reprise undo)\n", list->n,
-                        list->n == 1 ? "" : "s", size);
+        return say(in, list, size, e);
     jsonout_init(&j, &in->out.buf);
     if (list->n != 1)
         jsonout_open(&j, '[');
@@ -60,6 +73,28 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
     return rc;
 }
 
+static enum err_code drop_ref(const struct tied_ref *ref, struct err *e)
+{
+    struct step drop = { .kind = STEP_REF,
+                         .path = ref->git,
+                         .to = ref->name,
+                         .old = { ref->tip, strlen(ref->tip) },
+                         .absent = true };
+
+    return step_do(&drop, NULL, e);
+}
+
+static enum err_code remove_all(const struct trash_request *r, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t k = 0; k < r->tieds && !rc; k++)
+        rc = drop_ref(&r->tied[k], e);
+    for (size_t k = 0; k < r->parts && !rc; k++)
+        rc = copy_remove(r->part[k], e);
+    return rc;
+}
+
 /* The vendor's own delete: transcript and side folder, at once and for good. */
 static enum err_code for_good(struct invocation *in, const struct trash_request *request, size_t n,
                               struct err *e)
@@ -67,8 +102,7 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < n && !rc; i++)
-        for (size_t k = 0; k < request[i].parts && !rc; k++)
-            rc = copy_remove(request[i].part[k], e);
+        rc = remove_all(&request[i], e);
     if (rc)
         return rc;
     if (!option_given(&in->options, OPTION_JSON))

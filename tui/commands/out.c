@@ -30,15 +30,20 @@ enum err_code out_add(struct out *o, struct slice bytes, struct err *e)
 
 enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
 {
-    char text[512];
-    va_list ap;
+    va_list ap, again;
 
     va_start(ap, fmt);
-    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    enum err_code rc = n < 0 ? ERR_NOMEM : buf_reserve(&o->buf, (size_t)n + 1);
+
+    if (!rc) {
+        vsnprintf(o->buf.p + o->buf.n, (size_t)n + 1, fmt, again);
+        o->buf.n += (size_t)n;
+    }
+    va_end(again);
     va_end(ap);
-    if (n < 0 || (size_t)n >= sizeof text)
-        return no_memory(ERR_NOMEM, e);
-    return out_add(o, (struct slice){ text, (size_t)n }, e);
+    return no_memory(rc, e);
 }
 
 enum err_code out_text(struct out *o, struct slice text, struct err *e)

@@ -175,7 +175,10 @@ const struct command commands_table[] = {
             "Sessions that an agent is writing to are refused. Where that cannot be known (a file "
             "system of\n"
             "several machines, another user's session, an agent that did not sign in) they go with "
-            "--force only.\n",
+            "--force only.\n"
+            "Of Entire's sessions the state and the shadow branch go; committed checkpoints stay, "
+            "and "
+            "it is said.\n",
         .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 10000,

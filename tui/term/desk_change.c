@@ -447,6 +447,9 @@ enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, s
         out->n += rc == ERR_OK;
         if (rc == ERR_LOCKED || rc == ERR_UNSUPPORTED)
             rc = ERR_OK;
+        if (r.stays)
+            out->stays = r.stays;
+        out->partly += r.stays != NULL;
         for (size_t k = 0; k < r.parts && !rc; k++)
             rc = weight_add(r.part[k], &weight, e);
         arena_reset(&a);

@@ -6,9 +6,10 @@
 
 #include "lite/file.h"
 #include "lite/json.h"
+#include "store/ref.h"
+#include "store/repo.h"
 #include "store/systems/entire/gather.h"
 #include "store/systems/entire/redact.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/state_write.h"
 #include "store/systems/entire/treewrite.h"
 

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 
 #include "lite/time.h"
+#include "store/repo.h"
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 
 static enum err_code no_memory(const char *where, struct err *e)
 {

@@ -1,10 +1,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/repo.h"
 #include "store/systems/entire/beside.h"
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/talk.h"
 #include "store/systems/entire/view.h"
 

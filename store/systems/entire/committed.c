@@ -6,8 +6,8 @@
 #include "lite/json.h"
 #include "lite/time.h"
 #include "store/log/idset.h"
+#include "store/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 
 enum { DOCUMENT_MAX = 16 << 20 };
 

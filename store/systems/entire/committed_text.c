@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/repo.h"
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 
 /* The transcript of a committed checkpoint: one blob, or several that lost their last newline when they were cut
  * (entire.md 2.7). */

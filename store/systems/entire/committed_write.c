@@ -1,4 +1,5 @@
 #include "store/systems/entire/committed_write.h"
+#include "store/ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #define STORE_SYSTEMS_ENTIRE_COMMITTED_WRITE_H
 
 #include "lite/buf.h"
+#include "store/repo.h"
 #include "store/systems/entire/names_list.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/treewrite.h"
 
 /* Writing a committed checkpoint onto entire/checkpoints/v1 (entire.md 2.7), in the bytes that Entire writes. */

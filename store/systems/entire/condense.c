@@ -3,9 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/ref.h"
+#include "store/repo.h"
 #include "store/systems/entire/gather.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/state_write.h"
 #include "store/systems/entire/trailer.h"
 #include "store/systems/entire/treewrite.h"

@@ -3,10 +3,10 @@
 
 #include "lite/time.h"
 #include "lite/utf8.h"
+#include "store/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/prompts.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/talk.h"
 
 /* One row. All but the prompts stands in the catalog already; those of committed sessions are read here. */
@@ -136,7 +136,7 @@ static void take_size(struct catalog *c, const struct catalog_session *s, struct
 static unsigned abilities(const struct entire *x, const struct catalog_session *s)
 {
     struct slice agent = talk_agent(s);
-    unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0);
+    unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0) | (s->state ? CAN_DELETE : 0);
     struct arena a = { 0 };
     const char *path;
     struct stat sb;
@@ -163,6 +163,7 @@ static enum err_code fill(const struct entire *x, struct catalog *c,
     for (size_t i = s->n; i-- > 0 && row->restorable == 0;)
         row->restorable = (unsigned)s->point[i].files;
     row->can = abilities(x, s);
+    row->stays = s->state ? NULL : entire_only_committed;
     return ERR_OK;
 }
 

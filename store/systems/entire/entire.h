@@ -64,6 +64,14 @@ enum err_code entire_retrieve(const struct store *st, const struct session_ref *
                               struct retrieved *out, struct err *e);
 enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e);
+enum err_code entire_parts(const struct store *st, const struct session_ref *ref, bool all,
+                           struct arena *a, const char ***part, size_t *n, struct err *e);
+/* Why a session without a state cannot be deleted. */
+extern const char entire_only_committed[];
+enum err_code entire_tied(const struct store *st, const struct session_ref *ref, struct arena *a,
+                          struct tied_refs *out, struct err *e);
+enum err_code entire_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
+                               void *arg, struct err *e);
 enum err_code entire_live(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);
 const char *entire_agent(const struct store *st, const struct session_ref *ref);

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "lite/json.h"
+#include "store/repo.h"
 #include "store/systems/entire/prompts.h"
 #include "store/systems/entire/redact.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/talk.h"
 
 static enum err_code no_memory(struct err *e)

@@ -3,8 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "store/ref.h"
+#include "store/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/state_write.h"
 #include "store/systems/entire/treewrite.h"
 

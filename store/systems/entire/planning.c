@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 
 #include "lite/json.h"
+#include "store/repo.h"
 #include "store/systems/entire/disktree.h"
-#include "store/systems/entire/repo.h"
 
 static enum err_code no_memory(struct err *e)
 {

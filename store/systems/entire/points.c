@@ -1,12 +1,12 @@
 #include <string.h>
 
 #include "lite/time.h"
+#include "store/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/links.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/prompts.h"
 #include "store/systems/entire/record.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/view.h"
 
 /* Entire's checkpoints as points to go back to. Each is how things were when a turn ended: its prompt is the one that

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "store/systems/entire/repo.h"
+#include "store/repo.h"
 
 enum { PROMPTS_MAX = 8 << 20 };
 

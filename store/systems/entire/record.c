@@ -6,9 +6,9 @@
 
 #include "lite/jsonout.h"
 #include "lite/utf8.h"
+#include "store/repo.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/prompts.h"
-#include "store/systems/entire/repo.h"
 
 enum { PROMPT_BYTES = 60 };
 

@@ -8,11 +8,11 @@
 #include "lite/json.h"
 #include "lite/time.h"
 #include "store/change/change.h"
+#include "store/repo.h"
 #include "store/systems/configdir.h"
 #include "store/systems/entire/agents.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/plain.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/talk.h"
 #include "store/systems/entire/view.h"
 

@@ -4,8 +4,9 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "store/ref.h"
+#include "store/repo.h"
 #include "store/rewind/pathrule.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/treewrite.h"
 
 /* The path from the root; NULL: it is outside. */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
+#include "store/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/trailer.h"
 
 struct reading {

@@ -1,8 +1,11 @@
 #include "store/systems/entire/state.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lite/json.h"
 #include "lite/time.h"
@@ -132,6 +135,20 @@ bool state_parse(struct slice json, struct arena *a, struct entire_state *out, c
 }
 
 /* ---- the file ---- */
+
+bool state_is_there(const char *dir, struct slice id)
+{
+    static const char *const ends[] = { ".json", ".json.tmp" };
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        int n = snprintf(path, sizeof path, "%s/%.*s%s", dir, SLICE_ARG(id), ends[i]);
+
+        if (n < 0 || (size_t)n >= sizeof path || access(path, F_OK) == 0 || errno != ENOENT)
+            return true;
+    }
+    return false;
+}
 
 bool state_name(const char *name, struct slice *id)
 {

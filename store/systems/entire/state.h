@@ -53,6 +53,8 @@ bool state_parse(struct slice json, struct arena *a, struct entire_state *out, c
  * NULL) gets its bytes. */
 MUST_CHECK enum err_code state_read(const char *dir, const char *name, struct arena *a,
                                     struct entire_state *out, struct buf *json, struct err *e);
+/* Is there a file for a session's state, whatever is in it, be it half-written? Where one cannot look: yes. */
+bool state_is_there(const char *dir, struct slice id);
 /* Is this the name of a state file? No directory, temporary file or README. */
 bool state_name(const char *name, struct slice *id);
 

@@ -10,11 +10,11 @@
 
 #include "lite/json.h"
 #include "store/disk.h"
+#include "store/repo.h"
 #include "store/systems/claude/folder.h"
 #include "store/systems/configdir.h"
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
 

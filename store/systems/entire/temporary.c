@@ -6,11 +6,12 @@
 
 #include "lite/json.h"
 #include "lite/utf8.h"
+#include "store/ref.h"
+#include "store/repo.h"
 #include "store/rewind/pathrule.h"
 #include "store/systems/entire/disktree.h"
 #include "store/systems/entire/migrate.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 #include "store/systems/entire/state_write.h"
 #include "store/systems/entire/talk.h"
 #include "store/systems/entire/treewrite.h"

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "lite/file.h"
+#include "store/repo.h"
 #include "store/rewind/beneath.h"
-#include "store/systems/entire/repo.h"
 
 enum { FILE_MAX = 1 << 30 };
 
@@ -247,39 +247,4 @@ enum err_code commit_write(git_repository *repo, const struct commit_text *c, gi
     git_odb_free(odb);
     buf_fini(&text);
     return rc;
-}
-
-/* ---- refs ---- */
-
-static enum err_code moved(const char *ref, struct err *e)
-{
-    return err_set(e, ERR_STALE, ref, "move the ref: it is not where it was");
-}
-
-static int take_away(git_repository *repo, const char *ref, const git_oid *from)
-{
-    git_reference *r = NULL;
-    int answer = git_reference_lookup(&r, repo, ref);
-
-    /* libgit2 deletes the value that was looked up and no other. */
-    if (!answer)
-        answer = git_reference_target(r) && git_oid_equal(git_reference_target(r), from)
-                     ? git_reference_delete(r)
-                     : GIT_EMODIFIED;
-    git_reference_free(r);
-    return answer;
-}
-
-enum err_code ref_move(git_repository *repo, const char *ref, const git_oid *from,
-                       const git_oid *to, const char *why, struct err *e)
-{
-    git_reference *r = NULL;
-    int answer = !to    ? take_away(repo, ref, from)
-                 : from ? git_reference_create_matching(&r, repo, ref, to, 1, from, why)
-                        : git_reference_create(&r, repo, ref, to, 0, why);
-
-    git_reference_free(r);
-    if (answer == GIT_EMODIFIED || answer == GIT_EEXISTS || (answer == GIT_ENOTFOUND && from))
-        return moved(ref, e);
-    return answer ? repo_error(e, answer, ref, "move the ref") : ERR_OK;
 }

@@ -60,9 +60,4 @@ struct commit_text {
 MUST_CHECK enum err_code commit_write(git_repository *repo, const struct commit_text *c,
                                       git_oid *out, struct err *e);
 
-/* Moves a ref from one commit to another; from NULL: it must not be there yet; to NULL: it goes. ERR_STALE: it is not
- * where it should be, and stays. */
-MUST_CHECK enum err_code ref_move(git_repository *repo, const char *ref, const git_oid *from,
-                                  const git_oid *to, const char *why, struct err *e);
-
 #endif

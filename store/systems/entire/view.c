@@ -4,14 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/repo.h"
 #include "store/systems/entire/names.h"
-#include "store/systems/entire/repo.h"
 
 enum { PREFIX_MIN = 4 };
 
-/* Where the session worked, if that is a work tree of this repository and still there; else the one that was
- * opened. A path in a state file is not followed anywhere else. */
-static const char *root_of(const struct entire *x, const struct catalog_session *s)
+/* A path in a state file is not followed anywhere but into a work tree of the repository. */
+const char *view_root(const struct entire *x, const struct catalog_session *s)
 {
     struct stat st;
 
@@ -30,7 +29,7 @@ enum err_code view_open(const struct store *st, const struct session_ref *ref, s
 
     if (rc)
         return rc;
-    v.root = root_of(v.store, v.session);
+    v.root = view_root(v.store, v.session);
     /* The git directory knows its work tree, also where that has no .git to find it by. */
     bool own = !v.root || (v.store->worktree && strcmp(v.root, v.store->worktree) == 0);
 

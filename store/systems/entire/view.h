@@ -17,6 +17,9 @@ struct view {
 MUST_CHECK enum err_code view_open(const struct store *st, const struct session_ref *ref,
                                    struct view *out, struct err *e);
 void view_close(struct view *v);
+/* Where the session worked, if that is a work tree of this repository and still there; else the one that was opened;
+ * NULL: there is none. */
+const char *view_root(const struct entire *x, const struct catalog_session *s);
 
 /* The tree before a shadow point: that of the commit before it, else of the commit it was made on. */
 bool view_before(const struct view *v, const struct point *p, git_oid *tree);

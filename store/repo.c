@@ -1,4 +1,4 @@
-#include "store/systems/entire/repo.h"
+#include "store/repo.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -89,6 +89,16 @@ struct slice repo_worktree_id(git_repository *repo, struct arena *a)
 bool repo_ref(git_repository *repo, const char *name, git_oid *out)
 {
     return git_reference_name_to_id(out, repo, name) == 0;
+}
+
+bool repo_is_checked_out(git_repository *repo, const char *branch)
+{
+    git_reference *ref = NULL;
+    bool yes = git_branch_lookup(&ref, repo, branch, GIT_BRANCH_LOCAL) == 0 &&
+               git_branch_is_checked_out(ref) == 1;
+
+    git_reference_free(ref);
+    return yes;
 }
 
 enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, struct buf *out,

@@ -1,5 +1,5 @@
-#ifndef STORE_SYSTEMS_ENTIRE_REPO_H
-#define STORE_SYSTEMS_ENTIRE_REPO_H
+#ifndef STORE_REPO_H
+#define STORE_REPO_H
 
 #include <git2.h>
 #include <stdbool.h>
@@ -26,6 +26,8 @@ struct slice repo_worktree_id(git_repository *repo, struct arena *a);
 
 /* What a ref points to, through symbolic ones; false when there is none. */
 bool repo_ref(git_repository *repo, const char *name, git_oid *out);
+/* Is the branch (without refs/heads/) what some work tree has checked out? */
+bool repo_is_checked_out(git_repository *repo, const char *branch);
 /* A blob below a tree, replacing what was in out. ERR_NOT_FOUND: no such entry, or no blob. ERR_FORMAT: larger than max
  * bytes, or damaged. */
 MUST_CHECK enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const char *path,

@@ -1,0 +1,15 @@
+#ifndef STORE_REF_H
+#define STORE_REF_H
+
+#include <git2.h>
+
+#include "lite/err.h"
+
+/* Moves a git ref from one commit to another, by compare-and-swap; from NULL: it must not be there yet; to NULL: it goes.
+ * ERR_STALE: it is not where it should be, and stays. why goes into the reflog. */
+MUST_CHECK enum err_code ref_move(git_repository *repo, const char *ref, const git_oid *from,
+                                  const git_oid *to, const char *why, struct err *e);
+/* Makes what was done to the ref durable. */
+MUST_CHECK enum err_code ref_sync(git_repository *repo, const char *ref, struct err *e);
+
+#endif

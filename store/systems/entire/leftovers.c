@@ -1,0 +1,103 @@
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lite/time.h"
+#include "store/leftover.h"
+#include "store/repo.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/names.h"
+
+/* Shadow branches of which every commit is of a session that has no state any more: nobody can go on with them, and no
+ * commit takes them up. What cannot be read says nothing: a state that is broken or half-written is one all the same. */
+
+struct look {
+    const struct entire *x;
+    const struct catalog *c;
+    git_repository *repo;
+    struct arena arena;
+    leftover_fn *fn;
+    void *arg;
+};
+
+static enum err_code no_memory(const struct look *l, struct err *e)
+{
+    return err_set(e, ERR_NOMEM, l->x->states, "look for what is left behind: out of memory");
+}
+
+/* newest: of its commits. */
+static bool is_left(struct look *l, const struct shadow *s, const struct point **newest)
+{
+    const struct point_list *all = &l->c->points;
+
+    *newest = NULL;
+    if (s->doubtful || entire_shadow_shape(s->branch) != ENTIRE_SHADOW ||
+        repo_is_checked_out(l->repo, s->branch.p))
+        return false;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct point *p = &all->point[i];
+        const struct catalog_session *owner;
+
+        if (p->source != POINT_SHADOW || !slice_eq(p->branch, s->branch))
+            continue;
+        owner = p->session.n ? catalog_find(l->c, p->session) : NULL;
+        if (!owner || owner->state || state_is_there(l->x->states, p->session))
+            return false;
+        if (!*newest || p->order < (*newest)->order)
+            *newest = p;
+    }
+    return *newest != NULL && git_oid_equal(&(*newest)->commit, &s->tip);
+}
+
+static enum err_code tell(struct look *l, const struct shadow *s, const struct point *newest,
+                          struct err *e)
+{
+    char hex[GIT_OID_HEXSZ + 1];
+
+    git_oid_tostr(hex, sizeof hex, &s->tip);
+    const struct tied_ref ref = { .git = l->x->common,
+                                  .name = arena_format(&l->arena, ENTIRE_HEADS "%s", s->branch.p),
+                                  .tip = hex };
+    const struct leftover left = {
+        .id = { s->branch.p + strlen("entire/"), s->branch.n - strlen("entire/") },
+        .folder = SLICE(""),
+        .tied = &ref,
+        .tieds = 1,
+        .tied_ms = newest->time_ms == TIME_NONE ? 0 : newest->time_ms,
+    };
+
+    return ref.name ? l->fn(&left, l->arg, e) : no_memory(l, e);
+}
+
+/* A repository has its branches for all of its work trees. */
+static bool is_asked_for(const struct entire *x, const struct scope *scope)
+{
+    const struct catalog_session any = { .n = 0 };
+
+    return entire_in_scope(x, scope, &any);
+}
+
+enum err_code entire_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
+                               void *arg, struct err *e)
+{
+    struct look l = { .x = entire_of(st), .fn = fn, .arg = arg };
+    struct catalog *c;
+    enum err_code rc = is_asked_for(l.x, scope) ? entire_catalog(l.x, true, &c, e) : ERR_NOT_FOUND;
+
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    l.c = c;
+    rc = repo_open(l.x->git, &l.repo, e);
+    if (!rc && access(l.x->states, R_OK | X_OK) && errno != ENOENT)
+        rc = err_sys(e, l.x->states, "look for states, without which nothing can be said");
+    for (size_t i = 0; i < c->shadows.n && !rc; i++) {
+        const struct point *newest;
+
+        if (is_left(&l, &c->shadows.shadow[i], &newest))
+            rc = tell(&l, &c->shadows.shadow[i], newest, e);
+    }
+    repo_close(l.repo);
+    catalog_put(l.x->shelf, c);
+    arena_fini(&l.arena);
+    return rc;
+}

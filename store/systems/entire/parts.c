@@ -1,0 +1,149 @@
+#include <string.h>
+
+#include "store/repo.h"
+#include "store/systems/entire/beside.h"
+#include "store/systems/entire/names.h"
+#include "store/systems/entire/view.h"
+
+/* What goes when a session is deleted (entire.md 2.10, reset and clean): its state file, what its agent's hooks keep in the
+ * work tree, and its shadow branch where it is the only one that works on it. Committed checkpoints never: they are history
+ * that others may have, and a commit of the user's names them. The agent's own transcript is a session of the agent's. */
+
+enum { PARTS = 3 };
+
+const char entire_only_committed[] =
+    "only its committed checkpoints are left: they are history of the repository, which others may "
+    "have";
+
+static enum err_code no_memory(const struct session_ref *ref, struct err *e)
+{
+    return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session: out of memory");
+}
+
+enum err_code entire_parts(const struct store *st, const struct session_ref *ref, bool all,
+                           struct arena *a, const char ***part, size_t *n, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    const struct catalog_session *s;
+    struct catalog *c;
+    const char **list = arena_zalloc(a, (PARTS + 1) * sizeof *list), *root;
+    size_t k = 0;
+    enum err_code rc = list ? entire_session(st, ref->id, &c, &s, e) : no_memory(ref, e);
+
+    if (rc)
+        return rc;
+    root = view_root(x, s);
+    if (s->state)
+        list[k++] = arena_format(a, "%s/%s.json", x->states, s->id.p);
+    if (s->state && root && all) {
+        list[k++] = arena_format(a, "%s/.entire/metadata/%s", root, s->id.p);
+        list[k++] = arena_format(a, "%s/.entire/tmp/pre-prompt-%s.json", root, s->id.p);
+    }
+    catalog_put(x->shelf, c);
+    for (size_t i = 0; i < k; i++)
+        if (!list[i])
+            return no_memory(ref, e);
+    *part = list;
+    *n = k;
+    return ERR_OK;
+}
+
+/* ---- the shadow branch ---- */
+
+struct tying {
+    struct view *v;
+    struct arena *a;
+    struct tied_refs out;
+    bool shared; /* a branch of its stays: others work on it */
+};
+
+static bool is_of_session(const struct view *v, const struct shadow *shadow)
+{
+    char name[ENTIRE_SHADOW_NAME];
+    const struct catalog_session *s = v->session;
+
+    entire_shadow_name(s->state->base, s->state->worktree_id, name);
+    if (slice_eq(shadow->branch, (struct slice){ name, strlen(name) }))
+        return true;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->point[i].source == POINT_SHADOW && slice_eq(s->point[i].branch, shadow->branch))
+            return true;
+    return false;
+}
+
+static bool add_ref(struct tying *t, const struct shadow *shadow)
+{
+    struct tied_ref *list = arena_grow(t->a, (void *)t->out.ref, t->out.n, sizeof *list);
+    char hex[GIT_OID_HEXSZ + 1];
+
+    if (!list)
+        return false;
+    git_oid_tostr(hex, sizeof hex, &shadow->tip);
+    list[t->out.n] =
+        (struct tied_ref){ .git = arena_format(t->a, "%s", t->v->store->common),
+                           .name = arena_format(t->a, ENTIRE_HEADS "%s", shadow->branch.p),
+                           .tip = arena_format(t->a, "%s", hex) };
+    t->out.ref = list;
+    return list[t->out.n].git && list[t->out.n].name && list[t->out.n++].tip;
+}
+
+/* Does a commit of the branch name another session that has a state, be it a broken one, or none at all? */
+static bool is_used(const struct view *v, const struct shadow *shadow)
+{
+    const struct point_list *all = &v->catalog->points;
+
+    for (size_t i = 0; i < all->n; i++) {
+        const struct point *p = &all->point[i];
+
+        if (p->source == POINT_SHADOW && slice_eq(p->branch, shadow->branch) &&
+            !slice_eq(p->session, v->session->id) &&
+            (p->session.n == 0 || state_is_there(v->store->states, p->session)))
+            return true;
+    }
+    return false;
+}
+
+static bool tie(struct tying *t, const struct shadow *shadow)
+{
+    if (!is_of_session(t->v, shadow))
+        return true;
+    if (shadow->doubtful || repo_is_checked_out(t->v->repo, shadow->branch.p) ||
+        is_used(t->v, shadow)) {
+        t->shared = true;
+        return true;
+    }
+    return add_ref(t, shadow);
+}
+
+static const char *what_stays(const struct tying *t)
+{
+    const struct catalog_session *s = t->v->session;
+
+    if (!s->state)
+        return entire_only_committed;
+    if (s->committed)
+        return t->shared
+                   ? "its committed checkpoints stay (they are history of the repository), and "
+                     "so does its shadow branch, which others use"
+                   : "its committed checkpoints stay: they are history of the repository";
+    return t->shared ? "its shadow branch stays: others use it" : NULL;
+}
+
+enum err_code entire_tied(const struct store *st, const struct session_ref *ref, struct arena *a,
+                          struct tied_refs *out, struct err *e)
+{
+    struct view v;
+    struct tying t = { .v = &v, .a = a };
+    enum err_code rc = view_open(st, ref, &v, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; v.session->state && i < v.catalog->shadows.n && !rc; i++)
+        if (!tie(&t, &v.catalog->shadows.shadow[i]))
+            rc = no_memory(ref, e);
+    t.out.stays = what_stays(&t);
+    view_close(&v);
+    if (!rc)
+        *out = t.out;
+    return rc;
+}
