@@ -1,19 +1,22 @@
 #include "store/crew.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <time.h>
 
 /* Rows are made in a ring of places: place i % RING holds row i until it was handed over.
  *
  *   handed <= i < claimed: somebody makes row i, or it is ready;  claimed <= handed + ahead <= handed + RING
  *
+ * The caller hands over, and makes rows, too, while the one that is due is not ready: with the files in memory nobody
+ * ever waits for anybody, and there are no more threads than cores that they would use.
+ *
  * All counters are under the lock; the rows themselves belong to whoever claimed them until ready. */
 enum {
     RING = CREW_AHEAD,
-    BATCH = 16, /* rows claimed at once, so that the lock is seldom taken */
-    FEW = 2,
+    BATCH = 16,  /* rows claimed at once, so that the lock is seldom taken */
+    HELPERS = 1, /* beside the caller */
     MANY = 8,
     SLOW_US = 150, /* a row from memory takes a tenth of this */
     STACK_BYTES = 256 * 1024,
@@ -41,13 +44,33 @@ struct crew {
     size_t threads;
 };
 
-static int64_t now_us(void)
+/* ---- is it the disk that we wait for? ---- */
+
+struct moment {
+    int64_t us;
+    long waits; /* how often this thread had nothing to do but wait */
+};
+
+static struct moment now(void)
 {
     struct timespec t;
+    struct rusage usage = { 0 };
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+    getrusage(RUSAGE_THREAD, &usage);
+    return (struct moment){ (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, usage.ru_nvcsw };
 }
+
+/* A thread that had to leave its core to others took long as well, and more threads would make that worse. */
+static bool was_slow(struct moment began, size_t count)
+{
+    struct moment ended = now();
+
+    return ended.us - began.us > (int64_t)count * SLOW_US &&
+           ended.waits - began.waits >= (long)count;
+}
+
+/* ---- making rows ---- */
 
 static void make_row(struct crew *c, size_t i)
 {
@@ -57,32 +80,48 @@ static void make_row(struct crew *c, size_t i)
     p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
 }
 
-/* Claims the next rows; none when all are claimed or the work is over. Waits for room. */
-static size_t claim(struct crew *c, size_t *first)
+struct claim {
+    size_t first, count;
+};
+
+/* The next rows that there is room for, under the lock. */
+static struct claim claim_next(struct crew *c)
 {
-    size_t count = 0;
+    struct claim claim = { c->claimed, c->handed + c->ahead - c->claimed };
+
+    if (claim.count > c->n - c->claimed)
+        claim.count = c->n - c->claimed;
+    if (claim.count > BATCH)
+        claim.count = BATCH;
+    c->claimed += claim.count;
+    return claim;
+}
+
+/* None when all are claimed or the work is over. Waits for room. */
+static struct claim claim_or_wait(struct crew *c)
+{
+    struct claim claim = { 0 };
 
     pthread_mutex_lock(&c->lock);
     while (!c->stop && c->claimed < c->n && c->claimed >= c->handed + c->ahead)
         pthread_cond_wait(&c->room, &c->lock);
-    if (!c->stop && c->claimed < c->n) {
-        count = c->handed + c->ahead - c->claimed;
-        if (count > c->n - c->claimed)
-            count = c->n - c->claimed;
-        if (count > BATCH)
-            count = BATCH;
-        *first = c->claimed;
-        c->claimed += count;
-    }
+    if (!c->stop)
+        claim = claim_next(c);
     pthread_mutex_unlock(&c->lock);
-    return count;
+    return claim;
 }
 
-static void report(struct crew *c, size_t first, size_t count, bool slow)
+static void make_rows(struct crew *c, struct claim claim)
 {
+    struct moment began = now();
+
+    for (size_t i = 0; i < claim.count; i++)
+        make_row(c, claim.first + i);
+    bool slow = was_slow(began, claim.count);
+
     pthread_mutex_lock(&c->lock);
-    for (size_t i = 0; i < count; i++)
-        c->place[(first + i) % RING].ready = true;
+    for (size_t i = 0; i < claim.count; i++)
+        c->place[(claim.first + i) % RING].ready = true;
     c->slow |= slow;
     pthread_cond_signal(&c->row_ready);
     pthread_mutex_unlock(&c->lock);
@@ -91,19 +130,14 @@ static void report(struct crew *c, size_t first, size_t count, bool slow)
 static void *work(void *arg)
 {
     struct crew *c = arg;
-    size_t first, count;
+    struct claim claim;
 
-    while ((count = claim(c, &first))) {
-        int64_t began = now_us();
-
-        for (size_t i = 0; i < count; i++)
-            make_row(c, first + i);
-        report(c, first, count, now_us() - began > (int64_t)count * SLOW_US);
-    }
+    while ((claim = claim_or_wait(c)).count)
+        make_rows(c, claim);
     return NULL;
 }
 
-/* As many threads as can be had; without any the caller does the work itself. */
+/* As many threads as can be had; without any the caller does the work alone. */
 static void start_threads(struct crew *c, size_t want)
 {
     pthread_attr_t attr;
@@ -126,46 +160,78 @@ static void stop_threads(struct crew *c)
         pthread_join(c->thread[i], NULL);
 }
 
-static void await(struct crew *c, size_t i)
+/* ---- handing over ---- */
+
+/* Waits until the row that is due is ready, with the lock held, and makes others in the meantime; where reading is
+ * slow that is left to the helpers, so that what is ready is not kept back. */
+static void await(struct crew *c)
 {
+    while (!c->place[c->handed % RING].ready) {
+        struct claim claim = { 0 };
+
+        if (!c->slow || !c->threads)
+            claim = claim_next(c);
+        if (!claim.count) {
+            pthread_cond_wait(&c->row_ready, &c->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&c->lock);
+        make_rows(c, claim);
+        pthread_mutex_lock(&c->lock);
+    }
+}
+
+/* From the one that is due, how many rows stand ready. */
+static size_t await_rows(struct crew *c)
+{
+    size_t count = 0;
     bool slow;
 
-    if (!c->threads) {
-        make_row(c, i);
-        return;
-    }
     pthread_mutex_lock(&c->lock);
-    while (!c->place[i % RING].ready)
-        pthread_cond_wait(&c->row_ready, &c->lock);
+    await(c);
+    while (count < BATCH && c->place[(c->handed + count) % RING].ready)
+        count++;
     slow = c->slow;
     pthread_mutex_unlock(&c->lock);
-    if (slow && c->threads < MANY)
+    if (slow && c->threads && c->threads < MANY)
         start_threads(c, MANY);
+    return count;
 }
 
-static void hand_back(struct crew *c, size_t i)
+static void hand_back(struct crew *c, size_t count)
 {
     pthread_mutex_lock(&c->lock);
-    c->place[i % RING].ready = false;
-    c->handed = i + 1;
-    if (c->handed % BATCH == 0 || c->ahead < 2 * BATCH)
-        pthread_cond_broadcast(&c->room);
+    for (size_t i = 0; i < count; i++)
+        c->place[(c->handed + i) % RING].ready = false;
+    c->handed += count;
+    pthread_cond_broadcast(&c->room);
     pthread_mutex_unlock(&c->lock);
 }
 
-static enum err_code hand_over(struct crew *c, size_t i, crew_row_fn *fn, void *arg, struct err *e)
+static enum err_code hand_over(const struct crew *c, size_t i, crew_row_fn *fn, void *arg,
+                               struct err *e)
 {
-    struct place *p = &c->place[i % RING];
+    const struct place *p = &c->place[i % RING];
 
-    await(c, i);
     if (p->rc == ERR_NOMEM) {
         if (e)
             *e = p->err;
         return p->rc;
     }
-    enum err_code rc = fn(i, p->rc ? NULL : p->row, arg, e);
+    return fn(i, p->rc ? NULL : p->row, arg, e);
+}
 
-    hand_back(c, i);
+static enum err_code hand_over_all(struct crew *c, crew_row_fn *fn, void *arg, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    while (!rc && c->handed < c->n) {
+        size_t count = await_rows(c);
+
+        for (size_t i = 0; !rc && i < count; i++)
+            rc = hand_over(c, c->handed + i, fn, arg, e);
+        hand_back(c, count);
+    }
     return rc;
 }
 
@@ -209,9 +275,8 @@ enum err_code crew_describe(const struct scope *scope, const struct session_ref 
     if (make_places(&c)) {
         /* One row is made faster than a thread. */
         if (n > 1 && c.ahead > 1)
-            start_threads(&c, FEW);
-        for (size_t i = 0; !rc && i < n; i++)
-            rc = hand_over(&c, i, fn, arg, e);
+            start_threads(&c, HELPERS);
+        rc = hand_over_all(&c, fn, arg, e);
         stop_threads(&c);
     } else {
         rc = err_set(e, ERR_NOMEM, "", "list sessions");
