@@ -26,6 +26,8 @@ struct session_ref {
     /* What enumerate had to read of it for the above, in the system's own form: describe takes it from here where it is,
      * and reads it itself where this is empty. As long as the id is; in no copy, and not in a row's ref. */
     struct slice told;
+    /* Enumerate saw that nothing lies beside the transcript: describe need not look. Of a copy it says nothing. */
+    bool alone;
 };
 
 /* Why a session is not listed. A listing counts them; doctor names them. */

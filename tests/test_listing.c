@@ -107,6 +107,23 @@ static void newest_come_first_and_ties_by_id_descending(void **state)
     assert_string_equal(list(w), "2:two 3:three 1:one ");
 }
 
+/* Enumerate tells describe where there is nothing to look for. */
+static void titles_that_lie_beside_their_sessions_are_seen(void **state)
+{
+    struct world *w = *state;
+    char side[60], name[200];
+
+    for (int i = 1; i <= 4; i++)
+        prompt(w, i < 4 ? "a" : "b", i, i, "p");
+    for (int i = 4; i >= 1; i -= 2) {
+        snprintf(side, sizeof side, all_zero, i);
+        snprintf(name, sizeof name, "projects/%s/%s/custom-title.json", i < 4 ? "a" : "b", side);
+        folder_put(&w->folder, name, SLICE("{\"customTitle\":\"t\"}"));
+    }
+
+    assert_string_equal(list(w), "4:t 3:p 2:t 1:p ");
+}
+
 static void pages_count_what_can_be_listed(void **state)
 {
     struct world *w = *state;
@@ -296,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_WORLD(newest_come_first_and_ties_by_id_descending),
+        IN_WORLD(titles_that_lie_beside_their_sessions_are_seen),
         IN_WORLD(pages_count_what_can_be_listed),
         IN_WORLD(of_copies_the_newest_that_can_be_listed_is_shown),
         IN_WORLD(other_orders_and_filters),

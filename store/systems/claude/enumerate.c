@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,7 +27,14 @@ struct entry {
     size_t folder;
     char name[NAME + 1];
     bool there; /* and worth a row */
+    bool alone; /* no side folder stands beside it */
     struct file_id file;
+};
+
+/* Side folders that one project folder holds: their names, sorted. */
+struct sides {
+    char (*id)[CLAUDE_ID];
+    size_t n, cap;
 };
 
 struct walk {
@@ -34,6 +42,7 @@ struct walk {
     struct project_folders folders;
     struct entry *entry;
     size_t n, cap;
+    struct sides sides; /* of the folder that is being read */
 };
 
 /* A session's transcript by its name. */
@@ -78,18 +87,60 @@ static bool add_entry(struct walk *w, size_t folder, const char *name)
     return true;
 }
 
+static bool add_side(struct sides *s, const char *id)
+{
+    if (s->n == s->cap) {
+        size_t cap = s->cap ? s->cap * 2 : 64;
+        char(*more)[CLAUDE_ID] =
+            cap <= SIZE_MAX / sizeof *more ? realloc(s->id, cap * sizeof *more) : NULL;
+
+        if (!more)
+            return false;
+        s->id = more;
+        s->cap = cap;
+    }
+    memcpy(s->id[s->n++], id, sizeof *s->id);
+    return true;
+}
+
+static bool add_name(struct walk *w, size_t folder, const char *name)
+{
+    if (is_transcript(name))
+        return add_entry(w, folder, name);
+    return !claude_is_uuid((struct slice){ name, strlen(name) }) || add_side(&w->sides, name);
+}
+
+/* Some file systems do not tell upper case from lower. */
+static int by_id(const void *x, const void *y)
+{
+    return strncasecmp(x, y, CLAUDE_ID);
+}
+
+/* Of the entries from `first` on. */
+static void mark_alone(struct walk *w, size_t first)
+{
+    struct sides *s = &w->sides;
+
+    if (s->n)
+        qsort(s->id, s->n, sizeof *s->id, by_id);
+    for (size_t i = first; i < w->n; i++)
+        w->entry[i].alone = !s->n || !bsearch(w->entry[i].name, s->id, s->n, sizeof *s->id, by_id);
+    s->n = 0;
+}
+
 /* False without memory; a folder that cannot be read has no sessions. */
 static bool read_names(struct walk *w, size_t folder, struct buf *path)
 {
+    size_t first = w->n;
     struct dirent *d;
     bool ok = folder_path(path, w, folder);
     DIR *dir = ok ? opendir(path->p) : NULL;
 
     while (ok && dir && (d = readdir(dir)))
-        if (is_transcript(d->d_name))
-            ok = add_entry(w, folder, d->d_name);
+        ok = add_name(w, folder, d->d_name);
     if (dir)
         closedir(dir);
+    mark_alone(w, first);
     return ok;
 }
 
@@ -164,7 +215,8 @@ static bool hand_over_one(const struct walk *w, const struct store *st, const st
     struct session_ref ref = { .store = st,
                                .id = { entry->name, CLAUDE_ID },
                                .folder = w->folders.folder[entry->folder].name,
-                               .file = entry->file };
+                               .file = entry->file,
+                               .alone = entry->alone };
     size_t before = path->n;
 
     if (buf_add(path, (struct slice){ entry->name, NAME }) || !buf_cstr(path))
@@ -212,6 +264,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     }
     if (!rc && !ok)
         rc = err_set(e, ERR_NOMEM, c->projects, "list sessions");
+    free(w.sides.id);
     free(w.entry);
     buf_fini(&path);
     arena_fini(&a);

@@ -236,6 +236,8 @@ static enum err_code open_windows(struct window *w, const struct session_ref *re
 /* Most sessions have none, and it takes one look to know that nothing is in it. */
 static bool has_side_folder(const struct session_ref *ref, struct arena *a)
 {
+    if (ref->alone)
+        return false;
     struct slice path = claude_side_path(ref, "", a);
 
     return !path.p || access(path.p, F_OK) == 0;
@@ -278,6 +280,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
     r.ok = true;
     session_row_reset(row);
     row->ref = *ref;
+    row->ref.alone = false;
     rc = open_windows(r.w, ref, row, e);
     if (!rc) {
         r.project = claude_project_of(r.c, scope, ref->folder, r.a);
