@@ -45,6 +45,13 @@ static int draw_lines(struct frame *f, int y, int end, const struct checkpoint *
     return end - LINES_W;
 }
 
+static struct slice title_of(const struct checkpoint *c)
+{
+    if (c->prompt.n)
+        return c->prompt;
+    return c->kind == CHECKPOINT_SESSION_END ? SLICE("(end of the session)") : SLICE("(no prompt)");
+}
+
 static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect r, size_t i)
 {
     const struct checkpoint *c = &v->turns->checkpoint[i];
@@ -70,7 +77,7 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
                    c->why         ? STYLE_DIM
                    : i == v->turn ? STYLE_STRONG
                                   : STYLE_TEXT,
-                   c->prompt.n ? c->prompt : SLICE("(no prompt)"));
+                   title_of(c));
     if (i == v->turn)
         rewind_select_line(v, PANE_TURNS, f, (struct rect){ r.y, r.x, 1, r.w });
 }
