@@ -132,20 +132,16 @@ WITH_AVX2 static inline uint64_t up_to(struct block b, char limit)
                       _mm256_cmpeq_epi8(_mm256_min_epu8(b.high, most), b.high));
 }
 
-/* The letters that may follow a backslash, by two tables of 16: the low half of the byte gives the high
- * halves it may come with, one bit for each (2: " and /, 5: \, 6: b f n, 7: r t u). */
+/* The letters that may follow a backslash, but for a quote and a backslash, which are known: by the low half of the byte
+ * the one letter that has it; b shares its half with r. */
 WITH_AVX2 static inline __m256i escape_letters(__m256i bytes)
 {
-    const __m256i by_low = _mm256_setr_epi8(0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1, /**/
-                                            0, 0, 13, 0, 8, 8, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1);
-    const __m256i by_high = _mm256_setr_epi8(0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0, /**/
-                                             0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
-    const __m256i half = _mm256_set1_epi8(0x0f);
-    __m256i low = _mm256_shuffle_epi8(by_low, _mm256_and_si256(bytes, half));
-    __m256i high =
-        _mm256_shuffle_epi8(by_high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half));
+    const __m256i by_low =
+        _mm256_setr_epi8(-1, 0, 'r', 0, 't', 'u', 'f', 0, 0, 0, 0, 0, 0, 0, 'n', '/', /**/
+                         -1, 0, 'r', 0, 't', 'u', 'f', 0, 0, 0, 0, 0, 0, 0, 'n', '/');
 
-    return _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
+    return _mm256_or_si256(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(by_low, bytes), bytes),
+                           _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('b')));
 }
 
 /* The digits that four-digit escapes are written with, of either case: by the low half of the byte the high halves it
@@ -164,18 +160,27 @@ WITH_AVX2 static inline __m256i no_hex_digits(__m256i bytes)
     return _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
 }
 
-/* What follows the backslashes of a block is right, as far as the block goes: what digits it lacks the next one has to
- * have. `escaped` are the bytes that backslashes stand before. */
-WITH_AVX2 ALWAYS_INLINE bool escapes_valid(struct grammar *g, struct block b, uint64_t escaped)
+/* The digits of four-digit escapes, as far as the block goes: what it lacks the next one has to have. `u` are the bytes
+ * that say that four follow. */
+WITH_AVX2 ALWAYS_INLINE bool digits_valid(struct grammar *g, struct block b, uint64_t u)
 {
-    uint64_t wrong = block_bits(escape_letters(b.low), escape_letters(b.high));
-    uint64_t u = escaped & block_equal(b, 'u'), digits = g->hex;
+    uint64_t digits = g->hex | u << 1 | u << 2 | u << 3 | u << 4;
 
-    digits |= u << 1 | u << 2 | u << 3 | u << 4;
     g->hex = (uint8_t)(u >> 63 | u >> 62 | u >> 61 | u >> 60);
-    if (escaped & wrong)
+    return !(digits & block_bits(no_hex_digits(b.low), no_hex_digits(b.high)));
+}
+
+/* What strings hold is right: no control bytes, and of what backslashes stand before (`escaped`) only the known. Most
+ * blocks have such, but not all: without a branch that is guessed wrong the look costs less. */
+WITH_AVX2 ALWAYS_INLINE bool strings_valid(struct grammar *g, struct block b, uint64_t inside,
+                                           uint64_t escaped, uint64_t known)
+{
+    known |= block_bits(escape_letters(b.low), escape_letters(b.high));
+    uint64_t u = escaped & block_equal(b, 'u');
+
+    if ((inside & up_to(b, 0x1f)) | (escaped & ~known))
         return false;
-    return !digits || !(digits & block_bits(no_hex_digits(b.low), no_hex_digits(b.high)));
+    return !(u | g->hex) || digits_valid(g, b, u);
 }
 
 /* The tokens of a block, as their first bytes; notes whether its last byte is inside of one. */
@@ -201,14 +206,14 @@ WITH_AVX2 ALWAYS_INLINE bool feed(struct grammar *g, const char *bytes, size_t b
     struct block b = block_load(bytes);
     uint64_t slashes = block_equal(b, '\\');
     uint64_t escaped = block_escaped(slashes, n, &g->escaped);
-    uint64_t quote = block_equal(b, '"') & ~escaped;
+    uint64_t quotes = block_equal(b, '"'), quote = quotes & ~escaped;
     /* Most blocks lie within one string. */
     uint64_t inside = quote ? block_prefix_xor(quote) ^ g->in_string : g->in_string;
 
     if (n < BLOCK)
         escaped &= ((uint64_t)1 << n) - 1;
     g->in_string = -(inside >> 63);
-    if ((inside & up_to(b, 0x1f)) || ((escaped | g->hex) && !escapes_valid(g, b, escaped))) {
+    if (!strings_valid(g, b, inside, escaped, quotes | slashes)) {
         g->s->broken = true;
         return false;
     }

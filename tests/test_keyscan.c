@@ -188,6 +188,19 @@ static void exact_lines_are_those_that_javascript_parses(void **state)
         expect_exact(bad[i], false);
 }
 
+static void every_byte_is_right_or_wrong_behind_a_backslash(void **state)
+{
+    (void)state;
+    for (int c = 1; c < 256; c++) {
+        char letter[16], digit[16];
+
+        snprintf(letter, sizeof letter, "\"\\%c0000\"", c);
+        snprintf(digit, sizeof digit, "\"\\u0%c00\"", c);
+        expect_exact(letter, strchr("\"\\/bfnrtu", c) != NULL);
+        expect_exact(digit, strchr("0123456789abcdefABCDEF", c) != NULL);
+    }
+}
+
 static void exact_engines_agree_at_every_depth(void **state)
 {
     (void)state;
@@ -240,6 +253,7 @@ int main(void)
         cmocka_unit_test(runs_of_backslashes_of_every_length_and_place),
         cmocka_unit_test(engines_and_pieces_agree_on_rows_and_on_damage),
         cmocka_unit_test(exact_lines_are_those_that_javascript_parses),
+        cmocka_unit_test(every_byte_is_right_or_wrong_behind_a_backslash),
         cmocka_unit_test(exact_engines_agree_at_every_depth),
         cmocka_unit_test(exact_engines_agree_on_rows_and_on_damage),
     };
