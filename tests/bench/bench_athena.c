@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "prose.h"
 #include "run.h"
 #include "store/store.h"
 
@@ -17,19 +18,29 @@ enum { END = 65536, FEW = 40, MANY = 400, MESSAGES = 1000, TEXT = 400 };
 
 /* ---- what there is to list ---- */
 
-static void put_event(FILE *f, size_t i, bool user)
+static void begin_event(FILE *f, size_t i, bool user)
 {
-    static const char text[] = "The gate creaks, and the hinge wants oil. ";
-
     fprintf(f, "{\"data\":{\"message\":{%s\"role\":\"%s\",\"content\":\"%zu ",
             user ? "" : "\"name\":null,\"tool_calls\":null,\"tool_results\":null,",
             user ? "user" : "assistant", i);
-    for (size_t n = 0; n < TEXT; n += sizeof text - 1)
-        fputs(text, f);
+}
+
+static void end_event(FILE *f, size_t i, bool user)
+{
     fprintf(
         f,
         "\"}},\"ts\":\"2026-11-21T20:%02zu:%02zu.%06zuZ\",\"event\":\"%s\",\"uuid\":\"e%010zu\"}\n",
         i / 60 % 60, i % 60, i, user ? "user_message" : "assistant_message", i);
+}
+
+static void put_event(FILE *f, size_t i, bool user)
+{
+    static const char text[] = "The gate creaks, and the hinge wants oil. ";
+
+    begin_event(f, i, user);
+    for (size_t n = 0; n < TEXT; n += sizeof text - 1)
+        fputs(text, f);
+    end_event(f, i, user);
 }
 
 static void put_session(const char *dir, const char *name, size_t events)
@@ -45,6 +56,28 @@ static void put_session(const char *dir, const char *name, size_t events)
     bench_need(fclose(f) == 0, path);
 }
 
+/* The session that is loaded is as long as real ones are. */
+static void put_long(const char *dir)
+{
+    struct dice d = dice_of(MESSAGES);
+    struct prose *prose = prose_new(&d);
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/.exathena/sessions/long.jsonl", dir);
+    FILE *f = fopen(path, "w");
+
+    bench_need(f && prose, path);
+    for (size_t i = 0; i < MESSAGES; i++) {
+        bool user = strcmp(prose_role(i), "user") == 0;
+
+        begin_event(f, i, user);
+        prose_speech(prose, &d, prose_role(i), f);
+        end_event(f, i, user);
+    }
+    bench_need(fclose(f) == 0, path);
+    prose_free(prose);
+}
+
 static void make(const char *dir, size_t sessions)
 {
     char name[4096];
@@ -57,7 +90,7 @@ static void make(const char *dir, size_t sessions)
         snprintf(name, sizeof name, "session-%06zu", i);
         put_session(dir, name, i % 10 ? FEW : MANY);
     }
-    put_session(dir, "long", MESSAGES);
+    put_long(dir);
 }
 
 /* ---- the loop ---- */

@@ -102,3 +102,25 @@ void prose_write(const struct prose *p, struct dice *d, size_t n, FILE *out)
         n -= to - from < n ? to - from : n;
     }
 }
+
+const char *prose_role(size_t i)
+{
+    return i % 8 == 0 ? "user" : i % 2 ? "assistant" : "tool";
+}
+
+void prose_speech(const struct prose *p, struct dice *d, const char *role, FILE *out)
+{
+    static const struct {
+        const char *role;
+        double median, sigma;
+    } speech[] = { { "user", 160, 0.8 }, { "assistant", 800, 0.9 }, { "tool", 2000, 1.5 } };
+    enum { LEAST = 8, MOST = 400000 };
+
+    for (size_t i = 0; i < sizeof speech / sizeof *speech; i++) {
+        if (strcmp(speech[i].role, role) != 0)
+            continue;
+        double n = dice_size(d, speech[i].median, speech[i].sigma);
+
+        prose_write(p, d, n < LEAST ? LEAST : n > MOST ? MOST : (size_t)n, out);
+    }
+}

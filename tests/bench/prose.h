@@ -21,4 +21,10 @@ const char *prose_word(struct dice *d);
 /* Writes about n bytes. */
 void prose_write(const struct prose *p, struct dice *d, size_t n, FILE *out);
 
+/* Who speaks in the i-th message of a conversation: a person, then the agent and its tools by turns. */
+const char *prose_role(size_t i);
+/* As much as one of them says at a time in real sessions: log-normal, and the tools by far the most. A thousand messages
+ * come to some 3 MB. */
+void prose_speech(const struct prose *p, struct dice *d, const char *role, FILE *out);
+
 #endif
