@@ -81,7 +81,7 @@ static void every_mistake_is_named_with_its_line(void **state)
     assert_int_equal(c.problems->n, sizeof lines / sizeof lines[0]);
     for (size_t i = 0; i < c.problems->n; i++) {
         snprintf(place, sizeof place, "%s:%d", path, lines[i]);
-        assert_string_equal(c.problems->problem[i].path, place);
+        assert_string_equal(c.problems->problem[i].err.path, place);
     }
     config_fini(&c);
 }

@@ -97,7 +97,7 @@ static void messages_that_nobody_takes_are_freed(void **state)
 
     err_set(&e, ERR_IO, "/x", "read");
     for (int i = 0; i < 40; i++)
-        assert_true(problem_list_add(m[1].u.listed.problems, &e));
+        assert_true(problem_list_add(m[1].u.listed.problems, "claude", &e));
     m[2].u.described->item[0].row = session_row_new();
     m[2].u.described->n = 1;
     m[4].u.passages->n = 1;

@@ -22,7 +22,7 @@ static void on_80x24_it_shows_what_a_row_has(void **state)
     (void)state;
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
-        ">   type to filter",
+        ">   type to filter                                              1 damaged: ^X x",
         "▌      NOW  Fix the payment retry loop                         fix/retry  ●",
         "    2h ago  Payments: idempotency keys                 #infra  main       3f",
         "    1d ago  Refund flow, second try                            refunds    ⑂",
@@ -47,7 +47,7 @@ static void on_50x12_columns_give_way(void **state)
     (void)state;
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees     5/5  recent",
-        ">   type to filter",
+        ">   type to filter                1 damaged: ^X x",
         "▌      NOW  Fix the payment retry loop      ●",
         "    2h ago  Payments: idempotency keys      3f",
         "    1d ago  Refund flow, second try         ⑂",
@@ -69,12 +69,59 @@ static void from_100_columns_the_conversation_stands_beside(void **state)
     struct shop x;
 
     shop_ready(&x, 30, 100);
-    assert_non_null(strstr(screen_line(&x.s, 2), "│ 0: conversation of Fix the payment"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "│ 47 KB on disk"));
+    assert_non_null(strstr(screen_line(&x.s, 3), "│ 0: conversation of Fix the payment"));
     assert_non_null(strstr(screen_line(&x.s, 28), "│"));
     screen_press(&x.s, "<C-t>");
     assert_false(screen_has(&x.s, "conversation of"));
     screen_press(&x.s, "<C-t>");
     assert_true(screen_has(&x.s, "conversation of"));
+    screen_close(&x.s);
+}
+
+static void above_it_stands_what_the_session_weighs(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.side_bytes = 1 << 20;
+    screen_ready(&x.s, x.fake, SHOP, 30, 120);
+    assert_non_null(strstr(screen_line(&x.s, 2), "│ 1.0 MB on disk, transcript 47 KB"));
+    screen_press(&x.s, "<Down>");
+    screen_wait(&x.s, 100);
+    assert_non_null(strstr(screen_line(&x.s, 2), "│ 2.1 MB on disk, transcript 1.1 MB"));
+    screen_resize(&x.s, 40, 80);
+    assert_true(screen_has(&x.s, "── 2.1 MB on disk, transcript 1.1 MB ─"));
+    screen_close(&x.s);
+}
+
+/* Nobody waits for a weight: until it has come the transcript's own size stands there. */
+static void until_it_is_weighed_the_transcript_counts(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct effect e, weights = { 0 };
+
+    shop_begin(&x);
+    x.s.side_bytes = 1 << 20;
+    screen_open(&x.s, x.fake, SHOP, 30, 120);
+    screen_take(&x.s);
+    while (effects_take(&x.s.waiting, &e)) {
+        if (e.kind == EFFECT_WEIGHTS && !weights.refs) {
+            weights = e;
+            continue;
+        }
+        screen_answer_one(&x.s, &e);
+        effect_fini(&e);
+        screen_take(&x.s);
+    }
+    screen_wait(&x.s, 100);
+    assert_non_null(weights.refs);
+    assert_non_null(strstr(screen_line(&x.s, 2), "│ transcript 47 KB"));
+    screen_answer_one(&x.s, &weights);
+    assert_non_null(strstr(screen_line(&x.s, 2), "│ 1.0 MB on disk, transcript 47 KB"));
+    effect_fini(&weights);
     screen_close(&x.s);
 }
 
@@ -320,6 +367,8 @@ int main(void)
         cmocka_unit_test(on_80x24_it_shows_what_a_row_has),
         cmocka_unit_test(on_50x12_columns_give_way),
         cmocka_unit_test(from_100_columns_the_conversation_stands_beside),
+        cmocka_unit_test(above_it_stands_what_the_session_weighs),
+        cmocka_unit_test(until_it_is_weighed_the_transcript_counts),
         cmocka_unit_test(from_30_lines_it_stands_below),
         cmocka_unit_test(on_small_screens_it_comes_when_asked_for),
         cmocka_unit_test(on_200x60_every_column_is_there),

@@ -353,7 +353,7 @@ static void an_error_stays_until_a_key_is_pressed(void **state)
     shop_ready(&x, 24, 80);
     err_set(&e, ERR_IO, "/home/u/.claude/projects", "list sessions");
     x.s.problems = problem_list_new();
-    assert_true(problem_list_add(x.s.problems, &e));
+    assert_true(problem_list_add(x.s.problems, "claude", &e));
     screen_press(&x.s, "<F5>");
     assert_true(screen_has(&x.s, "/home/u/.claude/projects: list sessions"));
     screen_wait(&x.s, 60000);
@@ -373,15 +373,15 @@ static void trouble_that_stays_is_said_once(void **state)
     for (int listing = 0; listing < 2; listing++) {
         x.s.problems = problem_list_new();
         err_set(&e, ERR_IO, "/home/u/.claude/projects/-a", "list sessions");
-        assert_true(problem_list_add(x.s.problems, &e));
+        assert_true(problem_list_add(x.s.problems, "claude", &e));
         err_set(&e, ERR_IO, "/home/u/.claude/projects/-b", "list sessions");
-        assert_true(problem_list_add(x.s.problems, &e));
+        assert_true(problem_list_add(x.s.problems, "claude", &e));
         screen_press(&x.s, "<F5>");
         assert_int_equal(screen_has(&x.s, "-a: list sessions (and 1 more)"), listing == 0);
         screen_press(&x.s, "<Down>");
     }
     x.s.problems = problem_list_new();
-    assert_true(problem_list_add(x.s.problems, &e));
+    assert_true(problem_list_add(x.s.problems, "claude", &e));
     screen_press(&x.s, "<F5>");
     assert_true(screen_has(&x.s, "-b: list sessions"));
     screen_close(&x.s);

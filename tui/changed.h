@@ -25,6 +25,7 @@ enum wish {
     WISH_RESTORE, /* names: what to take out of the trash, by trash id */
     WISH_EMPTY,   /* names: what to remove for good */
     WISH_SWEEP,   /* sweep: what is chosen of it goes to the trash */
+    WISH_FIX, /* one session: what the doctor can repair in it; each step of it is a change of its own */
 };
 
 struct changed {
@@ -36,6 +37,7 @@ struct changed {
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
     bool orphans;              /* SWEEP: no sessions, but what they left behind */
     size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
+    size_t repaired, steps;    /* FIX: findings; and how many undo would take to take that back */
     char copy[64];             /* FORK: the id of the new session */
 };
 

@@ -129,6 +129,18 @@ void changing_ask_names(struct model *m, enum wish wish, struct name_list *names
     ask(m, wish, (struct slice){ 0 });
 }
 
+void changing_ask_fix(struct model *m, uint32_t entry)
+{
+    struct changing *c = &m->changing;
+
+    changing_forget(m);
+    c->refs = ref_list_one(&m->list.roster.entry[entry].ref, (struct slice){ 0 });
+    if (c->refs)
+        ask(m, WISH_FIX, (struct slice){ 0 });
+    else
+        no_memory(m);
+}
+
 void changing_ask_sweep(struct model *m, struct sweep *sweep)
 {
     changing_forget(m);

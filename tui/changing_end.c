@@ -40,7 +40,7 @@ static void leave_deleted(struct model *m, const struct changed *c)
         !names_entry(c, &m->list.roster.entry[m->viewed]))
         return;
     transcript_view_close(m->viewer, &m->fx);
-    m->viewed = ENTRY_NONE;
+    list_let_go(&m->list, &m->viewed);
     m->depth = 1;
 }
 
@@ -49,7 +49,7 @@ static void show_copy(struct model *m, const struct changed *c)
 {
     if (m->viewed != ENTRY_NONE) {
         transcript_view_close(m->viewer, &m->fx);
-        m->viewed = ENTRY_NONE;
+        list_let_go(&m->list, &m->viewed);
     }
     m->depth = 1;
     list_unmark_all(&m->list);
@@ -73,6 +73,8 @@ void changing_end(struct model *m, const struct changed *c)
     for (size_t i = 0; i < c->sessions.n; i++)
         roster_touch(&m->list.roster, c->sessions.name[i]);
     trash_view_refresh(m);
+    damaged_refresh(m);
+    doctor_refresh(m);
     cleanup_refresh(m);
     list_start(&m->list, &m->fx);
 }

@@ -42,7 +42,7 @@ static uint32_t meant(const struct model *m)
     const struct list *l = &m->list;
 
     if (!in_list(m))
-        return m->viewed;
+        return model_subject_entry(m);
     for (uint32_t i = 0; l->marks == 1 && i < l->marked_cap; i++)
         if (l->marked[i])
             return i;
@@ -256,6 +256,8 @@ bool choose_msg(struct model *m, const struct msg *msg)
 
 void choose_answer(struct model *m, enum dialog_choice choice)
 {
+    if (m->choosing.entry == ENTRY_NONE) /* forgotten meanwhile */
+        return;
     switch (choice) {
     case CHOICE_CANCEL: choose_forget(m); return;
     case CHOICE_ANYWAY:

@@ -62,7 +62,7 @@ static void complain(struct reading *r, const char *what, const char *word)
     err_set(&e, ERR_FORMAT, place, "read configuration: %s %s", what, word);
     if (!r->config->problems)
         r->config->problems = problem_list_new();
-    if (!r->config->problems || !problem_list_add(r->config->problems, &e))
+    if (!r->config->problems || !problem_list_add(r->config->problems, NULL, &e))
         r->no_memory = true;
 }
 

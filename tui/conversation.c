@@ -208,14 +208,14 @@ struct problem_list *problem_list_new(void)
     return calloc(1, sizeof(struct problem_list));
 }
 
-bool problem_list_add(struct problem_list *list, const struct err *e)
+bool problem_list_add(struct problem_list *list, const char *system, const struct err *e)
 {
-    struct err *p = grown(list->problem, list->n, &list->cap, sizeof *p);
+    struct problem *p = grown(list->problem, list->n, &list->cap, sizeof *p);
 
     if (!p)
         return false;
     list->problem = p;
-    p[list->n++] = *e;
+    p[list->n++] = (struct problem){ system, *e };
     return true;
 }
 
@@ -232,7 +232,7 @@ bool problem_list_same(const struct problem_list *a, const struct problem_list *
     if (n != (b ? b->n : 0))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!same_problem(&a->problem[i], &b->problem[i]))
+        if (!same_problem(&a->problem[i].err, &b->problem[i].err))
             return false;
     return true;
 }

@@ -89,13 +89,18 @@ bool name_list_add(struct name_list *list, struct slice name);
 void name_list_fini(struct name_list *list);
 void name_list_free(struct name_list *list); /* NULL is fine */
 
+struct problem {
+    const char *system; /* whose; static text, NULL: nobody's */
+    struct err err;
+};
+
 struct problem_list {
-    struct err *problem; /* owned */
+    struct problem *problem; /* owned */
     size_t n, cap;
 };
 
 struct problem_list *problem_list_new(void);
-bool problem_list_add(struct problem_list *list, const struct err *e);
+bool problem_list_add(struct problem_list *list, const char *system, const struct err *e);
 /* NULL is a list of none. */
 bool problem_list_same(const struct problem_list *a, const struct problem_list *b);
 void problem_list_free(struct problem_list *list);

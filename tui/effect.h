@@ -42,9 +42,11 @@ enum effect_kind {
                       MSG_PROGRESS..., MSG_REWOUND */
     EFFECT_UNDO_REWIND, /* takes the record in `text` back -> MSG_REWOUND */
 
-    EFFECT_WEIGH, /* what would go if the refs were deleted? -> MSG_WEIGHED */
-    EFFECT_SWEEP, /* which sessions does `rule` mean in the scope? -> MSG_SWEEP */
-    EFFECT_TRASH, /* what lies in the trash -> MSG_TRASH */
+    EFFECT_WEIGH,  /* what would go if the refs were deleted? -> MSG_WEIGHED */
+    EFFECT_SWEEP,  /* which sessions does `rule` mean in the scope? -> MSG_SWEEP */
+    EFFECT_TRASH,  /* what lies in the trash -> MSG_TRASH */
+    EFFECT_DOCTOR, /* what is wrong with the session -> MSG_FINDINGS */
+    EFFECT_AROUND, /* what is wrong in the scope beside its sessions -> MSG_FINDINGS */
     EFFECT_CHANGE, /* `wish`, for the refs -> MSG_CHANGED, also when it failed. In the order asked, one at a
                          time; never dropped, replaced or cancelled */
     EFFECT_CANCEL, /* nobody waits for `generation` any more */
@@ -59,7 +61,15 @@ enum effect_kind {
 };
 
 /* Who asks: two views may each have a question of the same kind open. */
-enum asker { ASKER_LIST, ASKER_PREVIEW, ASKER_VIEWER, ASKER_REWIND, ASKER_TRASH, ASKER_CLEANUP };
+enum asker {
+    ASKER_LIST,
+    ASKER_PREVIEW,
+    ASKER_VIEWER,
+    ASKER_REWIND,
+    ASKER_TRASH,
+    ASKER_CLEANUP,
+    ASKER_DAMAGED
+};
 
 struct effect {
     enum effect_kind kind;
@@ -67,7 +77,8 @@ struct effect {
     unsigned generation;
     struct ref_list
         *refs; /* owned: LIST has none, CHANGE may have; all about one session have one */
-    enum scope_kind scope; /* LIST, DESCRIBE, DEEP, SWEEP, CHANGE; the worker resolves it, once */
+    enum scope_kind
+        scope; /* LIST, DESCRIBE, DEEP, SWEEP, DOCTOR, AROUND, CHANGE; the worker resolves it, once */
     size_t bytes;          /* TAIL */
     struct id128 branch;   /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */

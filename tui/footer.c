@@ -26,6 +26,10 @@ static const enum action in_trash[] = { ACT_RESTORE, ACT_MARK, ACT_EMPTY, ACT_UN
 static const enum action in_cleanup[] = { ACT_MARK,  ACT_VALUE_NEXT, ACT_PANE,
                                           ACT_TRASH, ACT_SORT,       ACT_MARK_ALL,
                                           ACT_UNDO,  ACT_BACK,       ACT_NONE };
+static const enum action in_damaged[] = { ACT_VIEW, ACT_DOCTOR, ACT_SCOPE, ACT_TRASH,
+                                          ACT_EDIT, ACT_MENU,   ACT_BACK,  ACT_NONE };
+static const enum action in_doctor[] = { ACT_FIX,  ACT_VIEW, ACT_EDIT, ACT_UNDO,
+                                         ACT_REDO, ACT_BACK, ACT_NONE };
 static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };
 
 static const enum action *actions_of(enum place_id place)
@@ -38,6 +42,8 @@ static const enum action *actions_of(enum place_id place)
     case IN_SEARCH: return in_search;
     case IN_TRASH: return in_trash;
     case IN_CLEANUP: return in_cleanup;
+    case IN_DAMAGED: return in_damaged;
+    case IN_DOCTOR: return in_doctor;
     case IN_HELP: return in_help;
     default: return in_choice;
     }

@@ -23,6 +23,8 @@
     X(DIALOG, "dialog")                                                                            \
     X(TRASH, "trash")                                                                              \
     X(CLEANUP, "cleanup")                                                                          \
+    X(DAMAGED, "damaged")                                                                          \
+    X(DOCTOR, "doctor")                                                                            \
     X(PROMPT, "prompt")                                                                            \
     X(HELP, "help")                                                                                \
     X(ANY, "everywhere")

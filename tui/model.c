@@ -16,12 +16,18 @@ struct model *model_new(const struct settings *settings, int64_t now_ms)
     m->depth = 1; /* the list */
     m->viewed = ENTRY_NONE;
     m->choosing.entry = ENTRY_NONE;
+    m->damaged.entry = m->damaged.sought = m->doctor.entry = ENTRY_NONE;
     m->viewer = transcript_view_new(settings, ASKER_VIEWER);
     m->rewind = rewind_view_new(settings);
-    if (m->viewer && m->rewind && list_init(&m->list, settings, now_ms, &m->fx))
-        return m;
-    model_free(m);
-    return NULL;
+    if (!m->viewer || !m->rewind || !list_init(&m->list, settings, now_ms, &m->fx)) {
+        model_free(m);
+        return NULL;
+    }
+    list_hold(&m->list, &m->viewed);
+    list_hold(&m->list, &m->damaged.entry);
+    list_hold(&m->list, &m->damaged.sought);
+    list_hold(&m->list, &m->doctor.entry);
+    return m;
 }
 
 bool model_rewind(struct model *m, const struct session_row *row)
@@ -42,6 +48,8 @@ void model_free(struct model *m)
     changing_forget(m);
     trash_view_fini(&m->trash);
     cleanup_fini(&m->cleanup);
+    damaged_fini(&m->damaged);
+    doctor_fini(&m->doctor);
     list_fini(&m->list);
     transcript_view_free(m->viewer);
     rewind_view_free(m->rewind);
@@ -68,6 +76,8 @@ int64_t model_wake_ms(const struct model *m)
     int64_t at = earlier(list_wake_ms(&m->list), toast_wake_ms(&m->toast));
 
     at = earlier(at, cleanup_wake_ms(&m->cleanup, m->now_ms));
+    at = earlier(at, damaged_wake_ms(&m->damaged, m->now_ms));
+    at = earlier(at, doctor_wake_ms(&m->doctor, m->now_ms));
     if (m->changing.under_way > 0)
         at = earlier(at, spinner_wake_ms(m->changing.since_ms, m->now_ms));
     return earlier(at, rewind_view_wake_ms(m->rewind));

@@ -30,6 +30,7 @@ void msg_fini(struct msg *m)
         trash_list_fini(m->u.trash);
         free(m->u.trash);
         break;
+    case MSG_FINDINGS: findings_free(m->u.findings); break;
     case MSG_CHANGED: changed_free(m->u.changed); break;
     case MSG_REWOUND:
     case MSG_WEIGHED:

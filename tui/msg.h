@@ -11,6 +11,7 @@
 #include "store/tidy/trash.h"
 #include "tui/changed.h"
 #include "tui/conversation.h"
+#include "tui/findings.h"
 #include "tui/key.h"
 #include "tui/prospect.h"
 #include "tui/search.h"
@@ -51,6 +52,7 @@ enum msg_kind {
     MSG_WEIGHED,     /* EFFECT_WEIGH */
     MSG_SWEEP,       /* EFFECT_SWEEP */
     MSG_TRASH,       /* EFFECT_TRASH */
+    MSG_FINDINGS,    /* EFFECT_DOCTOR, EFFECT_AROUND */
     MSG_CHANGED,     /* EFFECT_CHANGE: done, or not done and why */
     MSG_PROGRESS,    /* any question that takes long: at most ten a second */
     MSG_FAILED,      /* any question: there will be no answer */
@@ -90,6 +92,7 @@ struct msg {
         struct weighed weight;
         struct sweep *sweep;
         struct trash_list *trash;
+        struct findings *findings;
         struct changed *changed;
         struct {
             int64_t done, total; /* bytes or things; total 0: not known */

@@ -29,15 +29,17 @@ static bool is_missing(enum action a)
 static bool needs_session(enum action a)
 {
     return a == ACT_RESUME || a == ACT_VIEW || a == ACT_COPY || a == ACT_EDIT || a == ACT_PRINT ||
-           a == ACT_MARK || action_ability(a) != 0;
+           a == ACT_MARK || a == ACT_DOCTOR || action_ability(a) != 0;
 }
 
 /* Of all that are meant one is enough: the others are left out, and said so. */
+static const char no_session[] = "no session is selected";
+
 static const char *change_reason(const struct model *m, enum action a)
 {
     struct subjects s = subjects_of(m);
     unsigned ability = action_ability(a);
-    const char *why = "no session is selected";
+    const char *why = no_session;
     uint32_t i;
 
     while (subject_next(&s, &i)) {
@@ -73,12 +75,14 @@ const char *action_reason(const struct model *m, enum action a)
         return trash_view_unavailable(&m->trash);
     if (a == ACT_RESTORE || a == ACT_EMPTY)
         return trash_view_unavailable(&m->trash);
+    if (a == ACT_FIX)
+        return doctor_unavailable(&m->doctor);
     if (is_missing(a))
         return "not available in this version";
     if (is_change(a))
         return change_reason(m, a);
     if (needs_session(a) && !e)
-        return "no session is selected";
+        return view_base(m) == VIEW_DAMAGED ? damaged_unavailable(&m->damaged, a) : no_session;
     if (ability != 0 && e->row && !(e->row->can & ability))
         return "this session's system cannot do that";
     if (view_base(m) != VIEW_TRANSCRIPT)

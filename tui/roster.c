@@ -160,6 +160,30 @@ static void set_stale(struct roster *r, struct entry *e, bool stale)
     r->stale = stale ? r->stale + 1 : r->stale - 1;
 }
 
+/* A last line without its end is no damage while somebody writes it. */
+bool row_is_damaged(const struct session_row *row)
+{
+    unsigned damage = SESSION_DAMAGED | SESSION_CHANGED;
+
+    if (!(row->flags & SESSION_LIVE))
+        damage |= SESSION_TORN;
+    return row->hidden == HIDDEN_DAMAGED || row->hidden == HIDDEN_UNREADABLE ||
+           (row->hidden == HIDDEN_NOT && row->flags & damage);
+}
+
+static void note_damage(struct roster *r, struct entry *e, bool damaged)
+{
+    if (e->damaged) {
+        r->damaged--;
+        r->unlisted -= e->hidden;
+    }
+    e->damaged = damaged;
+    if (damaged) {
+        r->damaged++;
+        r->unlisted += e->hidden;
+    }
+}
+
 static void see_again(struct roster *r, struct entry *e, const struct session_ref *ref,
                       unsigned listing)
 {
@@ -231,6 +255,7 @@ void roster_sweep(struct roster *r, unsigned listing)
         if (e->seen == listing)
             continue;
         e->gone = true;
+        note_damage(r, e, false);
         set_stale(r, e, false);
         choose_copy(r, (uint32_t)i);
     }
@@ -261,6 +286,7 @@ void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
     struct entry *e = &r->entry[entry];
 
     keep_deep(e, row);
+    note_damage(r, e, false); /* as long as it is known whether it was listed */
     session_row_free(e->row);
     e->row = row;
     e->made++;
@@ -269,6 +295,7 @@ void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
     e->gone = row == NULL;
     set_stale(r, e, false);
     e->hidden = row && row->hidden != HIDDEN_NOT;
+    note_damage(r, e, row && row_is_damaged(row));
     e->active_ms = row ? row->activity_ms : TIME_NONE;
     e->created_ms = row ? row->created_ms : TIME_NONE;
     if (row)

@@ -28,6 +28,7 @@ struct entry {
     bool asked;       /* a worker is describing it */
     bool stale;       /* the file changed since the row was made, or there is no row */
     bool copy;        /* a newer one of its id is listed */
+    bool damaged;     /* its row says that something is wrong with the file */
     bool weighed;     /* bytes was asked for */
     bool deep;        /* its row was completed by a look through the whole file, or is being */
     int64_t bytes;    /* of all its files; 0: not known, then those of the transcript count */
@@ -40,6 +41,8 @@ struct roster {
     uint32_t *by_path, *by_id; /* owned: hash tables of entry + 1 */
     size_t table;              /* their size: a power of two */
     size_t stale;              /* entries that still need describing */
+    size_t damaged;            /* entries that are; those that are gone do not count */
+    size_t unlisted;           /* of those: no list shows them */
 };
 
 void roster_fini(struct roster *r);
@@ -54,6 +57,8 @@ void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row);
 void roster_touch(struct roster *r, struct slice id);
 /* Whether the list may show it. */
 bool roster_listed(const struct roster *r, uint32_t entry);
+/* Something is wrong with the file, whether the list shows the session or not. */
+bool row_is_damaged(const struct session_row *row);
 /* The entry of a session's file; ENTRY_NONE: it has none. */
 uint32_t roster_find(const struct roster *r, struct slice path);
 

@@ -9,7 +9,9 @@
 #include "tui/keymap.h"
 #include "tui/model.h"
 #include "tui/screens/cleanup.h"
+#include "tui/screens/damaged.h"
 #include "tui/screens/dialog.h"
+#include "tui/screens/doctor.h"
 #include "tui/screens/help.h"
 #include "tui/screens/list.h"
 #include "tui/screens/menu.h"
@@ -29,6 +31,8 @@ enum view_id {
     VIEW_REWIND,
     VIEW_TRASH,
     VIEW_CLEANUP,
+    VIEW_DAMAGED,
+    VIEW_DOCTOR,
     VIEW_MENU,
     VIEW_DIALOG,
     VIEW_PROMPT,
@@ -36,7 +40,7 @@ enum view_id {
     VIEW_COUNT
 };
 
-enum { VIEW_STACK = 6 };
+enum { VIEW_STACK = 8 };
 
 /* A choice on its way: Enter was pressed; perhaps the row is not there yet, perhaps we wait to hear whether
  * the session's directory still is. */
@@ -63,6 +67,8 @@ struct model {
     bool rewind_only;               /* to leave it is to leave the program */
     struct trash_view trash;
     struct cleanup cleanup;
+    struct damaged_view damaged;
+    struct doctor_view doctor;
     struct menu menu;
     struct dialog dialog;
     struct prompt prompt;
@@ -89,12 +95,14 @@ struct view_ops {
 };
 
 extern const struct view_ops view_list, view_transcript, view_rewind, view_trash, view_cleanup,
-    view_menu, view_dialog, view_prompt, view_help;
+    view_damaged, view_doctor, view_menu, view_dialog, view_prompt, view_help;
 
 const struct view_ops *view_ops_of(enum view_id id);
 enum view_id view_top(const struct model *m);
 void view_push(struct model *m, enum view_id id);
 void view_pop(struct model *m);
+/* Whether a view is open, on top or below others. */
+bool view_is_open(const struct model *m, enum view_id id);
 /* The uppermost view that fills the screen: what a menu or help is about. */
 enum view_id view_base(const struct model *m);
 
@@ -107,7 +115,8 @@ const char *action_reason(const struct model *m, enum action a);
 /* What a session must be able to do for an action; 0: nothing special. */
 unsigned action_ability(enum action a);
 
-/* The session that actions on one are about; NULL: none. */
+/* The session that actions on one are about: the one that is read, examined or selected; ENTRY_NONE, NULL: none. */
+uint32_t model_subject_entry(const struct model *m);
 const struct entry *model_subject(const struct model *m);
 
 /* The sessions that a change is about (subject.c): a walk over them. */
@@ -119,6 +128,9 @@ struct subjects {
 
 struct subjects subjects_of(const struct model *m);
 bool subject_next(struct subjects *s, uint32_t *entry);
+
+/* screens/list_view.c: here -> the repository's worktrees -> every project. */
+void list_next_scope(struct model *m);
 
 /* choose.c */
 void choose_begin(struct model *m, enum action a);
@@ -132,6 +144,8 @@ void model_quit(struct model *m);
 void rewind_begin(struct model *m, enum action a);
 /* changing.c */
 void changing_begin(struct model *m, enum action a);
+/* Asks for the repair of one session. */
+void changing_ask_fix(struct model *m, uint32_t entry);
 /* Asks for a change that is about names alone; takes them over. */
 void changing_ask_names(struct model *m, enum wish wish, struct name_list *names);
 /* The same for what is chosen of a sweep; takes it over. */

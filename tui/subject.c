@@ -1,18 +1,33 @@
 #include "tui/state.h"
 
-/* What an action is about: in the conversation the session that is read; in the list those that are marked, else
- * the selected one. */
+/* What an action is about: the session that is read, examined or selected; in the list those that are marked, if
+ * any. */
+
+uint32_t model_subject_entry(const struct model *m)
+{
+    switch (view_base(m)) {
+    case VIEW_LIST: return m->list.selected;
+    case VIEW_DAMAGED: return m->damaged.entry;
+    case VIEW_DOCTOR: return m->doctor.entry;
+    default: return m->viewed;
+    }
+}
+
+const struct entry *model_subject(const struct model *m)
+{
+    uint32_t i = model_subject_entry(m);
+
+    return i == ENTRY_NONE ? NULL : &m->list.roster.entry[i];
+}
 
 struct subjects subjects_of(const struct model *m)
 {
     struct subjects s = { .list = &m->list, .next = 0 };
 
-    if (view_base(m) != VIEW_LIST)
-        s.one = m->viewed;
-    else if (m->list.marks > 0)
+    if (view_base(m) == VIEW_LIST && m->list.marks > 0)
         s.marked = true;
     else
-        s.one = m->list.selected;
+        s.one = model_subject_entry(m);
     return s;
 }
 

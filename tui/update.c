@@ -5,24 +5,17 @@
 
 /* One way in for everything that happens: update(). It changes the model and queues effects. */
 
-const struct entry *model_subject(const struct model *m)
-{
-    if (view_base(m) == VIEW_LIST)
-        return list_entry(&m->list);
-    return m->viewed == ENTRY_NONE ? NULL : &m->list.roster.entry[m->viewed];
-}
-
 static void open_viewer(struct model *m)
 {
     const struct entry *e = model_subject(m);
 
-    if (view_base(m) != VIEW_LIST)
+    if (view_is_open(m, VIEW_TRANSCRIPT))
         return;
     if (!transcript_view_open(m->viewer, &e->ref, entry_title(e), &m->fx)) {
         toast_error_text(&m->toast, SLICE("out of memory"));
         return;
     }
-    m->viewed = m->list.selected;
+    m->viewed = model_subject_entry(m);
     view_push(m, VIEW_TRANSCRIPT);
 }
 
@@ -73,6 +66,8 @@ static void act_anywhere(struct model *m, enum action a)
     case ACT_REWIND_AT: rewind_begin(m, a); break;
     case ACT_TRASHED: trash_view_open(m); break;
     case ACT_CLEANUP: cleanup_open(m); break;
+    case ACT_DAMAGED: damaged_open(m); break;
+    case ACT_DOCTOR: doctor_open(m); break;
     case ACT_FORK:
     case ACT_FORK_AT:
     case ACT_RESUME_AT:
@@ -175,7 +170,7 @@ static void say_problems(struct model *m)
 
     if (!p || p->n == 0 || !m->list.new_problems)
         return;
-    err_format(&p->problem[0], text, sizeof text);
+    err_format(&p->problem[0].err, text, sizeof text);
     size_t n = strlen(text);
 
     if (p->n > 1)
@@ -196,13 +191,26 @@ static void reload_viewer(struct model *m, unsigned before)
         transcript_view_reload(m->viewer, &e->ref, &m->fx);
 }
 
+/* What Enter was pressed on is counted otherwise now: better to ask again than to take the wrong one. */
+static void forget_choice(struct model *m)
+{
+    if (m->choosing.entry == ENTRY_NONE)
+        return;
+    choose_forget(m);
+    toast_note(&m->toast, m->now_ms, "the list was made anew meanwhile: choose again");
+}
+
 static void take_answer(struct model *m, const struct msg *msg)
 {
+    bool replaces = m->list.replace;
     unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.roster.entry[m->viewed].made;
 
     if (choose_msg(m, msg) || changing_msg(m, msg) || trash_view_msg(m, msg) ||
-        cleanup_msg(m, msg) || rewind_view_msg(m->rewind, msg, &m->fx) ||
-        transcript_view_msg(m->viewer, msg, &m->fx) || list_msg(&m->list, msg, &m->fx)) {
+        cleanup_msg(m, msg) || damaged_msg(m, msg) || doctor_msg(m, msg) ||
+        rewind_view_msg(m->rewind, msg, &m->fx) || transcript_view_msg(m->viewer, msg, &m->fx) ||
+        list_msg(&m->list, msg, &m->fx)) {
+        if (replaces && !m->list.replace)
+            forget_choice(m);
         if (msg->kind == MSG_LISTED)
             say_problems(m);
         if (msg->kind == MSG_DESCRIBED || msg->kind == MSG_DEEP)
@@ -260,5 +268,6 @@ void update(struct model *m, const struct msg *msg)
     list_tick(&m->list, &m->fx);
     rewind_view_tick(m->rewind, m->now_ms, &m->fx);
     choose_retry(m);
+    damaged_tick(m);
     toast_tick(&m->toast, m->now_ms);
 }

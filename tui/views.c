@@ -7,7 +7,8 @@ static const struct view_ops *const views[VIEW_COUNT] = {
     [VIEW_REWIND] = &view_rewind,   [VIEW_TRASH] = &view_trash,
     [VIEW_CLEANUP] = &view_cleanup, [VIEW_MENU] = &view_menu,
     [VIEW_DIALOG] = &view_dialog,   [VIEW_PROMPT] = &view_prompt,
-    [VIEW_HELP] = &view_help,
+    [VIEW_HELP] = &view_help,       [VIEW_DAMAGED] = &view_damaged,
+    [VIEW_DOCTOR] = &view_doctor,
 };
 
 const struct view_ops *view_ops_of(enum view_id id)
@@ -30,6 +31,14 @@ void view_pop(struct model *m)
 {
     assert(m->depth > 1);
     m->depth--;
+}
+
+bool view_is_open(const struct model *m, enum view_id id)
+{
+    for (size_t i = 0; i < m->depth; i++)
+        if (m->stack[i] == id)
+            return true;
+    return false;
 }
 
 enum view_id view_base(const struct model *m)

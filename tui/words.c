@@ -56,6 +56,7 @@ const char *words_doing(enum wish wish)
     case WISH_RESTORE: return "taking out of the trash";
     case WISH_EMPTY: return "emptying the trash";
     case WISH_RESUME_AT: return "noting where it goes on";
+    case WISH_FIX: return "repairing";
     case WISH_UNDO: return "taking back";
     case WISH_REDO: return "doing again";
     }
@@ -85,6 +86,15 @@ static void words_of_sweep(struct words *w, const struct changed *c, const char 
                  c->stayed);
 }
 
+static void words_of_fix(struct words *w, const struct changed *c)
+{
+    int n = snprintf(w->text, sizeof w->text, "repaired: %zu finding%s", c->repaired,
+                     c->repaired == 1 ? "" : "s");
+
+    if (c->steps > 1 && n > 0 && (size_t)n < sizeof w->text)
+        snprintf(w->text + n, sizeof w->text - (size_t)n, ", in %zu steps", c->steps);
+}
+
 struct words words_done(const struct model *m, const struct changed *c)
 {
     struct slice text = buf_slice(&c->text);
@@ -112,6 +122,7 @@ struct words words_done(const struct model *m, const struct changed *c)
     case WISH_EMPTY: snprintf(w.text, sizeof w.text, "gone for good: %s, %s", n.text, size); break;
     case WISH_UNDO: words_of_log(&w, "taken back: ", c); break;
     case WISH_REDO: words_of_log(&w, "done again: ", c); break;
+    case WISH_FIX: words_of_fix(&w, c); break;
     case WISH_FORK: snprintf(w.text, sizeof w.text, "forked: the copy is selected"); break;
     case WISH_RESUME_AT: snprintf(w.text, sizeof w.text, "it goes on at that message"); break;
     }

@@ -27,7 +27,9 @@ struct doctor {
 MUST_CHECK enum err_code doctor_look(const struct doctor *d, finding_fn *fn, void *arg,
                                      struct err *e);
 
-/* ---- private to store/tidy/ ---- */
+/* Interrupted or damaged changes, rewinds and trash of our own (doctor_own.c); fixed when asked to. */
+MUST_CHECK enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg,
+                                    struct err *e);
 
 struct finding_list {
     struct arena arena; /* owns everything */
@@ -37,12 +39,11 @@ struct finding_list {
 
 /* Copies it; a finding_fn. */
 MUST_CHECK enum err_code finding_list_add(const struct finding *f, void *list, struct err *e);
+
+/* ---- private to store/tidy/ ---- */
+
 /* doctor_fix.c: repairs what can be repaired in one session and marks what was. What cannot be done now is said in
  * the finding; only memory fails. */
 MUST_CHECK enum err_code doctor_fix(const struct doctor *d, const struct session_ref *ref,
                                     struct finding_list *list, struct err *e);
-/* doctor_own.c: interrupted or damaged changes, rewinds and trash of our own; fixed when asked to. */
-MUST_CHECK enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg,
-                                    struct err *e);
-
 #endif

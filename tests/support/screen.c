@@ -48,6 +48,7 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->ref.path = arena_copy(&row->arena, ref->path);
     row->ref.folder = arena_copy(&row->arena, ref->folder);
     row->hidden = (enum session_hidden)f->hidden;
+    row->problem = f->problem;
     row->flags = f->flags;
     row->can = (CAN_RESUME | CAN_REWIND | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE |
                 CAN_FORK | CAN_RESUME_AT) &

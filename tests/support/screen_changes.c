@@ -46,6 +46,25 @@ static void answer_trash(struct screen *s, const struct effect *e)
     screen_send(s, (struct msg){ .kind = MSG_TRASH, .generation = e->generation, .u.trash = list });
 }
 
+static void answer_findings(struct screen *s, const struct effect *e, const struct finding *f,
+                            size_t n)
+{
+    struct findings *found = findings_new();
+
+    assert_non_null(found);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(findings_add(found, "claude", &f[i], NULL), ERR_OK);
+    screen_send(
+        s, (struct msg){ .kind = MSG_FINDINGS, .generation = e->generation, .u.findings = found });
+}
+
+static void answer_doctor(struct screen *s, const struct effect *e)
+{
+    const struct fake *f = &s->fake[e->refs->ref[0].file.ino - 1];
+
+    answer_findings(s, e, f->finding, f->findings);
+}
+
 static bool rule_means(const struct screen *s, const struct sweep_rule *rule, const struct fake *f)
 {
     return !f->gone && !rule->orphans &&
@@ -110,6 +129,11 @@ static void change_fake(struct screen *s, const struct effect *e, struct fake *f
     case WISH_ARCHIVE: f->flags |= SESSION_ARCHIVED; break;
     case WISH_UNARCHIVE: f->flags &= ~(unsigned)SESSION_ARCHIVED; break;
     case WISH_TRASH: f->gone = true; break;
+    case WISH_FIX:
+        f->flags &= ~(unsigned)SESSION_TORN;
+        f->findings--;
+        f->size++;
+        break;
     default: break;
     }
 }
@@ -136,10 +160,19 @@ static void sweep_fake(struct screen *s, const struct sweep_item *item, struct c
 static void answer_change(struct screen *s, const struct effect *e)
 {
     static const char *const names[] = {
-        [WISH_RENAME] = "rename",       [WISH_TAG] = "tag",     [WISH_ARCHIVE] = "archive",
-        [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_FORK] = "fork",
-        [WISH_RESUME_AT] = "resume at", [WISH_UNDO] = "undo",   [WISH_REDO] = "redo",
-        [WISH_RESTORE] = "restore",     [WISH_EMPTY] = "empty", [WISH_SWEEP] = "sweep",
+        [WISH_RENAME] = "rename",
+        [WISH_TAG] = "tag",
+        [WISH_ARCHIVE] = "archive",
+        [WISH_UNARCHIVE] = "unarchive",
+        [WISH_TRASH] = "trash",
+        [WISH_FORK] = "fork",
+        [WISH_RESUME_AT] = "resume at",
+        [WISH_UNDO] = "undo",
+        [WISH_REDO] = "redo",
+        [WISH_RESTORE] = "restore",
+        [WISH_EMPTY] = "empty",
+        [WISH_SWEEP] = "sweep",
+        [WISH_FIX] = "fix",
     };
     struct changed *c = changed_new(e->wish);
 
@@ -170,6 +203,7 @@ static void answer_change(struct screen *s, const struct effect *e)
         undo_fakes(s, c);
     else
         assert_int_equal(buf_add(&c->text, buf_slice(&e->text)), ERR_OK);
+    c->repaired = c->steps = e->wish == WISH_FIX;
     c->error = s->refusal;
     s->refusal = (struct err){ 0 };
     screen_send(s,
@@ -182,6 +216,8 @@ bool screen_answer_change(struct screen *s, const struct effect *e)
     case EFFECT_WEIGH: answer_weigh(s, e); return true;
     case EFFECT_SWEEP: answer_sweep(s, e); return true;
     case EFFECT_TRASH: answer_trash(s, e); return true;
+    case EFFECT_DOCTOR: answer_doctor(s, e); return true;
+    case EFFECT_AROUND: answer_findings(s, e, s->around, s->arounds); return true;
     case EFFECT_CHANGE: answer_change(s, e); return true;
     default: return false;
     }

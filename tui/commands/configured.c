@@ -63,7 +63,7 @@ enum err_code configured(const struct invocation *in, struct config *out, struct
         return rc;
     }
     for (size_t i = 0; out->problems && i < out->problems->n; i++)
-        report_line(in->err_fd, &out->problems->problem[i]);
+        report_line(in->err_fd, &out->problems->problem[i].err);
     apply_options(in, &out->settings);
     return ERR_OK;
 }

@@ -49,4 +49,8 @@ void flow_break(struct flow *f);
 void flow_end(struct flow *f);
 bool flow_is_full(const struct flow *f);
 
+/* Words in a rectangle, with a sign where some are left out; answers the lines taken. */
+int flow_put_words(struct frame *f, struct rect r, enum style style, struct slice text);
+int flow_words_lines(struct slice text, int w); /* so many, if there is room for all */
+
 #endif

@@ -127,6 +127,8 @@ static const char *heading_of(enum place_id place)
     case IN_DIALOG: return "In a question";
     case IN_TRASH: return "In the trash";
     case IN_CLEANUP: return "In the cleanup";
+    case IN_DAMAGED: return "Among what is damaged";
+    case IN_DOCTOR: return "Among what the doctor found";
     case IN_PROMPT: return "While a title or a tag is typed";
     case IN_HELP: return "In this help";
     case IN_ANY:

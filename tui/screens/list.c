@@ -1,5 +1,6 @@
 #include "tui/screens/list.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, 
     l->view = transcript_view_new(settings, ASKER_PREVIEW);
     if (!l->view)
         return false;
+    list_hold(l, &l->selected);
+    list_hold(l, &l->viewed);
     list_start(l, fx);
     return true;
 }
@@ -40,7 +43,22 @@ void list_fini(struct list *l)
     family_fini(&l->family);
     roster_fini(&l->roster);
     problem_list_free(l->problems);
+    arena_fini(&l->held_paths);
     free(l->marked);
+}
+
+void list_hold(struct list *l, uint32_t *entry)
+{
+    assert(l->held_n < LIST_HELD);
+    l->held[l->held_n++].entry = entry;
+}
+
+void list_let_go(struct list *l, uint32_t *entry)
+{
+    *entry = ENTRY_NONE;
+    for (size_t i = 0; i < l->held_n; i++)
+        if (l->held[i].entry == entry)
+            l->held[i].path = (struct slice){ 0 };
 }
 
 const struct entry *list_entry(const struct list *l)
@@ -252,6 +270,7 @@ void list_query_changed(struct list *l, struct effects *fx)
 static void remake(struct list *l, bool quiet, struct effects *fx)
 {
     l->reorder_ms = TIME_NONE;
+    l->remade++;
     if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
         return;
     l->bytes = l->order.bytes;
@@ -291,9 +310,9 @@ static void resize_preview(struct list *l, struct effects *fx)
 {
     struct rect r = list_layout(l, l->rows, l->cols).preview;
 
-    if (r.w > 0) /* a border on one side, and one line or column of air */
-        transcript_view_resize(l->view, r.h - !list_layout(l, l->rows, l->cols).beside, r.w - 2,
-                               fx);
+    if (r.w >
+        0) /* without the line of what it weighs, a border on one side, and one line or column of air */
+        transcript_view_resize(l->view, r.h - 1, r.w - 2, fx);
 }
 
 void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx)

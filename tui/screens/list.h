@@ -26,7 +26,7 @@
  *  - as long as the person has not moved, the cursor stays at the top and `selected` follows; from then on
  *    `selected` stays and `at` follows;
  *  - top <= at < top + rows that fit. */
-enum { DESCRIBE_JOBS = 3 };
+enum { DESCRIBE_JOBS = 3, LIST_HELD = 8 };
 
 struct describe_job {
     unsigned generation; /* 0: free */
@@ -38,6 +38,12 @@ struct list_widths {
     const struct store_ops
         *only;    /* the system of all sessions so far; NULL: none yet, or several */
     bool several; /* systems: only then a row says which is its own */
+};
+
+/* An entry that stays with its session when the scope changes and entries are counted anew. */
+struct held {
+    uint32_t *entry;   /* where it stands; ENTRY_NONE: nowhere */
+    struct slice path; /* of one that the new scope has not shown yet; empty: none */
 };
 
 struct list {
@@ -67,8 +73,11 @@ struct list {
     size_t next_weight, next_deep;           /* among the entries */
     int64_t bytes;                           /* of all in `order` */
     struct problem_list *problems;           /* owned; NULL: none */
-    size_t damaged;            /* sessions whose own records cannot be used: not listed */
     bool new_problems;         /* other than those of the listing before */
+    unsigned remade;           /* how often it was sorted: then other sessions may be there */
+    struct held held[LIST_HELD]; /* entries that somebody holds on to */
+    size_t held_n;
+    struct arena held_paths;
     struct list_widths widths; /* the widest text of each column so far */
 
     /* what is shown */
@@ -93,6 +102,11 @@ struct list {
 
 bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, struct effects *fx);
 void list_fini(struct list *l);
+
+/* From now on the entry that stands there is found again when the scope changes; ENTRY_NONE where it is not in it. */
+void list_hold(struct list *l, uint32_t *entry);
+/* Sets it to ENTRY_NONE, and looks for it no more. */
+void list_let_go(struct list *l, uint32_t *entry);
 
 /* --- what happens (list_load.c) */
 void list_start(struct list *l, struct effects *fx); /* lists the scope, again */
@@ -154,6 +168,8 @@ bool list_place_at(const struct list *l, int y, int x, size_t *at);
 
 /* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
 void list_draw(const struct list *l, struct frame *f);
+/* "~/src/shop +2 worktrees" */
+void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
 void list_widen(struct list_widths *w, const struct session_row *row);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);

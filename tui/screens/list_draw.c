@@ -1,6 +1,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tui/keymap.h"
 #include "tui/path.h"
 #include "tui/screens/list.h"
 #include "tui/size.h"
@@ -11,8 +12,7 @@ static struct slice text_slice(const char *text)
     return (struct slice){ text, strlen(text) };
 }
 
-/* "~/src/shop +2 worktrees" */
-static void draw_scope(const struct list *l, struct frame *f, struct rect r)
+void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
 {
     char dir[512], more[48];
 
@@ -63,7 +63,7 @@ static void draw_title_line(const struct list *l, struct frame *f, struct rect r
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, end - x, STYLE_TITLE, "reprise") + 2;
-    draw_scope(l, f, (struct rect){ r.y, x, 1, end - x - 2 });
+    list_draw_scope(l, f, (struct rect){ r.y, x, 1, end - x - 2 });
 }
 
 static void draw_query_hint(const struct list *l, struct frame *f, int y, int x, int w)
@@ -72,6 +72,23 @@ static void draw_query_hint(const struct list *l, struct frame *f, int y, int x,
         frame_puts(f, y, x, w, STYLE_DIM, "/ to filter");
     else
         frame_puts(f, y, x + 1, w - 1, STYLE_DIM, "type to filter");
+}
+
+/* What is not as it should be, and where to see it: loud only where something is missing from the list for it. */
+static enum style damage_note(const struct list *l, char *out, size_t cap)
+{
+    size_t problems = l->problems ? l->problems->n : 0, n = problems + l->roster.damaged;
+    char key[KEY_NAME] = "", name[KEY_NAME] = "";
+    struct key k;
+
+    if (n == 0)
+        return STYLE_DIM;
+    if (keymap_key_of(l->settings->keys, IN_LIST, ACT_MENU, &k))
+        key_name(k, l->settings->ascii, key);
+    if (keymap_key_of(l->settings->keys, IN_MENU, ACT_DAMAGED, &k))
+        key_name(k, l->settings->ascii, name);
+    snprintf(out, cap, "%zu damaged: %s %s", n, key, name);
+    return problems + l->roster.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
 }
 
 static void draw_query_note(const struct list *l, struct frame *f, struct rect r, int used)
@@ -87,9 +104,8 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
         style = STYLE_WARN;
     } else if (l->marks > 0) {
         snprintf(text, sizeof text, "%zu marked", l->marks);
-    } else if (l->damaged > 0) {
-        snprintf(text, sizeof text, "%zu damaged: see reprise doctor", l->damaged);
-        style = STYLE_WARN;
+    } else if (l->query.n == 0) {
+        style = damage_note(l, text, sizeof text);
     }
     int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
 
@@ -161,20 +177,47 @@ static void draw_border(struct frame *f, const struct list_layout *lay)
             frame_puts(f, r.y, r.x + x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
 }
 
+/* What the session takes on the disk, with all that lies beside its transcript once that has been weighed. */
+static void draw_weight(const struct list *l, struct frame *f, struct rect r)
+{
+    enum { BOTH_COLS = 44 };
+    const struct entry *e = &l->roster.entry[l->viewed];
+    char all[SIZE_TEXT], own[SIZE_TEXT], text[80];
+
+    size_text(entry_bytes(e), all);
+    size_text(e->ref.file.size, own);
+    if (e->bytes == 0)
+        snprintf(text, sizeof text, "transcript %s", own);
+    else if (e->bytes <= e->ref.file.size || r.w < BOTH_COLS)
+        snprintf(text, sizeof text, "%s on disk", all);
+    else
+        snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
+    int used = frame_puts(f, r.y, r.x, r.w, STYLE_DIM, text);
+
+    frame_puts(f, r.y, r.x - 1, 1, STYLE_DIM, " "); /* of a border that is a line */
+    frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
+}
+
+/* Above the conversation stands what it weighs: in the border where that is a line. */
 static void draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
-    struct rect r = lay->preview;
+    struct rect r = lay->preview, head;
     int y = f->cursor_y, x = f->cursor_x;
 
     if (r.w <= 0)
         return;
     draw_border(f, lay);
-    if (lay->beside)
-        r = (struct rect){ r.y, r.x + 2, r.h, r.w - 2 };
-    else
-        r = (struct rect){ r.y + 1, r.x + 1, r.h - 1, r.w - 2 };
-    if (l->viewed != ENTRY_NONE)
-        transcript_view_draw(l->view, f, r);
+    if (l->viewed == ENTRY_NONE)
+        return;
+    r = lay->beside ? (struct rect){ r.y + 1, r.x + 2, r.h - 1, r.w - 2 }
+                    : (struct rect){ r.y + 1, r.x + 1, r.h - 1, r.w - 2 };
+    head = (struct rect){ r.y - 1, r.x, 1, r.w };
+    if (!lay->beside) {
+        head.x += 2;
+        head.w -= 4;
+    }
+    draw_weight(l, f, head);
+    transcript_view_draw(l->view, f, r);
     f->cursor_y = y;
     f->cursor_x = x;
 }

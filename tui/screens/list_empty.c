@@ -75,7 +75,7 @@ static void draw_problems(const struct list *l, struct pen *pen)
     for (size_t i = 0; l->problems && i < l->problems->n; i++) {
         char text[400];
 
-        err_format(&l->problems->problem[i], text, sizeof text);
+        err_format(&l->problems->problem[i].err, text, sizeof text);
         line_text(pen, STYLE_ERROR, text);
     }
 }

@@ -78,33 +78,47 @@ static void replace_roster(struct list *l)
     l->order.n = 0;
     l->sought = ENTRY_NONE;
     l->widths = (struct list_widths){ 0 };
-    l->damaged = 0;
     l->replace = false;
+    l->remade++;
+}
+
+static void keep_held(struct list *l)
+{
+    arena_fini(&l->held_paths);
+    for (size_t i = 0; i < l->held_n; i++) {
+        struct held *h = &l->held[i];
+
+        h->path = (struct slice){ 0 };
+        if (*h->entry != ENTRY_NONE)
+            h->path = arena_copy(&l->held_paths, l->roster.entry[*h->entry].ref.path);
+        *h->entry = ENTRY_NONE;
+    }
+}
+
+static void find_held(struct list *l)
+{
+    for (size_t i = 0; i < l->held_n; i++) {
+        struct held *h = &l->held[i];
+
+        if (h->path.p && *h->entry == ENTRY_NONE)
+            *h->entry = roster_find(&l->roster, h->path);
+        if (*h->entry != ENTRY_NONE)
+            h->path = (struct slice){ 0 };
+    }
 }
 
 static void see_sessions(struct list *l, const struct ref_list *refs)
 {
-    struct arena keep = { 0 };
-    struct slice selected = { 0 }, viewed = { 0 };
-
     if (l->replace) {
-        if (l->selected != ENTRY_NONE)
-            selected = arena_copy(&keep, l->roster.entry[l->selected].ref.path);
-        if (l->viewed != ENTRY_NONE)
-            viewed = arena_copy(&keep, l->roster.entry[l->viewed].ref.path);
+        keep_held(l);
         replace_roster(l);
-        l->selected = l->viewed = ENTRY_NONE;
     }
     roster_see(&l->roster, refs, l->listing);
     l->next_stale = l->next_rest = 0;
     l->next_weight = l->next_deep = 0;
     if (!filter_reserve(&l->filter, l->roster.n))
         l->roster.n = l->filter.slots; /* what cannot be filtered is not shown */
-    if (selected.p)
-        l->selected = roster_find(&l->roster, selected);
-    if (viewed.p)
-        l->viewed = roster_find(&l->roster, viewed);
-    arena_fini(&keep);
+    find_held(l);
 }
 
 static struct describe_job *free_job(struct list *l)
@@ -240,19 +254,10 @@ static void reload_view(struct list *l, uint32_t entry, struct effects *fx)
         transcript_view_reload(l->view, &l->roster.entry[entry].ref, fx);
 }
 
-static bool is_damaged(const struct session_row *row)
-{
-    return row && row->hidden == HIDDEN_DAMAGED;
-}
-
 static void take_row(struct list *l, struct described *d, struct effects *fx)
 {
     struct session_row *row = d->row;
-    const struct session_row *before = l->roster.entry[d->entry].row;
-    bool again = before != NULL;
-
-    l->damaged += is_damaged(row);
-    l->damaged -= is_damaged(before);
+    bool again = l->roster.entry[d->entry].row != NULL;
 
     filter_set(&l->filter, d->entry, row && row->hidden == HIDDEN_NOT ? row : NULL);
     roster_set_row(&l->roster, d->entry, row);

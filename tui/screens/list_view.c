@@ -69,8 +69,7 @@ static bool selecting(struct model *m, enum action a)
     }
 }
 
-/* here -> the repository's worktrees -> every project. */
-static void next_scope(struct model *m)
+void list_next_scope(struct model *m)
 {
     static const enum scope_kind next[] = {
         [SCOPE_HERE] = SCOPE_WORKTREES,
@@ -142,7 +141,7 @@ static bool act(struct model *m, enum action a)
     struct list *l = &m->list;
 
     switch (a) {
-    case ACT_SCOPE: next_scope(m); return true;
+    case ACT_SCOPE: list_next_scope(m); return true;
     case ACT_SORT: list_sort(l, (l->sort + 1) % SORT_COUNT, &m->fx); return true;
     case ACT_PREVIEW: toggle_preview(l, &m->fx); return true;
     case ACT_PREVIEW_UP: scroll_preview(m, -1); return true;

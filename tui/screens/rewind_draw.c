@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "tui/path.h"
+#include "tui/screens/flow.h"
 #include "tui/screens/rewind_draw.h"
 #include "tui/size.h"
 #include "tui/spinner.h"
@@ -263,7 +264,7 @@ static void draw_changes(const struct rewind_view *v, struct frame *f, struct re
         return;
     }
     no_lines(v, x, text, sizeof text);
-    rewind_put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, rewind_text(text));
+    flow_put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, rewind_text(text));
     if (v->asked_changes)
         rewind_draw_spinner(v, f, r, "comparing");
 }
@@ -285,7 +286,7 @@ static void draw_empty(struct frame *f, struct rect r)
 
     for (size_t i = 0; i < sizeof text / sizeof *text && in.h > 0; i++) {
         int used = *text[i]
-                       ? rewind_put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, rewind_text(text[i]))
+                       ? flow_put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, rewind_text(text[i]))
                        : 1;
 
         in.y += used;
@@ -324,14 +325,14 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
 
     if (v->prospect_error.code) {
         err_format(&v->prospect_error, text, sizeof text);
-        rewind_put_words(f, r, STYLE_ERROR, rewind_text(text));
+        flow_put_words(f, r, STYLE_ERROR, rewind_text(text));
     } else if (c && rewind_turn_why(v, c)) {
-        rewind_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
+        flow_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
     } else if (!rewind_is_current(v) && (!v->prospect || rewind_is_slow(v))) {
         rewind_draw_spinner(v, f, l->files, "looking at the files");
     } else if (v->rows == 0) {
         draw_talk(v, f, l->talk);
-        rewind_put_words(f, r, STYLE_DIM, rewind_text(no_rows(v)));
+        flow_put_words(f, r, STYLE_DIM, rewind_text(no_rows(v)));
     } else {
         draw_talk(v, f, l->talk);
         draw_files(v, f, l->files);
@@ -377,8 +378,7 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
     draw_title(v, f, r);
     if (v->turns_error.code) {
         err_format(&v->turns_error, text, sizeof text);
-        rewind_put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR,
-                         rewind_text(text));
+        flow_put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, rewind_text(text));
         return;
     }
     if (v->turns && v->turns->n == 0) {

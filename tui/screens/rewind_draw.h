@@ -14,9 +14,6 @@ static inline struct slice rewind_text(const char *text)
 
 /* Text that ends before column `end`; answers where it begins. */
 int rewind_put_right(struct frame *f, int y, int end, enum style style, const char *text);
-/* Words in a rectangle, wrapped, with a sign where some are left out; answers the lines taken. */
-int rewind_words_lines(struct slice text, int w); /* so many, if there is room for all */
-int rewind_put_words(struct frame *f, struct rect r, enum style style, struct slice text);
 /* The selected line of a pane; the terminal's cursor stands in the pane that has the keys. */
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r);

@@ -1,5 +1,6 @@
 #include <stdio.h>
 
+#include "tui/screens/flow.h"
 #include "tui/screens/rewind_draw.h"
 #include "tui/when.h"
 
@@ -134,7 +135,7 @@ static int notes_lines(const struct rewind_view *v, size_t n, int w)
 
     for (size_t i = 0; i < n; i++)
         lines +=
-            rewind_words_lines(rewind_text(v->prospect->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
+            flow_words_lines(rewind_text(v->prospect->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
     return lines;
 }
 
@@ -150,15 +151,15 @@ static void draw_notes(const struct rewind_view *v, struct frame *f, struct rect
     for (size_t i = 0; i < n && in.h > 0; i++) {
         struct slice note = rewind_text(v->prospect->plan.note[i]);
         size_t behind = n - i - 1;
-        int need = rewind_words_lines(note, in.w), room = in.h - (behind > 0);
+        int need = flow_words_lines(note, in.w), room = in.h - (behind > 0);
 
         if (i > 0 && need > room) {
             snprintf(text, sizeof text, "and %zu more", behind + 1);
             frame_puts(f, in.y, in.x, in.w, STYLE_WARN, text);
             return;
         }
-        int used = rewind_put_words(f, (struct rect){ in.y, in.x, room > 0 ? room : 1, in.w },
-                                    STYLE_WARN, note);
+        int used = flow_put_words(f, (struct rect){ in.y, in.x, room > 0 ? room : 1, in.w },
+                                  STYLE_WARN, note);
 
         if (n > 1)
             frame_puts(f, in.y, in.x - BULLET_W, 1, STYLE_WARN, f->ascii ? "-" : "·");
@@ -195,8 +196,8 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     for (int x = r.x + 1; x < r.x + r.w; x++)
         frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
     if (in.h > ABOUT_H) {
-        int used = rewind_put_words(f, (struct rect){ in.y, in.x, above > 1 ? above : 1, in.w },
-                                    STYLE_PROMPT, c->prompt);
+        int used = flow_put_words(f, (struct rect){ in.y, in.x, above > 1 ? above : 1, in.w },
+                                  STYLE_PROMPT, c->prompt);
 
         in.y += used;
         in.h -= used;
@@ -204,7 +205,7 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     if (counted && in.h > 1) {
         snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
                  c->files == 1 ? "" : "s", c->insertions, c->deletions);
-        rewind_put_words(f, in, STYLE_DIM, rewind_text(text));
+        flow_put_words(f, in, STYLE_DIM, rewind_text(text));
         in.y++;
         in.h--;
     }
@@ -214,5 +215,5 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     }
     enum style style = about(v, c, text, sizeof text);
 
-    rewind_put_words(f, in, style, rewind_text(text));
+    flow_put_words(f, in, style, rewind_text(text));
 }

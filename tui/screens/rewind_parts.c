@@ -1,6 +1,5 @@
 #include "tui/screens/rewind_draw.h"
 
-#include "tui/screens/flow.h"
 #include "tui/spinner.h"
 
 /* What the panes of the rewind view are drawn with. */
@@ -11,42 +10,6 @@ int rewind_put_right(struct frame *f, int y, int end, enum style style, const ch
 
     frame_puts(f, y, x, end - x, style, text);
     return x;
-}
-
-int rewind_words_lines(struct slice text, int w)
-{
-    struct sheet s = { 0 };
-    struct flow flow = { .sheet = &s, .width = w - 1, .mode = FLOW_WORDS };
-
-    if (w < 4)
-        return 0;
-    flow_begin(&flow);
-    flow_text(&flow, STYLE_TEXT, text);
-    flow_end(&flow);
-    int lines = (int)s.n;
-
-    sheet_fini(&s);
-    return lines;
-}
-
-int rewind_put_words(struct frame *f, struct rect r, enum style style, struct slice text)
-{
-    struct sheet s = { 0 };
-    struct flow flow = { .sheet = &s, .width = r.w - 1, .mode = FLOW_WORDS };
-    int lines;
-
-    if (r.w < 4 || r.h < 1)
-        return 0;
-    flow_begin(&flow);
-    flow_text(&flow, style, text);
-    flow_end(&flow);
-    lines = (int)s.n < r.h ? (int)s.n : r.h;
-    for (int i = 0; i < lines; i++)
-        sheet_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
-    if (s.n > (size_t)lines)
-        frame_puts(f, r.y + lines - 1, r.x + r.w - 1, 1, style, f->ascii ? "~" : "…");
-    sheet_fini(&s);
-    return lines;
 }
 
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,

@@ -56,7 +56,7 @@ void trash_view_fini(struct trash_view *v)
         trash_list_fini(v->list);
     free(v->list);
     free(v->ticked);
-    *v = (struct trash_view){ .at = v->at, .top = v->top };
+    *v = (struct trash_view){ .pick = v->pick };
 }
 
 const char *trash_view_unavailable(const struct trash_view *v)
@@ -68,16 +68,7 @@ const char *trash_view_unavailable(const struct trash_view *v)
 
 static void move_to(struct model *m, int64_t at)
 {
-    struct trash_view *v = &m->trash;
-    size_t n = count(v), items = fit(m);
-
-    v->at = at < 0 || n == 0 ? 0 : (size_t)at < n ? (size_t)at : n - 1;
-    if (v->at < v->top)
-        v->top = v->at;
-    else if (v->at >= v->top + items)
-        v->top = v->at - items + 1;
-    if (v->top + items > n)
-        v->top = n > items ? n - items : 0;
+    pick_move(&m->trash.pick, at, count(&m->trash), fit(m));
 }
 
 static void ask(struct model *m)
@@ -89,7 +80,7 @@ void trash_view_open(struct model *m)
 {
     if (view_base(m) == VIEW_TRASH)
         return;
-    m->trash.at = m->trash.top = 0;
+    m->trash.pick = (struct pick){ 0 };
     view_push(m, VIEW_TRASH);
     ask(m);
 }
@@ -131,7 +122,7 @@ bool trash_view_msg(struct model *m, const struct msg *msg)
         v->error = msg->u.error;
     }
     v->asked = 0;
-    move_to(m, (int64_t)v->at);
+    move_to(m, (int64_t)v->pick.at);
     return true;
 }
 
@@ -150,7 +141,7 @@ static struct name_list *names_of(const struct trash_view *v, enum which which)
     struct name_list *names = name_list_new();
 
     for (size_t i = 0; names && i < count(v); i++) {
-        bool meant = which == ALL || (which == TICKED ? is_ticked(v, i) : i == v->at);
+        bool meant = which == ALL || (which == TICKED ? is_ticked(v, i) : i == v->pick.at);
 
         if (meant && !name_list_add(names, text_slice(v->list->item[i].trash_id))) {
             name_list_free(names);
@@ -207,8 +198,8 @@ static void tick(struct model *m, int way)
 
     if (!v->ticked || count(v) == 0)
         return;
-    v->ticked[v->at] = !v->ticked[v->at];
-    move_to(m, (int64_t)v->at + way);
+    v->ticked[v->pick.at] = !v->ticked[v->pick.at];
+    move_to(m, (int64_t)v->pick.at + way);
 }
 
 /* All, or none when all are. */
@@ -236,22 +227,16 @@ static void back(struct model *m)
 
 static bool act(struct model *m, enum action a)
 {
-    int64_t at = (int64_t)m->trash.at, page = (int64_t)fit(m);
+    struct trash_view *v = &m->trash;
 
     switch (a) {
-    case ACT_UP: move_to(m, at - 1); return true;
-    case ACT_DOWN: move_to(m, at + 1); return true;
-    case ACT_PAGE_UP: move_to(m, at - page); return true;
-    case ACT_PAGE_DOWN: move_to(m, at + page); return true;
-    case ACT_FIRST: move_to(m, 0); return true;
-    case ACT_LAST: move_to(m, (int64_t)count(&m->trash)); return true;
     case ACT_RESTORE: restore(m); return true;
     case ACT_EMPTY: ask_empty(m); return true;
     case ACT_MARK: tick(m, 1); return true;
     case ACT_MARK_UP: tick(m, -1); return true;
-    case ACT_MARK_ALL: tick_all(&m->trash); return true;
+    case ACT_MARK_ALL: tick_all(v); return true;
     case ACT_BACK: back(m); return true;
-    default: return false;
+    default: return pick_act(&v->pick, a, count(v), fit(m));
     }
 }
 
@@ -266,12 +251,12 @@ static void mouse(struct model *m, struct mouse event)
     struct trash_view *v = &m->trash;
 
     switch (event.event) {
-    case MOUSE_WHEEL_UP: move_to(m, (int64_t)v->at - 3); return;
-    case MOUSE_WHEEL_DOWN: move_to(m, (int64_t)v->at + 3); return;
+    case MOUSE_WHEEL_UP: move_to(m, (int64_t)v->pick.at - 3); return;
+    case MOUSE_WHEEL_DOWN: move_to(m, (int64_t)v->pick.at + 3); return;
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK: /* looks at it; only a key restores */
-        if (event.y >= HEAD_H && v->top + (size_t)(event.y - HEAD_H) < count(v))
-            move_to(m, (int64_t)v->top + event.y - HEAD_H);
+        if (event.y >= HEAD_H && v->pick.top + (size_t)(event.y - HEAD_H) < count(v))
+            move_to(m, (int64_t)v->pick.top + event.y - HEAD_H);
         return;
     }
 }
@@ -353,13 +338,13 @@ static void draw(const struct model *m, struct frame *f)
     draw_title(v, f);
     if (count(v) == 0)
         draw_nothing(v, f);
-    for (size_t i = 0; i < rows && v->top + i < count(v); i++) {
+    for (size_t i = 0; i < rows && v->pick.top + i < count(v); i++) {
         struct rect r = { HEAD_H + (int)i, 0, 1, f->cols };
 
-        draw_item(m, f, r, &v->list->item[v->top + i]);
-        if (is_ticked(v, v->top + i))
+        draw_item(m, f, r, &v->list->item[v->pick.top + i]);
+        if (is_ticked(v, v->pick.top + i))
             frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
-        if (v->top + i != v->at)
+        if (v->pick.top + i != v->pick.at)
             continue;
         frame_puts(f, r.y, 0, 1, STYLE_KEY, f->ascii ? ">" : "▌");
         frame_select(f, r);

@@ -6,6 +6,7 @@
 
 #include "lite/err.h"
 #include "store/tidy/trash.h"
+#include "tui/pick.h"
 
 /* What was deleted, newest first: when, how large, what it was called. */
 struct model;
@@ -15,7 +16,7 @@ struct trash_view {
     struct trash_list *list; /* owned; NULL until it has come */
     struct err error;        /* why there is none */
     unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
-    size_t at, top;
+    struct pick pick;
     bool *ticked; /* owned; beside the items */
 };
 

@@ -23,7 +23,7 @@ static bool act(struct model *m, enum action a)
     case TRANSCRIPT_DONE: return true;
     case TRANSCRIPT_BACK:
         transcript_view_close(m->viewer, &m->fx);
-        m->viewed = ENTRY_NONE;
+        list_let_go(&m->list, &m->viewed);
         view_pop(m);
         return true;
     case TRANSCRIPT_IGNORED: break;

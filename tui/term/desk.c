@@ -6,6 +6,7 @@
 
 #include "store/worktree.h"
 #include "tui/term/desk_change.h"
+#include "tui/term/desk_doctor.h"
 #include "tui/term/desk_rewind.h"
 #include "tui/term/desk_rows.h"
 
@@ -113,17 +114,20 @@ static bool take_ref(const struct session_ref *ref, void *arg)
     return true;
 }
 
-static void add_problem(struct problem_list **list, const struct err *e)
-{
-    if (!*list)
-        *list = problem_list_new();
-    if (*list && !problem_list_add(*list, e))
-        return; /* without memory even for that: the listing itself says so */
-}
+/* What goes wrong in one of the stores. */
+struct trouble {
+    const char *system;
+    struct problem_list **list;
+};
 
-static void note_trouble(const struct err *trouble, void *arg)
+static void note_trouble(const struct err *e, void *arg)
 {
-    add_problem(arg, trouble);
+    const struct trouble *t = arg;
+
+    if (!*t->list)
+        *t->list = problem_list_new();
+    if (*t->list && !problem_list_add(*t->list, t->system, e))
+        return; /* without memory even for that: the listing itself says so */
 }
 
 static enum err_code enumerate(struct desk *d, const struct scope *scope, struct gathering *l,
@@ -131,11 +135,12 @@ static enum err_code enumerate(struct desk *d, const struct scope *scope, struct
 {
     for (size_t i = 0; i < d->stores && !l->no_memory; i++) {
         const struct store *st = d->store[i];
+        struct trouble t = { st->ops->name, problems };
         struct err e = { 0 };
 
         if (st->ops->enumerate(st, scope, take_ref, l, &e) ||
-            (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, problems, &e)))
-            add_problem(problems, &e);
+            (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, &t, &e)))
+            note_trouble(&e, &t);
     }
     return l->no_memory ? ERR_NOMEM : ERR_OK;
 }
@@ -430,6 +435,8 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_WEIGH: rc = answer_weigh(q, r, &e); break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
     case EFFECT_TRASH: rc = answer_trash(d, q, r, &e); break;
+    case EFFECT_DOCTOR: rc = desk_examine(d, q, r, &e); break;
+    case EFFECT_AROUND: rc = desk_look_around(d, q, r, &e); break;
     case EFFECT_CHANGE: rc = answer_change(d, q, r, &e); break;
     default: break; /* the loop carries those out itself */
     }

@@ -1,4 +1,5 @@
 #include "tui/term/desk_change.h"
+#include "tui/term/desk_doctor.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -400,6 +401,7 @@ enum err_code desk_change(const struct store_env *env, const struct scope *scope
     case WISH_EMPTY: return from_trash(&d, e);
     case WISH_UNDO:
     case WISH_REDO: return take_back(&d, e);
+    case WISH_FIX: return desk_fix(&then, scope, q, out, e);
     default: break;
     }
     if (buf_add(&out->text, buf_slice(&q->text)))

@@ -181,6 +181,8 @@ static void carry_out_one(struct loop *l, struct effect *fx)
     case EFFECT_WEIGH:
     case EFFECT_SWEEP:
     case EFFECT_TRASH:
+    case EFFECT_DOCTOR:
+    case EFFECT_AROUND:
     case EFFECT_CHANGE: ask(l, fx); return; /* it is the workers' now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:

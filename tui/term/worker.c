@@ -64,7 +64,8 @@ static bool may_take_long(const struct job *j)
 {
     return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH ||
            j->question.kind == EFFECT_SWEEP || j->question.kind == EFFECT_BRANCHES ||
-           j->question.kind == EFFECT_TURN_LINES;
+           j->question.kind == EFFECT_TURN_LINES || j->question.kind == EFFECT_DOCTOR ||
+           j->question.kind == EFFECT_AROUND;
 }
 
 static bool is_look(const struct job *j)

@@ -1,0 +1,37 @@
+#!/bin/sh
+# What is damaged has a list of its own; the doctor looks through one session of it, repairs what can be repaired, and
+# undo takes that back.
+. "$(dirname "$0")/lib.sh"
+demo
+id=f3a97c58-04d2-4b61-8c9e-d15e7b20a6bb
+transcript=$(find "$config/projects" -name "$id.jsonl")
+truncate -s -1 "$transcript"
+touch -d '2 hours ago' "$transcript"
+cp -p "$transcript" "$top/before.jsonl"
+open 100 30
+see "16/16" "1 damaged: ^X x"
+press C-x
+see "x  damaged"
+enter_text x
+see "damaged  ~/code/shop" "1 session" "Payments: idempotency keys" "its last line is cut short"
+press Enter
+see "all 149 tests pass"
+press Escape
+see "its last line is cut short"
+enter_text X
+see "doctor  Payments: idempotency keys" "torn-tail" "1 can be repaired"
+enter_text F
+see "Repair 1 of"
+press Down
+press Enter
+see "repaired: 1 finding"
+cmp -s "$transcript" "$top/before.jsonl" && fail "nothing was repaired"
+press Escape
+see "Nothing is damaged here"
+enter_text u
+see "taken back" "its last line is cut short"
+cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not give the bytes back"
+press Escape
+see "16/16"
+press C-c
+ended 130

@@ -1,0 +1,183 @@
+#include "tests/test.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/talk.h"
+#include "tui/term/worker.h"
+
+/* Questions about damage, and repairs, as workers answer them: a real store in a temporary folder. */
+
+#define ID "5e550000-0000-4000-8000-000000000001"
+#define FILE_NAME "projects/-p/" ID ".jsonl"
+
+struct place_of_work {
+    struct talk talk;
+    struct session_ref ref;
+    char state[4096], data[4096];
+    struct store_env env;
+    struct store *store[1];
+    struct settings settings;
+    struct desk desk;
+    struct workers *workers;
+};
+
+/* A conversation whose last line is cut. */
+static void begin(struct place_of_work *w)
+{
+    memset(w, 0, sizeof *w);
+    talk_begin(&w->talk);
+    talk_user(&w->talk, "one", "");
+    talk_assistant(&w->talk, "two", "one");
+    talk_raw(&w->talk, "{\"type\":\"us");
+    w->ref = talk_ref(&w->talk);
+    folder_path(&w->talk.folder, "state", w->state);
+    folder_path(&w->talk.folder, "data", w->data);
+    folder_mtime(&w->talk.folder, FILE_NAME, INT64_C(1000000000));
+    w->env = (struct store_env){ .home = w->talk.folder.path,
+                                 .cwd = "/p",
+                                 .state_dir = w->state,
+                                 .data_dir = w->data,
+                                 .now_ms = INT64_C(1000000) };
+    assert_int_equal(claude_ops.open(&w->env, w->talk.folder.path, &w->store[0], NULL), ERR_OK);
+    w->ref.store = w->store[0];
+    w->settings.project = SLICE("/p");
+    desk_init(&w->desk, w->store, 1, &w->settings, "/p");
+    w->desk.env = &w->env;
+    assert_int_equal(workers_new(&w->desk, 1, &w->workers, NULL), ERR_OK);
+}
+
+static void end(struct place_of_work *w)
+{
+    workers_free(w->workers);
+    desk_fini(&w->desk);
+    store_close(w->store[0]);
+    talk_end(&w->talk);
+}
+
+static struct msg ask(struct place_of_work *w, enum effect_kind kind, enum wish wish)
+{
+    struct effect q = {
+        .kind = kind, .wish = wish, .generation = 1, .scope = SCOPE_ALL, .at_ms = 1000000
+    };
+    struct msg m;
+
+    if (kind != EFFECT_AROUND)
+        q.refs = ref_list_one(&w->ref, SLICE(""));
+    assert_true(workers_ask(w->workers, &q));
+    struct pollfd fd = { .fd = workers_fd(w->workers), .events = POLLIN };
+
+    while (!workers_take(w->workers, &m))
+        assert_int_equal(poll(&fd, 1, 30000), 1);
+    return m;
+}
+
+static size_t fixable(struct place_of_work *w)
+{
+    struct msg m = ask(w, EFFECT_DOCTOR, WISH_FIX);
+
+    assert_int_equal(m.kind, MSG_FINDINGS);
+    for (size_t i = 0; i < m.u.findings->list.n; i++)
+        assert_string_equal(m.u.findings->system[i], "claude");
+    size_t n = findings_fixable(m.u.findings);
+
+    msg_fini(&m);
+    return n;
+}
+
+static void a_look_finds_what_is_torn_and_changes_nothing(void **state)
+{
+    struct place_of_work w;
+
+    (void)state;
+    begin(&w);
+    char *before = folder_image(&w.talk.folder, "");
+
+    assert_int_equal(fixable(&w), 1);
+    char *after = folder_image(&w.talk.folder, "");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    end(&w);
+}
+
+static void a_repair_is_made_once_and_can_be_taken_back(void **state)
+{
+    struct place_of_work w;
+
+    (void)state;
+    begin(&w);
+    char *before = folder_image(&w.talk.folder, "projects");
+    struct msg m = ask(&w, EFFECT_CHANGE, WISH_FIX);
+
+    assert_int_equal(m.kind, MSG_CHANGED);
+    assert_int_equal(m.u.changed->error.code, ERR_OK);
+    assert_int_equal(m.u.changed->repaired, 1);
+    assert_int_equal(m.u.changed->steps, 1);
+    assert_int_equal(m.u.changed->sessions.n, 1);
+    assert_true(slice_eq(m.u.changed->sessions.name[0], SLICE(ID)));
+    msg_fini(&m);
+    assert_int_equal(fixable(&w), 0);
+
+    m = ask(&w, EFFECT_CHANGE, WISH_FIX);
+    assert_int_equal(m.u.changed->error.code, ERR_STALE);
+    assert_non_null(strstr(m.u.changed->error.text, "nothing to repair"));
+    msg_fini(&m);
+
+    m = ask(&w, EFFECT_CHANGE, WISH_UNDO);
+    assert_int_equal(m.u.changed->error.code, ERR_OK);
+    msg_fini(&m);
+    char *after = folder_image(&w.talk.folder, "projects");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    end(&w);
+}
+
+static void what_lies_damaged_around_is_found_and_orphans_are_not_meant(void **state)
+{
+    struct place_of_work w;
+
+    (void)state;
+    begin(&w);
+    folder_put(&w.talk.folder, "state/changes/7/record", SLICE("no record"));
+    folder_put(&w.talk.folder, "projects/-p/5e550000-0000-4000-8000-00000000dead/subagents/a.jsonl",
+               SLICE("x"));
+    struct msg m = ask(&w, EFFECT_AROUND, WISH_FIX);
+
+    assert_int_equal(m.kind, MSG_FINDINGS);
+    assert_int_equal(m.u.findings->list.n, 1);
+    assert_string_equal(m.u.findings->system[0], "reprise");
+    assert_int_equal(m.u.findings->list.finding[0].kind, FINDING_DAMAGED_CHANGE);
+    msg_fini(&m);
+    end(&w);
+}
+
+static void a_session_that_is_gone_is_a_failure(void **state)
+{
+    struct place_of_work w;
+
+    (void)state;
+    begin(&w);
+    folder_remove(&w.talk.folder);
+    struct msg m = ask(&w, EFFECT_DOCTOR, WISH_FIX);
+
+    assert_int_equal(m.kind, MSG_FAILED);
+    msg_fini(&m);
+    end(&w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_look_finds_what_is_torn_and_changes_nothing),
+        cmocka_unit_test(a_repair_is_made_once_and_can_be_taken_back),
+        cmocka_unit_test(what_lies_damaged_around_is_found_and_orphans_are_not_meant),
+        cmocka_unit_test(a_session_that_is_gone_is_a_failure),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

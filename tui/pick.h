@@ -1,0 +1,23 @@
+#ifndef TUI_PICK_H
+#define TUI_PICK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tui/action.h"
+
+/* A cursor in rows of which only some fit on the screen.
+ *
+ * Invariant, after each call: at < n (0 where there is none), top <= at < top + fit, and no room is left below the last
+ * row as long as rows are hidden above. */
+struct pick {
+    size_t at, top;
+};
+
+/* Puts the cursor there, or as near as there are rows. */
+void pick_move(struct pick *p, int64_t at, size_t n, size_t fit);
+/* Moves it by a key; false: this is no action that moves. */
+bool pick_act(struct pick *p, enum action a, size_t n, size_t fit);
+
+#endif

@@ -1,0 +1,336 @@
+#include "tui/screens/doctor.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tui/path.h"
+#include "tui/screens/flow.h"
+#include "tui/spinner.h"
+#include "tui/state.h"
+#include "tui/words.h"
+
+enum { ROWS_Y = 2, PANEL_H = 4, TALL_ROWS = 16, LINE_W = 12, KIND_W = 17, WIDE_COLS = 90 };
+
+static struct slice text_slice(const char *text)
+{
+    return (struct slice){ text, strlen(text) };
+}
+
+static size_t count(const struct doctor_view *v)
+{
+    return v->findings ? v->findings->list.n : 0;
+}
+
+static int panel_height(int rows)
+{
+    return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
+}
+
+static size_t fit(int rows)
+{
+    int fit = rows - ROWS_Y - panel_height(rows) - 1;
+
+    return fit > 1 ? (size_t)fit : 1;
+}
+
+void doctor_fini(struct doctor_view *v)
+{
+    findings_free(v->findings);
+    v->findings = NULL;
+    v->error = (struct err){ 0 };
+}
+
+const char *doctor_unavailable(const struct doctor_view *v)
+{
+    if (v->asked != 0)
+        return "the session is still being looked through";
+    return v->findings && findings_fixable(v->findings) > 0 ? NULL
+                                                            : "nothing here can be repaired safely";
+}
+
+int64_t doctor_wake_ms(const struct doctor_view *v, int64_t now_ms)
+{
+    return v->asked != 0 ? spinner_wake_ms(v->asked_ms, now_ms) : TIME_NONE;
+}
+
+/* ---- what is wrong ---- */
+
+/* Good to know, but no damage. */
+static bool is_news(const struct finding *f)
+{
+    return f->kind == FINDING_EXPIRES || f->kind == FINDING_HIDDEN || f->kind == FINDING_CONCURRENT;
+}
+
+static int compare(const void *pa, const void *pb)
+{
+    const struct finding *a = pa, *b = pb;
+
+    if (is_news(a) != is_news(b))
+        return is_news(a) - is_news(b);
+    if (a->line != b->line)
+        return (a->line > b->line) - (a->line < b->line);
+    return (int)a->kind - (int)b->kind;
+}
+
+/* Damage first, as it stands in the file. (All are of one system.) */
+static void take_findings(struct doctor_view *v, struct findings *found)
+{
+    v->findings = found;
+    if (found->list.n > 1)
+        qsort(found->list.finding, found->list.n, sizeof *found->list.finding, compare);
+}
+
+static void ask(struct model *m)
+{
+    struct doctor_view *v = &m->doctor;
+    const struct entry *entry = &m->list.roster.entry[v->entry];
+    struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
+
+    if (!refs) {
+        toast_error_text(&m->toast, SLICE("out of memory"));
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_DOCTOR, ASKER_DAMAGED);
+
+    e->refs = refs;
+    e->scope = m->list.scope;
+    if (v->asked == 0)
+        v->asked_ms = m->now_ms;
+    v->asked = e->generation;
+}
+
+void doctor_open(struct model *m)
+{
+    if (view_is_open(m, VIEW_DOCTOR))
+        return;
+    m->doctor.entry = model_subject_entry(m);
+    m->doctor.pick = (struct pick){ 0 };
+    view_push(m, VIEW_DOCTOR);
+    ask(m);
+}
+
+void doctor_refresh(struct model *m)
+{
+    if (view_is_open(m, VIEW_DOCTOR) && m->doctor.entry != ENTRY_NONE)
+        ask(m);
+}
+
+bool doctor_msg(struct model *m, const struct msg *msg)
+{
+    struct doctor_view *v = &m->doctor;
+
+    if (v->asked == 0 || msg->generation != v->asked)
+        return false;
+    if (msg->kind != MSG_FINDINGS && msg->kind != MSG_FAILED)
+        return false;
+    v->asked = 0;
+    doctor_fini(v);
+    if (msg->kind == MSG_FINDINGS)
+        take_findings(v, msg->u.findings);
+    else
+        v->error = msg->u.error;
+    pick_move(&v->pick, (int64_t)v->pick.at, count(v), fit(m->rows));
+    return true;
+}
+
+/* ---- repairing it ---- */
+
+static void fix_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO && m->doctor.entry != ENTRY_NONE)
+        changing_ask_fix(m, m->doctor.entry);
+}
+
+static void ask_fix(struct model *m)
+{
+    struct dialog *d = &m->dialog;
+    const struct entry *e = model_subject(m);
+    size_t n = findings_fixable(m->doctor.findings);
+    const char *s = n == 1 ? "" : "s";
+    char title[DIALOG_TEXT];
+
+    if (!e)
+        return;
+    snprintf(title, sizeof title, "Repair %zu of %zu finding%s?", n, count(&m->doctor),
+             count(&m->doctor) == 1 ? "" : "s");
+    dialog_begin(d, title, fix_answer);
+    dialog_line(d, "%s", words_title(m, entry_title(e).n ? entry_title(e) : e->ref.id).text);
+    dialog_line(d, "A cut last line gets its end, and what lists look for is written again");
+    dialog_line(d, "at the end. No other byte changes, and undo takes it back.");
+    dialog_offer(d, CHOICE_CANCEL, "leave it as it is");
+    dialog_offer(d, CHOICE_DO, "repair %zu finding%s", n, s);
+    view_push(m, VIEW_DIALOG);
+}
+
+/* ---- how it looks ---- */
+
+static void draw_title(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+    const struct entry *e = v->entry == ENTRY_NONE ? NULL : &m->list.roster.entry[v->entry];
+    char text[96] = "";
+    int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "doctor") + 2, n = 0;
+    size_t fixable = v->findings ? findings_fixable(v->findings) : 0;
+
+    if (v->asked != 0 && spinner_shows(v->asked_ms, m->now_ms))
+        n = snprintf(text, sizeof text, "%s", spinner_sign(m->now_ms, f->ascii));
+    else if (v->findings)
+        n = snprintf(text, sizeof text, "%zu finding%s", count(v), count(v) == 1 ? "" : "s");
+    if (v->asked == 0 && fixable > 0 && n > 0)
+        snprintf(text + n, sizeof text - (size_t)n, ", %zu can be repaired", fixable);
+    int w = frame_width(text_slice(text)), end = f->cols - w - 1;
+
+    frame_puts(f, 0, end, w, STYLE_DIM, text);
+    if (e)
+        frame_text_cut(f, 0, x, end - x - 2, STYLE_TEXT,
+                       entry_title(e).n ? entry_title(e) : e->ref.id);
+}
+
+static void draw_finding(struct frame *f, int y, const struct finding *finding)
+{
+    char line[32] = "";
+    int x = 3;
+
+    if (finding->line > 0)
+        snprintf(line, sizeof line, "line %" PRId64, finding->line);
+    if (finding->fixable && !finding->fixed)
+        frame_puts(f, y, 1, 1, STYLE_OK, "+");
+    frame_puts(f, y, x, LINE_W - 1, STYLE_DIM, line);
+    x += LINE_W;
+    if (f->cols >= WIDE_COLS) {
+        frame_puts(f, y, x, KIND_W - 1, STYLE_SYSTEM, finding_name(finding->kind));
+        x += KIND_W;
+    }
+    frame_text_cut(f, y, x, f->cols - x - 1, is_news(finding) ? STYLE_DIM : STYLE_TEXT,
+                   text_slice(finding->why));
+}
+
+static void draw_panel(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+    const struct finding *finding = &v->findings->list.finding[v->pick.at];
+    int h = panel_height(f->rows), y = f->rows - 1 - h;
+    char path[512];
+
+    for (int x = 0; x < f->cols; x++)
+        frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
+                      path_short(text_slice(finding->path), m->settings->home, path, sizeof path));
+    flow_put_words(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
+                   text_slice(finding->why));
+}
+
+static void draw_nothing(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+    char text[400];
+    struct rect r = { ROWS_Y + 1, 3, 4, f->cols - 4 };
+
+    f->cursor_y = ROWS_Y;
+    f->cursor_x = 0;
+    if (v->error.code) {
+        err_format(&v->error, text, sizeof text);
+        flow_put_words(f, r, STYLE_ERROR, text_slice(text));
+    } else if (v->findings) {
+        frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing is wrong with this session");
+        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Every line of it was looked at.");
+    } else {
+        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Looking through the session ...");
+    }
+}
+
+static void draw(const struct model *m, struct frame *f)
+{
+    const struct doctor_view *v = &m->doctor;
+
+    draw_title(m, f);
+    if (count(v) == 0) {
+        draw_nothing(m, f);
+        return;
+    }
+    for (size_t i = 0; i < fit(f->rows) && v->pick.top + i < count(v); i++) {
+        int y = ROWS_Y + (int)i;
+
+        draw_finding(f, y, &v->findings->list.finding[v->pick.top + i]);
+        if (v->pick.top + i != v->pick.at)
+            continue;
+        frame_puts(f, y, 0, 1, STYLE_KEY, f->ascii ? ">" : "▌");
+        frame_select(f, (struct rect){ y, 0, 1, f->cols });
+        f->cursor_y = y;
+        f->cursor_x = 0;
+    }
+    draw_panel(m, f);
+}
+
+/* ---- keys ---- */
+
+static enum place_id place(const struct model *m)
+{
+    (void)m;
+    return IN_DOCTOR;
+}
+
+static void close_view(struct model *m)
+{
+    struct doctor_view *v = &m->doctor;
+
+    if (v->asked != 0)
+        effect_add(&m->fx, EFFECT_CANCEL, ASKER_DAMAGED)->generation = v->asked;
+    v->asked = 0;
+    list_let_go(&m->list, &v->entry);
+    doctor_fini(v);
+    view_pop(m);
+}
+
+static bool act(struct model *m, enum action a)
+{
+    struct doctor_view *v = &m->doctor;
+
+    switch (a) {
+    case ACT_BACK: close_view(m); return true;
+    case ACT_FIX: ask_fix(m); return true;
+    case ACT_REFRESH: doctor_refresh(m); return true;
+    case ACT_VIEW:
+        if (!view_is_open(m, VIEW_TRANSCRIPT))
+            return false;
+        close_view(m); /* it is read below */
+        return true;
+    default: return pick_act(&v->pick, a, count(v), fit(m->rows));
+    }
+}
+
+static void key(struct model *m, struct key k)
+{
+    (void)m;
+    (void)k; /* no text is entered here */
+}
+
+static void mouse(struct model *m, struct mouse event)
+{
+    struct doctor_view *v = &m->doctor;
+    int64_t at = (int64_t)v->pick.at;
+    size_t line = (size_t)(event.y - ROWS_Y);
+
+    switch (event.event) {
+    case MOUSE_WHEEL_UP: at -= 3; break;
+    case MOUSE_WHEEL_DOWN: at += 3; break;
+    case MOUSE_CLICK:
+    case MOUSE_DOUBLE_CLICK:
+        if (event.y < ROWS_Y || line >= fit(m->rows) || v->pick.top + line >= count(v))
+            return;
+        at = (int64_t)(v->pick.top + line);
+        break;
+    }
+    pick_move(&v->pick, at, count(v), fit(m->rows));
+}
+
+const struct view_ops view_doctor = {
+    .name = "doctor",
+    .place = place,
+    .draw = draw,
+    .act = act,
+    .key = key,
+    .mouse = mouse,
+};

@@ -1,0 +1,139 @@
+#include "tui/term/desk_doctor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "store/tidy/doctor.h"
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "out of memory");
+}
+
+static void post(const struct reply *r, const struct effect *q, struct findings *found)
+{
+    desk_post(r, q, (struct msg){ .kind = MSG_FINDINGS, .u.findings = found });
+}
+
+/* ---- one session ---- */
+
+struct noting {
+    struct findings *findings;
+    const char *system;
+};
+
+static enum err_code note(const struct finding *f, void *arg, struct err *e)
+{
+    const struct noting *n = arg;
+
+    return findings_add(n->findings, n->system, f, e);
+}
+
+enum err_code desk_examine(struct desk *d, const struct effect *q, const struct reply *r,
+                           struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    struct noting n = { findings_new(), ref->store->ops->name };
+    struct doctor doctor = { .env = d->env, .only = ref, .cancel = r->cancelled };
+    enum err_code rc = n.findings ? desk_scope(d, q->scope, &doctor.scope, e) : no_memory(e);
+
+    if (rc == ERR_OK && !d->env)
+        rc = err_set(e, ERR_UNSUPPORTED, "", "nothing can be looked for here");
+    if (rc == ERR_OK)
+        rc = doctor_look(&doctor, note, &n, e);
+    if (rc) {
+        findings_free(n.findings);
+        return rc;
+    }
+    post(r, q, n.findings);
+    return ERR_OK;
+}
+
+/* ---- what lies around them ---- */
+
+/* Damage of what belongs to no session, or to none that is listed. What is merely left behind is for the cleanup, and
+ * what is merely strange for the doctor. */
+static bool is_damage(enum finding_kind kind)
+{
+    switch (kind) {
+    case FINDING_UNREADABLE:
+    case FINDING_CHECKSUM:
+    case FINDING_MISSING_BACKUP:
+    case FINDING_WRONG_BACKUP:
+    case FINDING_UNFINISHED_CHANGE:
+    case FINDING_DAMAGED_CHANGE:
+    case FINDING_UNFINISHED_REWIND:
+    case FINDING_DAMAGED_REWIND:
+    case FINDING_DAMAGED_TRASH: return true;
+    default: return false;
+    }
+}
+
+static enum err_code note_damage(const struct finding *f, void *arg, struct err *e)
+{
+    return is_damage(f->kind) ? note(f, arg, e) : ERR_OK;
+}
+
+enum err_code desk_look_around(struct desk *d, const struct effect *q, const struct reply *r,
+                               struct err *e)
+{
+    struct noting n = { .findings = findings_new(), .system = "reprise" };
+    struct doctor own = { .env = d->env };
+    struct scope scope = { 0 };
+    enum err_code rc = n.findings ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
+
+    if (!rc && d->env)
+        rc = doctor_own(&own, note_damage, &n, e);
+    for (size_t i = 0; i < d->stores && !rc && !atomic_load(r->cancelled); i++) {
+        const struct store *st = d->store[i];
+
+        n.system = st->ops->name;
+        if (st->ops->check_store)
+            rc = st->ops->check_store(st, &scope, note_damage, &n, e);
+    }
+    if (rc) {
+        findings_free(n.findings);
+        return rc;
+    }
+    post(r, q, n.findings);
+    return ERR_OK;
+}
+
+/* ---- repairs ---- */
+
+struct repairing {
+    struct changed *out;
+    bool metadata;  /* some was written again: all of it at once */
+    char left[200]; /* why the first that could not be repaired was not */
+};
+
+static enum err_code count(const struct finding *f, void *arg, struct err *e)
+{
+    struct repairing *p = arg;
+
+    (void)e;
+    if (f->fixed) {
+        p->out->repaired++;
+        p->out->steps += f->kind != FINDING_METADATA || !p->metadata;
+        p->metadata |= f->kind == FINDING_METADATA;
+    } else if (f->fixable && !p->left[0]) {
+        snprintf(p->left, sizeof p->left, "%s", f->why);
+    }
+    return ERR_OK;
+}
+
+enum err_code desk_fix(const struct store_env *env, const struct scope *scope,
+                       const struct effect *q, struct changed *out, struct err *e)
+{
+    const struct session_ref *ref = &q->refs->ref[0];
+    const struct doctor doctor = { .env = env, .scope = *scope, .only = ref, .fix = true };
+    struct repairing p = { .out = out };
+    enum err_code rc = doctor_look(&doctor, count, &p, e);
+
+    if (rc)
+        return rc;
+    if (out->repaired == 0)
+        return err_set(e, ERR_STALE, ref->path.p, "repair: %s",
+                       p.left[0] ? p.left : "there is nothing to repair any more");
+    return name_list_add(&out->sessions, ref->id) ? ERR_OK : no_memory(e);
+}
