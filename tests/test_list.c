@@ -59,7 +59,7 @@ static void on_50x12_columns_give_way(void **state)
 
     shop_ready(&x, 12, 50);
     assert_screen(&x.s, lines);
-    assert_string_equal(screen_line(&x.s, 11), " Enter resume  → view  Tab mark  ^A scope  ? help");
+    assert_string_equal(screen_line(&x.s, 11), " Enter resume  → view  Tab mark  ^X more  ? help");
     screen_close(&x.s);
 }
 
@@ -69,7 +69,7 @@ static void from_100_columns_the_conversation_stands_beside(void **state)
     struct shop x;
 
     shop_ready(&x, 30, 100);
-    assert_non_null(strstr(screen_line(&x.s, 2), "│ 47 KB on disk"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 47 KB on disk ─"));
     assert_non_null(strstr(screen_line(&x.s, 3), "│ 0: conversation of Fix the payment"));
     assert_non_null(strstr(screen_line(&x.s, 28), "│"));
     screen_press(&x.s, "<C-t>");
@@ -87,10 +87,10 @@ static void above_it_stands_what_the_session_weighs(void **state)
     shop_begin(&x);
     x.s.side_bytes = 1 << 20;
     screen_ready(&x.s, x.fake, SHOP, 30, 120);
-    assert_non_null(strstr(screen_line(&x.s, 2), "│ 1.0 MB on disk, transcript 47 KB"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 1.0 MB on disk, transcript 47 KB ─"));
     screen_press(&x.s, "<Down>");
     screen_wait(&x.s, 100);
-    assert_non_null(strstr(screen_line(&x.s, 2), "│ 2.1 MB on disk, transcript 1.1 MB"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 2.1 MB on disk, transcript 1.1 MB"));
     screen_resize(&x.s, 40, 80);
     assert_true(screen_has(&x.s, "── 2.1 MB on disk, transcript 1.1 MB ─"));
     screen_close(&x.s);
@@ -118,9 +118,9 @@ static void until_it_is_weighed_the_transcript_counts(void **state)
     }
     screen_wait(&x.s, 100);
     assert_non_null(weights.refs);
-    assert_non_null(strstr(screen_line(&x.s, 2), "│ transcript 47 KB"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ transcript 47 KB ─"));
     screen_answer_one(&x.s, &weights);
-    assert_non_null(strstr(screen_line(&x.s, 2), "│ 1.0 MB on disk, transcript 47 KB"));
+    assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 1.0 MB on disk, transcript 47 KB ─"));
     effect_fini(&weights);
     screen_close(&x.s);
 }

@@ -4,7 +4,7 @@
 #include "tui/state.h"
 
 /* The keys that are worth knowing here, most useful first; those that do not fit or cannot be done now are
- * left out, help never is. */
+ * left out, but for help and the menu, which lead to the rest. */
 static const enum action in_list[] = {
     ACT_RESUME, ACT_VIEW, ACT_MARK, ACT_SCOPE,   ACT_FORK,
     ACT_RENAME, ACT_MENU, ACT_SORT, ACT_PREVIEW, ACT_NONE,
@@ -31,6 +31,8 @@ static const enum action in_damaged[] = { ACT_VIEW, ACT_DOCTOR, ACT_SCOPE, ACT_T
 static const enum action in_doctor[] = { ACT_FIX,  ACT_VIEW, ACT_EDIT, ACT_UNDO,
                                          ACT_REDO, ACT_BACK, ACT_NONE };
 static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK, ACT_NONE };
+
+enum { GAP = 2 };
 
 static const enum action *actions_of(enum place_id place)
 {
@@ -84,25 +86,41 @@ static void draw_entry(struct frame *f, int y, int x, const char *key, enum acti
     frame_puts(f, y, x, f->cols - x, STYLE_DIM, title_beside(key, a));
 }
 
+/* What an action takes in the footer, with the gap before the next; 0: nothing. */
+static int entry_width(const struct model *m, enum place_id place, enum action a, bool ascii)
+{
+    char key[KEY_NAME];
+
+    if (action_reason(m, a) || !key_of(m, place, a, ascii, key))
+        return 0;
+    return width_of_entry(key, a) + GAP;
+}
+
+static bool names(const enum action *actions, enum action wanted)
+{
+    while (*actions != ACT_NONE && *actions != wanted)
+        actions++;
+    return *actions == wanted;
+}
+
 void footer_draw(const struct model *m, struct frame *f, struct rect r)
 {
     enum place_id place = view_ops_of(view_top(m))->place(m);
-    char key[KEY_NAME], help[KEY_NAME];
-    int x = r.x + 1, end = r.x + r.w - 1;
+    const enum action *actions = actions_of(place);
+    int help_w = entry_width(m, place, ACT_HELP, f->ascii);
+    int menu_w = names(actions, ACT_MENU) ? entry_width(m, place, ACT_MENU, f->ascii) : 0;
+    int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
+    char key[KEY_NAME];
 
-    bool has_help = key_of(m, place, ACT_HELP, f->ascii, help);
-    int help_w = has_help ? width_of_entry(help, ACT_HELP) : 0;
+    for (const enum action *a = actions; *a != ACT_NONE; a++) {
+        int w = entry_width(m, place, *a, f->ascii);
 
-    for (const enum action *a = actions_of(place); *a != ACT_NONE; a++) {
-        if (action_reason(m, *a) || !key_of(m, place, *a, f->ascii, key))
-            continue;
-        int w = width_of_entry(key, *a);
-
-        if (x + w + 2 + help_w > end)
+        menu_w = *a == ACT_MENU ? 0 : menu_w; /* kept free until it comes */
+        if (w == 0 || x + w + menu_w + help_w > end || !key_of(m, place, *a, f->ascii, key))
             continue;
         draw_entry(f, r.y, x, key, *a);
-        x += w + 2;
+        x += w;
     }
-    if (has_help && x + help_w <= end)
-        draw_entry(f, r.y, x, help, ACT_HELP);
+    if (help_w > 0 && x + help_w <= end && key_of(m, place, ACT_HELP, f->ascii, key))
+        draw_entry(f, r.y, x, key, ACT_HELP);
 }

@@ -165,16 +165,17 @@ static void draw_rows(const struct list *l, struct frame *f, const struct list_l
     f->cursor_x = r.x;
 }
 
+/* Above the conversation, and beside it where it stands beside the list. */
 static void draw_border(struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->preview;
 
+    for (int x = 0; x < r.w; x++)
+        frame_puts(f, r.y, r.x + x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+    for (int y = 1; lay->beside && y < r.h; y++)
+        frame_puts(f, r.y + y, r.x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
     if (lay->beside)
-        for (int y = 0; y < r.h; y++)
-            frame_puts(f, r.y + y, r.x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
-    else
-        for (int x = 0; x < r.w; x++)
-            frame_puts(f, r.y, r.x + x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
+        frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? "+" : "┌");
 }
 
 /* What the session takes on the disk, with all that lies beside its transcript once that has been weighed. */
@@ -194,14 +195,14 @@ static void draw_weight(const struct list *l, struct frame *f, struct rect r)
         snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
     int used = frame_puts(f, r.y, r.x, r.w, STYLE_DIM, text);
 
-    frame_puts(f, r.y, r.x - 1, 1, STYLE_DIM, " "); /* of a border that is a line */
+    frame_puts(f, r.y, r.x - 1, 1, STYLE_DIM, " ");
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
 }
 
-/* Above the conversation stands what it weighs: in the border where that is a line. */
+/* In the border above the conversation stands what it weighs. */
 static void draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
-    struct rect r = lay->preview, head;
+    struct rect r = lay->preview;
     int y = f->cursor_y, x = f->cursor_x;
 
     if (r.w <= 0)
@@ -209,15 +210,9 @@ static void draw_preview(const struct list *l, struct frame *f, const struct lis
     draw_border(f, lay);
     if (l->viewed == ENTRY_NONE)
         return;
-    r = lay->beside ? (struct rect){ r.y + 1, r.x + 2, r.h - 1, r.w - 2 }
-                    : (struct rect){ r.y + 1, r.x + 1, r.h - 1, r.w - 2 };
-    head = (struct rect){ r.y - 1, r.x, 1, r.w };
-    if (!lay->beside) {
-        head.x += 2;
-        head.w -= 4;
-    }
-    draw_weight(l, f, head);
-    transcript_view_draw(l->view, f, r);
+    draw_weight(l, f, (struct rect){ r.y, r.x + 3, 1, r.w - 6 });
+    transcript_view_draw(l->view, f,
+                         (struct rect){ r.y + 1, r.x + (lay->beside ? 2 : 1), r.h - 1, r.w - 2 });
     f->cursor_y = y;
     f->cursor_x = x;
 }
