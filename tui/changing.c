@@ -261,7 +261,8 @@ static void fill_trash_dialog(struct model *m)
     if (hidden > 0)
         dialog_line(d, "%zu of them %s not on the screen now.", hidden, hidden == 1 ? "is" : "are");
     lines_about_others(d, c);
-    dialog_line(d, "There it waits until you empty the trash, and undo brings it back.");
+    dialog_line(d, "There %s until you empty the trash, and undo brings %s back.",
+                n == 1 ? "it waits" : "they wait", n == 1 ? "it" : "them");
     dialog_offer(d, CHOICE_CANCEL, n == 1 ? "leave it where it is" : "leave them where they are");
     if (c->unsure > 0) {
         dialog_line(d, "Whether an agent is writing to %s cannot be known here:",

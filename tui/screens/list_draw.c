@@ -189,7 +189,7 @@ static void draw_weight(const struct list *l, struct frame *f, struct rect r)
     size_text(e->ref.file.size, own);
     if (e->bytes == 0)
         snprintf(text, sizeof text, "transcript %s", own);
-    else if (e->bytes <= e->ref.file.size || r.w < BOTH_COLS)
+    else if (strcmp(all, own) == 0 || r.w < BOTH_COLS)
         snprintf(text, sizeof text, "%s on disk", all);
     else
         snprintf(text, sizeof text, "%s on disk, transcript %s", all, own);
