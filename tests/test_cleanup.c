@@ -157,7 +157,7 @@ static void a_session_in_use_cannot_be_ticked(void **state)
     open_all(&x, 24, 80);
     screen_press(&x.s, "<Tab><Down><Down>");
     assert_non_null(strstr(screen_cursor_line(&x.s), " -       now    47 KB  Fix the payment"));
-    assert_true(screen_has(&x.s, " stays: process 4242 may be writing to it; 2 files; /home/u/"));
+    assert_true(screen_has(&x.s, " stays: process 4242 may be writing to it; 2 files; ~/"));
     screen_press(&x.s, " ");
     assert_true(screen_has(&x.s, "stays: process 4242 may be writing to it"));
     assert_true(screen_has(&x.s, "4 of 5 sessions ticked"));

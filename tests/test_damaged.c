@@ -82,7 +82,7 @@ static void a_line_that_is_being_written_is_no_damage(void **state)
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "<A-x>");
     assert_true(screen_has(&x.s, "Nothing is damaged here"));
-    assert_true(screen_has(&x.s, "5 sessions were looked at"));
+    assert_true(screen_has(&x.s, "of 5 sessions were looked at. ^X X"));
     assert_true(screen_has(&x.s, "^A     look at more projects"));
     screen_press(&x.s, "<Enter>");
     assert_true(screen_has(&x.s, "view: nothing is selected"));

@@ -79,8 +79,8 @@ struct effect {
         *refs; /* owned: LIST has none, CHANGE may have; all about one session have one */
     enum scope_kind
         scope; /* LIST, DESCRIBE, DEEP, SWEEP, DOCTOR, AROUND, CHANGE; the worker resolves it, once */
-    size_t bytes;          /* TAIL */
-    struct id128 branch;   /* LOAD: the last message of another branch; else none */
+    size_t bytes;                      /* TAIL */
+    struct id128 branch;               /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
     size_t first, n;                   /* READ */
     /* RESUME, PRINT: borrowed from the model, which changes no more */

@@ -4,7 +4,7 @@
 #include "tui/state.h"
 
 /* The keys that are worth knowing here, most useful first; those that do not fit or cannot be done now are
- * left out, but for help and the menu, which lead to the rest. */
+ * left out, but for help and, where letters are text, the menu: they lead to the rest. */
 static const enum action in_list[] = {
     ACT_RESUME, ACT_VIEW, ACT_MARK, ACT_SCOPE,   ACT_FORK,
     ACT_RENAME, ACT_MENU, ACT_SORT, ACT_PREVIEW, ACT_NONE,
@@ -108,7 +108,8 @@ void footer_draw(const struct model *m, struct frame *f, struct rect r)
     enum place_id place = view_ops_of(view_top(m))->place(m);
     const enum action *actions = actions_of(place);
     int help_w = entry_width(m, place, ACT_HELP, f->ascii);
-    int menu_w = names(actions, ACT_MENU) ? entry_width(m, place, ACT_MENU, f->ascii) : 0;
+    bool needs_menu = keymap_is_text(m->settings->keys, place) && names(actions, ACT_MENU);
+    int menu_w = needs_menu ? entry_width(m, place, ACT_MENU, f->ascii) : 0;
     int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
     char key[KEY_NAME];
 

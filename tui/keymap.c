@@ -429,6 +429,24 @@ bool keymap_key_of(enum key_scheme scheme, enum place_id place, enum action a, s
     return false;
 }
 
+void keymap_menu_way(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
+                     char out[KEYS_MENU])
+{
+    struct key menu, letter;
+    char name[KEY_NAME];
+
+    out[0] = '\0';
+    if (!keymap_key_of(scheme, place, ACT_MENU, &menu) ||
+        !keymap_key_of(scheme, IN_MENU, a, &letter))
+        return;
+    key_name(menu, ascii, out);
+    key_name(letter, ascii, name);
+    size_t n = strlen(out);
+
+    out[n] = ' ';
+    memcpy(out + n + 1, name, strlen(name) + 1);
+}
+
 void keymap_keys_of(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
                     char *out, size_t cap)
 {

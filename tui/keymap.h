@@ -42,6 +42,10 @@ const char *place_name(enum place_id p);
 enum action keymap_find(enum key_scheme scheme, enum place_id place, struct key key);
 /* The first key of an action at a place, for the footer; false: it has none there. */
 bool keymap_key_of(enum key_scheme scheme, enum place_id place, enum action a, struct key *out);
+/* The way to an action through the menu of a place: "^X x"; "" where there is none. */
+enum { KEYS_MENU = 2 * KEY_NAME };
+void keymap_menu_way(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
+                     char out[KEYS_MENU]);
 /* All keys of an action at a place, written out: "↑ ^P ^K". The text is cut to what fits. */
 void keymap_keys_of(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
                     char *out, size_t cap);

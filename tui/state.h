@@ -92,6 +92,7 @@ struct view_ops {
     void (*key)(struct model *m, struct key key);       /* a key without an action: text */
     void (*paste)(struct model *m, struct slice text);  /* may be NULL: ignored */
     void (*mouse)(struct model *m, struct mouse mouse); /* may be NULL: ignored */
+    void (*resized)(struct model *m); /* may be NULL: the cursor is brought back into sight */
 };
 
 extern const struct view_ops view_list, view_transcript, view_rewind, view_trash, view_cleanup,

@@ -152,6 +152,9 @@ static void resize(struct model *m, int rows, int cols)
     list_resize(&m->list, rows, cols, &m->fx);
     transcript_view_resize(m->viewer, rows - 1, cols, &m->fx);
     rewind_view_resize(m->rewind, rows - 1, cols);
+    for (size_t i = 0; i < m->depth; i++)
+        if (view_ops_of(m->stack[i])->resized)
+            view_ops_of(m->stack[i])->resized(m);
 }
 
 static void say(struct model *m, bool error, struct slice text)

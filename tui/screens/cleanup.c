@@ -401,6 +401,11 @@ static void mouse(struct model *m, struct mouse event)
     }
 }
 
+static void resized(struct model *m)
+{
+    move_to(m, (int64_t)m->cleanup.at);
+}
+
 const struct view_ops view_cleanup = {
     .name = "cleanup",
     .place = place,
@@ -408,4 +413,5 @@ const struct view_ops view_cleanup = {
     .act = act,
     .key = key,
     .mouse = mouse,
+    .resized = resized,
 };

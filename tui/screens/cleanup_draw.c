@@ -176,7 +176,7 @@ static void draw_detail(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = &m->cleanup;
     struct rect r = { f->rows - 2, 1, 1, f->cols - 2 };
-    char text[600];
+    char text[600], path[512];
 
     if (c->at < RULE_COUNT)
         frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, text_slice(rule_help((enum rule)c->at)));
@@ -185,7 +185,8 @@ static void draw_detail(const struct model *m, struct frame *f)
     const struct sweep_item *item = &c->sweep->item[c->line[c->at - RULE_COUNT].item];
     int n = snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
                      item->stays ? item->stays : item->why, (long long)item->weight.files,
-                     item->weight.files == 1 ? "" : "s", SLICE_ARG(item->ref.path));
+                     item->weight.files == 1 ? "" : "s",
+                     SLICE_ARG(path_short(item->ref.path, m->settings->home, path, sizeof path)));
 
     if (n > 0)
         frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, text_slice(text));

@@ -344,6 +344,11 @@ static void mouse(struct model *m, struct mouse event)
     }
 }
 
+static void resized(struct model *m)
+{
+    pick_move(&m->damaged.pick, (int64_t)m->damaged.pick.at, m->damaged.n, damaged_fit(m->rows));
+}
+
 const struct view_ops view_damaged = {
     .name = "damaged",
     .place = place,
@@ -351,4 +356,5 @@ const struct view_ops view_damaged = {
     .act = act,
     .key = key,
     .mouse = mouse,
+    .resized = resized,
 };

@@ -112,24 +112,26 @@ static void draw_key(const struct model *m, struct frame *f, int y, enum action 
 
 static void draw_nothing(const struct model *m, struct frame *f)
 {
-    char text[120];
-    int y = DAMAGED_ROWS_Y + 1;
+    struct rect r = { DAMAGED_ROWS_Y + 1, 3, 2, f->cols - 4 };
+    char text[160], way[KEYS_MENU];
     size_t n = m->list.roster.n;
 
     f->cursor_y = DAMAGED_ROWS_Y;
     f->cursor_x = 0;
     if (!list_settled(&m->list) || m->damaged.asked != 0) {
-        frame_puts(f, y, 3, f->cols - 4, STYLE_DIM, "Looking ...");
+        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Looking ...");
         return;
     }
-    frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG, "Nothing is damaged here");
-    snprintf(text, sizeof text, "%zu session%s looked at, beginning and end of each.", n,
-             n == 1 ? " was" : "s were");
-    frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM, text);
-    frame_puts(f, y + 3, 3, f->cols - 4, STYLE_DIM,
-               "The doctor looks through all of one: it is in the menu of the list.");
+    frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing is damaged here");
+    keymap_menu_way(m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, way);
+    snprintf(text, sizeof text,
+             "The beginning and the end of %zu session%s looked at. %s in the list "
+             "looks through all of one.",
+             n, n == 1 ? " was" : "s were", way);
+    r.y += 2;
+    r.y += flow_put_words(f, r, STYLE_DIM, text_slice(text)) + 1;
     if (m->list.scope != SCOPE_ALL)
-        draw_key(m, f, y + 5, ACT_SCOPE, "look at more projects");
+        draw_key(m, f, r.y, ACT_SCOPE, "look at more projects");
 }
 
 void damaged_draw(const struct model *m, struct frame *f)

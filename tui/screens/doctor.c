@@ -326,6 +326,11 @@ static void mouse(struct model *m, struct mouse event)
     pick_move(&v->pick, at, count(v), fit(m->rows));
 }
 
+static void resized(struct model *m)
+{
+    pick_move(&m->doctor.pick, (int64_t)m->doctor.pick.at, count(&m->doctor), fit(m->rows));
+}
+
 const struct view_ops view_doctor = {
     .name = "doctor",
     .place = place,
@@ -333,4 +338,5 @@ const struct view_ops view_doctor = {
     .act = act,
     .key = key,
     .mouse = mouse,
+    .resized = resized,
 };

@@ -48,6 +48,39 @@ static const struct sign rewind_signs[] = {
     { "✗", "x", "the turn cannot be restored" },
 };
 
+/* Where an action means something of its own. */
+static const struct {
+    enum place_id place;
+    enum action action;
+    const char *text;
+} meant_here[] = {
+    { IN_CLEANUP, ACT_MARK, "tick the session, or change the rule" },
+    { IN_CLEANUP, ACT_MARK_ALL, "tick every session that may go, or none" },
+    { IN_CLEANUP, ACT_TRASH, "move what is ticked to the trash: asks once" },
+    { IN_CLEANUP, ACT_SORT, "largest, oldest, or one project after the other" },
+    { IN_CLEANUP, ACT_PANE, "from the rules to the sessions, and back" },
+    { IN_CLEANUP, ACT_ACCEPT, "any value for the rule; on a session as d" },
+    { IN_TRASH, ACT_MARK, "mark it and move down" },
+    { IN_TRASH, ACT_MARK_UP, "mark it and move up" },
+    { IN_TRASH, ACT_MARK_ALL, "mark all of it, or none" },
+    { IN_REWIND, ACT_REFRESH, "look at the files again" },
+    { IN_REWIND, ACT_PREVIEW_UP, "scroll the changes up" },
+    { IN_REWIND, ACT_PREVIEW_DOWN, "scroll the changes down" },
+    { IN_REWIND, ACT_ACCEPT, "to the files of the turn, to the changes of the file" },
+    { IN_DAMAGED, ACT_COPY, "copy the session's id, or the path of the file" },
+    { IN_DAMAGED, ACT_EDIT, "open the file in the editor" },
+    { IN_DAMAGED, ACT_REFRESH, "look again" },
+    { IN_DOCTOR, ACT_REFRESH, "look through the session again" },
+};
+
+static const char *help_here(enum place_id place, enum action a)
+{
+    for (size_t i = 0; i < sizeof meant_here / sizeof *meant_here; i++)
+        if (meant_here[i].place == place && meant_here[i].action == a)
+            return meant_here[i].text;
+    return action_help(a);
+}
+
 void help_open(struct help *h, enum place_id place)
 {
     *h = (struct help){ .place = place };
@@ -111,7 +144,7 @@ static void walk_place(struct walk *w, enum place_id place)
 
         keymap_keys_of(w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
         if (keys[0])
-            give(w, keys, action_help((enum action)a), action_name((enum action)a));
+            give(w, keys, help_here(place, (enum action)a), action_name((enum action)a));
     }
 }
 

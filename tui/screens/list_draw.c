@@ -78,16 +78,12 @@ static void draw_query_hint(const struct list *l, struct frame *f, int y, int x,
 static enum style damage_note(const struct list *l, char *out, size_t cap)
 {
     size_t problems = l->problems ? l->problems->n : 0, n = problems + l->roster.damaged;
-    char key[KEY_NAME] = "", name[KEY_NAME] = "";
-    struct key k;
+    char way[KEYS_MENU];
 
     if (n == 0)
         return STYLE_DIM;
-    if (keymap_key_of(l->settings->keys, IN_LIST, ACT_MENU, &k))
-        key_name(k, l->settings->ascii, key);
-    if (keymap_key_of(l->settings->keys, IN_MENU, ACT_DAMAGED, &k))
-        key_name(k, l->settings->ascii, name);
-    snprintf(out, cap, "%zu damaged: %s %s", n, key, name);
+    keymap_menu_way(l->settings->keys, IN_LIST, ACT_DAMAGED, l->settings->ascii, way);
+    snprintf(out, cap, "%zu damaged: %s", n, way);
     return problems + l->roster.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
 }
 

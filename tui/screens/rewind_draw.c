@@ -304,7 +304,9 @@ static void draw_talk(const struct rewind_view *v, struct frame *f, struct rect 
         return;
     snprintf(text, sizeof text, "conversation: %zu message%s dropped, %zu kept", t->dropped,
              t->dropped == 1 ? "" : "s", t->kept);
-    frame_puts(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, text);
+    const char *fits = frame_width(rewind_text(text)) > r.w - 5 ? strchr(text, ' ') + 1 : text;
+
+    frame_text_cut(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, rewind_text(fits));
 }
 
 static const char *no_rows(const struct rewind_view *v)

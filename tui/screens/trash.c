@@ -353,6 +353,11 @@ static void draw(const struct model *m, struct frame *f)
     }
 }
 
+static void resized(struct model *m)
+{
+    move_to(m, (int64_t)m->trash.pick.at);
+}
+
 const struct view_ops view_trash = {
     .name = "trash",
     .place = place,
@@ -360,4 +365,5 @@ const struct view_ops view_trash = {
     .act = act,
     .key = key,
     .mouse = mouse,
+    .resized = resized,
 };
