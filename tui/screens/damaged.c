@@ -201,7 +201,7 @@ static struct slice row_words(const struct session_row *row, char out[DAMAGE_TEX
     const struct reason reasons[] = {
         { row->hidden == HIDDEN_DAMAGED, row->problem },
         { row->hidden == HIDDEN_UNREADABLE, "a link, or a file that cannot be opened" },
-        { row->flags & SESSION_DAMAGED, "a line of it cannot be read; the rest is shown" },
+        { row->flags & SESSION_DAMAGED, "a line of it cannot be read" },
         { torn, "its last line is cut short" },
         { row->flags & SESSION_CHANGED, "it was cut or replaced while it was read" },
     };
@@ -218,6 +218,7 @@ static void describe_session(const struct entry *e, struct damage_words *out)
 {
     out->system = e->ref.store->ops->name;
     out->name = entry_title(e).n ? entry_title(e) : e->ref.id;
+    out->id = e->ref.id;
     out->path = e->ref.path;
     if (e->row)
         out->why = row_words(e->row, out->room);
@@ -241,7 +242,8 @@ static void describe_finding(const struct findings *fs, size_t i, struct damage_
 
     out->system = fs->system[i];
     out->path = text_slice(f->path);
-    out->name = f->session.n ? f->session : path_last(out->path);
+    out->id = f->session;
+    out->name = path_last(out->path);
     out->why = text_slice(f->why);
 }
 

@@ -63,6 +63,7 @@ enum { DAMAGE_TEXT = 512 };
 struct damage_words {
     const char *system; /* "" where it is nobody's */
     struct slice name;  /* a title, else the end of the path */
+    struct slice id;    /* of a session; empty: there is none */
     struct slice path;
     struct slice why;
     char room[DAMAGE_TEXT];

@@ -14,7 +14,9 @@ enum {
     SYSTEM_W = 9,
     GAP = 2,
     AGE_COLS = 70, /* narrower than this nobody's age is shown */
-    PANEL_H = 4,   /* a rule, the path, two lines of why */
+    ID_W = 8,      /* the beginning of an id, by which the list finds it */
+    ID_COLS = 90,
+    PANEL_H = 4, /* a rule, the path, two lines of why */
     TALL_ROWS = 16,
     WIDE_COLS = 120,
 };
@@ -76,6 +78,10 @@ static void draw_item(const struct model *m, struct frame *f, int y, const struc
     }
     frame_puts(f, y, x + 1, SYSTEM_W - 1, STYLE_SYSTEM, w.system);
     x += 1 + SYSTEM_W;
+    if (f->cols >= ID_COLS) {
+        frame_text(f, y, x, ID_W, STYLE_DIM, w.id);
+        x += ID_W + GAP;
+    }
     int room = f->cols - x - 1, name_w = f->cols >= WIDE_COLS ? room / 2 : room * 2 / 5;
 
     frame_text_cut(f, y, x, name_w, d->source == DAMAGE_SESSION ? STYLE_TEXT : STYLE_STRONG,
@@ -125,8 +131,8 @@ static void draw_nothing(const struct model *m, struct frame *f)
     frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing is damaged here");
     keymap_menu_way(m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, way);
     snprintf(text, sizeof text,
-             "The beginning and the end of %zu session%s looked at. %s in the list "
-             "looks through all of one.",
+             "%zu session%s looked at, at the beginning and at the end. %s in the list looks "
+             "through all of one.",
              n, n == 1 ? " was" : "s were", way);
     r.y += 2;
     r.y += flow_put_words(f, r, STYLE_DIM, text_slice(text)) + 1;

@@ -219,6 +219,10 @@ void list_draw(const struct list *l, struct frame *f)
 
     draw_title_line(l, f, lay.title);
     draw_query_line(l, f, lay.query);
+    if (l->order.n == 0) { /* nothing that could stand beside it */
+        list_draw_empty(l, f, (struct rect){ lay.rows.y, 0, f->rows - lay.rows.y - 1, f->cols });
+        return;
+    }
     draw_rows(l, f, &lay);
     draw_preview(l, f, &lay);
 }
