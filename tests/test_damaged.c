@@ -28,11 +28,11 @@ static void it_names_system_session_and_what_is_wrong(void **state)
         " damaged  ~/src/shop +2 worktrees                                    3 sessions");
     assert_string_equal(
         screen_line(&x.s, 2),
-        "▌  2h ago claude   Payments: idempotency k…  a line of it cannot be read");
+        "▌  2h ago  claude    Payments: idempotency …  a line of it cannot be read");
     assert_string_equal(screen_line(&x.s, 3),
-                        "   3d ago claude   Payment page copy         metadata.json is no JSON");
+                        "   3d ago  claude    Payment page copy        metadata.json is no JSON");
     assert_string_equal(screen_line(&x.s, 4),
-                        "   2w ago claude   Größere Änderungen am …   its last line is cut short");
+                        "   2w ago  claude    Größere Änderungen am …  its last line is cut short");
     assert_string_equal(screen_line(&x.s, 20),
                         "  ~/.claude/projects/shop/22222222-0000-4000-8000-000000000002.jsonl");
     assert_string_equal(screen_line(&x.s, 21), "  a line of it cannot be read");
@@ -48,7 +48,7 @@ static void narrow_screens_lose_the_age_first(void **state)
     struct shop x;
 
     open_damaged(&x, 12, 50);
-    assert_string_equal(screen_line(&x.s, 2), "▌ claude   Payments: idem…  a line of it cannot …");
+    assert_string_equal(screen_line(&x.s, 2), "▌  claude    Payments: ide…  a line of it cannot…");
     assert_string_equal(screen_line(&x.s, 10), "  a line of it cannot be read");
     screen_close(&x.s);
 }
@@ -114,10 +114,10 @@ static void what_the_listing_could_not_read_comes_first(void **state)
     screen_press(&x.s, "<Down><C-x>x"); /* a key reads the complaint, too */
     assert_non_null(strstr(screen_line(&x.s, 0), "1 session, 2 files"));
     assert_string_equal(screen_line(&x.s, 2),
-                        "▌         claude             locked                        list sessions: "
+                        "▌          claude              locked                       list sessions: "
                         "Permission denied");
-    assert_non_null(strstr(screen_line(&x.s, 3), "claude             7 "));
-    assert_non_null(strstr(screen_line(&x.s, 4), "claude   55555555  Größere Änderungen"));
+    assert_non_null(strstr(screen_line(&x.s, 3), "claude              7 "));
+    assert_non_null(strstr(screen_line(&x.s, 4), "claude    55555555  Größere Änderungen"));
     screen_press(&x.s, "<Enter>");
     assert_true(screen_has(&x.s, "view: this is no session, but a file"));
     screen_press(&x.s, "oy");

@@ -108,7 +108,7 @@ static void by_size_each_row_says_what_it_takes(void **state)
 
     shop_begin(&x);
     x.s.side_bytes = 1 << 20;
-    screen_ready(&x.s, x.fake, SHOP, 24, 100);
+    screen_ready(&x.s, x.fake, SHOP, 24, 99); /* no conversation beside it */
     assert_false(screen_has(&x.s, "MB"));
     screen_press(&x.s, "<C-s><C-s>");
     screen_wait(&x.s, 200);

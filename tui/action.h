@@ -26,7 +26,7 @@
     X(TRASHED, "trash", "trash", "see what was deleted, and take it back")                         \
     X(DAMAGED, "damaged", "damaged", "sessions and files in which something is wrong")             \
     X(DOCTOR, "doctor", "doctor", "look through all of the session for damage")                    \
-    X(FIX, "fix", "repair", "repair what can be repaired: asks once, and can be taken back")       \
+    X(FIX, "fix", "repair", "repair what can be repaired safely: asks first")                      \
     X(RESTORE, "restore", "restore", "take what is marked out of the trash, or the selected one")  \
     X(EMPTY, "empty-trash", "empty", "remove what is marked for good, or all of the trash")        \
     X(UNDO, "undo", "undo", "take the last change back")                                           \

@@ -11,7 +11,7 @@
 /* One row a thing; below them where the selected one lies, and what is wrong with it in full. */
 enum {
     AGE_W = WHEN_AGE_COLUMNS + 1,
-    SYSTEM_W = 9,
+    SYSTEM_W = 8,
     GAP = 2,
     AGE_COLS = 70, /* narrower than this nobody's age is shown */
     ID_W = 8,      /* the beginning of an id, by which the list finds it */
@@ -76,8 +76,9 @@ static void draw_item(const struct model *m, struct frame *f, int y, const struc
         }
         x += AGE_W;
     }
-    frame_puts(f, y, x + 1, SYSTEM_W - 1, STYLE_SYSTEM, w.system);
-    x += 1 + SYSTEM_W;
+    x += GAP;
+    frame_puts(f, y, x, SYSTEM_W, STYLE_SYSTEM, w.system);
+    x += SYSTEM_W + GAP;
     if (f->cols >= ID_COLS) {
         frame_text(f, y, x, ID_W, STYLE_DIM, w.id);
         x += ID_W + GAP;
