@@ -63,6 +63,82 @@ static void the_keys_of_the_list_are_those_that_were_promised(void **state)
     assert_int_equal(find(KEYS_DEFAULT, IN_LIST, KEYCODE_BACKSPACE, 0), ACT_NONE);
 }
 
+/* Both schemes: where no text is entered they differ in nothing that was promised. */
+static void the_keys_of_the_other_places_are_those_that_were_promised(void **state)
+{
+    (void)state;
+    static const struct {
+        enum place_id place;
+        uint32_t code;
+        enum action action;
+    } promised[] = {
+        { IN_TRANSCRIPT, 'j', ACT_DOWN },
+        { IN_TRANSCRIPT, 'k', ACT_UP },
+        { IN_TRANSCRIPT, KEYCODE_DOWN, ACT_DOWN },
+        { IN_TRANSCRIPT, KEYCODE_UP, ACT_UP },
+        { IN_TRANSCRIPT, '{', ACT_PROMPT_PREV },
+        { IN_TRANSCRIPT, '}', ACT_PROMPT_NEXT },
+        { IN_TRANSCRIPT, 'g', ACT_FIRST },
+        { IN_TRANSCRIPT, 'G', ACT_LAST },
+        { IN_TRANSCRIPT, '/', ACT_SEARCH },
+        { IN_TRANSCRIPT, 'n', ACT_SEARCH_NEXT },
+        { IN_TRANSCRIPT, 'N', ACT_SEARCH_PREV },
+        { IN_TRANSCRIPT, ' ', ACT_UNFOLD },
+        { IN_TRANSCRIPT, KEYCODE_ENTER, ACT_UNFOLD },
+        { IN_TRANSCRIPT, 'z', ACT_FOLD_LEVEL },
+        { IN_TRANSCRIPT, 'T', ACT_THINKING },
+        { IN_TRANSCRIPT, 's', ACT_SUBAGENTS },
+        { IN_TRANSCRIPT, 'b', ACT_BRANCHES },
+        { IN_TRANSCRIPT, 'i', ACT_RAW },
+        { IN_TRANSCRIPT, 'y', ACT_COPY },
+        { IN_TRANSCRIPT, 'e', ACT_EXPORT },
+        { IN_TRANSCRIPT, KEYCODE_ESC, ACT_BACK },
+        { IN_TRANSCRIPT, KEYCODE_LEFT, ACT_BACK },
+        { IN_TRANSCRIPT, 'r', ACT_RESUME_AT },
+        { IN_TRANSCRIPT, 'f', ACT_FORK_AT },
+        { IN_TRANSCRIPT, 'w', ACT_REWIND_AT },
+        { IN_TRANSCRIPT, 'u', ACT_UNDO },
+        { IN_TRANSCRIPT, 'U', ACT_REDO },
+        { IN_TRANSCRIPT, '?', ACT_HELP },
+        { IN_TRANSCRIPT, 'q', ACT_QUIT },
+        { IN_REWIND, ' ', ACT_TICK },
+        { IN_REWIND, 'h', ACT_HUNK },
+        { IN_REWIND, KEYCODE_TAB, ACT_PANE },
+        { IN_REWIND, 'm', ACT_MODE },
+        { IN_REWIND, 'a', ACT_APPLY },
+        { IN_REWIND, 'u', ACT_UNDO },
+        { IN_REWIND, 'U', ACT_REDO },
+        { IN_REWIND, KEYCODE_ESC, ACT_BACK },
+        { IN_REWIND, '?', ACT_HELP },
+        { IN_REWIND, 'q', ACT_QUIT },
+        { IN_MENU, 'r', ACT_RESUME },
+        { IN_MENU, 'f', ACT_FORK },
+        { IN_MENU, 'w', ACT_REWIND },
+        { IN_MENU, 'n', ACT_RENAME },
+        { IN_MENU, 't', ACT_TAG },
+        { IN_MENU, 'a', ACT_ARCHIVE },
+        { IN_MENU, 'd', ACT_TRASH },
+        { IN_MENU, 'e', ACT_EXPORT },
+        { IN_MENU, 'y', ACT_COPY },
+        { IN_MENU, 'o', ACT_EDIT },
+        { IN_MENU, 'c', ACT_CLEANUP },
+        { IN_MENU, 'x', ACT_DAMAGED },
+        { IN_MENU, 'X', ACT_DOCTOR },
+        { IN_CLEANUP, 'u', ACT_UNDO },
+        { IN_CLEANUP, ' ', ACT_MARK },
+        { IN_DAMAGED, KEYCODE_ENTER, ACT_VIEW },
+        { IN_DAMAGED, 'X', ACT_DOCTOR },
+        { IN_DOCTOR, 'F', ACT_FIX },
+        { IN_DOCTOR, 'u', ACT_UNDO },
+    };
+
+    for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
+        for (size_t i = 0; i < sizeof promised / sizeof *promised; i++)
+            assert_int_equal(find((enum key_scheme)scheme, promised[i].place, promised[i].code, 0),
+                             promised[i].action);
+    assert_int_equal(find(KEYS_VIM, IN_LIST, '/', 0), ACT_FILTER);
+}
+
 static void one_letter_means_the_same_in_the_menu_and_in_the_vim_list(void **state)
 {
     (void)state;
@@ -175,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_letter_acts_where_text_is_entered),
         cmocka_unit_test(the_keys_of_the_list_are_those_that_were_promised),
+        cmocka_unit_test(the_keys_of_the_other_places_are_those_that_were_promised),
         cmocka_unit_test(one_letter_means_the_same_in_the_menu_and_in_the_vim_list),
         cmocka_unit_test(a_place_is_asked_before_everywhere),
         cmocka_unit_test(control_c_leaves_and_escape_steps_back_at_every_place),

@@ -73,8 +73,8 @@ struct list {
     size_t next_weight, next_deep;           /* among the entries */
     int64_t bytes;                           /* of all in `order` */
     struct problem_list *problems;           /* owned; NULL: none */
-    bool new_problems;         /* other than those of the listing before */
-    unsigned remade;           /* how often it was sorted: then other sessions may be there */
+    bool new_problems;                       /* other than those of the listing before */
+    unsigned remade;             /* how often it was sorted: then other sessions may be there */
     struct held held[LIST_HELD]; /* entries that somebody holds on to */
     size_t held_n;
     struct arena held_paths;
