@@ -399,9 +399,28 @@ static void resuming_at_a_message_asks_and_leaves_all_by_default(void **state)
     screen_close(&x.s);
 }
 
+/* Every word of a question is there on the smallest screen, and every answer. */
+static void a_question_fits_the_smallest_screen(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.unsure = 1;
+    screen_ready(&x.s, x.fake, SHOP, 12, 50);
+    screen_press(&x.s, "<Down><Del>");
+    assert_true(screen_has(&x.s, "undo brings it back."));
+    assert_true(screen_has(&x.s, "1  leave it where it is"));
+    assert_true(screen_has(&x.s, "or type yes and Enter to consent"));
+    screen_resize(&x.s, 24, 80);
+    assert_true(screen_has(&x.s, "until you empty the trash, and undo brings it back."));
+    screen_close(&x.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_question_fits_the_smallest_screen),
         cmocka_unit_test(delete_asks_first_and_enter_leaves_everything),
         cmocka_unit_test(keys_typed_ahead_of_the_question_meet_the_question),
         cmocka_unit_test(delete_moves_to_the_trash_and_undo_brings_it_back),

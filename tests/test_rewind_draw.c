@@ -194,6 +194,8 @@ static void a_narrow_screen_shows_one_side_at_a_time(void **state)
     screen_press(&t->s, "<Tab>");
     assert_false(screen_has(&t->s, "Add idempotency keys"));
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
+    assert_true(screen_has(&t->s, "@@ -")); /* laid while the turns were shown */
+    assert_false(screen_has(&t->s, "an empty file"));
 }
 
 static void a_session_named_on_the_command_line_is_left_for_good(void **state)

@@ -50,8 +50,8 @@ static void draw_title(const struct model *m, struct frame *f)
              : sum.n == 1     ? "session"
                               : "sessions",
              size);
-    frame_puts(f, 0, x, end - x - 1, STYLE_TEXT, text);
-    if (x + frame_width(text_slice(text)) + 2 < end)
+    x += frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
+    if (x + 2 <= end)
         frame_puts(f, 0, end, f->cols - end, STYLE_DIM, sort);
 }
 
@@ -204,8 +204,9 @@ static void draw_nothing(const struct cleanup *c, struct frame *f)
         frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG,
                    c->rules.orphans ? "Nothing is left behind by sessions that are gone"
                                     : "No session fits these rules");
-        frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,
-                   "Left and right change a rule, Enter takes any value.");
+        if (y + 2 < f->rows - 2)
+            frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,
+                       "Left and right change a rule, Enter takes any value.");
     }
 }
 

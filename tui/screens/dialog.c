@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tui/box.h"
+#include "tui/screens/flow.h"
 #include "tui/state.h"
 
 enum { DIALOG_W = 72 };
@@ -71,16 +72,37 @@ static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, 
     f->cursor_x = r.x;
 }
 
+/* How many lines of the screen its words take, in so many columns. */
+static int words_height(const struct dialog *d, int w)
+{
+    int h = 0;
+
+    for (size_t i = 0; i < d->lines; i++)
+        h += flow_words_lines(text_slice(d->line[i]), w + 1);
+    return h;
+}
+
+/* On a small screen the words give way: every answer is always there. */
+static void draw_words(const struct dialog *d, struct frame *f, struct rect r)
+{
+    int end = r.y + r.h;
+
+    for (size_t i = 0; i < d->lines && r.y < end; i++) {
+        r.h = end - r.y;
+        r.y += flow_put_words(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, STYLE_TEXT,
+                              text_slice(d->line[i]));
+    }
+}
+
 static void draw(const struct model *m, struct frame *f)
 {
     const struct dialog *d = &m->dialog;
-    int h = (int)(d->lines + d->choices) + 1 + d->wants_yes;
-    struct rect r = box_draw(f, h, DIALOG_W, text_slice(d->title));
-    int y = r.y;
+    int answers = (int)d->choices + d->wants_yes;
+    int w = f->cols - 4 < DIALOG_W ? f->cols - 4 : DIALOG_W;
+    struct rect r = box_draw(f, words_height(d, w) + 1 + answers, w, text_slice(d->title));
+    int y = r.y + r.h - answers;
 
-    for (size_t i = 0; i < d->lines; i++)
-        frame_text_cut(f, y++, r.x, r.w, STYLE_TEXT, text_slice(d->line[i]));
-    y++;
+    draw_words(d, f, (struct rect){ r.y, r.x, r.h - answers - (r.h > answers + 3), r.w });
     for (size_t i = 0; i < d->choices; i++)
         draw_choice(d, f, (struct rect){ y++, r.x, 1, r.w }, i);
     if (d->wants_yes) {

@@ -234,18 +234,20 @@ static void lay_hunk(struct rewind_view *v, const struct linediff *diff, size_t 
     hunks_fini(&lines);
 }
 
+/* Laid for where they will stand, also while a narrow screen shows the turns instead. */
 void rewind_lay_changes(struct rewind_view *v)
 {
     struct changes *c = &v->changes;
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
+    int w = v->w - l.edge - 1; /* no edge, -1: all of it */
 
     sheet_fini(&c->sheet);
     c->sheet = (struct sheet){ 0 };
     c->left_out = 0;
-    if (!c->comparison || l.changes.w < 20)
+    if (!c->comparison || w < 20)
         return;
     for (size_t i = 0; i < c->comparison->diff.hunks && !c->sheet.rc; i++)
-        lay_hunk(v, &c->comparison->diff, i, l.changes.w - 2);
+        lay_hunk(v, &c->comparison->diff, i, w - 2);
     if (c->line >= c->sheet.n)
         c->line = c->sheet.n ? c->sheet.n - 1 : 0;
 }
