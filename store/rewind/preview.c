@@ -1,4 +1,3 @@
-#include <openssl/evp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include "store/rewind/linediff.h"
 #include "store/rewind/look.h"
 #include "store/rewind/pathrule.h"
+#include "store/rewind/planid.h"
 #include "store/rewind/rewind.h"
 #include "store/rewind/source.h"
 #include "store/rewind/spandiff.h"
@@ -224,52 +224,8 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
     return rc;
 }
 
-/* ---- the id of the plan ---- */
-
-static void add_text(EVP_MD_CTX *c, const char *text)
+static void sum_up(struct rewind_preview *p)
 {
-    EVP_DigestUpdate(c, text, strlen(text) + 1);
-}
-
-static void add_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
-{
-    char facts[128];
-
-    add_text(c, x->target->path);
-    snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule, x->seen.exists,
-             (unsigned)x->seen.mode, (int)x->target->want,
-             x->target->has_mode ? (unsigned)x->target->mode : 0);
-    add_text(c, facts);
-    EVP_DigestUpdate(c, x->seen.sha256, SHA256_BYTES);
-    EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
-}
-
-/* The numbers and the steps: a conversation that went on since is another plan. */
-static void add_talk(EVP_MD_CTX *c, const struct rewind_talk *talk)
-{
-    char facts[96];
-
-    if (!talk->change)
-        return;
-    snprintf(facts, sizeof facts, "%d %zu %zu", (int)talk->how, talk->kept, talk->dropped);
-    add_text(c, facts);
-    for (size_t i = 0; i < talk->change->n; i++) {
-        const struct step *s = &talk->change->step[i];
-
-        add_text(c, s->path);
-        EVP_DigestUpdate(c, s->old.n ? s->old.p : "", s->old.n);
-        EVP_DigestUpdate(c, s->bytes.n ? s->bytes.p : "", s->bytes.n);
-    }
-}
-
-static enum err_code sum_up(struct rewind_preview *p, EVP_MD_CTX *c, struct err *e)
-{
-    uint8_t hash[SHA256_BYTES];
-    unsigned n = SHA256_BYTES;
-
-    if (!EVP_DigestFinal_ex(c, hash, &n))
-        return err_set(e, ERR_NOMEM, NULL, "name the plan: out of memory");
-    sha256_hex(hash, p->id);
     for (size_t i = 0; i < p->n; i++) {
         struct rewind_entry *x = &p->entry[i];
 
@@ -278,7 +234,6 @@ static enum err_code sum_up(struct rewind_preview *p, EVP_MD_CTX *c, struct err 
         p->insertions += x->chosen ? x->insertions : 0;
         p->deletions += x->chosen ? x->deletions : 0;
     }
-    return ERR_OK;
 }
 
 /* ---- all of it ---- */
@@ -381,23 +336,19 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
                              struct rewind_preview *out, struct err *e)
 {
     struct rewind_preview p = { .plan = plan, .options = *options };
-    EVP_MD_CTX *c = EVP_MD_CTX_new();
     enum err_code rc = ERR_OK;
 
     p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
-    if (!c || !p.entry || !EVP_DigestInit_ex(c, EVP_sha256(), NULL))
+    if (!p.entry)
         rc = err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
     if (!rc) {
         choose(&p);
         rc = preview_all(&p, e);
     }
-    for (size_t i = 0; i < p.n && !rc; i++)
-        add_entry(c, &p.entry[i]);
     if (!rc)
-        add_talk(c, &plan->talk);
+        rc = planid_make(&p, e);
     if (!rc)
-        rc = sum_up(&p, c, e);
-    EVP_MD_CTX_free(c);
+        sum_up(&p);
     if (rc)
         rewind_preview_fini(&p);
     else

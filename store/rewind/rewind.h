@@ -189,7 +189,7 @@ struct rewind_preview {
     struct rewind_entry *entry;     /* in the order of the plan */
     size_t n;
     char id
-        [65]; /* SHA-256 over every (path, present bytes, wanted bytes, action): the plan id of CLI.md */
+        [65]; /* a hash over every (path, present bytes, wanted bytes, action): the plan id of CLI.md; see planid.h */
     unsigned insertions, deletions; /* of what is chosen and not refused */
     size_t refused;
 };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/jsonout.h"
+#include "store/rewind/planid.h"
 
 /* clang-format off */
 static const struct { const char *word, *past; } actions[] = {
@@ -275,14 +276,30 @@ enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *
 
 /* ---- doing it ---- */
 
+/* Names what changed, as far as the old plan's id tells. */
+static enum err_code stale(const struct rewind_preview *p, const char *plan, struct err *e)
+{
+    size_t which[PLANID_TOLD], n = planid_changed(p, plan, which);
+
+    if (n == 1)
+        return err_set(e, ERR_STALE, p->entry[which[0]].target->path,
+                       "rewind: it changed since this plan was shown");
+    if (n == 2)
+        return err_set(e, ERR_STALE, p->entry[which[0]].target->path,
+                       "rewind: it changed since this plan was shown, and so did %s",
+                       p->entry[which[1]].target->path);
+    return err_set(e, ERR_STALE, plan,
+                   planid_same_files(p, plan)
+                       ? "rewind: the plan was shown with other options, or the session went on"
+                       : "rewind: several files changed since this plan was shown");
+}
+
 static enum err_code check_plan(const struct invocation *in, const struct rewind_preview *p,
                                 struct err *e)
 {
     const char *plan = in->options.plan;
 
-    return !plan || strcmp(plan, p->id) == 0
-               ? ERR_OK
-               : err_set(e, ERR_STALE, plan, "rewind: something changed since this plan was shown");
+    return !plan || strcmp(plan, p->id) == 0 ? ERR_OK : stale(p, plan, e);
 }
 
 static enum err_code apply_preview(struct invocation *in, struct rewind_preview *p,
