@@ -160,3 +160,20 @@ enum err_code disktree_read(git_repository *repo, const char *root, bool ignored
         qsort(out->path, out->n, sizeof *out->path, by_name);
     return ERR_OK;
 }
+
+enum err_code disktree_confirm(const char *root, const char *const *path, size_t n, struct err *e)
+{
+    git_repository *repo = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (n && git_repository_open(&repo, root))
+        return err_set(e, ERR_IO, root, "look through the work tree: what git ignores");
+    for (size_t i = 0; i < n && !rc; i++) {
+        int ignored = 1;
+
+        if (git_ignore_path_is_ignored(&ignored, repo, path[i]) || ignored)
+            rc = err_set(e, ERR_IO, path[i], "look through the work tree: what git ignores");
+    }
+    git_repository_free(repo);
+    return rc;
+}

@@ -129,18 +129,20 @@ static enum err_code add_removal(struct planning *p, const char *path, struct re
 static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
     struct disktree disk;
+    size_t removed = 0;
     enum err_code rc =
         disktree_read(p->view.repo, p->view.root, p->entire_rule, &p->view.arena, &disk, e);
 
     for (size_t i = 0; i < disk.n && !rc; i++) {
         const char *path = disk.path[i];
 
-        if (in_tree(p, &p->wanted, path))
+        if (in_tree(p, &p->wanted, path) ||
+            !(p->entire_rule ? goes_by_entire(p, path) : goes(p, path)))
             continue;
-        if (p->entire_rule ? goes_by_entire(p, path) : goes(p, path))
-            rc = add_removal(p, path, plan, e);
+        rc = add_removal(p, path, plan, e);
+        disk.path[removed++] = path;
     }
-    return rc;
+    return rc || p->entire_rule ? rc : disktree_confirm(p->view.root, disk.path, removed, e);
 }
 
 /* ---- the plan ---- */
