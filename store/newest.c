@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "store/rewind/rewind.h"
+#include "store/stamp.h"
 
 struct looking {
     bool undos; /* for the newest of all; else for the newest that stands and is no undo */
@@ -37,10 +38,21 @@ static void newest_rewind(struct looking *l, const struct rewind_records *list)
 
         if (!l->undos && (r->undone || r->undoes))
             continue;
-        if (l->found.kind == NEWEST_NONE || r->at_ms > l->found.at_ms)
+        if (l->found.kind == NEWEST_NONE || stamp_of(r->id) > stamp_of(l->found.id))
             take(l, NEWEST_REWIND, r->id, r->at_ms, r->undoes && !r->undone);
         return;
     }
+}
+
+/* A record that cannot be read, damaged or of a newer reprise, may be of what the person means. */
+static enum err_code check_unread(const struct looking *l, const char *unread, struct err *e)
+{
+    return stamp_of(unread) > stamp_of(l->found.id)
+               ? err_set(
+                     e, ERR_STALE, unread,
+                     "take back: the newest record cannot be read (a newer reprise's?); name the "
+                     "change to take back")
+               : ERR_OK;
 }
 
 static enum err_code look(const struct store_env *env, struct change_log *log, struct looking *l,
@@ -54,8 +66,11 @@ static enum err_code look(const struct store_env *env, struct change_log *log, s
     if (rc)
         return rc;
     newest_rewind(l, &list);
+    rc = check_unread(l, change_log_unread(log), e);
+    if (!rc)
+        rc = check_unread(l, list.unread, e);
     rewind_records_fini(&list);
-    return ERR_OK;
+    return rc;
 }
 
 enum err_code newest_standing(const struct store_env *env, struct change_log *log,

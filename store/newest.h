@@ -17,7 +17,8 @@ struct newest {
     int64_t at_ms;
 };
 
-/* What undo would take back. The log is open; so nothing of it changes meanwhile. */
+/* What undo would take back. The log is open; so nothing of it changes meanwhile. ERR_STALE: there is a newer record that
+ * cannot be read. */
 MUST_CHECK enum err_code newest_standing(const struct store_env *env, struct change_log *log,
                                          struct newest *out, struct err *e);
 /* What redo would take back: the newest of all, if that took something back itself. */

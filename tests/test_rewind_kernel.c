@@ -253,6 +253,18 @@ static void what_cannot_be_kept_stops_it(void **state)
     }
 }
 
+/* Directories of some network file systems cannot be synced, and some have no locks. */
+static void other_file_systems_do_or_say_why_not(void **state)
+{
+    struct place *p = *state;
+
+    want(p, p->f, "old\n");
+    assert_int_equal(on_old_kernel(p, SYS_flock, ENOLCK, ERR_IO), AS_WANTED);
+    assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+    assert_int_equal(on_old_kernel(p, SYS_fsync, EINVAL, ERR_OK), AS_WANTED);
+    assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
+}
+
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -263,6 +275,7 @@ int main(void)
         CASE(a_record_on_another_file_system_does_as_well),
         CASE(without_openat2_directories_are_walked),
         CASE(without_renameat2_it_is_refused),
+        CASE(other_file_systems_do_or_say_why_not),
         CASE(an_owner_and_an_acl_are_kept),
         CASE(a_group_is_kept),
         CASE(what_cannot_be_kept_stops_it),

@@ -259,6 +259,8 @@ static void marks_that_do_not_fit_are_left_alone(void **state)
     snprintf(path, sizeof path, "%s/intent", dir);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/done", dir);
+    assert_int_equal(unlink(path), 0);
     assert_int_not_equal(read_record(p, dir), ERR_OK);
     assert_int_not_equal(rewind_recover(&p->env, &recovered, NULL), ERR_OK);
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
@@ -273,6 +275,8 @@ static void a_record_without_a_plan_goes(void **state)
 
     make_record(p, dir);
     snprintf(path, sizeof path, "%s/plan", dir);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/done", dir);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(rewind_recover(&p->env, &recovered, NULL), ERR_OK);
     assert_int_equal(recovered, 1);

@@ -68,6 +68,8 @@ MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, str
 /* Does again what the newest change took back ("redo"). ERR_NOT_FOUND when the newest change is no undo. */
 MUST_CHECK enum err_code change_redo(struct change_log *log, struct change **out, struct err *e);
 
+/* The newest record that change_list passed over; "". */
+const char *change_log_unread(const struct change_log *log);
 /* Newest first; the change is valid during the call, undone says whether it was taken back since. Return false
  * to stop. A record that cannot be read is passed over (and stays). */
 typedef bool change_fn(const struct change *c, bool undone, void *arg);

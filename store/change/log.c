@@ -93,7 +93,7 @@ enum err_code change_log_open(const struct store_env *env, struct change_log **o
     if (!log)
         return err_set(e, ERR_NOMEM, NULL, "open the operation log: out of memory");
     log->lock = -1;
-    log->now_ms = env->now_ms;
+    log->env = *env;
     enum err_code rc = env_state_path(env, "changes", dir, e);
 
     if (!rc && (size_t)snprintf(log->dir, sizeof log->dir, "%s", dir) >= sizeof log->dir)

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <limits.h>
-#include <stdint.h>
 
 #include "store/change/change.h"
 
@@ -11,7 +10,8 @@
 struct change_log {
     char dir[PATH_MAX - 128]; /* <state>/changes */
     int lock;
-    int64_t now_ms;
+    struct store_env env; /* what it points to outlives the log */
+    char unread[40];      /* the newest record that cannot be read; "" */
 };
 
 #define CHANGE_INTENT_SUFFIX ".intent"

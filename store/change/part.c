@@ -29,7 +29,7 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
     enum err_code rc = disk_private_dir(dir, e);
     size_t done = 0;
 
-    c->at_ms = log->now_ms;
+    c->at_ms = log->env.now_ms;
     for (size_t i = 0; i < c->n && !rc; i++)
         rc = step_prepare(&c->step[i], &c->arena, e);
     if (!rc)

@@ -152,7 +152,8 @@ struct reader {
 static void damaged(struct reader *r)
 {
     if (!r->rc)
-        r->rc = err_set(r->e, ERR_FORMAT, r->dir, "the record of a change is damaged");
+        r->rc = err_set(r->e, ERR_FORMAT, r->dir,
+                        "the record of a change is damaged, or of a newer reprise");
 }
 
 static struct slice get_bytes(struct reader *r, const cJSON *o, const char *key)

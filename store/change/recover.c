@@ -137,8 +137,8 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
 
     if (rc == ERR_NOT_FOUND)
         return change_forget(dir, e);
-    if (rc)
-        return rc;
+    if (rc) /* what cannot be understood is not acted on: a newer reprise will, and doctor tells */
+        return rc == ERR_FORMAT ? ERR_OK : rc;
     if (n < sizeof c->id) {
         memcpy(c->id, name, n);
         c->id[n] = '\0';

@@ -9,6 +9,7 @@
 #include "store/change/log.h"
 #include "store/change/record.h"
 #include "store/disk.h"
+#include "store/stamp.h"
 
 enum err_code change_steps_back(struct change *c, size_t done, struct err *e)
 {
@@ -24,26 +25,18 @@ enum err_code change_steps_back(struct change *c, size_t done, struct err *e)
     return rc;
 }
 
-/* Sorts by time, newest last; the random end tells two of one millisecond apart, and a clock that went back
- * still gives an id behind the newest there is. */
+/* The random end tells two of one millisecond apart. */
 static enum err_code id_make(struct change_log *log, char out[40], struct err *e)
 {
-    struct dirent **names;
-    int n;
     unsigned char r[4];
-    long long ms = log->now_ms, newest = 0;
-    enum err_code rc = change_names(log, false, &names, &n, e);
+    int64_t ms;
+    enum err_code rc = stamp_next(&log->env, &ms, e);
 
     if (rc)
         return rc;
-    if (n)
-        newest = strtoll(names[n - 1]->d_name, NULL, 10);
-    change_names_free(names, n);
-    if (ms <= newest)
-        ms = newest + 1;
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
         return err_sys(e, log->dir, "draw a random name");
-    snprintf(out, 40, "%015lld-%02x%02x%02x%02x", ms, r[0], r[1], r[2], r[3]);
+    snprintf(out, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
     return ERR_OK;
 }
 
@@ -159,7 +152,7 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
         rc = step_prepare(&c->step[i], &c->arena, e);
     if (rc)
         return rc;
-    c->at_ms = log->now_ms;
+    c->at_ms = log->env.now_ms;
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
     if (rc) {

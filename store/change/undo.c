@@ -46,7 +46,7 @@ static bool walk_was_undone(const struct walk *w, const char *id)
 }
 
 /* NULL at the end. The caller frees the change. */
-static struct change *walk_next(const struct change_log *log, struct walk *w, bool *undone)
+static struct change *walk_next(struct change_log *log, struct walk *w, bool *undone)
 {
     char dir[PATH_MAX];
     struct change *c;
@@ -55,8 +55,13 @@ static struct change *walk_next(const struct change_log *log, struct walk *w, bo
         const char *name = w->names[--w->at]->d_name;
 
         if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, name) >= sizeof dir ||
-            strlen(name) >= sizeof c->id || record_read(dir, &c, NULL))
+            strlen(name) >= sizeof c->id)
             continue;
+        if (record_read(dir, &c, NULL)) {
+            if (strcmp(name, log->unread) > 0)
+                snprintf(log->unread, sizeof log->unread, "%s", name);
+            continue;
+        }
         memcpy(c->id, name, strlen(name) + 1);
         *undone = walk_was_undone(w, c->id);
         if (!*undone && c->undoes && strlen(c->undoes) < sizeof *w->undone)
@@ -64,6 +69,11 @@ static struct change *walk_next(const struct change_log *log, struct walk *w, bo
         return c;
     }
     return NULL;
+}
+
+const char *change_log_unread(const struct change_log *log)
+{
+    return log->unread;
 }
 
 enum err_code change_list(struct change_log *log, change_fn *fn, void *arg, struct err *e)

@@ -20,6 +20,7 @@
 #include "store/rewind/reach.h"
 #include "store/rewind/records.h"
 #include "store/rewind/tx.h"
+#include "store/stamp.h"
 
 /* ---- the plan of a transaction ---- */
 
@@ -227,12 +228,16 @@ static enum err_code lock_take(const char *dir, int *fd, struct err *e)
             errno = 0; /* who holds it is only told, never relied on */
         return ERR_OK;
     }
-    ssize_t n = pread(*fd, holder, sizeof holder - 1, 0);
+    bool held = errno == EWOULDBLOCK;
+    enum err_code rc = err_sys(e, path, "lock");
+    ssize_t n = held ? pread(*fd, holder, sizeof holder - 1, 0) : 0;
 
     holder[n > 0 ? n : 0] = '\0';
     holder[strcspn(holder, "\n")] = '\0';
     close(*fd);
     *fd = -1;
+    if (!held) /* a file system without locks */
+        return rc;
     return err_set(e, ERR_LOCKED, path, "another rewind is under way (process %s)",
                    holder[0] ? holder : "unknown");
 }
@@ -248,15 +253,19 @@ enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int 
     return rc ? rc : lock_take(dir, lock, e);
 }
 
-static enum err_code make_record(const char *rewinds, int64_t now_ms, char id[40],
+static enum err_code make_record(const struct store_env *env, const char *rewinds, char id[40],
                                  char dir[TX_PATH_MAX], struct err *e)
 {
     unsigned char r[4];
     char old[TX_PATH_MAX];
+    int64_t ms;
+    enum err_code rc = stamp_next(env, &ms, e);
 
+    if (rc)
+        return rc;
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
         return err_sys(e, rewinds, "draw a random name");
-    snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)now_ms, r[0], r[1], r[2], r[3]);
+    snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
     tx_path(rewinds, id, dir);
     tx_path(dir, "old", old);
     return disk_private_dir(old, e);
@@ -326,7 +335,7 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     enum err_code rc = rewinds_recover(env, rewinds, &recovered, e);
 
     if (!rc)
-        rc = make_record(rewinds, env->now_ms, id, dir, e);
+        rc = make_record(env, rewinds, id, dir, e);
     if (rc)
         return rc;
     rc = tx_make(env, p, id, dir, &tx, e);

@@ -142,16 +142,39 @@ enum err_code rewinds_recover(const struct store_env *env, const char *dir, size
     enum err_code rc = names_of(dir, &names, &n, e);
 
     *recovered = 0;
-    for (int i = 0; i < n && !rc; i++)
-        rc = recover_one(env, dir, names[i]->d_name, recovered, e);
+    for (int i = 0; i < n; i++) { /* one that cannot be ended yet does not hold up the others */
+        struct err ignored;
+        enum err_code one = recover_one(env, dir, names[i]->d_name, recovered, rc ? &ignored : e);
+
+        rc = rc ? rc : one;
+    }
     names_free(names, n);
     return rc ? err_wrap(e, rc, "finish a rewind that was cut short") : ERR_OK;
+}
+
+/* Was none cut short? Then nothing needs to be written: no lock is taken, also where none could be. */
+static enum err_code all_done(const char *dir, bool *all, struct err *e)
+{
+    struct dirent **names;
+    char record[TX_PATH_MAX], done[TX_PATH_MAX];
+    int n;
+    enum err_code rc = names_of(dir, &names, &n, e);
+
+    *all = rc == ERR_OK;
+    for (int i = 0; i < n && *all; i++) {
+        tx_path(dir, names[i]->d_name, record);
+        *all = (size_t)snprintf(done, sizeof done, "%s/done", record) < sizeof done &&
+               access(done, F_OK) == 0;
+    }
+    names_free(names, n);
+    return rc;
 }
 
 enum err_code rewind_recover(const struct store_env *env, size_t *recovered, struct err *e)
 {
     char dir[PATH_MAX];
     struct stat st;
+    bool all;
     int lock;
 
     *recovered = 0;
@@ -159,9 +182,11 @@ enum err_code rewind_recover(const struct store_env *env, size_t *recovered, str
         return ERR_OK;  /* nowhere to keep anything, so nothing is kept */
     if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
         return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
-    enum err_code rc = rewinds_open(env, dir, &lock, e);
+    enum err_code rc = all_done(dir, &all, e);
 
-    if (rc)
+    if (!rc && !all)
+        rc = rewinds_open(env, dir, &lock, e);
+    if (rc || all)
         return rc;
     rc = rewinds_recover(env, dir, recovered, e);
     close(lock);
@@ -253,8 +278,11 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
         bool sound;
 
         rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
-        if (!sound)
+        if (!sound) {
+            if (!list.unread[0])
+                snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
             continue;
+        }
         if (!add_record(&list, &tx))
             rc = err_set(e, ERR_NOMEM, dir, "list rewinds: out of memory");
         tx_fini(&tx);
@@ -346,6 +374,9 @@ static enum err_code choose(const struct rewind_records *list, const char *id, c
         *out = r->id;
         return ERR_OK;
     }
+    if (id && id[0] && strcmp(id, list->unread) == 0)
+        return err_set(e, ERR_FORMAT, id,
+                       "undo a rewind: its record is damaged, or of a newer reprise");
     return err_set(e, ERR_NOT_FOUND, id, "there is nothing to undo");
 }
 

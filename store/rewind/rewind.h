@@ -261,6 +261,7 @@ struct rewind_records {
     struct arena arena;
     struct rewind_record *record; /* newest first */
     size_t n;
+    char unread[40]; /* the newest that cannot be read, or is being made; "" */
 };
 
 MUST_CHECK enum err_code rewind_records_read(const struct store_env *env,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/change/copy.h"
@@ -65,6 +66,46 @@ static enum err_code keep_present(struct stager *s, struct work *w, struct err *
     if (!rc && memcmp(sha256, w->x->seen.sha256, SHA256_BYTES) != 0)
         rc = err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
     return rc;
+}
+
+static enum err_code may_not(const struct work *w, int error, const char *verb, struct err *e)
+{
+    errno = error;
+    return err_sys(e, w->x->path, verb);
+}
+
+static bool is_fixed(int fd)
+{
+    struct statx sx;
+
+    return statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &sx) == 0 &&
+           (sx.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND));
+}
+
+/* May its name be moved, or its mode be set? What a temporary file beside it cannot tell: asked before INTENT, since
+ * behind it a refusal would leave the rewind unfinished for ever. */
+static enum err_code check_allowed(const struct work *w, struct err *e)
+{
+    bool root = geteuid() == 0;
+    struct stat st, dir;
+    struct statvfs fs;
+
+    if (fstat(w->present, &st) || fstat(w->dir, &dir) || fstatvfs(w->dir, &fs))
+        return err_sys(e, w->x->path, "look at");
+    if (fs.f_flag & ST_RDONLY)
+        return may_not(w, EROFS, "change it", e);
+    if (is_fixed(w->present) || (!w->x->mode_only && is_fixed(w->dir)))
+        return may_not(w, EPERM, "change it (it is immutable, or can only be appended to)", e);
+    if (w->x->mode_only)
+        return root || st.st_uid == geteuid() ? ERR_OK : may_not(w, EPERM, "set the mode", e);
+    if (faccessat(w->dir, ".", W_OK | X_OK, AT_EACCESS))
+        return err_sys(e, w->x->path, "change its directory");
+    if (!root && (dir.st_mode & S_ISVTX) && st.st_uid != geteuid() && dir.st_uid != geteuid())
+        return may_not(w, EPERM, "move another user's file", e);
+    /* Whoever takes it back could not give it to whom it belongs. */
+    if (!root && w->x->action == REWIND_DELETE && st.st_uid != geteuid())
+        return may_not(w, EPERM, "delete another user's file", e);
+    return ERR_OK;
 }
 
 static enum err_code check_absent(const struct work *w, struct err *e)
@@ -238,6 +279,8 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_t
     if (rc)
         return rc;
     rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
+    if (!rc && !create)
+        rc = check_allowed(&w, e);
     if (!rc && w.x->action != REWIND_DELETE && !w.x->mode_only)
         rc = stage_wanted(s, &w, e);
     if (!rc && !w.x->mode_only)
@@ -284,8 +327,13 @@ enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err
 
 /* ---- taking it away again ---- */
 
+/* True: it failed. Looked for first: a read-only file system refuses before it says that there is nothing. */
 static bool remove_ours(int dir, const char *name)
 {
+    struct stat st;
+
+    if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
+        return errno != ENOENT;
     return unlinkat(dir, name, 0) && errno != ENOENT;
 }
 

@@ -278,7 +278,9 @@ static enum err_code parse_plan(struct slice text, const char *path, struct tx *
     cJSON_Delete(root);
     if (!memory)
         return err_set(e, ERR_NOMEM, path, "read a rewind: out of memory");
-    return sound ? ERR_OK : err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
+    return sound ? ERR_OK
+                 : err_set(e, ERR_FORMAT, path,
+                           "the record of a rewind is damaged, or of a newer reprise");
 }
 
 /* A mark that cannot be looked at may be there: not to know is an error, since without INTENT all would be dropped. */

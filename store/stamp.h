@@ -1,0 +1,13 @@
+#ifndef STORE_STAMP_H
+#define STORE_STAMP_H
+
+#include "lite/err.h"
+#include "store/env.h"
+
+/* Ids of changes and of rewinds begin with a time in ms, fifteen digits of it, and sort by it: in both logs together,
+ * since undo means the newest of either. So one is later than all there are, also where the clock went back. */
+MUST_CHECK enum err_code stamp_next(const struct store_env *env, int64_t *ms, struct err *e);
+/* Of an id; 0 where it is none. */
+int64_t stamp_of(const char *id);
+
+#endif
