@@ -197,10 +197,37 @@ static void by_project_each_says_what_it_takes(void **state)
     screen_press(&x.s, "<C-s><C-s><Tab>");
     assert_true(screen_has(&x.s, "by project"));
     assert_string_equal(screen_cursor_line(&x.s),
-                        "▌ [x]            1.2 MB  ~/src/shop  4 sessions");
-    assert_string_equal(screen_line(&x.s, 13), "  [x]            293 KB  ~/src/shop-wt  1 session");
-    screen_press(&x.s, " "); /* all of the project */
+                        "▌ [x]            1.2 MB  ▸ ~/src/shop  4 sessions");
+    assert_string_equal(screen_line(&x.s, 9),
+                        "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
+    screen_press(&x.s, " "); /* all of the project, whether it is shown or not */
     assert_true(screen_has(&x.s, "1 of 5 sessions ticked, 293 KB"));
+    screen_close(&x.s);
+}
+
+static void a_project_opens_and_closes_as_a_tree_does(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_all(&x, 24, 80);
+    screen_press(&x.s, "<C-s><C-s><Tab><Right>");
+    assert_string_equal(screen_line(&x.s, 8), "▌ [x]            1.2 MB  ▾ ~/src/shop  4 sessions");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    assert_string_equal(screen_line(&x.s, 13),
+                        "  [x]            293 KB  ▸ ~/src/shop-wt  1 session");
+    screen_press(&x.s, "<Down><Down> ");
+    assert_true(screen_has(&x.s, "▾ ~/src/shop")); /* also when what is meant was asked for anew */
+    screen_press(&x.s, "<F5>");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_press(&x.s, "<Left>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "▸ ~/src/shop"));
+    assert_false(screen_has(&x.s, "Payment page copy"));
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "Payment page copy"));
+    screen_press(&x.s, "<Down><C-s>"); /* another order: the cursor stays with its session */
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Payments: idempotency keys"));
+    assert_string_equal(x.s.log, "");
     screen_close(&x.s);
 }
 
@@ -266,6 +293,7 @@ int main(void)
         cmocka_unit_test(a_session_in_use_cannot_be_ticked),
         cmocka_unit_test(what_was_unticked_stays_so_while_rules_change),
         cmocka_unit_test(by_project_each_says_what_it_takes),
+        cmocka_unit_test(a_project_opens_and_closes_as_a_tree_does),
         cmocka_unit_test(while_it_looks_nothing_can_be_moved),
         cmocka_unit_test(trouble_is_named_and_nothing_offered),
         cmocka_unit_test(it_fits_a_small_screen),

@@ -167,7 +167,9 @@ static void it_is_straight_at_every_size(void **state)
     struct trip *t = *state;
     static const struct {
         int rows, cols, edge;
-    } sizes[] = { { 24, 80, 34 }, { 30, 100, 40 }, { 60, 200, 64 }, { 24, 72, 34 } };
+    } sizes[] = {
+        { 24, 80, 34 }, { 30, 100, 40 }, { 60, 200, 80 }, { 100, 300, 90 }, { 24, 72, 34 }
+    };
 
     trip_go(t);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {

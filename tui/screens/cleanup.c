@@ -9,16 +9,24 @@
 #include "tui/state.h"
 #include "tui/words.h"
 
-void cleanup_fini(struct cleanup *c)
+static void forget_sweep(struct cleanup *c)
 {
     if (c->sweep)
         sweep_fini(c->sweep);
     free(c->sweep);
     free(c->line);
+    free(c->shown);
     c->sweep = NULL;
     c->line = NULL;
-    c->lines = 0;
+    c->shown = NULL;
+    c->lines = c->shown_n = 0;
     c->error = (struct err){ 0 };
+}
+
+void cleanup_fini(struct cleanup *c)
+{
+    forget_sweep(c);
+    name_list_fini(&c->opened);
 }
 
 /* ---- the cursor ---- */
@@ -26,7 +34,7 @@ void cleanup_fini(struct cleanup *c)
 static void move_to(struct model *m, int64_t at)
 {
     struct cleanup *c = &m->cleanup;
-    size_t last = RULE_COUNT + c->lines - 1, fit = cleanup_fit(m->rows);
+    size_t last = RULE_COUNT + c->shown_n - 1, fit = cleanup_fit(m->rows);
 
     c->at = at < 0 ? 0 : (size_t)at < last ? (size_t)at : last;
     size_t line = c->at >= RULE_COUNT ? c->at - RULE_COUNT : 0;
@@ -35,8 +43,8 @@ static void move_to(struct model *m, int64_t at)
         c->top = line;
     else if (line >= c->top + fit)
         c->top = line - fit + 1;
-    if (c->top + fit > c->lines)
-        c->top = c->lines > fit ? c->lines - fit : 0;
+    if (c->top + fit > c->shown_n)
+        c->top = c->shown_n > fit ? c->shown_n - fit : 0;
 }
 
 static bool on_rule(const struct cleanup *c)
@@ -45,9 +53,9 @@ static bool on_rule(const struct cleanup *c)
 }
 
 /* The line under the cursor, which stands on none of the rules. */
-static const struct cleanup_line *line_at(const struct cleanup *c)
+static size_t line_at(const struct cleanup *c)
 {
-    return &c->line[c->at - RULE_COUNT];
+    return c->shown[c->at - RULE_COUNT];
 }
 
 /* ---- which sessions ---- */
@@ -134,7 +142,7 @@ static void take_sweep(struct model *m, struct sweep *sweep)
 
     if (!ruled)
         untick_all(sweep);
-    cleanup_fini(c);
+    forget_sweep(c);
     c->sweep = sweep;
     c->ruled = ruled;
     if (!cleanup_arrange(c) || !ok)
@@ -155,7 +163,7 @@ bool cleanup_msg(struct model *m, const struct msg *msg)
         take_sweep(m, msg->u.sweep);
         return true;
     }
-    cleanup_fini(c);
+    forget_sweep(c);
     c->error = msg->u.error;
     move_to(m, (int64_t)c->at);
     return true;
@@ -183,7 +191,7 @@ static void step_rule(struct model *m, int way)
 {
     struct cleanup *c = &m->cleanup;
 
-    if (on_rule(c) && rule_step(&c->rules, (enum rule)c->at, way))
+    if (rule_step(&c->rules, (enum rule)c->at, way))
         ask(m);
 }
 
@@ -219,6 +227,23 @@ static void type_rule(struct model *m)
                 (struct slice){ value, strlen(value) }, rule_typed);
 }
 
+/* ---- projects ---- */
+
+/* As in a tree: the cursor stays on the head, or goes there from one of its sessions. */
+static void open_project(struct model *m, bool open)
+{
+    struct cleanup *c = &m->cleanup;
+    size_t head = cleanup_head_of(c, line_at(c));
+
+    if (!c->line[head].head)
+        return;
+    if (!cleanup_open_project(c, head, open))
+        toast_error_text(&m->toast, SLICE("out of memory"));
+    if (!open)
+        c->at = RULE_COUNT + cleanup_place_of(c, head);
+    move_to(m, (int64_t)c->at);
+}
+
 /* ---- ticks ---- */
 
 /* All of them between two lines, or none when all that may go are ticked. */
@@ -240,7 +265,7 @@ static void tick(struct model *m, int way)
         turn_rule(m);
         return;
     }
-    size_t at = c->at - RULE_COUNT;
+    size_t at = line_at(c);
     const struct sweep_item *item = &c->sweep->item[c->line[at].item];
 
     if (c->line[at].head)
@@ -263,7 +288,7 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
     struct sweep *sweep = c->sweep;
 
     c->sweep = NULL;
-    cleanup_fini(c);
+    forget_sweep(c);
     changing_ask_sweep(m, sweep); /* what is left is looked at when they are gone */
 }
 
@@ -304,7 +329,9 @@ static void accept(struct model *m)
 {
     struct cleanup *c = &m->cleanup;
 
-    if (!on_rule(c))
+    if (!on_rule(c) && c->line[line_at(c)].head)
+        open_project(m, !cleanup_is_open(c, line_at(c)));
+    else if (!on_rule(c))
         ask_trash(m);
     else if (c->at == RULE_OLDER || c->at == RULE_LARGER)
         type_rule(m);
@@ -325,15 +352,23 @@ static void next_sort(struct model *m)
 {
     struct cleanup *c = &m->cleanup;
     bool follow = !on_rule(c);
-    uint32_t item = follow ? line_at(c)->item : 0;
+    uint32_t item = follow ? c->line[line_at(c)].item : 0;
 
     c->sort = (c->sort + 1) % CLEANUP_SORTS;
     if (!cleanup_arrange(c))
         toast_error_text(&m->toast, SLICE("out of memory"));
     for (size_t i = 0; follow && i < c->lines; i++)
         if (!c->line[i].head && c->line[i].item == item)
-            c->at = RULE_COUNT + i;
+            c->at = RULE_COUNT + cleanup_place_of(c, i);
     move_to(m, (int64_t)c->at);
+}
+
+static void step(struct model *m, int way)
+{
+    if (on_rule(&m->cleanup))
+        step_rule(m, way);
+    else
+        open_project(m, way > 0);
 }
 
 /* From the rules to the sessions, and back to the first rule that is no place. */
@@ -364,8 +399,8 @@ static bool act(struct model *m, enum action a)
     struct cleanup *c = &m->cleanup;
 
     switch (a) {
-    case ACT_VALUE_NEXT: step_rule(m, 1); return true;
-    case ACT_VALUE_PREV: step_rule(m, -1); return true;
+    case ACT_VALUE_NEXT: step(m, 1); return true;
+    case ACT_VALUE_PREV: step(m, -1); return true;
     case ACT_MARK: tick(m, on_rule(c) ? 0 : 1); return true;
     case ACT_MARK_ALL: tick_lines(c, 0, c->lines); return true;
     case ACT_SORT: next_sort(m); return true;
@@ -393,7 +428,7 @@ static void mouse(struct model *m, struct mouse event)
     case MOUSE_WHEEL_DOWN: move_to(m, at + 3); return;
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK: /* looks at it; only a key acts */
-        if (event.y >= CLEANUP_LIST_Y && c->top + (size_t)(event.y - CLEANUP_LIST_Y) < c->lines)
+        if (event.y >= CLEANUP_LIST_Y && c->top + (size_t)(event.y - CLEANUP_LIST_Y) < c->shown_n)
             move_to(m, RULE_COUNT + (int64_t)c->top + event.y - CLEANUP_LIST_Y);
         else if (event.y >= CLEANUP_RULES_Y && event.y < CLEANUP_RULES_Y + RULE_COUNT)
             move_to(m, event.y - CLEANUP_RULES_Y);

@@ -8,6 +8,7 @@
 #include "lite/err.h"
 #include "store/tidy/sweep.h"
 #include "tui/action.h"
+#include "tui/conversation.h"
 #include "tui/frame.h"
 #include "tui/screens/cleanup_rules.h"
 
@@ -37,8 +38,11 @@ struct cleanup {
     int64_t asked_ms;
     struct cleanup_line *line; /* owned */
     size_t lines;
-    size_t at;  /* of the cursor: a rule, or RULE_COUNT + a line */
-    size_t top; /* first line shown */
+    uint32_t *shown; /* owned; of the lines: not those of projects that are closed */
+    size_t shown_n;
+    struct name_list opened; /* projects whose sessions are shown in their order */
+    size_t at;               /* of the cursor: a rule, or RULE_COUNT + a place in `shown` */
+    size_t top;              /* the first of `shown` on the screen */
 };
 
 void cleanup_open(struct model *m);
@@ -55,6 +59,13 @@ int64_t cleanup_wake_ms(const struct cleanup *c, int64_t now_ms);
 /* Puts the items in order, in lines; false without memory. */
 bool cleanup_arrange(struct cleanup *c);
 struct slice cleanup_project(const struct sweep_item *item);
+/* Shows the sessions of a head's project, or no more; false without memory. */
+bool cleanup_open_project(struct cleanup *c, size_t head, bool open);
+bool cleanup_is_open(const struct cleanup *c, size_t head);
+/* The head of the project that a line belongs to; the line itself where there are none. */
+size_t cleanup_head_of(const struct cleanup *c, size_t line);
+/* Where a line is shown, or else its head. */
+size_t cleanup_place_of(const struct cleanup *c, size_t line);
 /* The line after the last one of a head's project. */
 size_t cleanup_group_end(const struct cleanup *c, size_t head);
 /* What is ticked, or of one group all there is. */

@@ -144,6 +144,9 @@ static void draw_head(const struct model *m, struct frame *f, struct rect r, siz
                                                    : "[~]");
     size_text(sum.bytes, size);
     x = draw_right(f, r.y, x + TICK_W + AGE_W, SIZE_W, STYLE_HEADING, size) + GAP;
+    const char *sign = cleanup_is_open(c, line) ? f->ascii ? "-" : "▾" : f->ascii ? "+" : "▸";
+
+    x += frame_puts(f, r.y, x, 2, STYLE_DIM, sign) + 1;
     int room = r.w - x - 1 - (int)strlen(count) - GAP;
 
     x += frame_text_middle(f, r.y, x, room, STYLE_HEADING,
@@ -157,13 +160,14 @@ static void draw_lines(const struct model *m, struct frame *f)
     const struct cleanup *c = &m->cleanup;
     size_t fit = cleanup_fit(f->rows);
 
-    for (size_t i = c->top; i < c->lines && i < c->top + fit; i++) {
+    for (size_t i = c->top; i < c->shown_n && i < c->top + fit; i++) {
         struct rect r = { CLEANUP_LIST_Y + (int)(i - c->top), 0, 1, f->cols };
+        size_t line = c->shown[i];
 
-        if (c->line[i].head)
-            draw_head(m, f, r, i);
+        if (c->line[line].head)
+            draw_head(m, f, r, line);
         else
-            draw_item(m, f, r, &c->sweep->item[c->line[i].item]);
+            draw_item(m, f, r, &c->sweep->item[c->line[line].item]);
         if (c->asked != 0) /* they may not be what the rules say now */
             frame_style(f, r, STYLE_DIM);
         if (c->at == RULE_COUNT + i)
@@ -180,9 +184,16 @@ static void draw_detail(const struct model *m, struct frame *f)
 
     if (c->at < RULE_COUNT)
         frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, text_slice(rule_help((enum rule)c->at)));
-    if (c->at < RULE_COUNT || c->at - RULE_COUNT >= c->lines || c->line[c->at - RULE_COUNT].head)
+    if (c->at < RULE_COUNT || c->at - RULE_COUNT >= c->shown_n)
         return;
-    const struct sweep_item *item = &c->sweep->item[c->line[c->at - RULE_COUNT].item];
+    const struct cleanup_line *line = &c->line[c->shown[c->at - RULE_COUNT]];
+    const struct sweep_item *item = &c->sweep->item[line->item];
+
+    if (line->head) {
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM,
+                       SLICE("Enter shows its sessions, or no more; Space ticks all of them"));
+        return;
+    }
     int n = snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
                      item->stays ? item->stays : item->why, (long long)item->weight.files,
                      item->weight.files == 1 ? "" : "s",

@@ -102,15 +102,85 @@ static void add_lines(struct cleanup *c, const struct ranked *r, size_t n)
     }
 }
 
+/* ---- what is shown of them ---- */
+
+bool cleanup_is_open(const struct cleanup *c, size_t head)
+{
+    struct slice project = cleanup_project(&c->sweep->item[c->line[head].item]);
+
+    for (size_t i = 0; i < c->opened.n; i++)
+        if (slice_eq(c->opened.name[i], project))
+            return true;
+    return false;
+}
+
+/* With heads, only the sessions below those that are open. */
+static void choose_shown(struct cleanup *c)
+{
+    bool open = true;
+
+    c->shown_n = 0;
+    for (size_t i = 0; i < c->lines; i++) {
+        if (c->line[i].head)
+            open = cleanup_is_open(c, i);
+        if (c->line[i].head || open)
+            c->shown[c->shown_n++] = (uint32_t)i;
+    }
+}
+
+bool cleanup_open_project(struct cleanup *c, size_t head, bool open)
+{
+    struct slice project = cleanup_project(&c->sweep->item[c->line[head].item]);
+    struct name_list opened = { .n = 0 };
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < c->opened.n; i++)
+        ok = slice_eq(c->opened.name[i], project) || name_list_add(&opened, c->opened.name[i]);
+    ok = ok && (!open || name_list_add(&opened, project));
+    if (!ok) {
+        name_list_fini(&opened);
+        return false;
+    }
+    name_list_fini(&c->opened);
+    c->opened = opened;
+    choose_shown(c);
+    return true;
+}
+
+size_t cleanup_head_of(const struct cleanup *c, size_t line)
+{
+    size_t head = line;
+
+    while (head > 0 && !c->line[head].head)
+        head--;
+    return c->line[head].head ? head : line;
+}
+
+size_t cleanup_place_of(const struct cleanup *c, size_t line)
+{
+    size_t head = cleanup_head_of(c, line), place = 0;
+
+    for (size_t i = 0; i < c->shown_n; i++) {
+        if (c->shown[i] == line)
+            return i;
+        place = c->shown[i] == head ? i : place;
+    }
+    return place;
+}
+
+/* ---- together ---- */
+
 bool cleanup_arrange(struct cleanup *c)
 {
     size_t n = c->sweep ? c->sweep->n : 0;
     struct ranked *r = calloc(n + 1, sizeof *r);
     struct cleanup_line *line = calloc(2 * n + 1, sizeof *line);
+    uint32_t *shown = calloc(2 * n + 1, sizeof *shown);
 
-    if (!r || !line) {
+    if (!r || !line || !shown) {
         free(r);
         free(line);
+        free(shown);
         return false;
     }
     for (size_t i = 0; i < n; i++)
@@ -120,8 +190,11 @@ bool cleanup_arrange(struct cleanup *c)
     else
         qsort(r, n, sizeof *r, c->sort == CLEANUP_LARGEST ? by_size : by_age);
     free(c->line);
+    free(c->shown);
     c->line = line;
+    c->shown = shown;
     add_lines(c, r, n);
+    choose_shown(c);
     free(r);
     return true;
 }

@@ -21,6 +21,9 @@ enum {
     SIZE_W = 7,
     TAG_MAX = 12,
     DIR_LEAST = 8,
+    TEXT_MAX = 14,  /* of a branch, a directory */
+    TEXT_WIDE = 24, /* where a row is wide */
+    WIDE_COLS = 110,
     KIN_MAX = 6,        /* steps that forks of forks are moved in */
     TITLE_BYTES = 1024, /* of a title that are looked at for what matched */
 };
@@ -136,7 +139,8 @@ static struct columns columns_for(const struct list *l, int w)
     struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
     const bool two_lines = l->density == DENSITY_TWO_LINES, all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
-    const int limit = w >= 140 ? 24 : 14, flags = at_most(widest->flags, FLAGS_W);
+    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX,
+              flags = at_most(widest->flags, FLAGS_W);
     const struct {
         int *w, want, least;
         bool wanted;
@@ -147,7 +151,8 @@ static struct columns columns_for(const struct list *l, int w)
         { &c.tag_w, widest->tag + 1, widest->tag + 1, widest->tag > 0 && !two_lines },
         { &c.dir_w, at_most(widest->dir, limit), at_most(widest->dir, DIR_LEAST),
           all && !two_lines },
-        { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, limit), !two_lines },
+        { &c.branch_w, at_most(widest->branch, limit), at_most(widest->branch, TEXT_MAX),
+          !two_lines },
     };
     const size_t n = sizeof wants / sizeof *wants;
     int title_min = w < 2 * TITLE_FAIR ? w * 9 / 20 : TITLE_FAIR;

@@ -1,6 +1,6 @@
 #include "tui/screens/rewind_state.h"
 
-enum { SPLIT_W = 72, LEFT_MIN = 34, LEFT_MAX = 64, NOTE_FROM_H = 14 };
+enum { SPLIT_W = 72, LEFT_MIN = 34, LEFT_MAX = 90, NOTE_FROM_H = 14 };
 
 static int clamp(int n, int low, int high)
 {
