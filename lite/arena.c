@@ -87,6 +87,27 @@ void *arena_grow(struct arena *a, void *old, size_t n, size_t size)
     return p;
 }
 
+char *arena_concat(struct arena *a, const struct slice text[], size_t n)
+{
+    size_t sum = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        if (text[i].n > SIZE_MAX - sum)
+            return NULL;
+        sum += text[i].n;
+    }
+    char *all = arena_alloc(a, sum), *p = all;
+
+    for (size_t i = 0; i < n && all; i++) {
+        if (text[i].n)
+            memcpy(p, text[i].p, text[i].n);
+        p += text[i].n;
+    }
+    if (all)
+        *p = '\0';
+    return all;
+}
+
 char *arena_format(struct arena *a, const char *fmt, ...)
 {
     va_list ap, again;

@@ -24,6 +24,8 @@ struct slice arena_copy(struct arena *a, struct slice bytes);
 /* Room for one more in an array of n things: it grows at n = 0, 1, 3, 7, ... and answers `old` otherwise. The old
  * array stays in the arena, which doubling keeps small. New places are zero. NULL without memory. */
 void *arena_grow(struct arena *a, void *old, size_t n, size_t size);
+/* Texts one after the other, NUL-terminated. NULL without memory. */
+char *arena_concat(struct arena *a, const struct slice text[], size_t n);
 /* printf into the arena: for our own text and for paths. NULL without memory. */
 char *arena_format(struct arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void arena_fini(struct arena *a);

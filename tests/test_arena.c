@@ -31,6 +31,19 @@ static void every_piece_is_aligned_for_any_type(void **state)
     arena_fini(&a);
 }
 
+static void texts_stand_one_after_the_other(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+    const struct slice texts[] = { SLICE("one"), { NULL, 0 }, SLICE("/"), SLICE("two") };
+    const struct slice endless[] = { SLICE("one"), { "", SIZE_MAX } };
+
+    assert_string_equal(arena_concat(&a, texts, 4), "one/two");
+    assert_string_equal(arena_concat(&a, texts, 0), "");
+    assert_null(arena_concat(&a, endless, 2));
+    arena_fini(&a);
+}
+
 static void an_impossible_size_answers_null(void **state)
 {
     (void)state;
@@ -48,6 +61,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_allocated_stays_where_it_is),
         cmocka_unit_test(every_piece_is_aligned_for_any_type),
+        cmocka_unit_test(texts_stand_one_after_the_other),
         cmocka_unit_test(an_impossible_size_answers_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

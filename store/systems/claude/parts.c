@@ -3,57 +3,75 @@
 #include "store/systems/claude/claude.h"
 
 /* Everything that is named by a session's id. The first two are what the vendor's own delete removes; file history,
- * tasks and the rest it leaves behind for good (claude.md 5.2, 8). %s is the configuration directory or the path
- * of the transcript without its suffix, then the id. */
+ * tasks and the rest it leaves behind for good (claude.md 5.2, 8). The former lie beside the transcript and begin with
+ * its name without the suffix, the latter lie below the configuration directory and begin with the id. */
 enum { OWN_PARTS = 2 };
 
-static const char *const beside[] = { CLAUDE_SUFFIX, "", ".ccr-tip.json", ".precompact.json",
-                                      ".dir-sync.json" };
 /* clang-format off */
-static const struct { const char *dir, *suffix; } elsewhere[] = {
-    { "file-history", "" }, { "tasks", "" },     { "session-env", "" },
-    { "todos", ".json" },   { "debug", ".txt" },
+static const struct slice beside[] = {
+    { CLAUDE_SUFFIX, sizeof CLAUDE_SUFFIX - 1 }, { "", 0 },
+#define BESIDE(suffix) { suffix, sizeof suffix - 1 }
+    BESIDE(".ccr-tip.json"), BESIDE(".precompact.json"), BESIDE(".dir-sync.json"),
+};
+#define ELSEWHERE(dir, suffix) { { "/" dir "/", sizeof dir + 1 }, { suffix, sizeof suffix - 1 } }
+static const struct { struct slice dir, suffix; } elsewhere[] = {
+    ELSEWHERE("file-history", ""), ELSEWHERE("tasks", ""),     ELSEWHERE("session-env", ""),
+    ELSEWHERE("todos", ".json"),   ELSEWHERE("debug", ".txt"),
 };
 /* clang-format on */
 
-static enum err_code add(const char **list, size_t *n, const char *path,
-                         const struct session_ref *ref, struct err *e)
+struct part_list {
+    struct arena *a;
+    const char **part;
+    size_t n;
+    bool ok; /* until memory is refused */
+};
+
+static void add(struct part_list *list, const struct slice text[], size_t n)
 {
-    if (!path)
-        return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session: out of memory");
-    list[(*n)++] = path;
-    return ERR_OK;
+    const char *part = arena_concat(list->a, text, n);
+
+    list->part[list->n++] = part;
+    list->ok = list->ok && part;
+}
+
+static void add_own(struct part_list *list, const struct session_ref *ref, size_t n)
+{
+    const struct slice stem = { ref->path.p, ref->path.n - (sizeof CLAUDE_SUFFIX - 1) };
+
+    for (size_t i = 0; i < n; i++)
+        add(list, (struct slice[]){ stem, beside[i] }, 2);
+}
+
+static void add_elsewhere(struct part_list *list, const struct store *st, struct slice id)
+{
+    const struct slice config = { st->path, strlen(st->path) };
+
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
+        add(list, (struct slice[]){ config, elsewhere[i].dir, id, elsewhere[i].suffix }, 4);
+    add(list,
+        (struct slice[]){ config, SLICE("/todos/"), id, SLICE("-agent-"), id, SLICE(".json") }, 6);
 }
 
 enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e)
 {
-    size_t near = sizeof beside / sizeof *beside, far = sizeof elsewhere / sizeof *elsewhere,
-           count = 0;
-    const char **list = arena_alloc(a, sizeof *list * (near + far + 2));
-    int stem = (int)(ref->path.n - (sizeof CLAUDE_SUFFIX - 1));
-    enum err_code rc =
-        list ? ERR_OK : err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
+    size_t near = sizeof beside / sizeof *beside, far = sizeof elsewhere / sizeof *elsewhere + 1;
+    struct part_list list = { .a = a };
 
     /* The id becomes part of file names. */
-    if (!rc && !claude_is_uuid(ref->id))
-        rc = err_set(e, ERR_UNSAFE, ref->path.p,
-                     "name what belongs to a session: its id is no plain name");
-    for (size_t i = 0; i < (all ? near : OWN_PARTS) && !rc; i++)
-        rc = add(list, &count, arena_format(a, "%.*s%s", stem, ref->path.p, beside[i]), ref, e);
-    for (size_t i = 0; all && i < far && !rc; i++)
-        rc = add(list, &count,
-                 arena_format(a, "%s/%s/%.*s%s", st->path, elsewhere[i].dir, SLICE_ARG(ref->id),
-                              elsewhere[i].suffix),
-                 ref, e);
-    if (all && !rc)
-        rc = add(list, &count,
-                 arena_format(a, "%s/todos/%.*s-agent-%.*s.json", st->path, SLICE_ARG(ref->id),
-                              SLICE_ARG(ref->id)),
-                 ref, e);
-    if (rc)
-        return rc;
-    *part = list;
-    *n = count;
+    if (!claude_is_uuid(ref->id))
+        return err_set(e, ERR_UNSAFE, ref->path.p,
+                       "name what belongs to a session: its id is no plain name");
+    list.part = arena_alloc(a, (near + far) * sizeof *list.part);
+    list.ok = list.part != NULL;
+    if (list.ok)
+        add_own(&list, ref, all ? near : OWN_PARTS);
+    if (list.ok && all)
+        add_elsewhere(&list, st, ref->id);
+    if (!list.ok)
+        return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session: out of memory");
+    *part = list.part;
+    *n = list.n;
     return ERR_OK;
 }
