@@ -8,7 +8,11 @@
 #include "lite/time.h"
 #include "store/listing.h"
 
-enum { PREFIX_SHORTEST = 4, CANDIDATES_NAMED = 4 };
+enum {
+    PREFIX_SHORTEST = 4,
+    CANDIDATES_NAMED = 4,
+    MANY = 32, /* fewer are asked for one by one: to read all names would take longer */
+};
 
 struct search {
     struct store *const *store;
@@ -259,4 +263,57 @@ enum err_code session_resolve(struct store *const stores[], size_t n, const stru
         return find_path(&s, e);
     rc = find_exactly(&s, e);
     return rc == ERR_NOT_FOUND ? find_prefix(&s, e) : rc;
+}
+
+/* ---- many ids ---- */
+
+/* Takes the place of those that were asked for and are found. */
+static void put_found(const struct session_ref *found, const size_t *place, size_t n,
+                      struct session_ref *ref)
+{
+    for (size_t i = 0; i < n; i++)
+        if (found[i].store)
+            ref[place[i]] = found[i];
+}
+
+static size_t gather_missing(const struct slice *text, size_t texts, const struct session_ref *ref,
+                             struct slice *id, size_t *place)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < texts; i++) {
+        if (ref[i].store)
+            continue;
+        place[n] = i;
+        id[n++] = text[i];
+    }
+    return n;
+}
+
+/* The stores are asked in the order of session_resolve, and only as far as all of them can answer like this: what a
+ * later store has, an earlier one may have too. */
+enum err_code session_resolve_many(struct store *const stores[], size_t n,
+                                   const struct scope *scope, const struct slice *text,
+                                   size_t texts, struct arena *a, struct session_ref *ref,
+                                   struct err *e)
+{
+    struct slice *id = arena_alloc(a, (texts + 1) * sizeof *id);
+    size_t *place = arena_alloc(a, (texts + 1) * sizeof *place);
+
+    if (!id || !place)
+        return no_memory(e);
+    for (size_t i = 0; i < n && stores[i]->ops->find_many; i++) {
+        size_t missing = gather_missing(text, texts, ref, id, place);
+        if (missing < MANY)
+            break;
+        struct session_ref *found = arena_zalloc(a, missing * sizeof *found);
+        enum err_code rc =
+            found ? stores[i]->ops->find_many(stores[i], scope, id, missing, a, found, e)
+                  : no_memory(e);
+
+        if (rc)
+            return rc;
+        put_found(found, place, missing, ref);
+    }
+    return ERR_OK;
 }

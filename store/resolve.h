@@ -19,4 +19,11 @@ MUST_CHECK enum err_code session_resolve(struct store *const stores[], size_t n,
                                          const struct scope *scope, struct slice text,
                                          struct arena *a, struct session_ref *ref, struct err *e);
 
+/* The same for many texts, those that are ids in one go: ref[i].store stays NULL for a text that session_resolve is to
+ * be asked about. The refs are the caller's, all zero. */
+MUST_CHECK enum err_code session_resolve_many(struct store *const stores[], size_t n,
+                                              const struct scope *scope, const struct slice *text,
+                                              size_t texts, struct arena *a,
+                                              struct session_ref *ref, struct err *e);
+
 #endif

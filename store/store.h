@@ -99,6 +99,12 @@ struct store_ops {
     enum err_code (*find)(const struct store *st, const struct scope *scope, struct slice id,
                           struct arena *a, struct session_ref *ref, struct err *e);
 
+    /* Optional. As find answers each of many ids, in less time than asking for one after the other; those that it
+     * does not find, or that are no ids, keep ref[i].store NULL. The refs are the caller's, all zero. */
+    enum err_code (*find_many)(const struct store *st, const struct scope *scope,
+                               const struct slice *id, size_t n, struct arena *a,
+                               struct session_ref *ref, struct err *e);
+
     /* Optional. The session whose transcript or directory lies at an absolute path, wherever that is; *ref
      * lives in the arena. ERR_NOT_FOUND: nothing of this system is there. */
     enum err_code (*at_path)(const struct store *st, struct slice path, struct arena *a,
@@ -192,6 +198,9 @@ struct store_ops {
     /* Optional. Is somebody writing to the session right now? Asked before anything that needs it quiet. */
     enum err_code (*live)(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);
+    /* Optional. The same for many sessions: what does not depend on the session is looked at once. */
+    enum err_code (*live_many)(const struct store *st, const struct session_ref *const ref[],
+                               size_t n, struct live out[], struct err *e);
 
     /* Looking for damage: optional. Hands over what is wrong with a session, in no order, and changes nothing. An
      * error: the session cannot be read at all. */

@@ -174,6 +174,30 @@ static void who_has_it_open_has_it(void **state)
     assert_int_equal(ask(p).state, LIVE_QUIET);
 }
 
+static void many_are_answered_like_one_after_the_other(void **state)
+{
+    struct place *p = *state;
+    struct session_ref gone = p->ref, other = p->ref;
+    const struct session_ref *ref[] = { &gone, &p->ref, &other };
+    char away[4096], beside[4096];
+    struct live live[3];
+
+    write_session(p);
+    folder_put(&p->folder, "cfg/projects/-p/other.jsonl", SLICE("{}\n"));
+    folder_path(&p->folder, "cfg/projects/-p/gone.jsonl", away);
+    folder_path(&p->folder, "cfg/projects/-p/other.jsonl", beside);
+    gone.path = (struct slice){ away, strlen(away) };
+    other.path = (struct slice){ beside, strlen(beside) };
+    int fd = open(p->path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    assert_int_equal(claude_ops.live_many(p->store, ref, 3, live, NULL), ERR_OK);
+    assert_int_equal(live[0].state, LIVE_QUIET);
+    assert_int_equal(live[1].state, LIVE_RUNNING);
+    assert_int_equal(live[2].state, LIVE_QUIET);
+    close(fd);
+}
+
 static void open_to_all(const struct place *p)
 {
     static const char *const folders[] = { "", "cfg", "cfg/projects", "cfg/projects/-p" };
@@ -210,6 +234,7 @@ int main(void)
         TEST(an_agent_elsewhere_does_not_hold_it),
         TEST(while_an_agent_runs_a_file_that_changes_is_live),
         TEST(who_has_it_open_has_it),
+        TEST(many_are_answered_like_one_after_the_other),
         TEST(what_belongs_to_another_user_is_not_known),
     };
 

@@ -309,6 +309,57 @@ static void a_row_as_json_leaves_out_what_is_not_there(void **state)
 
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+enum { ASKED = 60 };
+
+/* Each text gets the answer that session_resolve gives, or none. */
+static void check_many(struct world *w, const struct slice text[ASKED], size_t least)
+{
+    struct scope everything = { .all = true };
+    struct session_ref found[ASKED] = { 0 }, one;
+    struct arena a = { 0 };
+    size_t n = 0;
+
+    assert_int_equal(session_resolve_many(&w->store, 1, &everything, text, ASKED, &a, found, NULL),
+                     ERR_OK);
+    for (int i = 0; i < ASKED; i++) {
+        if (!found[i].store)
+            continue;
+        n++;
+        assert_int_equal(session_resolve(&w->store, 1, &everything, text[i], &a, &one, NULL),
+                         ERR_OK);
+        assert_true(slice_eq(found[i].path, one.path));
+        assert_true(slice_eq(found[i].id, one.id));
+        assert_true(slice_eq(found[i].folder, one.folder));
+        assert_int_equal(found[i].file.ino, one.file.ino);
+    }
+    assert_int_equal(n, least);
+    arena_fini(&a);
+}
+
+/* In two folders, empty in the first of two, named twice, as prefixes, not at all. */
+static void many_ids_are_found_like_one_after_the_other(void **state)
+{
+    struct world *w = *state;
+    struct slice text[ASKED];
+    char name[ASKED][60];
+
+    for (int i = 0; i < ASKED; i++) {
+        snprintf(name[i], sizeof name[i], all_zero, i % 8);
+        text[i] = (struct slice){ name[i], strlen(name[i]) };
+    }
+    prompt(w, "a", 1, 100, "one");
+    prompt(w, "b", 1, 200, "one again");
+    prompt(w, "b", 2, 200, "two");
+    put(w, "a", 3, 100, "");
+    prompt(w, "b", 3, 200, "three");
+    put(w, "a", 4, 100, "");
+    prompt(w, "a", 5, 100, "five");
+    text[5] = SLICE("00000005");
+    text[6] = SLICE("latest");
+    text[7] = SLICE("");
+    check_many(w, text, 8 + 8 + 8 + 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -320,6 +371,7 @@ int main(void)
         IN_WORLD(many_sessions_need_few_descriptors),
         IN_WORLD(an_error_of_the_caller_ends_the_walk),
         IN_WORLD(ids_are_found_by_what_people_type),
+        IN_WORLD(many_ids_are_found_like_one_after_the_other),
         IN_WORLD(a_row_as_json_leaves_out_what_is_not_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,47 @@ static void only_what_is_not_known_can_be_consented_to(void **state)
     assert_int_equal(ask(&ops, LIVE_RUNNING, REQUEST_ALL | REQUEST_UNSURE, &r, NULL), ERR_LOCKED);
 }
 
+/* Of three the second runs, whichever way its system is asked. */
+static enum err_code second_runs(const struct store *st, const struct session_ref *const ref[],
+                                 size_t n, struct live out[], struct err *e)
+{
+    (void)st;
+    (void)e;
+    for (size_t i = 0; i < n; i++)
+        out[i] =
+            (struct live){ .state = slice_eq(ref[i]->id, SLICE("b")) ? LIVE_RUNNING : LIVE_QUIET };
+    return ERR_OK;
+}
+
+static void of_many_the_first_that_may_not_go_is_named(void **state)
+{
+    (void)state;
+    const struct store_ops many = { .name = "many", .parts = fake_parts, .live_many = second_runs };
+    char path[] = "/a.jsonl";
+    struct fake st = { { .ops = &many, .path = path }, { LIVE_QUIET, 0, false, NULL } };
+    struct fake slow = { { .ops = &ops, .path = path }, { LIVE_QUIET, 0, false, NULL } };
+    struct session_ref a = { .store = &st.base, .id = SLICE("a"), .path = SLICE("/a.jsonl") },
+                       b = a, c = a;
+    const struct session_ref *ref[] = { &a, &b, &c };
+    const struct slice title[] = { SLICE("A"), SLICE("B"), SLICE("C") };
+    struct arena arena = { 0 };
+    struct trash_request r[3];
+    size_t failed = 9;
+
+    b.id = SLICE("b");
+    c.id = SLICE("c");
+    assert_int_equal(trash_requests_of(ref, title, 3, REQUEST_ALL, &arena, r, &failed, NULL),
+                     ERR_LOCKED);
+    assert_int_equal(failed, 1);
+    b.store = &slow.base; /* its system says it is quiet */
+    assert_int_equal(trash_requests_of(ref, title, 3, REQUEST_ALL, &arena, r, &failed, NULL),
+                     ERR_OK);
+    assert_string_equal(r[0].system, "many");
+    assert_string_equal(r[1].system, "fake");
+    assert_true(slice_eq(r[2].title, SLICE("C")));
+    arena_fini(&arena);
+}
+
 static void a_system_that_cannot_delete_says_so(void **state)
 {
     (void)state;
@@ -100,6 +141,7 @@ int main(void)
         cmocka_unit_test(a_quiet_session_may_go_with_all_its_parts),
         cmocka_unit_test(what_may_be_running_stays),
         cmocka_unit_test(only_what_is_not_known_can_be_consented_to),
+        cmocka_unit_test(of_many_the_first_that_may_not_go_is_named),
         cmocka_unit_test(a_system_that_cannot_delete_says_so),
     };
 

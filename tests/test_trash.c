@@ -183,6 +183,24 @@ static void a_damaged_list_hides_no_other_batch_and_loses_nothing(void **state)
     trash_list_fini(&list);
 }
 
+/* As the first version named them. */
+static void a_batch_whose_parts_are_numbers_alone_is_read(void **state)
+{
+    struct place *p = *state;
+    struct trash_list list;
+
+    folder_put(&p->folder, "data/trash/000000000000001-0/info",
+               SLICE("{\"items\":[{\"system\":\"claude\",\"store\":\"/s\",\"session\":\"a\","
+                     "\"title\":\"T\",\"deleted\":1,\"bytes\":4,\"files\":1,"
+                     "\"from\":[{\"path\":\"/s/a.jsonl\"}]}],\"version\":1}"));
+    folder_put(&p->folder, "data/trash/000000000000001-0/0.0", SLICE("kept"));
+    assert_int_equal(trash_read(&p->env, &list, NULL), ERR_OK);
+
+    assert_int_equal(list.n, 1);
+    assert_non_null(strstr(list.item[0].part[0], "/000000000000001-0/0.0"));
+    trash_list_fini(&list);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -197,6 +215,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(destroying_an_item_leaves_the_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_list_hides_no_other_batch_and_loses_nothing,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_whose_parts_are_numbers_alone_is_read, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,16 +14,17 @@ void lease_drop(int fd)
     fcntl(fd, F_SETLEASE, F_UNLCK);
 }
 
+bool lease_refused_close(int fd)
+{
+    bool busy = !lease_take(fd) && errno == EAGAIN;
+
+    close(fd);
+    return busy;
+}
+
 bool lease_refused(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    if (fd < 0)
-        return false;
-    bool taken = lease_take(fd), busy = !taken && errno == EAGAIN;
-
-    if (taken)
-        lease_drop(fd);
-    close(fd);
-    return busy;
+    return fd >= 0 && lease_refused_close(fd);
 }

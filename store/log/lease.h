@@ -17,5 +17,7 @@ bool lease_take(int fd);
 void lease_drop(int fd);
 /* Has anybody the file open right now? Takes a lease for a moment. False where that cannot be known. */
 bool lease_refused(const char *path);
+/* The same for a descriptor, the only one of its file here, which is closed: that gives the lease back. */
+bool lease_refused_close(int fd);
 
 #endif

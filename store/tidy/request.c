@@ -1,13 +1,32 @@
 #include "store/tidy/request.h"
 
-static enum err_code check_quiet(const struct session_ref *ref, bool unsure, struct err *e)
+/* Whether somebody writes to them, asked of the system of each run of neighbours. */
+static enum err_code ask_live(const struct session_ref *const ref[], size_t n, struct live live[],
+                              struct err *e)
 {
-    struct live live = { .state = LIVE_QUIET };
-    enum err_code rc =
-        ref->store->ops->live ? ref->store->ops->live(ref->store, ref, &live, e) : ERR_OK;
+    enum err_code rc = ERR_OK;
 
-    if (rc || live.state == LIVE_QUIET || (live.state == LIVE_UNKNOWN && unsure))
-        return rc;
+    for (size_t i = 0, run; i < n && !rc; i += run) {
+        const struct store *st = ref[i]->store;
+
+        run = 1;
+        live[i] = (struct live){ .state = LIVE_QUIET };
+        if (st->ops->live_many) {
+            while (i + run < n && ref[i + run]->store == st)
+                run++;
+            rc = st->ops->live_many(st, &ref[i], run, &live[i], e);
+        } else if (st->ops->live) {
+            rc = st->ops->live(st, ref[i], &live[i], e);
+        }
+    }
+    return rc;
+}
+
+static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,
+                                 struct err *e)
+{
+    if (live.state == LIVE_QUIET || (live.state == LIVE_UNKNOWN && unsure))
+        return ERR_OK;
     if (live.pid == 0)
         return err_set(e, ERR_LOCKED, ref->path.p, "delete: an agent may be writing to it (%s)",
                        live.why ? live.why : "it is registered");
@@ -16,30 +35,32 @@ static enum err_code check_quiet(const struct session_ref *ref, bool unsure, str
                    live.why ? live.why : "it is registered");
 }
 
-enum err_code trash_request_of(const struct session_ref *ref, struct slice title, unsigned what,
-                               struct arena *a, struct trash_request *out, struct err *e)
+static enum err_code check_supported(const struct session_ref *ref, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
+    return ref->store->ops->parts ? ERR_OK
+                                  : err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                                            "delete: %s sessions cannot", ref->store->ops->name);
+}
+
+static enum err_code request_of(const struct session_ref *ref, struct slice title, unsigned what,
+                                struct arena *a, struct trash_request *out, struct err *e)
+{
+    const struct store *st = ref->store;
     const char **part;
     struct tied_refs tied = { .n = 0 };
     size_t n;
+    enum err_code rc = st->ops->parts(st, ref, what & REQUEST_ALL, a, &part, &n, e);
 
-    if (!ops->parts)
-        return err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s sessions cannot", ops->name);
-    enum err_code rc = check_quiet(ref, what & REQUEST_UNSURE, e);
-
-    if (!rc)
-        rc = ops->parts(ref->store, ref, what & REQUEST_ALL, a, &part, &n, e);
-    if (!rc && ops->tied)
-        rc = ops->tied(ref->store, ref, a, &tied, e);
+    if (!rc && st->ops->tied)
+        rc = st->ops->tied(st, ref, a, &tied, e);
     if (!rc && n == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
                      tied.stays ? tied.stays : "nothing of it can go");
     if (rc)
         return rc;
     *out = (struct trash_request){
-        .system = ops->name,
-        .store = ref->store->path,
+        .system = st->ops->name,
+        .store = st->path,
         .id = ref->id,
         .title = title,
         .part = part,
@@ -49,4 +70,35 @@ enum err_code trash_request_of(const struct session_ref *ref, struct slice title
         .stays = tied.stays,
     };
     return ERR_OK;
+}
+
+enum err_code trash_requests_of(const struct session_ref *const ref[], const struct slice title[],
+                                size_t n, unsigned what, struct arena *a,
+                                struct trash_request out[], size_t *failed, struct err *e)
+{
+    struct live *live = arena_alloc(a, (n + 1) * sizeof *live);
+    enum err_code rc = live ? ERR_OK : err_set(e, ERR_NOMEM, "", "delete: out of memory");
+
+    *failed = 0;
+    for (size_t i = 0; i < n && !rc; i++) {
+        *failed = i;
+        rc = check_supported(ref[i], e);
+    }
+    if (!rc)
+        rc = ask_live(ref, n, live, e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        *failed = i;
+        rc = check_quiet(ref[i], live[i], what & REQUEST_UNSURE, e);
+        if (!rc)
+            rc = request_of(ref[i], title[i], what, a, &out[i], e);
+    }
+    return rc;
+}
+
+enum err_code trash_request_of(const struct session_ref *ref, struct slice title, unsigned what,
+                               struct arena *a, struct trash_request *out, struct err *e)
+{
+    size_t failed;
+
+    return trash_requests_of(&ref, &title, 1, what, a, out, &failed, e);
 }

@@ -20,5 +20,11 @@ enum request_what {
 MUST_CHECK enum err_code trash_request_of(const struct session_ref *ref, struct slice title,
                                           unsigned what, struct arena *a, struct trash_request *out,
                                           struct err *e);
+/* The same for n sessions, in less time than one after the other. The first that may not go decides, and *failed is
+ * its number. */
+MUST_CHECK enum err_code trash_requests_of(const struct session_ref *const ref[],
+                                           const struct slice title[], size_t n, unsigned what,
+                                           struct arena *a, struct trash_request out[],
+                                           size_t *failed, struct err *e);
 
 #endif

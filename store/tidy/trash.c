@@ -18,6 +18,7 @@
 #include "store/place.h"
 #include "store/ref.h"
 #include "store/repo.h"
+#include "store/tidy/presence.h"
 #include "store/tidy/trash_info.h"
 #include "store/tidy/weight.h"
 
@@ -26,62 +27,6 @@
 static char *text_of(struct arena *a, struct slice s)
 {
     return (char *)arena_copy(a, s).p;
-}
-
-/* Most parts of most sessions are not there, and often not even the directory that holds them for all sessions: of a
- * few directories it is kept in mind whether they are. */
-enum { DIRS_KNOWN = 16 };
-
-struct dirs {
-    struct slice dir[DIRS_KNOWN]; /* borrowed from the requests */
-    bool there[DIRS_KNOWN];
-    size_t n; /* how many were learned: the oldest are forgotten */
-};
-
-static bool *find_dir(struct dirs *d, struct slice dir)
-{
-    for (size_t i = 0; i < d->n && i < DIRS_KNOWN; i++)
-        if (slice_eq(d->dir[i], dir))
-            return &d->there[i];
-    return NULL;
-}
-
-static struct slice dir_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return (struct slice){ path, slash ? (size_t)(slash - path) : 0 };
-}
-
-static void learn_dir(struct dirs *d, struct slice dir)
-{
-    char path[PATH_MAX];
-    size_t i = d->n++ % DIRS_KNOWN;
-
-    d->dir[i] = dir;
-    d->there[i] = true; /* what is not known to be gone is looked into */
-    if (dir.n > 0 && dir.n < sizeof path) {
-        memcpy(path, dir.p, dir.n);
-        path[dir.n] = '\0';
-        if (place_look(path, &d->there[i], NULL, NULL))
-            d->there[i] = true;
-    }
-}
-
-static enum err_code look_for(struct dirs *d, const char *path, bool *there, struct stat *st,
-                              struct err *e)
-{
-    struct slice dir = dir_of(path);
-    const bool *known = find_dir(d, dir);
-
-    *there = false;
-    if (known && !*known)
-        return ERR_OK;
-    enum err_code rc = place_look(path, there, st, e);
-
-    if (!rc && !*there && !known)
-        learn_dir(d, dir);
-    return rc;
 }
 
 static enum err_code weigh(const char *path, const struct stat *st, struct weight *w, struct err *e)
@@ -119,7 +64,7 @@ static enum err_code take_refs(struct arena *a, const struct trash_request *r,
 
 static enum err_code item_make(struct trash_list *list, const struct trash_request *r,
                                const char *dir, const char *batch, int64_t now_ms,
-                               struct dirs *dirs, struct err *e)
+                               struct presence *presence, struct err *e)
 {
     struct arena *a = &list->arena;
     size_t n = list->n;
@@ -142,13 +87,13 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         struct stat st;
         bool there;
 
-        rc = look_for(dirs, r->part[k], &there, &st, e);
+        rc = presence_look(presence, r->part[k], &there, &st, e);
         if (rc || (!there && k == 0))
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
             continue;
         item.from[item.parts] = text_of(a, (struct slice){ r->part[k], strlen(r->part[k]) });
-        item.part[item.parts] = arena_format(a, "%s/%zu.%zu", dir, n, item.parts);
+        item.part[item.parts] = trash_part_path(a, dir, n, item.parts, item.session);
         if (!item.from[item.parts] || !item.part[item.parts])
             return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
         item.parts++;
@@ -244,7 +189,7 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
                         struct err *e)
 {
     struct trash_list list = { 0 };
-    struct dirs dirs = { .n = 0 };
+    struct presence presence = { .n = 0 };
     char batch[48], dir[PATH_MAX];
     struct change *c = change_new(kind);
     enum err_code rc = batch_dir(env, batch, dir, e);
@@ -253,7 +198,8 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
     if (!rc && (!c || !list.item))
         rc = err_set(e, ERR_NOMEM, dir, "delete: out of memory");
     for (size_t i = 0; i < n && !rc; i++)
-        rc = item_make(&list, &request[i], dir, batch, env->now_ms, &dirs, e);
+        rc = item_make(&list, &request[i], dir, batch, env->now_ms, &presence, e);
+    presence_fini(&presence);
     if (!rc)
         rc = plan(c, &list, dir, e);
     if (!rc) {

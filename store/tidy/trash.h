@@ -17,7 +17,8 @@
  * is, and putting one back.
  *
  *   <data>/trash/<batch>/info       one JSON document for all that was deleted at once
- *   <data>/trash/<batch>/<n>.<k>    part k of item n: the transcript (k = 0), a side directory, backups, ...
+ *   <data>/trash/<batch>/<n>.<k>.<session id>
+ *                                   part k of item n: the transcript (k = 0), a side directory, backups, ...
  *   refs/reprise/trash/<batch>.<n>.<k>  in the repository: ref k of item n
  *
  * An item lies in the trash exactly while its first part does (its first ref, where it has no parts); so restore is

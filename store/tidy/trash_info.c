@@ -6,6 +6,21 @@
 #include "lite/jsonout.h"
 #include "store/change/percent.h"
 
+enum {
+    VERSION = 2,     /* in the first, names of parts were numbers alone */
+    NAMED_MOST = 64, /* the longest id that becomes part of a name */
+};
+
+char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, const char *session)
+{
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    size_t length = strlen(session);
+
+    if (length == 0 || length > NAMED_MOST || strspn(session, plain) != length)
+        return arena_format(a, "%s/%zu.%zu", dir, n, k);
+    return arena_format(a, "%s/%zu.%zu.%s", dir, n, k, session);
+}
+
 /* ---- printing ---- */
 
 static void put_text(struct jsonout *j, const char *key, const char *text, struct buf *scratch)
@@ -73,7 +88,7 @@ enum err_code trash_info_print(const struct trash_list *list, struct buf *out, s
     for (size_t i = 0; i < list->n; i++)
         put_item(&j, &list->item[i], &scratch);
     jsonout_close(&j, ']');
-    put_number(&j, "version", 1);
+    put_number(&j, "version", VERSION);
     jsonout_close(&j, '}');
     buf_fini(&scratch);
     return j.rc ? err_set(e, ERR_NOMEM, NULL, "delete: out of memory") : ERR_OK;
@@ -116,7 +131,12 @@ static bool get_refs(const cJSON *o, struct arena *a, struct trash_item *item)
     return ok;
 }
 
-static bool get_item(const cJSON *o, const char *dir, const char *batch, size_t n, struct arena *a,
+struct batch {
+    const char *dir, *name;
+    bool numbered; /* its parts' names are numbers alone */
+};
+
+static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct arena *a,
                      struct trash_item *item)
 {
     const cJSON *part, *from = cJSON_GetObjectItemCaseSensitive(o, "from");
@@ -130,7 +150,7 @@ static bool get_item(const cJSON *o, const char *dir, const char *batch, size_t 
                                  .files = get_number(o, "files") };
     size_t most = (size_t)cJSON_GetArraySize(from);
 
-    item->trash_id = arena_format(a, "%s.%zu", batch, n);
+    item->trash_id = arena_format(a, "%s.%zu", b->name, n);
     item->part = arena_zalloc(a, sizeof *item->part * (most + 1));
     item->from = arena_zalloc(a, sizeof *item->from * (most + 1));
     bool ok = item->system && item->store && item->session && item->title && item->trash_id &&
@@ -141,7 +161,8 @@ static bool get_item(const cJSON *o, const char *dir, const char *batch, size_t 
         if (!ok)
             break;
         item->from[item->parts] = get_text(part, "path", a);
-        item->part[item->parts] = arena_format(a, "%s/%zu.%zu", dir, n, item->parts);
+        item->part[item->parts] =
+            trash_part_path(a, b->dir, n, item->parts, b->numbered ? "" : item->session);
         ok = item->from[item->parts] && item->part[item->parts];
         item->parts++;
     }
@@ -167,6 +188,7 @@ enum err_code trash_info_parse(struct slice text, const char *dir, const char *b
 {
     cJSON *root = cJSON_ParseWithLength(text.p, text.n);
     const cJSON *o, *items = cJSON_GetObjectItemCaseSensitive(root, "items");
+    struct batch b = { dir, batch, get_number(root, "version") < VERSION };
     size_t before = out->n, n = 0;
     enum err_code rc = ERR_OK;
 
@@ -178,7 +200,7 @@ enum err_code trash_info_parse(struct slice text, const char *dir, const char *b
     {
         if (rc)
             break;
-        if (get_item(o, dir, batch, n++, &out->arena, &out->item[out->n]))
+        if (get_item(o, &b, n++, &out->arena, &out->item[out->n]))
             out->n++;
         else
             rc = err_set(e, ERR_FORMAT, dir, "the list of what lies here is damaged");

@@ -14,7 +14,7 @@ enum err_code change_supported(const struct session_ref *ref, bool can, const ch
 
 /* What was done to the sessions: one change, done or not at all, and taken back at once. */
 struct changing {
-    struct session_ref *ref;
+    struct session_ref *ref; /* lives with the sessions */
     int n;
     struct change *c;
 };
@@ -22,14 +22,12 @@ struct changing {
 static enum err_code plan_each(struct invocation *in, struct sessions *s, struct changing *k,
                                change_plan_fn *plan, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    enum err_code rc = sessions_find_all(s, in->argv, (size_t)k->n, &k->ref, e);
 
     for (int i = 0; i < k->n && !rc; i++) {
         bool once = false;
 
-        rc = sessions_find(s, in->argv[i], &k->ref[i], e);
-        if (!rc)
-            rc = sessions_once(s, &k->ref[i], &once, e);
+        rc = sessions_once(s, &k->ref[i], &once, e);
         if (!rc && !once)
             continue;
         if (!rc)
@@ -107,8 +105,7 @@ enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
         change_free(k.c);
         return rc;
     }
-    k.ref = arena_zalloc(&s.arena, sizeof *k.ref * (size_t)(k.n + 1));
-    if (!k.c || !k.ref)
+    if (!k.c)
         rc = err_set(e, ERR_NOMEM, "", "%s: out of memory", kind);
     if (!rc)
         rc = plan_each(in, &s, &k, plan, e);

@@ -2,6 +2,7 @@
 
 #include "lite/jsonout.h"
 #include "store/change/copy.h"
+#include "store/crew.h"
 #include "store/tidy/request.h"
 #include "tui/commands/change.h"
 #include "tui/size.h"
@@ -123,42 +124,66 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
                 : out_add(&in->out, SLICE("\n"), e);
 }
 
-/* The title is for the trash; a session that cannot be described goes without. */
-static enum err_code request_of(struct sessions *s, const struct session_ref *ref, unsigned what,
-                                struct session_row *row, struct trash_request *out, struct err *e)
+/* What is asked to go. */
+struct leaving {
+    struct sessions *s;
+    const struct session_ref **ref; /* each once */
+    struct slice *title;
+    struct trash_request *request;
+    size_t n;
+};
+
+static enum err_code no_memory(struct err *e)
 {
-    struct slice title = SLICE("");
+    return err_set(e, ERR_NOMEM, "", "delete: out of memory");
+}
 
-    if (ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL) == ERR_OK)
-        title = arena_copy(&s->arena, row->summary);
-    struct err why = { 0 };
-    enum err_code rc = trash_request_of(ref, title, what, &s->arena, out, &why);
+static enum err_code find_leaving(struct invocation *in, struct leaving *l, struct err *e)
+{
+    struct session_ref *ref = NULL;
+    size_t n = (size_t)in->argc;
+    enum err_code rc = sessions_find_all(l->s, in->argv, n, &ref, e);
 
-    if (rc == ERR_LOCKED &&
-        !trash_request_of(ref, title, what | REQUEST_UNSURE, &s->arena, out, NULL))
-        return err_set(e, rc, ref->path.p, "%s (--force: delete it all the same)", why.text);
-    if (rc && e)
-        *e = why;
+    l->ref = arena_alloc(&l->s->arena, (n + 1) * sizeof *l->ref);
+    l->title = arena_zalloc(&l->s->arena, (n + 1) * sizeof *l->title);
+    l->request = arena_zalloc(&l->s->arena, (n + 1) * sizeof *l->request);
+    if (!rc && (!l->ref || !l->title || !l->request))
+        rc = no_memory(e);
+    for (size_t i = 0; i < n && !rc; i++) {
+        bool once = false;
+
+        rc = sessions_once(l->s, &ref[i], &once, e);
+        if (!rc && once)
+            l->ref[l->n++] = &ref[i];
+    }
     return rc;
 }
 
-static enum err_code make_requests(struct invocation *in, struct sessions *s, unsigned what,
-                                   struct trash_request *request, size_t *n, struct err *e)
+/* The title is for the trash; a session that cannot be described goes without. */
+static enum err_code take_title(size_t i, const struct session_row *row, void *arg, struct err *e)
 {
-    struct session_row *row = session_row_new();
-    enum err_code rc = row ? ERR_OK : err_set(e, ERR_NOMEM, "", "delete: out of memory");
+    struct leaving *l = arg;
 
-    for (int i = 0; i < in->argc && !rc; i++) {
-        struct session_ref ref;
-        bool once = false;
+    l->title[i] = arena_copy(&l->s->arena, row ? row->summary : SLICE(""));
+    return l->title[i].p ? ERR_OK : no_memory(e);
+}
 
-        rc = sessions_find(s, in->argv[i], &ref, e);
-        if (!rc)
-            rc = sessions_once(s, &ref, &once, e);
-        if (!rc && once)
-            rc = request_of(s, &ref, what, row, &request[(*n)++], e);
-    }
-    session_row_free(row);
+/* A lease on a file shows whether a program has it open: nobody may be describing it any more. */
+static enum err_code make_requests(struct leaving *l, unsigned what, struct err *e)
+{
+    struct err why = { 0 };
+    struct arena *a = &l->s->arena;
+    size_t i;
+    enum err_code rc = crew_describe(&l->s->scope, l->ref, l->n, CREW_AHEAD, take_title, l, e);
+
+    if (rc)
+        return rc;
+    rc = trash_requests_of(l->ref, l->title, l->n, what, a, l->request, &i, &why);
+    if (rc == ERR_LOCKED &&
+        !trash_request_of(l->ref[i], l->title[i], what | REQUEST_UNSURE, a, &l->request[i], NULL))
+        return err_set(e, rc, l->ref[i]->path.p, "%s (--force: delete it all the same)", why.text);
+    if (rc && e)
+        *e = why;
     return rc;
 }
 
@@ -166,23 +191,19 @@ enum err_code delete_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     bool permanently = option_given(&in->options, OPTION_PERMANENTLY);
-    size_t n = 0;
+    struct leaving l = { .s = &s };
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc)
         return rc;
-    struct trash_request *request =
-        arena_zalloc(&s.arena, sizeof *request * ((size_t)in->argc + 1));
-
-    if (!request)
-        rc = err_set(e, ERR_NOMEM, "", "delete: out of memory");
+    rc = find_leaving(in, &l, e);
     if (!rc)
-        rc = make_requests(in, &s,
+        rc = make_requests(&l,
                            (permanently ? REQUEST_OWN : REQUEST_ALL) |
                                (option_given(&in->options, OPTION_FORCE) ? REQUEST_UNSURE : 0),
-                           request, &n, e);
+                           e);
     if (!rc)
-        rc = permanently ? for_good(in, request, n, e) : to_trash(in, request, n, e);
+        rc = permanently ? for_good(in, l.request, l.n, e) : to_trash(in, l.request, l.n, e);
     sessions_close(&s);
     return rc;
 }

@@ -209,6 +209,27 @@ enum err_code sessions_find(struct sessions *s, const char *id, struct session_r
     return session_resolve(s->store, s->n, &s->scope, text_of(id), &s->arena, ref, e);
 }
 
+enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
+                                struct session_ref **ref, struct err *e)
+{
+    struct slice *text = arena_alloc(&s->arena, (n + 1) * sizeof *text);
+    struct session_ref *found = arena_zalloc(&s->arena, (n + 1) * sizeof *found);
+
+    if (!text || !found)
+        return err_set(e, ERR_NOMEM, "", "find sessions: out of memory");
+    for (size_t i = 0; i < n; i++)
+        text[i] = text_of(ids[i]);
+    enum err_code rc =
+        session_resolve_many(s->store, s->n, &s->scope, text, n, &s->arena, found, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        if (!found[i].store)
+            rc = sessions_find(s, ids[i], &found[i], e);
+    if (!rc)
+        *ref = found;
+    return rc;
+}
+
 enum err_code sessions_once(struct sessions *s, const struct session_ref *ref, bool *once,
                             struct err *e)
 {

@@ -62,6 +62,9 @@ enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
                           struct err *e);
 enum err_code claude_find(const struct store *st, const struct scope *scope, struct slice id,
                           struct arena *a, struct session_ref *ref, struct err *e);
+enum err_code claude_find_many(const struct store *st, const struct scope *scope,
+                               const struct slice *id, size_t n, struct arena *a,
+                               struct session_ref *ref, struct err *e);
 enum err_code claude_at_path(const struct store *st, struct slice path, struct arena *a,
                              struct session_ref *ref, struct err *e);
 enum err_code claude_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
@@ -107,6 +110,8 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
                            struct arena *a, const char ***part, size_t *n, struct err *e);
 enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
                           struct err *e);
+enum err_code claude_live_many(const struct store *st, const struct session_ref *const ref[],
+                               size_t n, struct live out[], struct err *e);
 
 /* Looking for damage. */
 enum err_code claude_check(const struct store *st, const struct session_ref *ref,

@@ -4,12 +4,13 @@
 
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/discover.h"
+#include "store/systems/claude/lookup.h"
 
 /* The session with an id, where the agent itself would find it (claude.md 1.3): the first folder that has
  * a file of this name with something in it, be it a link, be it unfit for a list. */
 
-static bool has_session(const struct claude *c, struct slice folder, struct slice id,
-                        struct arena *a, struct session_ref *ref, bool *ok)
+bool claude_folder_has(const struct claude *c, struct slice folder, struct slice id,
+                       struct arena *a, struct session_ref *ref, bool *ok)
 {
     size_t n = strlen(c->projects) + 1 + folder.n + 1 + id.n + sizeof CLAUDE_SUFFIX;
     char *path = arena_alloc(a, n);
@@ -45,7 +46,7 @@ enum err_code claude_find(const struct store *st, const struct scope *scope, str
     enum err_code rc = claude_folders(c, scope, DISCOVER_ONE, &names, &list, e);
 
     for (size_t i = 0; !rc && ok && !found && i < list.n; i++)
-        found = has_session(c, list.folder[i].name, id, a, ref, &ok);
+        found = claude_folder_has(c, list.folder[i].name, id, a, ref, &ok);
     arena_fini(&names);
     if (!rc && !ok)
         return err_set(e, ERR_NOMEM, c->projects, "find session");

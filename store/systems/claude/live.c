@@ -1,10 +1,9 @@
-#include <errno.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lite/file.h"
 #include "store/log/lease.h"
 #include "store/systems/claude/claude.h"
 
@@ -22,14 +21,14 @@ const struct agents_of claude_agents = {
     .config_at_home = ".claude",
 };
 
-/* File systems where a lease says nothing about writers elsewhere. */
-static bool is_shared(const char *path)
+/* File systems where a lease says nothing about writers elsewhere. fd -1: it could not be opened. */
+static bool is_shared(const char *path, int fd)
 {
     static const uint32_t kinds[] = { 0x6969 /* NFS */, 0xff534d42 /* CIFS */,
                                       0xfe534d42 /* SMB2 */, 0x65735546 /* FUSE */ };
     struct statfs fs;
 
-    if (statfs(path, &fs) != 0)
+    if ((fd >= 0 ? fstatfs(fd, &fs) : statfs(path, &fs)) != 0)
         return false;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if ((uint32_t)fs.f_type == kinds[i])
@@ -99,28 +98,56 @@ static struct live look_around(const struct store *st, const struct session_ref 
     return (struct live){ .state = LIVE_QUIET };
 }
 
-enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
-                          struct err *e)
+/* What its file itself tells, open or not. */
+static struct live look_at_file(const struct session_ref *ref, struct stat *sb, bool *known)
+{
+    int fd = open(ref->path.p, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    bool shared = is_shared(ref->path.p, fd);
+
+    *known = (fd >= 0 ? fstat(fd, sb) : stat(ref->path.p, sb)) == 0;
+    /* The only sign of a program that is not in the registry. */
+    if (fd >= 0 && lease_refused_close(fd))
+        return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
+    if (*known && geteuid() != 0 && sb->st_uid != geteuid())
+        return (struct live){ .state = LIVE_UNKNOWN, .why = "it belongs to another user" };
+    if (shared)
+        return (struct live){ .state = LIVE_UNKNOWN,
+                              .why = "other machines may write to its file system" };
+    return (struct live){ .state = LIVE_QUIET };
+}
+
+static struct live live_with(const struct store *st, const struct session_ref *ref,
+                             const struct live_table *table)
+{
+    struct stat sb;
+    bool known = false;
+    struct live registered = live_of(table, ref->id);
+
+    if (registered.state != LIVE_QUIET)
+        return registered;
+    struct live file = look_at_file(ref, &sb, &known);
+
+    if (file.state != LIVE_QUIET)
+        return file;
+    return known ? look_around(st, ref, table, &sb) : registered;
+}
+
+enum err_code claude_live_many(const struct store *st, const struct session_ref *const ref[],
+                               size_t n, struct live out[], struct err *e)
 {
     struct live_table table;
-    struct stat sb;
     enum err_code rc = live_read(st->path, &table, e);
 
     if (rc)
         return rc;
-    *out = live_of(&table, ref->id);
-    /* The only sign of a program that is not in the registry. */
-    if (out->state == LIVE_QUIET && lease_refused(ref->path.p))
-        *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
-    if (out->state == LIVE_QUIET && stat(ref->path.p, &sb) == 0) {
-        if (geteuid() != 0 && sb.st_uid != geteuid())
-            *out = (struct live){ .state = LIVE_UNKNOWN, .why = "it belongs to another user" };
-        else if (is_shared(ref->path.p))
-            *out = (struct live){ .state = LIVE_UNKNOWN,
-                                  .why = "other machines may write to its file system" };
-        else
-            *out = look_around(st, ref, &table, &sb);
-    }
+    for (size_t i = 0; i < n; i++)
+        out[i] = live_with(st, ref[i], &table);
     live_fini(&table);
     return ERR_OK;
+}
+
+enum err_code claude_live(const struct store *st, const struct session_ref *ref, struct live *out,
+                          struct err *e)
+{
+    return claude_live_many(st, &ref, 1, out, e);
 }
