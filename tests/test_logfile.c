@@ -3,8 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "store/log/halves.h"
 #include "store/log/logfile.h"
+#include "store/log/pieces.h"
 #include "tests/folder.h"
 
 static const char *const kinds[] = { "user", NULL };
@@ -103,24 +103,24 @@ static void a_missing_file_is_not_found(void **state)
 
 static void expect_same_index(const struct place *p)
 {
-    struct index whole = { 0 }, halves = { 0 };
+    struct index whole = { 0 }, pieces = { 0 };
     struct file f;
 
     assert_int_equal(file_open(AT_FDCWD, p->path, 0, &f, NULL), ERR_OK);
     assert_int_equal(index_build(&whole, &f, &keys, INDEX_EXACT, NULL, NULL), ERR_OK);
-    assert_int_equal(halves_index(&halves, &f, &keys, INDEX_EXACT, NULL, NULL), ERR_OK);
-    assert_int_equal(halves.n, whole.n);
-    assert_int_equal(halves.end, whole.end);
-    assert_int_equal(halves.torn_tail, whole.torn_tail);
-    assert_int_equal(halves.broken, whole.broken);
+    assert_int_equal(pieces_index(&pieces, &f, &keys, INDEX_EXACT, NULL, NULL), ERR_OK);
+    assert_int_equal(pieces.n, whole.n);
+    assert_int_equal(pieces.end, whole.end);
+    assert_int_equal(pieces.torn_tail, whole.torn_tail);
+    assert_int_equal(pieces.broken, whole.broken);
     for (size_t i = 0; i < whole.n; i++)
-        assert_memory_equal(&halves.line[i], &whole.line[i], sizeof *whole.line);
+        assert_memory_equal(&pieces.line[i], &whole.line[i], sizeof *whole.line);
     index_fini(&whole);
-    index_fini(&halves);
+    index_fini(&pieces);
     file_close(&f);
 }
 
-static void two_halves_make_the_same_index(void **state)
+static void pieces_make_the_same_index(void **state)
 {
     (void)state;
     struct place p;
@@ -159,7 +159,7 @@ int main(void)
         cmocka_unit_test(a_tail_begins_with_its_first_whole_line),
         cmocka_unit_test(a_file_that_was_cut_is_stale),
         cmocka_unit_test(a_missing_file_is_not_found),
-        cmocka_unit_test(two_halves_make_the_same_index),
+        cmocka_unit_test(pieces_make_the_same_index),
         cmocka_unit_test(a_file_without_a_line_end_in_the_middle_is_not_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

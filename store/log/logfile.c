@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "store/log/halves.h"
+#include "store/log/pieces.h"
 
 /* A row that begins this close behind the last one read is taken for the next step of a walk. */
 enum { NEAR = 64 * 1024, READ_AHEAD = 512 * 1024 };
@@ -25,7 +25,7 @@ enum err_code logfile_open(struct logfile *log, const char *path, const struct i
 
     if (rc)
         return rc;
-    rc = halves_index(&log->index, &log->file, keys, INDEX_EXACT, stop, e);
+    rc = pieces_index(&log->index, &log->file, keys, INDEX_EXACT, stop, e);
     if (rc)
         logfile_close(log);
     return rc;
