@@ -57,22 +57,10 @@ static void expect(struct talk *t, const char *want)
     talk_end(t);
 }
 
-static struct talk two_turns(void)
-{
-    struct talk t;
-
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_assistant(&t, "a1", "u1");
-    talk_user(&t, "u2", "a1");
-    talk_assistant(&t, "a2", "u2");
-    return t;
-}
-
 static void a_cleared_one_is_read_and_says_so(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
     expect(&t, "u1 a1 u2 a2+cleared");
@@ -81,7 +69,7 @@ static void a_cleared_one_is_read_and_says_so(void **state)
 static void a_conversation_is_read_from_root_to_leaf(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     expect(&t, "u1 a1 u2 a2");
 }
@@ -89,7 +77,7 @@ static void a_conversation_is_read_from_root_to_leaf(void **state)
 static void the_branch_that_a_last_prompt_row_names_is_shown(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_user(&t, "u3", "a1");
     talk_assistant(&t, "a3", "u3");
@@ -100,7 +88,7 @@ static void the_branch_that_a_last_prompt_row_names_is_shown(void **state)
 static void a_later_row_that_follows_the_named_one_wins(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
     talk_user(&t, "u3", "a1");
@@ -111,7 +99,7 @@ static void a_later_row_that_follows_the_named_one_wins(void **state)
 static void a_branch_without_a_last_prompt_row_is_not_taken(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
     talk_user(&t, "u3", "a1");
@@ -121,7 +109,7 @@ static void a_branch_without_a_last_prompt_row_is_not_taken(void **state)
 static void a_last_prompt_row_that_names_nothing_is_passed_over(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\"}\n");
     talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":"
@@ -133,7 +121,7 @@ static void a_last_prompt_row_that_names_nothing_is_passed_over(void **state)
 static void what_lies_above_a_compaction_is_shown_too(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_row(&t, "system", "c", "",
              "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\","
@@ -147,7 +135,7 @@ static void what_lies_above_a_compaction_is_shown_too(void **state)
 static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_row(&t, "system", "c", "", "\"subtype\":\"compact_boundary\",\"compactMetadata\":{}");
     talk_user(&t, "u3", "c");
@@ -157,7 +145,7 @@ static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void
 static void a_missing_parent_is_bridged_and_marked(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_user(&t, "u3", "nowhere");
     talk_assistant(&t, "a3", "u3");
@@ -250,7 +238,7 @@ static void side_talk_and_progress_are_left_out_and_meta_is_marked(void **state)
 static void a_tail_is_the_end_of_the_whole(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct session_ref ref = talk_ref(&t);
     struct transcript *got;
     char text[4096];
@@ -273,7 +261,7 @@ static void a_tail_is_the_end_of_the_whole(void **state)
 static void a_tail_grows_until_it_holds_a_row(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct session_ref ref = talk_ref(&t);
     struct transcript *got;
     char text[4096];
@@ -289,7 +277,7 @@ static void a_tail_grows_until_it_holds_a_row(void **state)
 static void a_row_that_was_cut_off_is_stale(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct transcript *got = load(&t);
     struct buf row = { 0 };
 

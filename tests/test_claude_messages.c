@@ -53,22 +53,10 @@ static void expect(struct talk *t, const char *want)
     talk_end(t);
 }
 
-static struct talk two_turns(void)
-{
-    struct talk t;
-
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_assistant(&t, "a1", "u1");
-    talk_user(&t, "u2", "a1");
-    talk_assistant(&t, "a2", "u2");
-    return t;
-}
-
 static void the_last_end_in_the_file_is_the_leaf(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_user(&t, "u3", "a1");
     talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
@@ -78,7 +66,7 @@ static void the_last_end_in_the_file_is_the_leaf(void **state)
 static void pages_count_as_slices_do(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     expect_query(&t, (struct message_query){ .has_limit = true, .limit = 2, .offset = 1 }, "a1 u2");
     expect_query(&t, (struct message_query){ .has_limit = true, .limit = 0 }, "u1 a1 u2 a2");
@@ -93,7 +81,7 @@ static void pages_count_as_slices_do(void **state)
 static void kept_messages_follow_the_anchor(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_row(&t, "system", "c", "",
              "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedMessages\":"
@@ -106,7 +94,7 @@ static void kept_messages_follow_the_anchor(void **state)
 static void an_unknown_kept_message_undoes_the_keeping(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_row(&t, "system", "c", "",
              "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedMessages\":"
@@ -118,7 +106,7 @@ static void an_unknown_kept_message_undoes_the_keeping(void **state)
 static void an_older_boundary_keeps_a_segment(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_row(&t, "system", "c", "",
              "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedSegment\":"
@@ -180,7 +168,7 @@ static void a_local_command_is_told_by_its_caveat(void **state)
 static void a_broken_row_is_not_part_of_the_chain(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_raw(&t, "{\"type\":\"user\",\"uuid\":\"bad\",\"parentUuid\":\"a2\",\"n\":NaN}\n");
     talk_user(&t, "u3", "bad");
@@ -238,7 +226,7 @@ static void a_host_takes_its_call_and_the_result_away(void **state)
 static void sub_agents_are_listed_by_name_at_any_depth(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct session_ref ref = talk_ref(&t), sub;
     struct arena a = { 0 };
     struct slice *ids;

@@ -54,18 +54,6 @@ static void gives(struct talk *t, const char *want)
     talk_end(t);
 }
 
-static struct talk two_turns(void)
-{
-    struct talk t;
-
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_assistant(&t, "a1", "u1");
-    talk_user(&t, "u2", "a1");
-    talk_assistant(&t, "a2", "u2");
-    return t;
-}
-
 static void last_prompt(struct talk *t, const char *leaf, const char *rest)
 {
     char row[256];
@@ -77,7 +65,7 @@ static void last_prompt(struct talk *t, const char *leaf, const char *rest)
 static void the_whole_conversation_comes_back(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     gives(&t, "u1 a1 u2 a2");
 }
@@ -104,7 +92,7 @@ static void rows_come_back_byte_for_byte(void **state)
 static void an_explicit_leaf_is_where_it_ends(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     gives(&t, "u1 a1");
@@ -113,7 +101,7 @@ static void an_explicit_leaf_is_where_it_ends(void **state)
 static void a_row_that_came_to_follow_the_leaf_later_counts(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     talk_user(&t, "u3", "a1");
@@ -125,7 +113,7 @@ static void a_row_that_came_to_follow_the_leaf_later_counts(void **state)
 static void a_branch_that_no_last_prompt_names_is_ignored(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     last_prompt(&t, "\"a2\"", "");
     talk_user(&t, "u3", "a1");
@@ -136,7 +124,7 @@ static void a_branch_that_no_last_prompt_names_is_ignored(void **state)
 static void a_leaf_of_null_begins_anew(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     last_prompt(&t, "null", ",\"explicit\":true");
     gives_at(&t, "", "");
@@ -147,7 +135,7 @@ static void a_leaf_of_null_begins_anew(void **state)
 static void an_unknown_leaf_is_ignored(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     last_prompt(&t, "\"00000000-0000-0000-0000-000000000000\"", ",\"explicit\":true");
@@ -158,7 +146,7 @@ static void an_unknown_leaf_is_ignored(void **state)
 static void without_last_prompts_the_last_row_counts(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_user(&t, "u3", "a1");
     talk_assistant(&t, "a3", "u3");
@@ -168,7 +156,7 @@ static void without_last_prompts_the_last_row_counts(void **state)
 static void another_message_can_be_asked_for(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct restore r;
     struct err e = { 0 };
 
@@ -186,7 +174,7 @@ static void another_message_can_be_asked_for(void **state)
 static void a_unique_front_of_an_id_is_enough(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_user(&t, "long-name-1", "a1");
     talk_assistant(&t, "other-name", "long-name-1");
@@ -197,7 +185,7 @@ static void a_unique_front_of_an_id_is_enough(void **state)
 static void a_prompt_without_its_parent_begins_the_conversation(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_user(&t, "u3", "lost");
     talk_assistant(&t, "a3", "u3");
@@ -207,7 +195,7 @@ static void a_prompt_without_its_parent_begins_the_conversation(void **state)
 static void an_answer_without_its_parent_follows_the_row_before(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
 
     talk_row(&t, "attachment", "t1", "lost", "\"attachment\":{\"type\":\"date\"}");
     talk_assistant(&t, "a3", "lost too");
@@ -244,7 +232,7 @@ static void a_session_without_messages_is_not_found(void **state)
 static void a_cut_turn_ends_with_a_message_to_continue(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct restore r;
     char got[1024];
     struct slice value;
@@ -269,7 +257,7 @@ static void a_cut_turn_ends_with_a_message_to_continue(void **state)
 static void an_unanswered_prompt_is_handed_out(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct restore r;
     char got[1024];
     struct slice value;
@@ -289,7 +277,7 @@ static void an_unanswered_prompt_is_handed_out(void **state)
 static void todos_are_those_of_the_last_call(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct restore r;
 
     talk_row(
@@ -317,7 +305,7 @@ static void todos_are_those_of_the_last_call(void **state)
 static void skills_are_complete_and_of_one_name_the_last_counts(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct restore r;
     struct slice value;
 
@@ -341,7 +329,7 @@ static void skills_are_complete_and_of_one_name_the_last_counts(void **state)
 static void replacements_are_those_of_the_session_itself(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct restore r;
 
     talk_raw(&t,
@@ -362,7 +350,7 @@ static void replacements_are_those_of_the_session_itself(void **state)
 static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
 {
     (void)state;
-    struct talk t = two_turns();
+    struct talk t = talk_two_turns();
     struct restore r;
     char rows[9000];
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <fcntl.h>
 
 #include "lite/file.h"
 #include "support/scratch.h"

@@ -1,50 +1,19 @@
 #include "tests/test.h"
 
-#include <stdlib.h>
-
 #include "store/rewind/recall.h"
-#include "tests/folder.h"
+#include "support/rewind_case.h"
 
 /* A session knows its own last snapshot, and not that we rewound since. */
-struct place {
-    struct folder folder;
-    struct store_env env;
-    char file[4096], root[4096], state[4096];
-};
 
-static int set_up(void **state)
-{
-    struct place *p = calloc(1, sizeof *p);
-
-    assert_non_null(p);
-    folder_make(&p->folder);
-    folder_put(&p->folder, "ws/file", SLICE("third\n"));
-    folder_path(&p->folder, "ws", p->root);
-    folder_path(&p->folder, "ws/file", p->file);
-    folder_path(&p->folder, "state", p->state);
-    p->env = (struct store_env){ .state_dir = p->state, .now_ms = 1800000000000 };
-    *state = p;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct place *p = *state;
-
-    folder_remove(&p->folder);
-    free(p);
-    return 0;
-}
-
-/* What the session would say: the file was `text` then, and is "third" now. */
+/* What the session would say: the file was `text` then, and is "present" now. */
 static struct rewind_plan plan_to(struct place *p, const char *text)
 {
     struct rewind_plan plan = { .system = "fake", .session = "s", .point = "m", .root = p->root };
-    struct rewind_target t = { .path = p->file,
+    struct rewind_target t = { .path = p->f,
                                .want = text ? REWIND_BYTES : REWIND_ABSENT,
                                .source = { .bytes = { text, text ? strlen(text) : 0 } },
                                .has_last = true,
-                               .last = { .bytes = SLICE("third\n") } };
+                               .last = { .bytes = SLICE("present\n") } };
 
     assert_int_equal(rewind_plan_add(&plan, &t, NULL), ERR_OK);
     assert_int_equal(rewind_plan_recall(&p->env, &plan, NULL), ERR_OK);
@@ -94,7 +63,7 @@ static void our_own_rewind_is_nobodys_edit(void **state)
     go_to(p, "first\n");
     assert_false(is_edited(p, "second\n"));
     go_to(p, "second\n");
-    assert_true(folder_is(&p->folder, "ws/file", "second\n"));
+    assert_true(folder_is(&p->folder, "ws/d/f", "second\n"));
     go_to(p, NULL);
     assert_false(is_edited(p, "first\n"));
 }
@@ -104,7 +73,7 @@ static void an_edit_after_it_is_seen(void **state)
     struct place *p = *state;
 
     go_to(p, "first\n");
-    folder_put(&p->folder, "ws/file", SLICE("mine\n"));
+    folder_put(&p->folder, "ws/d/f", SLICE("mine\n"));
     assert_true(is_edited(p, "second\n"));
 }
 
@@ -115,7 +84,7 @@ static void only_the_newest_record_counts(void **state)
 
     go_to(p, "first\n");
     go_to(p, "second\n");
-    folder_put(&p->folder, "ws/file", SLICE("first\n"));
+    folder_put(&p->folder, "ws/d/f", SLICE("first\n"));
     assert_true(is_edited(p, NULL));
 }
 
@@ -128,7 +97,7 @@ static void an_undo_is_such_a_record(void **state)
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &back, NULL), ERR_OK);
     carry_out(p, &back);
     assert_false(is_edited(p, "second\n"));
-    folder_put(&p->folder, "ws/file", SLICE("first\n"));
+    folder_put(&p->folder, "ws/d/f", SLICE("first\n"));
     assert_true(is_edited(p, "second\n"));
 }
 

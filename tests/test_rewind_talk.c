@@ -1,57 +1,33 @@
 #include "tests/test.h"
 
-#include <stdlib.h>
-
 #include "store/place.h"
 #include "store/rewind/mode.h"
-#include "store/rewind/rewind.h"
 #include "store/store.h"
-#include "tests/folder.h"
+#include "support/rewind_case.h"
 
 /* Files and conversation together, as far as sweep_talk does not break them. */
 
-struct place {
-    struct folder folder;
-    struct store_env env;
-    char state[4096], log[4096], file[4096];
-};
-
-static int set_up(void **state)
+static int set_up_talk(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
-
-    assert_non_null(p);
-    folder_make(&p->folder);
-    folder_put(&p->folder, "ws/file", SLICE("new\n"));
-    folder_put(&p->folder, "log.jsonl", SLICE("one\ntwo\nthree\n"));
-    folder_path(&p->folder, "log.jsonl", p->log);
-    folder_path(&p->folder, "ws/file", p->file);
-    folder_path(&p->folder, "state", p->state);
-    p->env = (struct store_env){ .state_dir = p->state, .now_ms = 1800000000000 };
-    *state = p;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
+    int rc = set_up(state);
     struct place *p = *state;
 
-    folder_remove(&p->folder);
-    free(p);
-    return 0;
+    folder_put(&p->folder, "log.jsonl", SLICE("one\ntwo\nthree\n"));
+    return rc;
 }
 
 /* The log ends after its first line. */
 static void plan_talk(struct place *p, struct rewind_plan *plan, const char *old)
 {
     struct rewind_talk *t = &plan->talk;
+    char log[4096];
 
     *t = (struct rewind_talk){
         .change = change_new("rewind"), .how = TALK_TRUNCATE, .kept = 1, .dropped = 2
     };
     assert_non_null(t->change);
     struct step cut = { .kind = STEP_TAIL,
-                        .path = p->log,
+                        .path = folder_path(&p->folder, "log.jsonl", log),
                         .old = { old, strlen(old) },
                         .offset = 4,
                         .mtime_ns = MTIME_NOW };
@@ -62,7 +38,7 @@ static void plan_talk(struct place *p, struct rewind_plan *plan, const char *old
 static struct rewind_plan plan_new(struct place *p, const char *old, bool with_file)
 {
     struct rewind_plan plan = { .system = "goat", .session = "s", .point = "m" };
-    struct rewind_target t = { .path = p->file, .source = { .bytes = SLICE("old\n") } };
+    struct rewind_target t = { .path = p->f, .source = { .bytes = SLICE("old\n") } };
 
     plan_talk(p, &plan, old);
     if (with_file)
@@ -72,11 +48,11 @@ static struct rewind_plan plan_new(struct place *p, const char *old, bool with_f
 
 static enum err_code go_back(struct place *p, struct rewind_plan *plan, char undo[40])
 {
-    const struct rewind_options all = { .allow_outside = true };
+    const struct rewind_options outside = { .allow_outside = true };
     struct rewind_preview preview;
     struct rewind_result result;
 
-    assert_int_equal(rewind_preview(plan, &all, &preview, NULL), ERR_OK);
+    assert_int_equal(rewind_preview(plan, &outside, &preview, NULL), ERR_OK);
     enum err_code rc = rewind_apply(&p->env, &preview, &result, NULL);
 
     if (!rc) {
@@ -106,7 +82,7 @@ static void both_go_back_under_one_record(void **state)
 
     assert_int_equal(go_back(p, &plan, first), ERR_OK);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\n"));
-    assert_true(folder_is(&p->folder, "ws/file", "old\n"));
+    assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 1);
     assert_int_equal(list.record[0].how, TALK_TRUNCATE);
@@ -115,11 +91,11 @@ static void both_go_back_under_one_record(void **state)
 
     take_back(p, first, second);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\ntwo\nthree\n"));
-    assert_true(folder_is(&p->folder, "ws/file", "new\n"));
+    assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
 
     take_back(p, second, third);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\n"));
-    assert_true(folder_is(&p->folder, "ws/file", "old\n"));
+    assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
 }
 
 static void a_conversation_alone_has_a_record_too(void **state)
@@ -148,7 +124,7 @@ static void a_refused_conversation_leaves_the_files(void **state)
 
     assert_int_equal(go_back(p, &plan, undo), ERR_STALE);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\ntwo\nthree\n"));
-    assert_true(folder_is(&p->folder, "ws/file", "new\n"));
+    assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 0);
     rewind_records_fini(&list);
@@ -157,14 +133,14 @@ static void a_refused_conversation_leaves_the_files(void **state)
 static void the_plan_id_knows_the_conversation(void **state)
 {
     struct place *p = *state;
-    const struct rewind_options all = { .allow_outside = true };
+    const struct rewind_options outside = { .allow_outside = true };
     struct rewind_preview preview;
     char id[2][65];
 
     for (int i = 0; i < 2; i++) {
         struct rewind_plan plan = plan_new(p, i ? "two\nthree\n" : "two\n", true);
 
-        assert_int_equal(rewind_preview(&plan, &all, &preview, NULL), ERR_OK);
+        assert_int_equal(rewind_preview(&plan, &outside, &preview, NULL), ERR_OK);
         memcpy(id[i], preview.id, sizeof preview.id);
         rewind_preview_fini(&preview);
         rewind_plan_fini(&plan);
@@ -190,10 +166,12 @@ static void what_a_system_cannot_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(both_go_back_under_one_record, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_conversation_alone_has_a_record_too, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_refused_conversation_leaves_the_files, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_plan_id_knows_the_conversation, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(both_go_back_under_one_record, set_up_talk, tear_down),
+        cmocka_unit_test_setup_teardown(a_conversation_alone_has_a_record_too, set_up_talk,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_refused_conversation_leaves_the_files, set_up_talk,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(the_plan_id_knows_the_conversation, set_up_talk, tear_down),
         cmocka_unit_test(what_a_system_cannot_is_said),
     };
 

@@ -1,19 +1,16 @@
 #ifndef TESTS_SUPPORT_SCRATCH_H
 #define TESTS_SUPPORT_SCRATCH_H
 
-#include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lite/slice.h"
+#include "tests/folder.h"
 
-/* A directory of its own for one test: made by scratch_setup, removed with everything in it by
- * scratch_teardown. *state is its path. Failures end the test program: a test without its files must
- * not pass. */
+/* A folder (tests/folder.h) as the state of a test: made by scratch_setup, removed with everything in it by
+ * scratch_teardown. *state is the folder, and its path too. Failures end the test program: a test without its files
+ * must not pass. */
 
 static inline void scratch_need(int ok, const char *what)
 {
@@ -25,48 +22,34 @@ static inline void scratch_need(int ok, const char *what)
 
 static inline int scratch_setup(void **state)
 {
-    const char *tmp = getenv("TMPDIR");
-    char *dir = NULL;
+    struct folder *f = malloc(sizeof *f);
 
-    scratch_need(asprintf(&dir, "%s/reprise-test-XXXXXX", tmp && *tmp ? tmp : "/tmp") > 0, "name");
-    scratch_need(mkdtemp(dir) != NULL, dir);
-    *state = dir;
+    scratch_need(f != NULL, "malloc");
+    folder_make(f);
+    *state = f;
     return 0;
-}
-
-static inline int scratch_remove_one(const char *path, const struct stat *st, int type,
-                                     struct FTW *ftw)
-{
-    (void)st, (void)ftw;
-    return type == FTW_DP ? rmdir(path) : unlink(path);
 }
 
 static inline int scratch_teardown(void **state)
 {
-    int rc = nftw(*state, scratch_remove_one, 16, FTW_DEPTH | FTW_PHYS);
-
+    folder_remove(*state);
     free(*state);
-    return rc;
+    return 0;
 }
 
 /* A path inside, in a static ring of four: enough for the arguments of one call. */
 static inline const char *scratch_path(void **state, const char *name)
 {
-    static char ring[4][512];
+    static char ring[4][4096];
     static unsigned next;
-    char *p = ring[next++ % 4];
 
-    scratch_need(snprintf(p, 512, "%s/%s", (const char *)*state, name) < 512, name);
-    return p;
+    return folder_path(*state, name, ring[next++ % 4]);
 }
 
 static inline const char *scratch_write(void **state, const char *name, struct slice bytes)
 {
-    const char *path = scratch_path(state, name);
-    FILE *f = fopen(path, "wb");
-
-    scratch_need(f && fwrite(bytes.p, 1, bytes.n, f) == bytes.n && fclose(f) == 0, path);
-    return path;
+    folder_put(*state, name, bytes);
+    return scratch_path(state, name);
 }
 
 static inline void scratch_append(void **state, const char *name, struct slice bytes)

@@ -62,6 +62,18 @@ void talk_assistant(struct talk *t, const char *id, const char *parent)
     talk_row(t, "assistant", id, parent, rest);
 }
 
+struct talk talk_two_turns(void)
+{
+    struct talk t;
+
+    talk_begin(&t);
+    talk_user(&t, "u1", "");
+    talk_assistant(&t, "a1", "u1");
+    talk_user(&t, "u2", "a1");
+    talk_assistant(&t, "a2", "u2");
+    return t;
+}
+
 struct session_ref talk_ref(struct talk *t)
 {
     struct slice text = buf_slice(&t->text);

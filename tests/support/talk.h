@@ -16,6 +16,8 @@ struct talk {
 
 void talk_begin(struct talk *t);
 void talk_end(struct talk *t);
+/* One that has begun: u1 a1 u2 a2. */
+struct talk talk_two_turns(void);
 /* Any bytes. */
 void talk_raw(struct talk *t, const char *bytes);
 /* {"type","uuid","parentUuid","timestamp", rest}; rest is members as JSON text, or "". */
