@@ -56,6 +56,21 @@ static void a_talk_reads_like_one(void **state)
     drive_fini(&d);
 }
 
+static void paths_are_told_from_where_the_session_was(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(CALL("1", "Read", "{\"file_path\":\"/other/a.c\"}")
+                             CALL("2", "Read", "{\"file_path\":\"/p/b.c\"}")));
+    d.settings.project = SLICE("/p");
+    d.cwd = SLICE("/other");
+    drive_open(&d, ASKER_PREVIEW, 6, 40);
+    assert_true(screen_holds(&d, "Read a.c"));
+    assert_true(screen_holds(&d, "Read /p/b.c"));
+    drive_fini(&d);
+}
+
 static void a_call_opens_into_its_diff_and_closes_again(void **state)
 {
     (void)state;
@@ -294,6 +309,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_talk_reads_like_one),
+        cmocka_unit_test(paths_are_told_from_where_the_session_was),
         cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
         cmocka_unit_test(hostile_text_never_reaches_a_cell),
         cmocka_unit_test(search_goes_to_what_is_typed_and_counts),

@@ -44,7 +44,8 @@ struct drive {
     unsigned reads;    /* questions of that kind so far */
     bool hold_load;    /* the whole transcript is not answered yet */
     struct effect held;
-    size_t branches; /* how many the conversation has; each leaves it before its third message */
+    struct slice cwd; /* of the session */
+    size_t branches;  /* how many the conversation has; each leaves it before its third message */
 };
 
 static inline struct drive *drive_of(const struct store *st)
@@ -273,7 +274,7 @@ static inline void drive_open(struct drive *d, enum asker asker, int rows, int c
     assert_non_null(d->view);
     assert_true(frame_init(&d->frame, rows, cols, d->settings.ascii));
     transcript_view_resize(d->view, rows, cols, &d->fx);
-    assert_true(transcript_view_open(d->view, &d->ref, SLICE("A title"), &d->fx));
+    assert_true(transcript_view_open(d->view, &d->ref, SLICE("A title"), d->cwd, &d->fx));
     drive_answer_all(d);
 }
 

@@ -357,3 +357,8 @@ struct slice entry_title(const struct entry *e)
 {
     return e->row ? e->row->summary : (struct slice){ 0 };
 }
+
+struct slice entry_cwd(const struct entry *e)
+{
+    return e->row ? e->row->cwd : (struct slice){ 0 };
+}

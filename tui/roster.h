@@ -71,5 +71,7 @@ int64_t entry_time(const struct entry *e);
 int64_t entry_bytes(const struct entry *e);
 /* What to call it: the row's summary; empty until it is described. */
 struct slice entry_title(const struct entry *e);
+/* The directory it is about; empty until it is described, or where it does not say. */
+struct slice entry_cwd(const struct entry *e);
 
 #endif

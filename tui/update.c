@@ -11,7 +11,7 @@ static void open_viewer(struct model *m)
 
     if (view_is_open(m, VIEW_TRANSCRIPT))
         return;
-    if (!transcript_view_open(m->viewer, &e->ref, entry_title(e), &m->fx)) {
+    if (!transcript_view_open(m->viewer, &e->ref, entry_title(e), entry_cwd(e), &m->fx)) {
         toast_error_text(&m->toast, SLICE("out of memory"));
         return;
     }

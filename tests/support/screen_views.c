@@ -24,8 +24,9 @@ void transcript_view_free(struct transcript_view *v)
 }
 
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
-                          struct slice title, struct effects *fx)
+                          struct slice title, struct slice cwd, struct effects *fx)
 {
+    (void)cwd;
     (void)fx;
     if (title.n == 0)
         title = ref->id;

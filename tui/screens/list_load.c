@@ -334,7 +334,7 @@ static void show_selected(struct list *l, struct effects *fx)
     const struct entry *e = list_entry(l);
 
     l->view_ms = TIME_NONE;
-    if (e && e->row && transcript_view_open(l->view, &e->ref, entry_title(e), fx))
+    if (e && e->row && transcript_view_open(l->view, &e->ref, entry_title(e), entry_cwd(e), fx))
         l->viewed = l->selected;
 }
 

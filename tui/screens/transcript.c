@@ -53,6 +53,7 @@ static void forget(struct transcript_view *v)
     transcript_view_free(v->inner);
     ref_list_free(v->session);
     arena_fini(&v->texts);
+    v->root = v->settings->project;
     conversation_drop(v->conversation);
     window_clear(&v->window);
     folds_fini(&v->folds);
@@ -153,9 +154,13 @@ static bool open_session(struct transcript_view *v, const struct session_ref *re
 }
 
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
-                          struct slice title, struct effects *fx)
+                          struct slice title, struct slice cwd, struct effects *fx)
 {
-    return open_session(v, ref, (struct slice){ "", 0 }, (struct id128){ 0 }, title, fx);
+    if (!open_session(v, ref, (struct slice){ "", 0 }, (struct id128){ 0 }, title, fx))
+        return false;
+    if (cwd.n > 0)
+        v->root = arena_copy(&v->texts, cwd);
+    return true;
 }
 
 static void open_inner(struct transcript_view *v, struct slice agent, struct id128 branch,
@@ -170,7 +175,9 @@ static void open_inner(struct transcript_view *v, struct slice agent, struct id1
         transcript_view_free(v->inner);
         v->inner = NULL;
         view_say(v, "out of memory");
+        return;
     }
+    v->inner->root = v->root; /* which lives longer */
 }
 
 void view_open_agent(struct transcript_view *v, struct slice agent, struct effects *fx)

@@ -24,10 +24,11 @@ struct transcript_view;
 struct transcript_view *transcript_view_new(const struct settings *settings, enum asker asker);
 void transcript_view_free(struct transcript_view *v); /* NULL is fine */
 
-/* Shows the end of a session; what was shown before is forgotten. The texts of ref and title are copied.
+/* Shows the end of a session; what was shown before is forgotten. The texts of ref and title are copied, and that of
+ * cwd, below which paths are shown without it (empty: the project's).
  * False without memory: the view is then empty. A preview reads only the tail until it is scrolled. */
 bool transcript_view_open(struct transcript_view *v, const struct session_ref *ref,
-                          struct slice title, struct effects *fx);
+                          struct slice title, struct slice cwd, struct effects *fx);
 /* Forgets the session and cancels what was asked. */
 void transcript_view_close(struct transcript_view *v, struct effects *fx);
 /* The session's file has changed: reads it again, and stays where it is (or at the end, if it was there). */
