@@ -226,6 +226,10 @@ struct store_ops {
      * this is no point one can go back to. */
     enum err_code (*plan)(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
+    /* For systems whose points lie behind their turns (checkpoint.after): what the point's turn found of each file that it
+     * changed, and in `last` what it left. */
+    enum err_code (*plan_turn)(const struct store *st, const struct session_ref *ref,
+                               struct slice point, struct rewind_plan *out, struct err *e);
     /* Optional. The same where plan goes back further than to the point, because the system keeps no better record: what
      * each file was at the point itself, as far as the conversation lets one infer it. Said so in the plan's notes. */
     enum err_code (*plan_inferred)(const struct store *st, const struct session_ref *ref,

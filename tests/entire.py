@@ -718,6 +718,47 @@ def autocommits(c):
     w.close()
 
 
+def turns(c):
+    """What each turn changed, and one turn taken back alone: the trees of its checkpoint and of the one before say it."""
+    w = World(c, 'two-sessions')
+    for sid in A, B:
+        for p in w.points(sid):
+            # The first is beside the commit it was made on.
+            up = w.git('log', '-1', '--format=%P', p['id']) or 'HEAD'
+            told = w.git('diff', '--numstat', up, p['id'], '--', ':!.entire')
+            want = [tuple(map(int, line.split('\t')[:2])) for line in told.split('\n')]
+            c.same(f'turns, {p["id"][:7]}', (p['files'], p['insertions'], p['deletions']),
+                   (len(want), sum(a for a, _ in want), sum(d for _, d in want)))
+    before, head = w.work(), w.facts()
+    first, _, _, fourth, last = [p['id'] for p in w.points(A)]
+
+    def only(point, *more):
+        return w.json('rewind', 'entire:' + A, '--to', point, '--only', *more)
+
+    c.same('turns: of the last one, what it made goes', sets(w, only(last), 'delete'), {'src/session.c'})
+    plan = only(fourth)
+    c.same('turns: one in between alone', [sets(w, plan, a) for a in ('restore', 'create', 'delete')],
+           [{'src/login.c'}, {'src/util.c'}, set()])
+    c.same('turns: a dry run changes nothing', (w.work(), w.facts()), (before, head))
+    only(fourth, '--apply')
+    c.same('turns: what came after stays', [get(f'{w.repo}/src/{f}.c') for f in ('session', 'login', 'util')],
+           [w.git('show', f'{r}:src/{f}.c').encode() + b'\n'
+            for r, f in ((last, 'session'), (fourth + '~1', 'login'), ('HEAD', 'util'))])
+    c.need('turns: kept by git first', 'refs/reprise/before/' in w.git('for-each-ref'))
+    w.json('undo')
+    c.same('turns: undo gives all back', (w.work(), w.facts()), (before, head))
+    plan = only(first)
+    c.need('turns: what was there before the session is not of its first turn', 'notes.txt' not in json.dumps(plan))
+    c.same('turns: what was changed since is refused', sets(w, plan, 'refused'), {'src/login.c'})
+    w.close()
+    w = World(c, 'committed')
+    point = [p for p in w.points(CT) if p['kind'] == 'commit'][0]
+    c.same('turns: of a commit, what it did', (point['insertions'], point['deletions']), (1, 0))
+    plan = w.json('rewind', 'entire:' + CT, '--to', point['id'], '--only')
+    c.same('turns: and taken back alone', sets(w, plan, 'delete'), {'src/tests.c'})
+    w.close()
+
+
 def cleanups(c):
     """Deleting and cleaning up: what goes, what stays, and that all of it comes back."""
     w = World(c, 'two-sessions')
@@ -763,7 +804,7 @@ def cleanups(c):
 def main():
     path, injector = sys.argv[1:3]
     c = Checks(path)
-    for look in listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, autocommits, cleanups:
+    for look in listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, autocommits, turns, cleanups:
         look(c)
     if injector != '-':  # under the sanitizers nothing may be loaded before them
         interrupted(c, injector)

@@ -9,7 +9,7 @@
 #include "store/store.h"
 
 /* A turn lies between two points: what the files were at its own, and at the next one (or, of the newest turn, what the
- * session last left). */
+ * session last left). Where points lie behind their turns, the system itself says what a turn found and what it left. */
 struct only {
     struct rewind_plan *plan; /* that is made */
     struct content found, left;
@@ -197,10 +197,7 @@ static enum err_code find_next(const struct session_ref *ref, const char *point,
     for (size_t i = 0; !rc && i < list.n; i++) {
         if (!slice_eq(list.checkpoint[i].id, id))
             continue;
-        if (list.checkpoint[i].after)
-            rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                         "rewind: this point lies behind its turn, not before it");
-        else if (i + 1 < list.n) {
+        if (i + 1 < list.n) {
             *next = arena_copy(a, list.checkpoint[i + 1].id);
             rc = next->p ? ERR_OK : no_memory(ref->path.p, e);
         }
@@ -215,6 +212,7 @@ static enum err_code begin(const struct rewind_plan *found, struct rewind_plan *
     const char **const to[] = { &plan->session, &plan->point, &plan->root };
 
     plan->system = found->system;
+    plan->before = found->before;
     plan->point_ms = found->point_ms;
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         *to[i] = from[i] ? arena_format(&plan->arena, "%s", from[i]) : NULL;
@@ -224,29 +222,66 @@ static enum err_code begin(const struct rewind_plan *found, struct rewind_plan *
     return ERR_OK;
 }
 
+static enum err_code keep_notes(const struct rewind_plan *found, struct rewind_plan *plan,
+                                struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < found->notes && !rc; i++)
+        rc = rewind_plan_note(plan, found->note[i], e);
+    return rc;
+}
+
+static enum err_code between_points(const struct session_ref *ref, struct slice point,
+                                    struct only *o, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    struct rewind_plan found = { 0 }, next = { 0 };
+    struct slice behind;
+    enum err_code rc = ops->plan(ref->store, ref, point, &found, e);
+
+    if (!rc)
+        rc = find_next(ref, found.point, &o->plan->arena, &behind, e);
+    if (!rc && behind.p)
+        rc = ops->plan(ref->store, ref, behind, &next, e);
+    if (!rc)
+        rc = begin(&found, o->plan, e);
+    if (!rc)
+        rc = take_files(o, &found, behind.p ? &next : NULL, e);
+    rewind_plan_fini(&found);
+    rewind_plan_fini(&next);
+    return rc;
+}
+
+static enum err_code by_system(const struct session_ref *ref, struct slice point, struct only *o,
+                               struct err *e)
+{
+    struct rewind_plan found = { 0 };
+    enum err_code rc = ref->store->ops->plan_turn(ref->store, ref, point, &found, e);
+
+    if (!rc)
+        rc = begin(&found, o->plan, e);
+    if (!rc)
+        rc = keep_notes(&found, o->plan, e);
+    if (!rc)
+        rc = take_files(o, &found, NULL, e);
+    rewind_plan_fini(&found);
+    return rc;
+}
+
 enum err_code rewind_plan_only(const struct session_ref *ref, struct slice point,
                                struct rewind_plan *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    struct rewind_plan plan = { 0 }, found = { 0 }, next = { 0 };
+    struct rewind_plan plan = { 0 };
     struct only o = { .plan = &plan };
-    struct slice behind;
 
     if (!ops->plan || !ops->checkpoints)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "rewind: sessions of this system keep no copies of files");
-    enum err_code rc = ops->plan(ref->store, ref, point, &found, e);
+    enum err_code rc =
+        ops->plan_turn ? by_system(ref, point, &o, e) : between_points(ref, point, &o, e);
 
-    if (!rc)
-        rc = find_next(ref, found.point, &plan.arena, &behind, e);
-    if (!rc && behind.p)
-        rc = ops->plan(ref->store, ref, behind, &next, e);
-    if (!rc)
-        rc = begin(&found, &plan, e);
-    if (!rc)
-        rc = take_files(&o, &found, behind.p ? &next : NULL, e);
-    rewind_plan_fini(&found);
-    rewind_plan_fini(&next);
     if (rc)
         rewind_plan_fini(&plan);
     else

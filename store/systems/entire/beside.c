@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/systems/entire/turn.h"
+
 enum { ID_SHOWN = 8 };
 
 /* ---- who is there ---- */
@@ -102,19 +104,12 @@ static void name_file(struct naming *x, const struct point *by, const char *file
 /* A step that cannot be read (a hole in the objects) changed nothing that we know of. */
 static void name_step(struct naming *x, const struct point *by)
 {
-    const struct view *v = &x->p->view;
-    git_tree *now = NULL, *before = NULL;
-    git_diff *diff = NULL;
-    git_oid from;
+    struct turn_diff t;
 
-    if (git_tree_lookup(&now, v->repo, &by->tree) == 0 && view_before(v, by, &from) &&
-        git_tree_lookup(&before, v->repo, &from) == 0 &&
-        git_diff_tree_to_tree(&diff, v->repo, before, now, NULL) == 0)
-        for (size_t i = 0; i < git_diff_num_deltas(diff) && !x->rc; i++)
-            name_file(x, by, git_diff_get_delta(diff, i)->new_file.path);
-    git_diff_free(diff);
-    git_tree_free(before);
-    git_tree_free(now);
+    if (turn_diff_open(&x->p->view, by, NULL, &t))
+        for (size_t i = 0; i < git_diff_num_deltas(t.diff) && !x->rc; i++)
+            name_file(x, by, git_diff_get_delta(t.diff, i)->new_file.path);
+    turn_diff_close(&t);
 }
 
 /* On the same branch, of somebody else, and later: a branch was walked from its tip. */

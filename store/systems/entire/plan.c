@@ -1,15 +1,11 @@
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "lite/time.h"
 #include "store/systems/entire/beside.h"
 #include "store/systems/entire/disktree.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/links.h"
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/planning.h"
-#include "store/systems/entire/safety.h"
 
 /* What a rewind to a checkpoint would be: its tree into the work tree. HEAD, the index, the branch and the shadow
  * branch stay where they are.
@@ -18,11 +14,6 @@
  * the branch has it), so also one that is tracked in HEAD; what git ignores and what was there before the session stays; a
  * file that nobody knows is listed and left alone unless that is allowed. Entire's own (4.2): every file goes that
  * neither the checkpoint, nor HEAD, nor the list of the session's beginning has, ignored ones too. */
-
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "plan a rewind: out of memory");
-}
 
 /* ---- which tree ---- */
 
@@ -111,21 +102,6 @@ static bool goes(struct planning *p, const char *path)
     return is_known(p, path) || !tracked;
 }
 
-static enum err_code add_removal(struct planning *p, const char *path, struct rewind_plan *plan,
-                                 struct err *e)
-{
-    struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", p->view.root, path),
-                               .want = REWIND_ABSENT };
-
-    if (!t.path)
-        return no_memory(e);
-    for (const char *c = path; (c = strchr(c, '/')); c++)
-        t.prune++;
-    if (!p->entire_rule && planning_last(p, path, &t, &plan->arena))
-        return no_memory(e);
-    return rewind_plan_add(plan, &t, e);
-}
-
 static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
     struct disktree disk;
@@ -139,59 +115,13 @@ static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, 
         if (in_tree(p, &p->wanted, path) ||
             !(p->entire_rule ? goes_by_entire(p, path) : goes(p, path)))
             continue;
-        rc = add_removal(p, path, plan, e);
+        rc = planning_removal(p, path, plan, e);
         disk.path[removed++] = path;
     }
     return rc || p->entire_rule ? rc : disktree_confirm(p->view.root, disk.path, removed, e);
 }
 
 /* ---- the plan ---- */
-
-static enum err_code describe(struct planning *p, struct rewind_plan *plan)
-{
-    struct arena *a = &plan->arena;
-
-    plan->system = "entire";
-    plan->session = arena_copy(a, p->view.session->id).p;
-    plan->point = arena_copy(a, p->point->id).p;
-    plan->root = arena_format(a, "%s", p->view.root);
-    plan->point_ms = p->point->time_ms;
-    plan->before = safety_keep;
-    return plan->session && plan->point && plan->root ? ERR_OK : ERR_NOMEM;
-}
-
-static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, const char *many,
-                          struct err *e)
-{
-    char text[160];
-
-    if (n == 0)
-        return ERR_OK;
-    snprintf(text, sizeof text, "%zu %s", n, n == 1 ? one : many);
-    return rewind_plan_note(plan, text, e);
-}
-
-static enum err_code add_notes(const struct planning *p, struct rewind_plan *plan, struct err *e)
-{
-    const char *beside = beside_words(p->view.catalog, p->view.session, &plan->arena);
-    enum err_code rc = beside ? rewind_plan_note(plan, beside, e) : ERR_OK;
-
-    if (!rc)
-        rc = note(plan, p->apart,
-                  "file in .claude or .gemini is in the checkpoint too, and is not touched",
-                  "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
-
-    if (!rc)
-        rc = note(plan, p->links, "link or submodule of the checkpoint is left as it is",
-                  "links or submodules of the checkpoint are left as they are", e);
-    if (!rc)
-        rc = note(plan, p->filtered, "file that a git filter looks after is left as it is",
-                  "files that a git filter looks after are left as they are", e);
-    if (!rc && p->point->source != POINT_SHADOW)
-        rc = rewind_plan_note(plan,
-                              "the files are those of the commit that carries this checkpoint", e);
-    return rc;
-}
 
 static enum err_code make(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
@@ -201,50 +131,25 @@ static enum err_code make(struct planning *p, struct rewind_plan *plan, struct e
         return rc;
     prefer_shadow(p);
     rc = planning_start(p, e);
-    if (!rc && describe(p, plan))
-        rc = no_memory(e);
+    if (!rc)
+        rc = planning_describe(p, plan, e);
     if (!rc)
         rc = planning_files(p, plan, e);
     if (!rc)
         rc = add_removals(p, plan, e);
     if (!rc)
         rc = beside_name(p, plan, e);
-    return rc ? rc : add_notes(p, plan, e);
-}
-
-static enum err_code plan_by(const struct store *st, const struct session_ref *ref,
-                             struct slice point, bool entire_rule, struct rewind_plan *out,
-                             struct err *e)
-{
-    struct planning p = { .entire_rule = entire_rule };
-    struct rewind_plan plan = { .point_ms = TIME_NONE };
-    enum err_code rc = view_open(st, ref, &p.view, e);
-
-    if (rc)
-        return rc;
-    if (!p.view.root)
-        rc = err_set(e, ERR_UNSUPPORTED, p.view.store->base.path,
-                     "rewind: the repository has no work tree here");
-    if (!rc)
-        rc = view_point(&p.view, point, &p.point, e);
-    if (!rc)
-        rc = make(&p, &plan, e);
-    view_close(&p.view);
-    if (rc)
-        rewind_plan_fini(&plan);
-    else
-        *out = plan;
-    return rc;
+    return rc ? rc : planning_notes(p, plan, e);
 }
 
 enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e)
 {
-    return plan_by(st, ref, point, false, out, e);
+    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make, out, e);
 }
 
 enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
                               struct slice point, struct rewind_plan *out, struct err *e)
 {
-    return plan_by(st, ref, point, true, out, e);
+    return planning_run(st, ref, point, &(struct planning){ .entire_rule = true }, make, out, e);
 }

@@ -160,19 +160,19 @@ static bool is_filtered(const struct planning *p, const char *path, const git_oi
     return yes;
 }
 
-static enum err_code add_file(struct files *f, const char *path, const git_oid *blob, unsigned mode)
+enum err_code planning_file(struct planning *p, const char *path, const git_oid *blob,
+                            unsigned mode, struct rewind_plan *plan, struct err *e)
 {
-    struct planning *p = f->p;
-    struct arena *a = &f->plan->arena;
+    struct arena *a = &plan->arena;
     struct rewind_target t = { .path = arena_format(a, "%s/%s", p->view.root, path),
                                .want = REWIND_BYTES };
 
     if (!t.path || !name_blob(p, blob, a, &t.source))
-        return no_memory(f->e);
+        return no_memory(e);
     if (p->entire_rule) {
         t.has_mode = true;
         t.mode = mode & 0100 ? 0755 : 0644;
-        return rewind_plan_add(f->plan, &t, f->e);
+        return rewind_plan_add(plan, &t, e);
     }
     if (is_filtered(p, path, blob)) {
         p->filtered++;
@@ -180,8 +180,23 @@ static enum err_code add_file(struct files *f, const char *path, const git_oid *
     }
     take_mode(&t, mode);
     if (planning_last(p, path, &t, a))
-        return no_memory(f->e);
-    return rewind_plan_add(f->plan, &t, f->e);
+        return no_memory(e);
+    return rewind_plan_add(plan, &t, e);
+}
+
+enum err_code planning_removal(struct planning *p, const char *path, struct rewind_plan *plan,
+                               struct err *e)
+{
+    struct rewind_target t = { .path = arena_format(&plan->arena, "%s/%s", p->view.root, path),
+                               .want = REWIND_ABSENT };
+
+    if (!t.path)
+        return no_memory(e);
+    for (const char *c = path; (c = strchr(c, '/')); c++)
+        t.prune++;
+    if (!p->entire_rule && planning_last(p, path, &t, &plan->arena))
+        return no_memory(e);
+    return rewind_plan_add(plan, &t, e);
 }
 
 static bool is_apart(const struct planning *p, const char *path)
@@ -204,7 +219,7 @@ static int visit(const char *dir, const git_tree_entry *x, void *arg)
     else if (git_tree_entry_type(x) != GIT_OBJECT_BLOB || (mode & 0170000) == 0120000)
         f->p->links++;
     else
-        f->rc = add_file(f, path, git_tree_entry_id(x), mode);
+        f->rc = planning_file(f->p, path, git_tree_entry_id(x), mode, f->plan, f->e);
     return f->rc ? -1 : 0;
 }
 
@@ -220,4 +235,9 @@ enum err_code planning_files(struct planning *p, struct rewind_plan *plan, struc
     if (f.rc)
         return f.rc;
     return answer ? repo_error(e, answer, p->point->id.p, "plan a rewind: read its tree") : ERR_OK;
+}
+
+bool planning_is_plain(const git_diff_file *file)
+{
+    return (file->mode & 0170000) == 0100000;
 }

@@ -4,7 +4,8 @@
 #include "store/rewind/rewind.h"
 #include "store/systems/entire/view.h"
 
-/* A rewind being planned: the trees it is decided by. Shared by plan.c and planning.c only. */
+/* A rewind being planned: the trees it is decided by. Private to
+ * plan.c, planning.c, planning_run.c and turn_plan.c. */
 struct planning {
     struct view view;
     const struct point *point;
@@ -27,11 +28,29 @@ bool planning_at_start(const struct planning *p, const char *path);
 /* A file of a tree: its blob and mode. */
 bool planning_entry(const struct planning *p, const git_oid *tree, const char *path, git_oid *blob,
                     unsigned *mode);
+/* One file of a tree, as a target; one that is to go. */
+MUST_CHECK enum err_code planning_file(struct planning *p, const char *path, const git_oid *blob,
+                                       unsigned mode, struct rewind_plan *plan, struct err *e);
+MUST_CHECK enum err_code planning_removal(struct planning *p, const char *path,
+                                          struct rewind_plan *plan, struct err *e);
+/* Is it a file, no link and no submodule? */
+bool planning_is_plain(const git_diff_file *file);
 /* Every file of the wanted tree, as a target. */
 MUST_CHECK enum err_code planning_files(struct planning *p, struct rewind_plan *plan,
                                         struct err *e);
 /* What the newest tree says of the file. ERR_NOMEM. */
 MUST_CHECK enum err_code planning_last(const struct planning *p, const char *path,
                                        struct rewind_target *t, struct arena *a);
+
+/* Opens the view, finds the point, and has a plan made of them. */
+typedef enum err_code planning_fn(struct planning *p, struct rewind_plan *plan, struct err *e);
+MUST_CHECK enum err_code planning_run(const struct store *st, const struct session_ref *ref,
+                                      struct slice point, struct planning *p, planning_fn *make,
+                                      struct rewind_plan *out, struct err *e);
+/* Whose plan it is, and from when; and what a person should know of it. */
+MUST_CHECK enum err_code planning_describe(struct planning *p, struct rewind_plan *plan,
+                                           struct err *e);
+MUST_CHECK enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
+                                        struct err *e);
 
 #endif

@@ -1,5 +1,3 @@
-#include <string.h>
-
 #include "lite/time.h"
 #include "store/repo.h"
 #include "store/systems/entire/entire.h"
@@ -7,6 +5,7 @@
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/prompts.h"
 #include "store/systems/entire/record.h"
+#include "store/systems/entire/turn.h"
 #include "store/systems/entire/view.h"
 
 /* Entire's checkpoints as points to go back to. Each is how things were when a turn ended: its prompt is the one that
@@ -15,30 +14,18 @@
 static const char no_commit[] =
     "no commit of this repository carries it: only its conversation is left";
 
-static bool is_ours(const char *path)
-{
-    return strncmp(path, ".entire/", 8) == 0;
-}
-
-/* How many files the shadow commit changed against the one before: that of another session, perhaps, but then what
- * that one changed is in both. The first is compared with the commit it was made on. */
+/* How many files the shadow commit changed. */
 static size_t count_files(const struct view *v, const struct point *p)
 {
-    git_tree *now = NULL, *before = NULL;
-    git_diff *diff = NULL;
-    git_oid from;
+    struct turn_diff t;
     size_t n = 0;
 
     if (p->source != POINT_SHADOW)
         return p->files;
-    if (git_tree_lookup(&now, v->repo, &p->tree) == 0 && view_before(v, p, &from) &&
-        git_tree_lookup(&before, v->repo, &from) == 0 &&
-        git_diff_tree_to_tree(&diff, v->repo, before, now, NULL) == 0)
-        for (size_t i = 0; i < git_diff_num_deltas(diff); i++)
-            n += !is_ours(git_diff_get_delta(diff, i)->new_file.path);
-    git_diff_free(diff);
-    git_tree_free(before);
-    git_tree_free(now);
+    if (turn_diff_open(v, p, NULL, &t))
+        for (size_t i = 0; i < git_diff_num_deltas(t.diff); i++)
+            n += turn_is_work(git_diff_get_delta(t.diff, i));
+    turn_diff_close(&t);
     return n;
 }
 

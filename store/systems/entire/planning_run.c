@@ -1,0 +1,84 @@
+#include <stdio.h>
+
+#include "lite/time.h"
+#include "store/systems/entire/beside.h"
+#include "store/systems/entire/entire.h"
+#include "store/systems/entire/planning.h"
+#include "store/systems/entire/safety.h"
+
+/* What plans of a rewind have in common, whatever files are in them. */
+
+static enum err_code no_memory(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "plan a rewind: out of memory");
+}
+
+enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    struct arena *a = &plan->arena;
+
+    plan->system = "entire";
+    plan->session = arena_copy(a, p->view.session->id).p;
+    plan->point = arena_copy(a, p->point->id).p;
+    plan->root = arena_format(a, "%s", p->view.root);
+    plan->point_ms = p->point->time_ms;
+    plan->before = safety_keep;
+    return plan->session && plan->point && plan->root ? ERR_OK : no_memory(e);
+}
+
+static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, const char *many,
+                          struct err *e)
+{
+    char text[160];
+
+    if (n == 0)
+        return ERR_OK;
+    snprintf(text, sizeof text, "%zu %s", n, n == 1 ? one : many);
+    return rewind_plan_note(plan, text, e);
+}
+
+enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan, struct err *e)
+{
+    const char *beside = beside_words(p->view.catalog, p->view.session, &plan->arena);
+    enum err_code rc = beside ? rewind_plan_note(plan, beside, e) : ERR_OK;
+
+    if (!rc)
+        rc = note(plan, p->apart,
+                  "file in .claude or .gemini is in the checkpoint too, and is not touched",
+                  "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
+
+    if (!rc)
+        rc = note(plan, p->links, "link or submodule of the checkpoint is left as it is",
+                  "links or submodules of the checkpoint are left as they are", e);
+    if (!rc)
+        rc = note(plan, p->filtered, "file that a git filter looks after is left as it is",
+                  "files that a git filter looks after are left as they are", e);
+    if (!rc && p->point->source != POINT_SHADOW)
+        rc = rewind_plan_note(plan,
+                              "the files are those of the commit that carries this checkpoint", e);
+    return rc;
+}
+
+enum err_code planning_run(const struct store *st, const struct session_ref *ref,
+                           struct slice point, struct planning *p, planning_fn *make,
+                           struct rewind_plan *out, struct err *e)
+{
+    struct rewind_plan plan = { .point_ms = TIME_NONE };
+    enum err_code rc = view_open(st, ref, &p->view, e);
+
+    if (rc)
+        return rc;
+    if (!p->view.root)
+        rc = err_set(e, ERR_UNSUPPORTED, p->view.store->base.path,
+                     "rewind: the repository has no work tree here");
+    if (!rc)
+        rc = view_point(&p->view, point, &p->point, e);
+    if (!rc)
+        rc = make(p, &plan, e);
+    view_close(&p->view);
+    if (rc)
+        rewind_plan_fini(&plan);
+    else
+        *out = plan;
+    return rc;
+}
