@@ -246,6 +246,11 @@ struct store_ops {
     enum err_code (*plan_talk)(const struct store *st, const struct session_ref *ref,
                                struct slice point, struct rewind_plan *plan, struct err *e);
 
+    /* Optional. Lets the system's own git refs go back with the files of a plan: adds steps to its talk, which is TALK_REFS
+     * where the conversation stays. ERR_UNSUPPORTED: no ref of the point can. */
+    enum err_code (*plan_refs)(const struct store *st, const struct session_ref *ref,
+                               struct rewind_plan *plan, struct err *e);
+
     /* Writing, for hosts: all optional. Called through store/host/host.h, which says what they do and has checked
      * what does not depend on the system; each does its work at once. */
     enum err_code (*make)(const struct store_env *env, const char *path, struct err *e);

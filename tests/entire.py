@@ -711,11 +711,70 @@ def autocommits(c):
     c.need('auto: not in the middle of a merge', b'merge' in w.run('checkpoint', 'entire:' + A, '--id', 'Merge', 'src/y.c').stderr)
     c.same('auto: nothing moved', w.facts(), head)
     os.remove(w.repo + '/.git/MERGE_HEAD')
+    hook = w.repo + '/.git/hooks/pre-commit'
+    put(hook, '#!/bin/sh\n# Entire CLI hooks\ntouch ran\n')
+    os.chmod(hook, 0o755)
+    made = w.json('checkpoint', 'entire:' + A, '--id', 'Hooked', 'src/y.c')
+    c.need('auto: of hooks that are Entire\'s nothing is said', 'hooks' not in made.get('warning', ''))
+    put(hook, '#!/bin/sh\ntouch ran\n')
+    w.git('config', 'commit.gpgsign', 'true')
+    put(w.repo + '/src/y.c', 'int yy;\n')
+    made = w.json('checkpoint', 'entire:' + A, '--id', 'Hooked', 'src/y.c')
+    c.need('auto: what git would have done besides is said', 'pre-commit' in made['warning'] and 'signed' in made['warning'])
+    c.need('auto: and not done', not os.path.exists(w.repo + '/ran') and 'gpgsig' not in w.git('cat-file', 'commit', 'HEAD'))
+    w.git('config', '--unset', 'commit.gpgsign')
+    put(w.repo + '/src/y.c', 'int yyy;\n')
+    head = w.facts()
     w.git('checkout', '-q', '--detach')
     made = w.json('checkpoint', 'entire:' + A, '--id', 'Detached', 'src/y.c')
     c.same('auto: a HEAD on no branch moves alone', (w.git('log', '-1', '--format=%s'), w.git('rev-parse', 'feature/login'),
                                                     w.git('symbolic-ref', '-q', 'HEAD', check=False)), ('Detached', head[0], ''))
     w.close()
+
+
+def broken_commits(c, injector):
+    """A commit of the session's that is cut short: git finds nothing wrong, nothing of the work tree is another, and a
+    second go completes it. A lock file may stay, as git's own do: its name is said."""
+    def ready():
+        w = World(c, 'two-sessions')
+        settings = w.repo + '/.entire/settings.json'
+        put(settings, get(settings).replace(b'manual-commit', b'auto-commit'))
+        put(w.repo + '/src/x.c', 'int x;\n')
+        return w
+    go = ['checkpoint', 'entire:' + A, '--id', 'Add x', 'src/x.c', '--json']
+    w = ready()
+    counter = os.path.join(w.top, 'counter')
+    put(counter, bytes(8))
+    w.program.env.update(LD_PRELOAD=injector, INJECT_MODE='kill', INJECT_NTH='0', INJECT_COUNTER=counter)
+    w.run(*go, ok=True)
+    calls = int.from_bytes(get(counter), 'little')
+    w.close()
+    c.need('auto: there is something to break', calls > 20)
+    for mode in 'kill', 'err':
+        for nth in range(2, calls, max(1, calls // (7 if mode == 'kill' else 3))):
+            w, what = ready(), f'auto, {mode} at {nth}'
+            old, work = w.git('rev-parse', 'HEAD', 'entire/checkpoints/v1'), w.work()
+            w.program.env.update(LD_PRELOAD=injector, INJECT_MODE=mode, INJECT_NTH=str(nth))
+            w.run(*go)
+            for name in 'LD_PRELOAD', 'INJECT_MODE', 'INJECT_NTH':
+                del w.program.env[name]
+            c.same(f'{what}: no file is another', w.work(), work)
+            c.same(f'{what}: git finds nothing wrong', w.sound(), (True, b''))
+            c.need(f'{what}: one commit or none', w.git('rev-list', '--count', old.split('\n')[0] + '..HEAD') in ('0', '1'))
+            again = w.run(*go)
+            if again.returncode and b'lock' in again.stderr:
+                for folder, _, files in os.walk(w.repo + '/.git'):
+                    for f in files:
+                        if f.endswith('.lock'):
+                            os.remove(os.path.join(folder, f))
+                again = w.run(*go)
+            c.same(f'{what}: a second go', again.returncode, 0)
+            c.same(f'{what}: it is committed', w.git('show', 'HEAD:src/x.c'), 'int x;')
+            cid = w.git('log', '-1', '--format=%B').split('Entire-Checkpoint: ')[1].strip()
+            c.need(f'{what}: its checkpoint is there', f'{cid[:2]}/{cid[2:]}/0/full.jsonl' in w.git('ls-tree', '-r', '--name-only', 'entire/checkpoints/v1'))
+            c.same(f'{what}: and the state knows', (w.state(A)['base_commit'], w.state(A)['last_checkpoint_id']), (w.git('rev-parse', 'HEAD'), cid))
+            c.same(f'{what}: of this file there is nothing to say', w.git('status', '--porcelain', '--', 'src/x.c'), '')
+            w.close()
 
 
 def turns(c):
@@ -756,6 +815,38 @@ def turns(c):
     c.same('turns: of a commit, what it did', (point['insertions'], point['deletions']), (1, 0))
     plan = w.json('rewind', 'entire:' + CT, '--to', point['id'], '--only')
     c.same('turns: and taken back alone', sets(w, plan, 'delete'), {'src/tests.c'})
+    w.close()
+
+
+def moving(c):
+    """33: the shared shadow branch goes back where that is asked for, and nothing of it is lost."""
+    w = World(c, 'two-sessions')
+    branch = 'refs/heads/entire/6d28ff0-e3b0c4'
+    refs, work, tip = w.git('for-each-ref'), w.work(), w.git('rev-parse', branch)
+    first = w.points(A)[0]['id']
+    go = ['rewind', 'entire:' + A, '--to', first, '--move-branch']
+    plan = w.json(*go)
+    c.need('33: it says whose checkpoints go', any('2 of other sessions' in n for n in plan['notes']))
+    c.same('33: a dry run moves nothing', (w.git('for-each-ref'), w.work()), (refs, work))
+    c.need('33: it is another plan', plan['plan'] != w.json(*go[:-1])['plan'])
+    w.json(*go, '--apply', '--skip-refused', '--plan', plan['plan'])
+    c.same('33: it stands at the point', w.git('rev-parse', branch), first)
+    c.same('33: its old tip keeps a name', w.git('for-each-ref', '--format=%(objectname)', 'refs/reprise/moved'), tip)
+    w.git('-c', 'gc.reflogExpire=now', 'gc', '-q', '--prune=now')
+    c.same('33: nothing of it is lost', w.sound(), (True, b''))
+    c.same('33: the points are those up to it', [p['id'] for p in w.points(A)], [first])
+    w.json('undo')
+    c.same('33: undo gives branch and files back', (w.git('rev-parse', branch), w.work()), (tip, work))
+    c.same('33: and takes the name away', w.git('for-each-ref', 'refs/reprise/moved'), '')
+    plan = w.json(*go)
+    w.git('update-ref', branch, tip + '~1')  # another session was faster
+    c.same('33: a branch that moved on is another plan', w.run(*go, '--apply', '--skip-refused', '--plan', plan['plan']).returncode, 4)
+    c.same('33: and stays', (w.git('rev-parse', branch), w.work()), (w.git('rev-parse', tip + '~1'), work))
+    both = w.json(*go, '--mode', 'both')
+    c.need('33: with the conversation too', both['conversation']['how'] == 'resume-at' and any('shadow' in n for n in both['notes']))
+    w.close()
+    w = World(c, 'committed')
+    c.need('33: of a committed point there is none', b'committed' in w.run('rewind', 'entire:' + CT, '--to', '0fedcba98765', '--move-branch').stderr)
     w.close()
 
 
@@ -804,10 +895,11 @@ def cleanups(c):
 def main():
     path, injector = sys.argv[1:3]
     c = Checks(path)
-    for look in listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, autocommits, turns, cleanups:
+    for look in listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, autocommits, turns, moving, cleanups:
         look(c)
     if injector != '-':  # under the sanitizers nothing may be loaded before them
         interrupted(c, injector)
+        broken_commits(c, injector)
         c.same('every row of the list', sorted(set(range(1, 57)) - c.rows), [])
     shutil.rmtree(c.fixtures.top)
     print(f'{c.passed} passed, {c.failed} failed')

@@ -11,6 +11,8 @@
  *   the turn removed it            it comes back, if nothing lies there
  *   both changed the same lines    a conflict: the file is refused and says so
  *
+ * Where points lie behind their turns, the turn of a point is the one it ends (store_ops.plan_turn).
+ *
  * The plan has only files that the turn changed. It reads the work tree, as the preview does, and knows what it read: a file
  * that changes before the preview counts as edited. ERR_NOT_FOUND: no such point; ERR_UNSUPPORTED: the system keeps none, or
  * what the turn left is not known. */

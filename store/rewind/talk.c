@@ -18,8 +18,14 @@
 /* clang-format off */
 static const char *const words[] = {
     [TALK_NONE] = "none", [TALK_TRUNCATE] = "truncate", [TALK_RESUME_AT] = "resume-at", [TALK_FORK] = "fork",
+    [TALK_REFS] = "refs",
 };
 /* clang-format on */
+
+bool talk_moves(enum talk_how how)
+{
+    return how != TALK_NONE && how != TALK_REFS;
+}
 
 const char *talk_how_word(enum talk_how how)
 {

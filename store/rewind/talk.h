@@ -1,6 +1,7 @@
 #ifndef STORE_REWIND_TALK_H
 #define STORE_REWIND_TALK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "store/change/change.h"
@@ -13,6 +14,7 @@ enum talk_how {
     TALK_TRUNCATE,  /* what came after is cut off; the undo record holds it */
     TALK_RESUME_AT, /* it stays where it is, and the session goes on from before it */
     TALK_FORK,      /* a new session ends there */
+    TALK_REFS,      /* it stays as it is; git refs of its system's go back */
 };
 
 struct rewind_talk {
@@ -24,6 +26,8 @@ struct rewind_talk {
         added; /* of those kept, what it has not now: taking a rewind back brings messages back */
 };
 
+/* Does the conversation itself go back? */
+bool talk_moves(enum talk_how how);
 /* "truncate", "resume-at", ... as CLI.md says. */
 const char *talk_how_word(enum talk_how how);
 void rewind_talk_fini(struct rewind_talk *t);

@@ -68,6 +68,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_OVERWRITE_EDITED] = { "overwrite-edited", 0, KIND_FLAG, NULL, 0, "files changed by hand since the last snapshot too" },
     [OPTION_ALLOW_OUTSIDE] = { "allow-outside", 0, KIND_FLAG, NULL, 0, "files outside the session's project too" },
     [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "settings, hooks, keys and start-up files too" },
+    [OPTION_MOVE_BRANCH] = { "move-branch", 0, KIND_FLAG, NULL, 0, "of Entire: the shadow branch goes back too, for all its sessions" },
     [OPTION_ENTIRE_RULE] = { "entire-rule", 0, KIND_FLAG, NULL, 0, "remove files as Entire itself did: ignored ones too (see README)" },
     [OPTION_FORCE] = { "force", 0, KIND_FLAG, NULL, 0, "although something speaks against it (see above; undo takes it back)" },
     [OPTION_ONLY] = { "only", 0, KIND_FLAG, NULL, 0, "take back that turn alone, and keep what came after it" },

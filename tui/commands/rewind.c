@@ -64,6 +64,8 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "--only", "rewind: not together with --inferred");
     if (option_given(o, OPTION_ONLY) && (o->into || o->mode != OPTION_MODE_CODE))
         return err_set(e, ERR_USAGE, "--only", "rewind: one turn alone has files, and in place");
+    if (option_given(o, OPTION_MOVE_BRANCH) && (o->into || option_given(o, OPTION_ONLY)))
+        return err_set(e, ERR_USAGE, "--move-branch", "rewind: it goes back with all that follows");
     if (o->files && o->mode == OPTION_MODE_CONVERSATION)
         return err_set(e, ERR_USAGE, "--file", "rewind: the conversation has no files");
     return ERR_OK;
@@ -87,8 +89,8 @@ static enum err_code write_into(struct invocation *in, const struct rewind_plan 
     return rc;
 }
 
-static enum err_code make_plan(const struct invocation *in, const struct session_ref *ref,
-                               struct rewind_plan *plan, struct err *e)
+static enum err_code make_files(const struct invocation *in, const struct session_ref *ref,
+                                struct rewind_plan *plan, struct err *e)
 {
     const struct options *o = &in->options;
     const struct store_ops *ops = ref->store->ops;
@@ -105,6 +107,22 @@ static enum err_code make_plan(const struct invocation *in, const struct session
         return err_set(e, ERR_UNSUPPORTED, "--entire-rule",
                        "rewind: %s sessions have no rule of their own", ops->name);
     return ops->plan_own(ref->store, ref, point, plan, e);
+}
+
+static enum err_code make_plan(const struct invocation *in, const struct session_ref *ref,
+                               struct rewind_plan *plan, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    enum err_code rc = make_files(in, ref, plan, e);
+
+    if (rc || !option_given(&in->options, OPTION_MOVE_BRANCH))
+        return rc;
+    rc = ops->plan_refs ? ops->plan_refs(ref->store, ref, plan, e)
+                        : err_set(e, ERR_UNSUPPORTED, "--move-branch",
+                                  "rewind: %s sessions have no branch", ops->name);
+    if (rc)
+        rewind_plan_fini(plan);
+    return rc;
 }
 
 static enum err_code rewind_session(struct invocation *in, struct sessions *s,

@@ -103,7 +103,7 @@ static void json_notes(struct jsonout *j, const struct rewind_plan *plan)
 
 static void json_talk(struct jsonout *j, const struct rewind_talk *t)
 {
-    if (!t->change)
+    if (!t->change || !talk_moves(t->how))
         return;
     jsonout_key(j, "conversation");
     jsonout_open(j, '{');
@@ -236,6 +236,8 @@ static enum err_code text_talk(struct out *out, const struct rewind_talk *t, boo
 {
     if (!t->change)
         return ERR_OK;
+    if (!talk_moves(t->how))
+        return out_addf(out, e, "%-9s the shadow branch\n", done ? "moved" : "move");
     if (t->added > 0)
         return out_addf(out, e, "%-9s %zu message%s of the conversation %s back, of %zu\n",
                         done ? "returned" : "return", t->added, t->added == 1 ? "" : "s",

@@ -31,7 +31,7 @@ static void json_record(struct jsonout *j, const struct rewind_record *r)
     member_int(j, "restored", (int64_t)r->restored);
     member_int(j, "created", (int64_t)r->created);
     member_int(j, "deleted", (int64_t)r->deleted);
-    if (r->how != TALK_NONE) {
+    if (talk_moves(r->how)) {
         jsonout_key(j, "conversation");
         jsonout_open(j, '{');
         member_int(j, "dropped", (int64_t)r->dropped);
@@ -77,7 +77,7 @@ static enum err_code write_text(struct out *out, const struct rewind_records *li
                       "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64
                       " bytes kept%s%s  ",
                       age, r->id, r->restored, r->created, r->deleted,
-                      r->how == TALK_NONE ? "" : ", the conversation too", r->bytes,
+                      talk_moves(r->how) ? ", the conversation too" : "", r->bytes,
                       r->undoes ? "  (an undo)" : "",
                       r->undone  ? "  (undone)"
                       : r->stays ? "  (cut short: the session went on, and the files stayed)"

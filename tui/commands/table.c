@@ -264,8 +264,8 @@ const struct command commands_table[] = {
                 "What was applied can be taken back: reprise undo.\n",
         .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) |
                    BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) |
-                   BIT(ALLOW_SENSITIVE) | BIT(ENTIRE_RULE) | BIT(INTO) | BIT(ONLY) | BIT(INFERRED) |
-                   BIT(NO_WORKTREES),
+                   BIT(ALLOW_SENSITIVE) | BIT(ENTIRE_RULE) | BIT(MOVE_BRANCH) | BIT(INTO) |
+                   BIT(ONLY) | BIT(INFERRED) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
         .run = rewind_run,

@@ -9,8 +9,10 @@
 #include "store/ref.h"
 #include "store/repo.h"
 #include "store/systems/entire/gather.h"
+#include "store/systems/entire/names.h"
 #include "store/systems/entire/redact.h"
 #include "store/systems/entire/state_write.h"
+#include "store/systems/entire/trailer.h"
 #include "store/systems/entire/treewrite.h"
 
 enum { SETTINGS_MAX = 1 << 20 };
@@ -221,6 +223,32 @@ static enum err_code write_metadata(struct committing *c)
     return rc;
 }
 
+/* A commit that an earlier go made for this session, and was cut short behind: the state still stands at the commit before
+ * it. The index may not know of it, and its checkpoint may be missing. */
+static bool was_cut_short(struct committing *c)
+{
+    const struct entire_state *s = c->v->session->state;
+    git_commit *head = NULL;
+    struct slice message, id = SLICE("");
+    char hex[GIT_OID_HEXSZ + 1] = "";
+
+    if (git_commit_lookup(&head, c->v->repo, &c->head))
+        return false;
+    const char *raw = git_commit_message_raw(head);
+
+    message = (struct slice){ raw ? raw : "", raw ? strlen(raw) : 0 };
+    if (git_commit_parentcount(head) == 1)
+        git_oid_tostr(hex, sizeof hex, git_commit_parent_id(head, 0));
+    bool ours = hex[0] && slice_eq(s->base, (struct slice){ hex, GIT_OID_HEXSZ }) &&
+                trailer_checkpoint(&message, &id) && id.n == ENTIRE_HEX_ID &&
+                !slice_eq(s->last_checkpoint, id);
+
+    if (ours)
+        snprintf(c->out->checkpoint, sizeof c->out->checkpoint, "%.*s", SLICE_ARG(id));
+    git_commit_free(head);
+    return ours;
+}
+
 enum err_code autocommit_write(struct view *v, const struct temporary_request *req,
                                struct autocommitted *out, struct err *e)
 {
@@ -232,12 +260,15 @@ enum err_code autocommit_write(struct view *v, const struct temporary_request *r
         rc = temporary_names(v, req, &made.touched, e);
     if (!rc)
         rc = make_tree(&c);
+    bool unfinished = !rc && !made.made && was_cut_short(&c);
+
     if (!rc && !made.made)
         made.commit = c.head;
     /* The commit comes first: what names a checkpoint that is missing is known everywhere, a checkpoint that nothing names
      * is litter. */
     if (!rc && made.made)
         rc = commit(&c);
+    made.made = made.made || unfinished;
     if (!rc && made.made)
         rc = tell_index(&c);
     if (!rc && made.made)

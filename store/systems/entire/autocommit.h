@@ -14,9 +14,9 @@ struct autocommitted {
 };
 
 bool autocommit_wanted(const struct view *v);
-/* The session has a state. The branch moves by compare-and-swap; then the index learns of these files alone, and what
+/* The session has a state. One that was cut short behind its commit is completed by the next. The branch moves by compare-and-swap; then the index learns of these files alone, and what
  * else is staged stays staged. ERR_STALE: the branch moved meanwhile. ERR_UNSUPPORTED: a merge, rebase or the like is
- * under way, or git itself has to commit a file. No hook of git's is run, and nothing is signed. */
+ * under way, or git itself has to commit a file. No hook of git's is run, and nothing is signed (unasked.h). */
 MUST_CHECK enum err_code autocommit_write(struct view *v, const struct temporary_request *req,
                                           struct autocommitted *out, struct err *e);
 

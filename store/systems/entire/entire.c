@@ -22,6 +22,7 @@ const struct store_ops entire_ops = {
     .plan_turn = entire_plan_turn,
     .plan_own = entire_plan_own,
     .plan_talk = entire_plan_talk,
+    .plan_refs = entire_plan_refs,
     .retrieve = entire_retrieve,
     .agent = entire_agent,
     .fork = entire_fork,

@@ -113,6 +113,8 @@ enum err_code entire_plan_turn(const struct store *st, const struct session_ref 
 enum err_code entire_count_lines(const struct store *st, const struct session_ref *ref,
                                  const atomic_bool *cancel, struct checkpoint_list *list,
                                  struct err *e);
+enum err_code entire_plan_refs(const struct store *st, const struct session_ref *ref,
+                               struct rewind_plan *plan, struct err *e);
 enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
                               struct slice point, struct rewind_plan *out, struct err *e);
 

@@ -17,6 +17,7 @@
 #include "store/systems/entire/state_write.h"
 #include "store/systems/entire/talk.h"
 #include "store/systems/entire/temporary.h"
+#include "store/systems/entire/unasked.h"
 
 /* The writing side (store/host/host.h): a session is a state file, its rows go where its agent keeps them, a checkpoint is
  * a commit of the shadow branch, and what happens to the session is told as an event (set ID event=commit). */
@@ -194,6 +195,14 @@ static enum err_code open_running(const struct store *st, const struct session_r
                    "write a checkpoint: the session has no state or no work tree here");
 }
 
+/* What a person should know: who else is here, and what a commit of ours lacks. NULL: nothing, or no memory. */
+static const char *warning_of(const struct view *v, const char *lacks, struct arena *a)
+{
+    const char *beside = beside_words(v->catalog, v->session, a);
+
+    return beside && lacks ? arena_format(a, "%s; %s", beside, lacks) : beside ? beside : lacks;
+}
+
 /* By the strategy that commits at once. */
 static enum err_code commit_checkpoint(struct view *v, const struct temporary_request *t,
                                        struct arena *a, struct host_checkpointed *out,
@@ -208,7 +217,7 @@ static enum err_code commit_checkpoint(struct view *v, const struct temporary_re
         .id = arena_copy(a, (struct slice){ made.checkpoint, strlen(made.checkpoint) }),
         .files = made.touched.n,
         .fresh = made.made ? made.touched.n : 0,
-        .warning = beside_words(v->catalog, v->session, a),
+        .warning = warning_of(v, made.made ? unasked_words(v->repo, a) : NULL, a),
     };
     return out->id.p ? ERR_OK : no_memory(e);
 }
@@ -239,7 +248,7 @@ enum err_code entire_checkpoint(const struct store *st, const struct session_ref
             .id = arena_copy(a, (struct slice){ hex, GIT_OID_HEXSZ }),
             .files = made.touched.n,
             .fresh = made.made ? made.touched.n : 0,
-            .warning = beside_words(v.catalog, v.session, a),
+            .warning = warning_of(&v, NULL, a),
         };
         rc = out->id.p ? ERR_OK : no_memory(e);
     }
