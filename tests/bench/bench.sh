@@ -22,7 +22,7 @@ mkdir "$dir/athena"
 mkdir "$dir/changes"
 "$programs/bench_change" "$reprise" "$dir/changes" "$files" "$rounds"
 "$programs/bench_keys" "$reprise" "$dir/many" "$dir" $((rounds * 4))
-"$programs/bench_rewind" "$dir" "$files" "$rounds"
+"$programs/bench_rewind" "$dir" "$files" "$rounds" "$bytes"
 "$programs/bench_goat" "$dir/goat" "$((sessions / 2))" "$files" "$rounds"
 mkdir "$dir/turns"
 "$programs/bench_turns" "$dir/turns" 112 "$rounds"

@@ -1,12 +1,13 @@
 /* A rewind of many files against git doing the like: the dry run against `git diff --no-index --numstat` of the same
  * pairs, the apply (durable, with an undo record) against `git checkout` of the same bytes. The line counts of both
- * must agree.
+ * must agree. And a rewind of one large file, which is streamed, against `cp` of it.
  *
- *   bench_rewind DIR FILES [ROUNDS]
+ *   bench_rewind DIR FILES [ROUNDS [BYTES]]
  */
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -152,17 +153,109 @@ static void bench_apply(const struct place *p, int rounds)
            ours.cpu * 1e3, ours.wall / theirs.wall);
 }
 
+/* ---- one large file ---- */
+
+/* Of the same length and different all over, or not. */
+static void large_write(const char *path, long long bytes, char letter)
+{
+    static char piece[1 << 16];
+    FILE *out = fopen(path, "w");
+
+    bench_need(out != NULL, path);
+    for (size_t i = 0; i < sizeof piece; i++)
+        piece[i] = i % 80 == 79 ? '\n' : (char)(letter + (char)(i % 7));
+    for (long long left = bytes; left > 0; left -= (long long)sizeof piece) {
+        size_t n = left < (long long)sizeof piece ? (size_t)left : sizeof piece;
+
+        bench_need(fwrite(piece, 1, n, out) == n, path);
+    }
+    bench_need(fclose(out) == 0, path);
+}
+
+static void copy(const char *from, const char *to, struct bench_time *best)
+{
+    const char *argv[] = { "cp", from, to, NULL };
+    struct run r = { .argv = argv, .discard = true };
+
+    run_program(&r);
+    if (best)
+        bench_keep_best(best, r.wall, r.cpu);
+}
+
+static void rewind_alone(const struct place *p, const char *path, const char *source)
+{
+    const struct rewind_target target = { .path = path,
+                                          .want = REWIND_BYTES,
+                                          .source = { .file = source } };
+    const struct store_env env = { .state_dir = p->state, .now_ms = 1900000000000 };
+    struct rewind_plan plan = { .system = "bench", .session = "s", .point = "m", .root = p->now };
+    struct bench_time unused = { 0 };
+
+    bench_need(rewind_plan_add(&plan, &target, NULL) == ERR_OK, "plan");
+    apply_once(&env, &plan, &unused);
+    rewind_plan_fini(&plan);
+}
+
+/* In a process of its own, for the sake of its peak memory: the dry run and the apply. */
+static long rewind_large(const struct place *p, const char *path, const char *source,
+                         struct bench_time *best)
+{
+    double begin = bench_now();
+    struct rusage usage;
+    int status;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    bench_need(pid >= 0, "fork");
+    if (pid == 0) {
+        rewind_alone(p, path, source);
+        _exit(0);
+    }
+    bench_need(wait4(pid, &status, 0, &usage) == pid && status == 0, "rewind of a large file");
+    bench_keep_best(best, bench_now() - begin,
+                    bench_seconds(usage.ru_utime) + bench_seconds(usage.ru_stime));
+    return usage.ru_maxrss;
+}
+
+static void bench_large(const struct place *p, long long bytes, int rounds)
+{
+    struct bench_time ours = { 0 }, theirs = { 0 };
+    char before[4200], after[4200], path[4200];
+    long peak_kb = 0;
+
+    snprintf(before, sizeof before, "%s/large", p->then);
+    snprintf(after, sizeof after, "%s/large.after", p->then);
+    snprintf(path, sizeof path, "%s/large", p->now);
+    large_write(before, bytes, 'a');
+    large_write(after, bytes, 'A');
+    for (int i = 0; i < rounds; i++) {
+        copy(before, path, &theirs);
+        copy(after, path, NULL);
+        long kb = rewind_large(p, path, before, &ours);
+
+        peak_kb = kb > peak_kb ? kb : peak_kb;
+    }
+    printf("  cp of %.3f GB            %8.1f ms (cpu %8.1f)\n", (double)bytes / 1e9,
+           theirs.wall * 1e3, theirs.cpu * 1e3);
+    printf("  dry run and apply of it  %8.1f ms (cpu %8.1f)  %.2fx cp, peak %.1f MB\n",
+           ours.wall * 1e3, ours.cpu * 1e3, ours.wall / theirs.wall, (double)peak_kb / 1e3);
+}
+
 int main(int argc, char **argv)
 {
     struct place p = { .files = argc > 2 ? atoi(argv[2]) : 0 };
+    long long bytes = argc > 4 ? atoll(argv[4]) : 0;
     int rounds = argc > 3 ? atoi(argv[3]) : 3;
 
     if (p.files <= 0) {
-        fputs("usage: bench_rewind DIR FILES [ROUNDS]\n", stderr);
+        fputs("usage: bench_rewind DIR FILES [ROUNDS [BYTES]]\n", stderr);
         return 2;
     }
     trees_make(&p, argv[1]);
     bench_dry(&p, rounds);
     bench_apply(&p, rounds);
+    if (bytes > 0)
+        bench_large(&p, bytes, rounds);
     return 0;
 }
