@@ -7,7 +7,7 @@
 
 enum {
     TEXT_MAX = HAY_MAX, /* titles are folded up to here; of an id nobody needs more */
-    AHEAD = 12,         /* texts lie all over the memory: called for before they are needed */
+    AHEAD = 32,         /* texts lie all over the memory: called for before they are needed */
 };
 
 struct sorting {
@@ -17,30 +17,32 @@ struct sorting {
     bool by_id; /* texts are ids, last first; else titles, first first */
 };
 
-static const struct doc *doc_of(const struct filter *titles, uint32_t entry)
+static uint64_t title_key(const struct filter *titles, uint32_t entry)
 {
-    return entry < titles->slots ? titles->slot[entry].doc : NULL;
+    return entry < titles->slots ? titles->front[0][entry] : TITLE_NONE;
 }
 
-static const struct title_front *front_of(const struct sorting *s, size_t depth, uint32_t entry)
+/* NULL: the texts themselves have to be looked at. */
+static const uint64_t *front_of(const struct sorting *s, size_t depth)
 {
-    return s->by_id || depth >= (size_t)TITLE_KEYS * RADIX_CHUNK ? NULL : &s->titles->front[entry];
+    return s->by_id || depth >= (size_t)TITLE_KEYS * RADIX_CHUNK
+               ? NULL
+               : s->titles->front[depth / RADIX_CHUNK];
 }
 
-static void fetch_text(const struct sorting *s, size_t depth, uint32_t entry)
+static void fetch_text(const struct sorting *s, const uint64_t *front, uint32_t entry)
 {
     enum { LINE = 64 };
-    const struct title_front *front = front_of(s, depth, entry);
     const char *at;
 
     if (front) {
-        __builtin_prefetch(front);
+        __builtin_prefetch(&front[entry]);
         return;
     }
     if (s->by_id)
         at = s->roster->entry[entry].ref.id.p;
     else
-        at = (const char *)doc_of(s->titles, entry);
+        at = (const char *)s->titles->slot[entry].doc;
     __builtin_prefetch(at);
     if (!s->by_id) /* the texts stand behind the sets */
         __builtin_prefetch(at + LINE);
@@ -49,31 +51,37 @@ static void fetch_text(const struct sorting *s, size_t depth, uint32_t entry)
 /* What an entry's text goes on with behind `depth` bytes. Only entries with a title are sorted by it. */
 static uint64_t key_of_text(const struct sorting *s, size_t depth, uint32_t entry)
 {
-    const struct title_front *front = front_of(s, depth, entry);
-
-    if (front)
-        return front->key[depth / RADIX_CHUNK];
     if (s->by_id)
         return radix_text_key(s->roster->entry[entry].ref.id, depth);
-    struct hay title = doc_hay(doc_of(s->titles, entry), DOC_TITLE);
+    struct hay title = doc_hay(s->titles->slot[entry].doc, DOC_TITLE);
 
     return radix_text_key((struct slice){ title.text, title.n }, depth);
 }
 
 static void sort_by_time(const struct sorting *s, size_t from, size_t n);
+static void sort_on_by_text(const struct sorting *s, size_t from, size_t n, size_t depth);
 
 /* Sorts items from .. from + n - 1, whose texts are equal up to `depth`, by the rest of them. */
 static void sort_by_text(const struct sorting *s, size_t from, size_t n, size_t depth)
 {
     struct radix_item *item = s->item + from;
-    const uint64_t flip = s->by_id ? UINT64_MAX : 0;
+    const uint64_t flip = s->by_id ? UINT64_MAX : 0, *front = front_of(s, depth);
 
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n)
-            fetch_text(s, depth, item[i + AHEAD].value);
-        item[i].key = key_of_text(s, depth, item[i].value) ^ flip;
+            fetch_text(s, front, item[i + AHEAD].value);
+        item[i].key = (front ? front[item[i].value] : key_of_text(s, depth, item[i].value)) ^ flip;
     }
     radix_sort(item, s->spare + from, n);
+    sort_on_by_text(s, from, n, depth);
+}
+
+/* The same, of items that are sorted by the first RADIX_CHUNK bytes of that rest. */
+static void sort_on_by_text(const struct sorting *s, size_t from, size_t n, size_t depth)
+{
+    const struct radix_item *item = s->item + from;
+    const uint64_t flip = s->by_id ? UINT64_MAX : 0;
+
     for (size_t i = 0, end; i < n; i = end) {
         bool goes_on = ((item[i].key ^ flip) & 0xff) != 0 && depth + RADIX_CHUNK < TEXT_MAX;
 
@@ -122,23 +130,27 @@ static void sort_by_time(const struct sorting *s, size_t from, size_t n)
 /* Those without a title yet stand last. */
 static void sort_by_title(const struct sorting *s, size_t n)
 {
-    size_t titled = 0;
+    size_t titled = n;
 
-    for (size_t i = 0; i < n; i++)
-        titled += s->item[i].key == 0;
-    if (titled < n)
-        radix_sort(s->item, s->spare, n);
-    sort_by_text(s, 0, titled, 0);
+    if (n == 0)
+        return; /* an empty list has no arrays to point into */
+    radix_sort(s->item, s->spare, n);
+    while (titled > 0 && s->item[titled - 1].key == TITLE_NONE)
+        titled--;
+    sort_on_by_text(s, 0, titled, 0);
     sort_by_time(s, titled, n - titled);
 }
 
 /* What is sorted by first. Taken while the entries are walked over anyway: they are large. */
-static uint64_t first_key(const struct entry *e, const struct doc *doc, enum sort_kind sort)
+static uint64_t first_key(const struct roster *r, uint32_t entry, const struct filter *titles,
+                          enum sort_kind sort)
 {
+    const struct entry *e = &r->entry[entry];
+
     switch (sort) {
     case SORT_CREATED: return largest_first(e->created_ms);
     case SORT_SIZE: return largest_first(entry_bytes(e));
-    case SORT_TITLE: return doc == NULL;
+    case SORT_TITLE: return title_key(titles, entry);
     default: return largest_first(entry_time(e));
     }
 }
@@ -175,13 +187,10 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
     if (!order_reserve(o, r->n))
         return false;
     for (uint32_t i = 0; i < r->n; i++) {
-        const struct entry *e = &r->entry[i];
-
         if (!roster_listed(r, i))
             continue;
-        o->item[n++] =
-            (struct radix_item){ .key = first_key(e, doc_of(titles, i), sort), .value = i };
-        bytes += entry_bytes(e);
+        o->item[n++] = (struct radix_item){ .key = first_key(r, i, titles, sort), .value = i };
+        bytes += entry_bytes(&r->entry[i]);
     }
     const struct sorting s = { .roster = r, .titles = titles, .item = o->item, .spare = o->spare };
 

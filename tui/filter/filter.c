@@ -14,6 +14,20 @@ enum {
     COST_STEP = 12 * 6000,
 };
 
+static bool reserve_fronts(struct filter *f, size_t cap)
+{
+    for (size_t i = 0; i < TITLE_KEYS; i++) {
+        uint64_t *front = reallocarray(f->front[i], cap, sizeof *front);
+
+        if (!front)
+            return false;
+        f->front[i] = front;
+    }
+    for (size_t entry = f->cap; entry < cap; entry++)
+        f->front[0][entry] = TITLE_NONE;
+    return true;
+}
+
 bool filter_reserve(struct filter *f, size_t n)
 {
     if (n > f->cap) {
@@ -23,11 +37,8 @@ bool filter_reserve(struct filter *f, size_t n)
         if (!slot)
             return false;
         f->slot = slot;
-        struct title_front *front = reallocarray(f->front, cap, sizeof *front);
-
-        if (!front)
+        if (!reserve_fronts(f, cap))
             return false;
-        f->front = front;
         memset(slot + f->cap, 0, (cap - f->cap) * sizeof *slot);
         f->cap = cap;
     }
@@ -36,10 +47,10 @@ bool filter_reserve(struct filter *f, size_t n)
     return true;
 }
 
-static void set_front(struct title_front *front, struct hay title)
+static void set_front(struct filter *f, uint32_t entry, struct hay title)
 {
     for (size_t i = 0; i < TITLE_KEYS; i++)
-        front->key[i] = radix_text_key((struct slice){ title.text, title.n }, i * RADIX_CHUNK);
+        f->front[i][entry] = radix_text_key((struct slice){ title.text, title.n }, i * RADIX_CHUNK);
 }
 
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
@@ -47,12 +58,13 @@ bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
     struct filter_slot *slot = &f->slot[entry];
 
     f->fresh = false;
+    f->front[0][entry] = TITLE_NONE;
     slot->doc = row ? doc_new(row, &f->docs, slot->kept, &slot->room) : NULL;
     if (!slot->doc)
         return row == NULL;
     slot->kept = slot->doc;
     slot->sets = slot->doc->sets;
-    set_front(&f->front[entry], doc_hay(slot->doc, DOC_TITLE));
+    set_front(f, entry, doc_hay(slot->doc, DOC_TITLE));
     return true;
 }
 
@@ -65,7 +77,8 @@ void filter_fini(struct filter *f)
 {
     arena_fini(&f->docs);
     free(f->slot);
-    free(f->front);
+    for (size_t i = 0; i < TITLE_KEYS; i++)
+        free(f->front[i]);
     free(f->text);
     free(f->hit);
     free(f->fits);
