@@ -12,11 +12,11 @@ picture() { # NAME COLUMNS
 
 demo
 open 120 32
-see "Fix the payment" "All 152 tests pass"
+see "Fix the payment" "All 152 tests pass" "on disk"
 picture list 120
 enter_text idempot
 gone "Payment page copy"
-see "149 tests"
+see "149 tests" "on disk"
 picture filter 120
 press C-x
 see "show what going back would change"

@@ -2,14 +2,19 @@
 # The pictures can be taken, and the committed ones say what the program says now.
 #   usage: check_screenshots.sh PROGRAM DEMO_STORE DIRECTORY
 set -eu
-fresh=$(mktemp -d) seen=0
+fresh=$(mktemp -d) seen=0 svg=$3/svg.py
 trap 'rm -rf "$fresh"' EXIT
 sh "$3/make.sh" "$1" "$2" "$fresh"
+# Sessions name the directory they lie in: how much that makes of them is another number elsewhere.
+text() {
+    python3 "$svg" --text "$1" | sed -E 's/[0-9.]+ [KM]?B/#/g; s/(─)+/─/g'
+}
+
 for picture in "$fresh"/*.svg; do
     seen=$((seen + 1))
     name=$(basename "$picture")
-    python3 "$3/svg.py" --text "$picture" >"$fresh/now"
-    python3 "$3/svg.py" --text "$3/$name" >"$fresh/then"
+    text "$picture" >"$fresh/now"
+    text "$3/$name" >"$fresh/then"
     cmp -s "$fresh/now" "$fresh/then" || {
         echo "$name is not what is on the screen now; take it again with screenshots/make.sh:"
         diff "$fresh/then" "$fresh/now"
