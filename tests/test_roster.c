@@ -73,6 +73,33 @@ static void a_session_keeps_its_number_through_refreshes(void **state)
     roster_fini(&r);
 }
 
+static void what_is_damaged_is_counted_as_long_as_it_is_there(void **state)
+{
+    (void)state;
+    struct roster r = { 0 };
+    struct session_ref refs[] = { ref_of("a", "1", 100), ref_of("a", "2", 200),
+                                  ref_of("a", "3", 300) };
+
+    see(&r, 1, refs, 3);
+    roster_sweep(&r, 1);
+    roster_set_row(&r, 0, row_of(&r, 0, HIDDEN_DAMAGED));
+    roster_set_row(&r, 1, row_of(&r, 1, HIDDEN_NOT));
+    struct session_row *torn = row_of(&r, 2, HIDDEN_NOT);
+
+    torn->flags = SESSION_TORN;
+    roster_set_row(&r, 2, torn);
+    assert_int_equal(r.damaged, 2);
+    assert_int_equal(r.unlisted, 1);
+    assert_true(r.entry[0].damaged && !r.entry[1].damaged && r.entry[2].damaged);
+    roster_set_row(&r, 0, row_of(&r, 0, HIDDEN_NOT)); /* somebody repaired it */
+    assert_int_equal(r.damaged, 1);
+    assert_int_equal(r.unlisted, 0);
+    see(&r, 2, refs, 2);
+    roster_sweep(&r, 2);
+    assert_int_equal(r.damaged, 0);
+    roster_fini(&r);
+}
+
 static void only_a_file_that_changed_is_read_again(void **state)
 {
     (void)state;
@@ -220,6 +247,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_session_keeps_its_number_through_refreshes),
+        cmocka_unit_test(what_is_damaged_is_counted_as_long_as_it_is_there),
         cmocka_unit_test(only_a_file_that_changed_is_read_again),
         cmocka_unit_test(of_copies_the_newest_that_can_be_listed_is),
         cmocka_unit_test(a_file_that_vanished_while_it_was_read_is_gone),
