@@ -137,12 +137,61 @@ static enum err_code finish_dir(const char *to, const struct stat *st, struct er
     return rc;
 }
 
-static enum err_code copy_entry(const FTSENT *f, const char *to, char *piece, struct err *e)
+/* Files with several names that were met, and where the first of them was copied to. */
+struct link {
+    dev_t dev;
+    ino_t ino;
+    char *copy;
+};
+
+/* What is carried from entry to entry. */
+struct trip {
+    char *piece; /* room for two pieces of a file */
+    struct link *link;
+    size_t links;
+};
+
+static enum err_code remember(struct trip *t, const struct stat *st, const char *to, struct err *e)
+{
+    struct link *more = realloc(t->link, (t->links + 1) * sizeof *more);
+
+    if (more)
+        t->link = more;
+    char *copy = more ? strdup(to) : NULL;
+
+    if (!copy)
+        return err_set(e, ERR_NOMEM, to, "copy: out of memory");
+    t->link[t->links++] = (struct link){ st->st_dev, st->st_ino, copy };
+    return ERR_OK;
+}
+
+static const char *copy_of(const struct trip *t, const struct stat *st)
+{
+    for (size_t i = 0; i < t->links; i++)
+        if (t->link[i].dev == st->st_dev && t->link[i].ino == st->st_ino)
+            return t->link[i].copy;
+    return NULL;
+}
+
+/* Names of one file inside the tree are names of one file again, where the file system knows such a thing. */
+static enum err_code copy_name(const FTSENT *f, const char *to, struct trip *t, struct err *e)
+{
+    const struct stat *st = f->fts_statp;
+    const char *first = st->st_nlink > 1 ? copy_of(t, st) : NULL;
+
+    if (first && link(first, to) == 0)
+        return ERR_OK;
+    enum err_code rc = copy_file(f->fts_accpath, to, t->piece, e);
+
+    return rc || st->st_nlink == 1 || first ? rc : remember(t, st, to, e);
+}
+
+static enum err_code copy_entry(const FTSENT *f, const char *to, struct trip *t, struct err *e)
 {
     switch (f->fts_info) {
     case FTS_D: return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
     case FTS_DP: return finish_dir(to, f->fts_statp, e);
-    case FTS_F: return copy_file(f->fts_accpath, to, piece, e);
+    case FTS_F: return copy_name(f, to, t, e);
     case FTS_SL:
     case FTS_SLNONE: return copy_link(f->fts_accpath, to, f->fts_statp, e);
     case FTS_DEFAULT:
@@ -164,16 +213,25 @@ static enum err_code tree_open(const char *root, FTS **fts, struct err *e)
 }
 
 /* Called for each entry with the path that belongs to it in the other tree. */
-typedef enum err_code entry_fn(const FTSENT *f, const char *other, char *piece, struct err *e);
+typedef enum err_code entry_fn(const FTSENT *f, const char *other, struct trip *t, struct err *e);
+
+static void trip_end(struct trip *t)
+{
+    for (size_t i = 0; i < t->links; i++)
+        free(t->link[i].copy);
+    free(t->link);
+    free(t->piece);
+}
 
 static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, struct err *e)
 {
     FTS *fts = NULL;
     FTSENT *f;
-    char *piece = malloc((size_t)COPY_BYTES * 2), *other = NULL;
+    struct trip t = { .piece = malloc((size_t)COPY_BYTES * 2) };
+    char *other = NULL;
     size_t root = strlen(from);
     enum err_code rc =
-        piece ? tree_open(from, &fts, e) : err_set(e, ERR_NOMEM, from, "copy: out of memory");
+        t.piece ? tree_open(from, &fts, e) : err_set(e, ERR_NOMEM, from, "copy: out of memory");
 
     while (!rc && (errno = 0, f = fts_read(fts))) {
         free(other);
@@ -182,14 +240,14 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
             rc = err_set(e, ERR_NOMEM, from, "copy: out of memory");
             break;
         }
-        rc = fn(f, other, piece, e);
+        rc = fn(f, other, &t, e);
     }
     if (!rc && errno)
         rc = err_sys(e, from, "read directory");
     if (fts)
         fts_close(fts);
     free(other);
-    free(piece);
+    trip_end(&t);
     return rc;
 }
 
@@ -250,12 +308,12 @@ static enum err_code equal_links(const char *a, const char *b, struct err *e)
                : err_set(e, ERR_STALE, a, "the copy differs from what was copied");
 }
 
-static enum err_code compare_entry(const FTSENT *f, const char *copy, char *piece, struct err *e)
+static enum err_code compare_entry(const FTSENT *f, const char *copy, struct trip *t, struct err *e)
 {
     switch (f->fts_info) {
     case FTS_D:
     case FTS_DP: return ERR_OK;
-    case FTS_F: return equal_files(f->fts_accpath, copy, piece, e);
+    case FTS_F: return equal_files(f->fts_accpath, copy, t->piece, e);
     case FTS_SL:
     case FTS_SLNONE: return equal_links(f->fts_accpath, copy, e);
     case FTS_DNR:
@@ -265,9 +323,9 @@ static enum err_code compare_entry(const FTSENT *f, const char *copy, char *piec
     }
 }
 
-static enum err_code settle_entry(const FTSENT *f, const char *copy, char *piece, struct err *e)
+static enum err_code settle_entry(const FTSENT *f, const char *copy, struct trip *t, struct err *e)
 {
-    enum err_code rc = compare_entry(f, copy, piece, e);
+    enum err_code rc = compare_entry(f, copy, t, e);
 
     if (rc || f->fts_info == FTS_D)
         return rc;
