@@ -10,9 +10,10 @@ build=$(cd "$1" && pwd)
 shift
 check=
 [ $# -gt 0 ] || check=yes
-[ $# -gt 0 ] || set -- pathrule.c beneath.c apply.c stage.c carry.c kept.c reach.c records.c syncdirs.c talk.c tx.c
-units="pathrule beneath preview recall rewind rewind_calls rewind_cases rewind_edges rewind_kernel rewind_moments
-    rewind_only rewind_record rewind_resumed rewind_talk"
+[ $# -gt 0 ] || set -- pathrule.c beneath.c apply.c attrs.c carry.c dirs.c kept.c member.c prune.c reach.c records.c stage.c \
+    syncdirs.c talk.c tx.c
+units="pathrule beneath planid preview prune recall rewind rewind_allowed rewind_calls rewind_cases rewind_edges
+    rewind_kernel rewind_moments rewind_only rewind_record rewind_resumed rewind_talk stamp"
 
 cmake -S "$src" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DREPRISE_COVERAGE=ON >/dev/null
 targets=

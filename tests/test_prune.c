@@ -143,6 +143,7 @@ static void extended_attributes_come_back(void **state)
     make_private(p);
     put_attribute(p, OWN, "user.of-directory", "a\0b", 3);
     put_attribute(p, SHARED, "system.posix_acl_default", &acl, sizeof acl);
+    put_attribute(p, STICKY, "user.of-directory", "d", 1);
     put_attribute(p, FILE_IN, "user.of-file", "c", 1);
     put_attribute(p, FILE_IN, "user.empty", "", 0);
     put_attribute(p, FILE_IN, "system.posix_acl_access", &acl, sizeof acl);
@@ -175,6 +176,38 @@ static void what_is_replaced_inherits_no_access(void **state)
 static void open_it(void *arg)
 {
     assert_int_equal(chmod(at(arg, SHARED), 0755), 0);
+}
+
+static void give_away(void *arg)
+{
+    assert_int_equal(chown(at(arg, SHARED), 12345, (gid_t)-1), 0);
+}
+
+static void share(void *arg)
+{
+    assert_int_equal(chown(at(arg, SHARED), (uid_t)-1, 12345), 0);
+}
+
+static void a_directory_of_somebody_else_by_now_stays(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (int group = 0; group < 2; group++) {
+        struct place *p;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        make_private(p);
+        assert_int_equal(chmod(at(p, SHARED), 0750), 0); /* a change of owner clears set-id bits */
+        want_gone(p, MADE);
+        moment_arm(&(struct moment){
+            .call = "renameat2", .name = "only", .then = group ? share : give_away, .arg = p });
+        assert_int_equal(apply(p), ERR_OK);
+        assert_true(moment_came());
+        assert_false(folder_has(&p->folder, STICKY));
+        assert_true(folder_has(&p->folder, SHARED));
+        tear_down((void **)&p);
+    }
 }
 
 /* Its record says something else: so it stays, and what is above it too. */
@@ -279,6 +312,7 @@ int main(void)
         CASE(extended_attributes_come_back),
         CASE(what_is_replaced_inherits_no_access),
         CASE(a_directory_that_changed_since_stays),
+        CASE(a_directory_of_somebody_else_by_now_stays),
         CASE(a_directory_that_may_not_be_read_stays),
         CASE(what_cannot_be_read_is_not_deleted),
         CASE(a_record_that_knows_no_directories_is_undone),

@@ -222,6 +222,20 @@ static void what_cannot_be_swept_is_not_called_recovered(void **state)
     }
 }
 
+static void without_a_place_behind_the_others_nothing_is_begun(void **state)
+{
+    struct place *p = wide_place(false);
+    char *old = wide_image(p);
+
+    (void)state;
+    moment_arm(&(struct moment){ .call = "opendir", .name = "rewinds", .error = EIO });
+    assert_int_equal(apply(p), ERR_IO);
+    assert_true(moment_came());
+    nothing_happened(p, old);
+    free(old);
+    wide_remove(p);
+}
+
 static void one_that_cannot_be_finished_holds_up_no_other(void **state)
 {
     struct place *p = stopped_at("renameat2", "f");
@@ -438,6 +452,7 @@ int main(void)
         cmocka_unit_test(a_state_directory_that_is_none_is_told),
         cmocka_unit_test(records_are_met_newest_first_and_damaged_ones_are_not),
         cmocka_unit_test(what_cannot_be_swept_is_not_called_recovered),
+        cmocka_unit_test(without_a_place_behind_the_others_nothing_is_begun),
         cmocka_unit_test(one_that_cannot_be_finished_holds_up_no_other),
         cmocka_unit_test(a_conversation_is_taken_back_only_under_its_lock),
         cmocka_unit_test(a_conversation_that_went_on_goes_back_alone),

@@ -124,6 +124,8 @@ static void a_plan_with_any_damage_is_left_alone(void **state)
     cJSON_Delete(root);
     put(p, "plan", SLICE("no json"));
     assert_int_equal(read_record(p, dir), ERR_FORMAT);
+    snprintf(name, sizeof name, "%s/done", dir);
+    assert_int_equal(unlink(name), 0);
 
     char *before = folder_image(&p->folder, "state");
 
@@ -335,6 +337,31 @@ static void what_was_undone_is_not_undone_again(void **state)
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &again, NULL), ERR_NOT_FOUND);
 }
 
+/* Both looked before either did it. */
+static void of_two_who_undo_the_same_one_is_too_late(void **state)
+{
+    struct place *p = *state;
+    char dir[4096];
+    struct rewind_plan other;
+    struct rewind_preview late;
+    struct rewind_result result;
+    struct rewind_records records;
+
+    make_record(p, dir);
+    assert_int_equal(rewind_undo_plan(&p->env, NULL, &other, NULL), ERR_OK);
+    assert_int_equal(rewind_preview(&other, &all, &late, NULL), ERR_OK);
+    assert_int_equal(undo(p), ERR_OK);
+    assert_int_equal(rewind_apply(&p->env, &late, &result, &p->e), ERR_STALE);
+    assert_string_equal(p->e.path, p->f);
+    assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+    assert_int_equal(rewind_records_read(&p->env, &records, NULL), ERR_OK);
+    assert_int_equal(records.n, 2);
+    assert_true(records.record[1].undone);
+    rewind_records_fini(&records);
+    rewind_preview_fini(&late);
+    rewind_plan_fini(&other);
+}
+
 /* ---- records of an earlier version ---- */
 
 /* A rewind as version 1 recorded it: one file restored, one put back with its directories, one taken away. %WS% stands
@@ -454,6 +481,7 @@ int main(void)
         CASE(a_record_without_a_plan_goes),
         CASE(what_an_editor_wrote_into_the_old_file_is_kept),
         CASE(what_was_undone_is_not_undone_again),
+        CASE(of_two_who_undo_the_same_one_is_too_late),
         CASE(a_rewind_recorded_by_version_1_is_undone),
         CASE(a_rewind_cut_short_in_version_1_is_finished_and_undone),
     };

@@ -70,6 +70,16 @@ static void a_clock_that_goes_back_does_not_mix_rewinds_up(void **state)
     assert_int_equal(undo(p), ERR_NOT_FOUND);
 }
 
+/* Perhaps one was cut short. */
+static void records_that_cannot_be_listed_are_an_error(void **state)
+{
+    struct place *p = *state;
+    size_t recovered;
+
+    folder_put(&p->folder, "state/rewinds", SLICE(""));
+    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_IO);
+}
+
 /* ---- both logs ---- */
 
 static void rename_something(struct place *p, struct change_log *log)
@@ -145,6 +155,7 @@ static void a_record_that_cannot_be_read_is_named_when_asked_for(void **state)
 
     folder_put(&p->folder, "state/rewinds/001900000000000-00000000/plan",
                SLICE("{\"version\":\"77\"}"));
+    folder_put(&p->folder, "state/rewinds/001800000000000-00000000/plan", SLICE("no record"));
     assert_int_equal(rewind_undo_plan(&p->env, "001900000000000-00000000", &plan, &p->e),
                      ERR_FORMAT);
     assert_int_equal(rewind_undo_plan(&p->env, "001900000000000-00000001", &plan, &p->e),
@@ -175,6 +186,7 @@ int main(void)
         CASE(ids_go_on_behind_the_newest_of_either_log),
         CASE(a_log_that_cannot_be_read_is_an_error),
         CASE(a_clock_that_goes_back_does_not_mix_rewinds_up),
+        CASE(records_that_cannot_be_listed_are_an_error),
         CASE(the_newest_is_the_last_that_was_done),
         CASE(what_cannot_be_read_is_not_passed_over_in_silence),
         CASE(a_record_that_cannot_be_read_is_named_when_asked_for),

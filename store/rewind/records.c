@@ -163,8 +163,8 @@ static enum err_code all_done(const char *dir, bool *all, struct err *e)
     *all = rc == ERR_OK;
     for (int i = 0; i < n && *all; i++) {
         tx_path(dir, names[i]->d_name, record);
-        *all = (size_t)snprintf(done, sizeof done, "%s/done", record) < sizeof done &&
-               access(done, F_OK) == 0;
+        tx_path(record, "done", done);
+        *all = access(done, F_OK) == 0;
     }
     names_free(names, n);
     return rc;
@@ -344,7 +344,8 @@ static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct er
     plan.point = keep(&plan.arena, tx->id);
     plan.undoes = keep(&plan.arena, tx->id);
     plan.root = keep(&plan.arena, tx->project);
-    if (!dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs) || plan.arena.failed)
+    dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs);
+    if (plan.arena.failed)
         rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
     for (size_t i = 0; i < tx->n && !rc; i++)
         rc = add_target(&plan, tx, i, e);

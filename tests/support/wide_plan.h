@@ -4,6 +4,7 @@
 #include "tests/test.h"
 
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "store/change/change.h"
@@ -70,6 +71,9 @@ static inline void wide_tree(struct place *p)
     folder_put(&p->folder, "out/gone/too", SLICE("too\n"));
     folder_put(&p->folder, "out/mine", SLICE("mine\n"));
     folder_put(&p->folder, "out/log", SLICE("one\ntwo\n"));
+    /* Where there is such a thing. */
+    (void)setxattr(folder_path(&p->folder, "ws/gone/deep", path), "user.x", "y", 1, 0);
+    (void)setxattr(folder_path(&p->folder, "ws/gone/deep/only", path), "user.x", "y", 1, 0);
 }
 
 /* Ready to be applied. */
