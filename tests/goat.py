@@ -294,6 +294,8 @@ def document(c):
     c.same('H2 rows', [m['type'] for m in s.json('messages', 'abc-123')], ['user', 'assistant'])
     c.same('H10 H11 in order', [p['id'] for p in s.json('checkpoints', 'abc-123')],
            ['cp-004', 'cp-001', 'cp-002', 'cp-003', 'cp-005'])
+    c.same('lines of a turn, where the next says what it left', [(p.get('insertions'), p.get('deletions')) for p in s.json('checkpoints', 'abc-123')],
+           [(None, None), (1, 1), (1, 1), (None, None), (None, None)])
     before = snapshot(s.top)
     dry = s.json('rewind', 'abc-123', '--to', 'cp-001')
     c.same('H3 restored, never removed', dry['files'][0]['action'], 'restore')

@@ -132,6 +132,7 @@ const struct store_ops goat_ops = {
     .check = goat_check,
     .check_store = goat_check_store,
     .checkpoints = goat_checkpoints,
+    .count_lines = goat_count_lines,
     .plan = goat_plan,
     .plan_talk = goat_plan_talk,
     .make = goat_make,

@@ -118,6 +118,9 @@ enum err_code goat_check_store(const struct store *st, const struct scope *scope
                                void *arg, struct err *e);
 enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
                                struct checkpoint_list *out, struct err *e);
+enum err_code goat_count_lines(const struct store *st, const struct session_ref *ref,
+                               const atomic_bool *cancel, struct checkpoint_list *list,
+                               struct err *e);
 enum err_code goat_plan(const struct store *st, const struct session_ref *ref, struct slice id,
                         struct rewind_plan *out, struct err *e);
 
