@@ -261,7 +261,68 @@ def protected(c):
     s.close()
 
 
+STREAM = [
+    {'uuid': 't-1', 'session_id': 's', 'type': 'system', 'subtype': 'init', 'cwd': '/srv/app'},
+    {'uuid': 't-2', 'session_id': 's', 'type': 'user', 'message': {'role': 'user', 'content': 'Oil the hinge'}},
+    {'uuid': 't-3', 'session_id': 's', 'type': 'stream_event', 'event': {'delta': 'It cre'}},
+    {'uuid': 't-4', 'session_id': 's', 'type': 'assistant', 'parent_tool_use_id': None, 'message': {
+        'id': 'm', 'type': 'message', 'role': 'assistant', 'content': [{'type': 'text', 'text': 'It creaks.'}], 'model': 'm'}},
+    {'uuid': 't-5', 'session_id': 's', 'type': 'tool_progress', 'elapsed': 3},
+    {'uuid': 't-6', 'session_id': 's', 'type': 'weather_report', 'sky': ['grey', None, 1e-7]},
+    {'uuid': 't-7', 'session_id': 's', 'type': 'result', 'subtype': 'success', 'result': 'Oiled.'},
+]
+
+
+def stream(c):
+    s = Shop(c.path)
+    put(s.store + '/sessions/silent/metadata.json', '{"id":"silent","updated_at":"2026-02-09T02:48:28Z"}')
+    put(s.store + '/sessions/silent/messages.jsonl', '{"uuid":"a","message":{"role":"user","content":"Paint"}}\n')
+    c.same('G29 no stream is normal', (s.json('doctor'), len(s.json('messages', 'silent'))), ([], 1))
+    own = s.store + '/sessions/streamed'
+    put(own + '/metadata.json', json.dumps({'id': 'streamed', 'cwd': s.ws, 'updated_at': '2026-02-09T02:48:28Z'}))
+    log = b''.join(json.dumps(line).encode() + b'\n' for line in STREAM)
+    put(own + '/transcript.jsonl', log)
+    c.same('G29 what is said in it', [(m['uuid'], m['type']) for m in s.json('messages', 'streamed')],
+           [('t-2', 'user'), ('t-4', 'assistant')])
+    c.same('G29 a title', s.json('info', 'streamed')['summary'], 'Oil the hinge')
+    c.same('G29 unknown types are no damage', s.json('info', 'streamed').get('damaged', []), [])
+    added = write(s, '{"type":"tree_report","uuid":"t-8"}\n', 'streamed', '--transcript')
+    c.same('G29 and stay as they are', (added, get(own + '/transcript.jsonl').startswith(log)), (0, True))
+    s.close()
+
+
 # ---- H ----
+
+def write(s, rows, *args):
+    """Rows handed to `append`."""
+    run = subprocess.run([s.program.path, '--store', 'goat:' + s.store, 'append', *args], env=s.program.env, cwd=s.top,
+                         input=rows.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return run.returncode
+
+
+def queue(c):
+    s = Shop(c.path)
+    own = s.store + '/sessions/abc-123'
+    put(own + '/metadata.json', json.dumps({'session_id': 'abc-123', 'cwd': s.ws, 'created_at': '2026-02-09T02:48:28Z'}))
+    names = [own + '/messages.jsonl', own + '/transcript.jsonl']
+    with open(s.store + '/sessions/.lock', 'w') as a, open(s.store + '/sessions/store.lock', 'w') as b:
+        fcntl.flock(a, fcntl.LOCK_EX)
+        fcntl.flock(b, fcntl.LOCK_EX)
+        for first in 0, 50:
+            some = range(first, first + 50)
+            c.same('H19 beside a lock of the whole store',
+                   (write(s, ''.join(f'{{"role":"user","content":"{i}"}}\n' for i in some), 'abc-123'),
+                    write(s, ''.join(f'{{"type":"status","n":{i}}}\n' for i in some), 'abc-123', '--transcript')), (0, 0))
+    c.same('H19 a lock for each file', [(os.stat(n + '.lock').st_mode & 0o777, os.stat(n + '.lock').st_size) for n in names],
+           [(0o600, 0), (0o600, 0)])
+    c.same('H20 messages in their order', [json.loads(x)['content'] for x in get(names[0]).splitlines()],
+           [str(i) for i in range(100)])
+    c.same('H20 and the stream in its own', [json.loads(x)['n'] for x in get(names[1]).splitlines()], list(range(100)))
+    with open(names[0] + '.lock', 'w') as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        c.same('H19 one does not stop the other', write(s, '{"type":"status","n":100}\n', 'abc-123', '--transcript'), 0)
+    s.close()
+
 
 def document(c):
     s = Shop(c.path)
@@ -422,10 +483,10 @@ def locked(c):
 
 def main():
     c = Checks(sys.argv[1])
-    for part in reading, rewinding, changing, appending, oversized, protected, document, bad_input, locked:
+    for part in reading, rewinding, changing, appending, stream, oversized, protected, queue, document, bad_input, locked:
         part(c)
     print(f'{c.passed} passed, {c.failed} failed')
-    sys.exit(1 if c.failed or c.passed < 145 else 0)
+    sys.exit(1 if c.failed or c.passed < 155 else 0)
 
 
 if __name__ == '__main__':
