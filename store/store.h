@@ -251,6 +251,10 @@ struct store_ops {
     enum err_code (*plan_refs)(const struct store *st, const struct session_ref *ref,
                                struct rewind_plan *plan, struct err *e);
 
+    /* Optional. Why a member above is NULL, by the ability (enum session_can) that a row lacks for it: in the system's own
+     * words, for a person. A literal; NULL: nothing to add. */
+    const char *(*cannot)(unsigned ability);
+
     /* Writing, for hosts: all optional. Called through store/host/host.h, which says what they do and has checked
      * what does not depend on the system; each does its work at once. */
     enum err_code (*make)(const struct store_env *env, const char *path, struct err *e);

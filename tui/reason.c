@@ -32,6 +32,17 @@ static bool needs_session(enum action a)
            a == ACT_MARK || a == ACT_DOCTOR || action_ability(a) != 0;
 }
 
+/* In the words of its system, where it has some. */
+static const char *incapable(const struct session_row *row, unsigned ability)
+{
+    const struct store_ops *ops = row->ref.store ? row->ref.store->ops : NULL;
+    const char *why = ops && ops->cannot ? ops->cannot(ability) : NULL;
+
+    if (ability == CAN_DELETE && row->stays)
+        why = row->stays;
+    return why ? why : "this session's system cannot do that";
+}
+
 /* Of all that are meant one is enough: the others are left out, and said so. */
 static const char no_session[] = "no session is selected";
 
@@ -46,8 +57,7 @@ static const char *change_reason(const struct model *m, enum action a)
         const struct session_row *row = m->list.roster.entry[i].row;
 
         if (row && !(row->can & ability))
-            why =
-                a == ACT_TRASH && row->stays ? row->stays : "this session's system cannot do that";
+            why = incapable(row, ability);
         else if (row && (a == ACT_TRASH || a == ACT_RESUME_AT) && row->flags & SESSION_LIVE)
             why = "an agent has this session open";
         else
@@ -84,7 +94,7 @@ const char *action_reason(const struct model *m, enum action a)
     if (needs_session(a) && !e)
         return view_base(m) == VIEW_DAMAGED ? damaged_unavailable(&m->damaged, a) : no_session;
     if (ability != 0 && e->row && !(e->row->can & ability))
-        return "this session's system cannot do that";
+        return incapable(e->row, ability);
     if (view_base(m) != VIEW_TRANSCRIPT)
         return NULL;
     return transcript_view_unavailable(m->viewer, a);

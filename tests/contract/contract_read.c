@@ -161,6 +161,21 @@ static void what_enumerating_told_need_not_be_read(struct contract *c)
     assert_int_equal(c->ops->enumerate(c->store, &c->scope, describe_in_two_ways, c, NULL), ERR_OK);
 }
 
+static void what_a_system_cannot_it_says_in_its_own_words(struct contract *c)
+{
+    const struct {
+        unsigned ability;
+        bool can;
+    } all[] = { { CAN_RENAME, c->ops->rename },   { CAN_TAG, c->ops->tag },
+                { CAN_ARCHIVE, c->ops->archive }, { CAN_RESUME_AT, c->ops->resume_at },
+                { CAN_FORK, c->ops->fork },       { CAN_REWIND, c->ops->plan } };
+
+    if (!c->ops->cannot)
+        skip();
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_int_equal(c->ops->cannot(all[i].ability) == NULL, all[i].can);
+}
+
 static void a_row_can_what_its_system_can(struct contract *c)
 {
     struct session_row *row = contract_describe(c, &c->system->session[0]);
@@ -385,6 +400,7 @@ const struct contract_case contract_reads[] = {
     CASE(a_session_is_found_by_its_path),
     CASE(a_described_session_can_be_called_something),
     CASE(what_enumerating_told_need_not_be_read),
+    CASE(what_a_system_cannot_it_says_in_its_own_words),
     CASE(a_row_can_what_its_system_can),
     CASE(a_conversation_is_loaded_whole_and_readable),
     CASE(a_tail_is_how_the_conversation_ends),

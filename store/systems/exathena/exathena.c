@@ -190,6 +190,17 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
     return rc;
 }
 
+static const char *exathena_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME: return "an ExAthena session is called by its first prompt: it has no title";
+    case CAN_TAG: return "an ExAthena session has no tag: its log is all there is";
+    case CAN_ARCHIVE: return "an ExAthena session is kept or deleted: there is no archive";
+    case CAN_RESUME_AT: return "ExAthena goes on with the whole log: fork at this event instead";
+    default: return NULL;
+    }
+}
+
 /* No rename, tag or archive: there is no place for them (exathena.h). No resume-at: the log is what counts, all of
  * it. No tombstone: what would be blanked is the message's only copy, and the library has no such thing. */
 const struct store_ops exathena_ops = {
@@ -219,6 +230,7 @@ const struct store_ops exathena_ops = {
     .plan = exathena_plan,
     .plan_inferred = exathena_plan_inferred,
     .plan_talk = exathena_plan_talk,
+    .cannot = exathena_cannot,
     .make = exathena_make,
     .create = exathena_create,
     .append = exathena_append,

@@ -109,6 +109,17 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
     return rc;
 }
 
+/* goat.md B1: the documents have no place for these, and what is not in them no host would see. */
+static const char *goat_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_TAG: return "a Go session has no tag: its metadata knows none";
+    case CAN_ARCHIVE: return "a Go session is kept or deleted: there is no archive";
+    case CAN_RESUME_AT: return "a Go host goes on with all messages: fork at this one instead";
+    default: return NULL;
+    }
+}
+
 const struct store_ops goat_ops = {
     .name = "goat",
     .folders = "projects",
@@ -135,6 +146,7 @@ const struct store_ops goat_ops = {
     .count_lines = goat_count_lines,
     .plan = goat_plan,
     .plan_talk = goat_plan_talk,
+    .cannot = goat_cannot,
     .make = goat_make,
     .create = goat_create,
     .append = goat_append,
