@@ -1,5 +1,6 @@
 #include "store/systems/entire/view.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,6 +22,17 @@ const char *view_root(const struct entire *x, const struct catalog_session *s)
     return x->worktree;
 }
 
+/* Opened from there git knows its work tree, and with it what it ignores. Where it has no .git to be found by, the git
+ * directory itself says which one it is. */
+static bool has_git(const char *root)
+{
+    char path[PATH_MAX];
+    struct stat st;
+
+    return root && (size_t)snprintf(path, sizeof path, "%s/.git", root) < sizeof path &&
+           lstat(path, &st) == 0;
+}
+
 enum err_code view_open(const struct store *st, const struct session_ref *ref, struct view *out,
                         struct err *e)
 {
@@ -30,10 +42,7 @@ enum err_code view_open(const struct store *st, const struct session_ref *ref, s
     if (rc)
         return rc;
     v.root = view_root(v.store, v.session);
-    /* The git directory knows its work tree, also where that has no .git to find it by. */
-    bool own = !v.root || (v.store->worktree && strcmp(v.root, v.store->worktree) == 0);
-
-    rc = repo_open(own ? v.store->git : v.root, &v.repo, e);
+    rc = repo_open(has_git(v.root) ? v.root : v.store->git, &v.repo, e);
     if (rc)
         view_close(&v);
     else
