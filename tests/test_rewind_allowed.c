@@ -51,11 +51,14 @@ static bool is_refused(struct place *p)
 
 /* ---- immutable files ---- */
 
-static bool make_fixed(const char *path, int flags)
+/* The file has other flags, which stay. */
+static bool make_fixed(const char *path, int flag)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    bool done = fd >= 0 && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
+    int flags = 0, fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool done = fd >= 0 && ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0;
 
+    flags = (flags & ~(FS_IMMUTABLE_FL | FS_APPEND_FL)) | flag;
+    done = done && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0;
     close(fd);
     return done;
 }
