@@ -43,7 +43,7 @@ static enum err_code take_one(int fd, struct arena *a, const char *name, const c
                 x = { .name = arena_copy(a, (struct slice){ name, strlen(name) }).p,
                       .value = arena_copy(a, (struct slice){ value, (size_t)k }) };
 
-    if (!list || !x.name || !x.value.p)
+    if (a->failed)
         return no_memory(path, e);
     out->x = list;
     out->x[out->n++] = x;
@@ -80,11 +80,9 @@ bool attrs_keep(struct arena *a, struct attrs *x)
     for (size_t i = 0; i < x->n && list; i++) {
         list[i].name = arena_copy(a, (struct slice){ x->x[i].name, strlen(x->x[i].name) }).p;
         list[i].value = arena_copy(a, x->x[i].value);
-        if (!list[i].name || !list[i].value.p)
-            list = NULL;
     }
     x->x = list;
-    return list != NULL;
+    return !a->failed;
 }
 
 /* ---- putting ---- */

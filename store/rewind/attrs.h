@@ -29,7 +29,7 @@ MUST_CHECK enum err_code attrs_take(int fd, struct arena *a, const char *path, s
  * the old one had none: it would let in who was not. The mode is set by the caller, afterwards: a change of owner
  * clears set-id bits. */
 MUST_CHECK enum err_code attrs_put(int fd, const struct attrs *x, const char *path, struct err *e);
-/* Makes the names and values the arena's. False without memory. */
+/* Makes the names and values the arena's. False without memory: for these, or before. */
 bool attrs_keep(struct arena *a, struct attrs *x);
 
 /* As a member of a record; see member.h. False: no memory, and damage. */

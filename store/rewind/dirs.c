@@ -24,7 +24,7 @@ bool dirs_add(struct dirs *list, struct arena *a, struct slice path, const struc
     struct dir_like *all = arena_grow(a, list->dir, list->n, sizeof *all),
                     d = { .path = arena_copy(a, path).p, .attrs = *x };
 
-    if (!all || !d.path || !attrs_keep(a, &d.attrs))
+    if (!attrs_keep(a, &d.attrs)) /* of all that was asked of the arena */
         return false;
     list->dir = all;
     list->dir[list->n++] = d;
