@@ -5,11 +5,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "store/rewind/tx.h"
+#include "support/memory.h"
 #include "support/moment.h"
 #include "support/rewind_case.h"
+#include "tests/fault/coverage.h"
 
 /* Directories that go with the last file in them come back as they were, and so do deleted files. */
 
@@ -23,7 +27,7 @@ static const struct {
     mode_t mode;
 } made[] = { { STICKY, 01770 }, { SHARED, 02750 }, { OWN, 0700 } };
 
-enum { MADE = sizeof made / sizeof *made, A_WHILE_AGO = 1600000000 };
+enum { MADE = sizeof made / sizeof *made, A_WHILE_AGO = 1600000000, ME = 12345, OTHER = 12346 };
 
 static const char *at(struct place *p, const char *name)
 {
@@ -229,15 +233,171 @@ static void a_directory_that_changed_since_stays(void **state)
 /* It could not be made again as it was. */
 static void a_directory_that_may_not_be_read_stays(void **state)
 {
+    static const int errors[] = { EACCES, ENOENT, ENOTDIR, ELOOP };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        struct place *p;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        make_private(p);
+        want_gone(p, MADE);
+        moment_arm(&(struct moment){ .call = "openat64", .name = "sticky", .error = errors[i] });
+        assert_int_equal(apply(p), ERR_OK);
+        assert_true(moment_came());
+        assert_false(folder_has(&p->folder, FILE_IN));
+        assert_int_equal(mode_of(p, STICKY), 01770);
+        tear_down((void **)&p);
+    }
+}
+
+static bool applied_by_me(struct place *p)
+{
+    int status;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        bool done = setgid(ME) == 0 && setuid(ME) == 0 && apply(p) == ERR_OK;
+
+        coverage_keep();
+        _exit(done ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* I could not give it back to whom it belongs; my own goes. */
+static void what_i_could_not_make_for_its_owner_stays(void **state)
+{
+    static const char *const mine[] = { "", "ws", OWN, STICKY, FILE_IN, "state" };
+    struct place *p = *state;
+
+    if (geteuid() != 0)
+        skip();
+    make_private(p);
+    folder_dir(&p->folder, "state");
+    for (size_t i = 0; i < sizeof mine / sizeof *mine; i++)
+        assert_int_equal(chown(at(p, mine[i]), ME, ME), 0);
+    assert_int_equal(chown(at(p, SHARED), OTHER, OTHER), 0);
+    assert_int_equal(chmod(at(p, SHARED), 0777), 0);
+    want_gone(p, MADE);
+    assert_true(applied_by_me(p));
+    assert_false(folder_has(&p->folder, STICKY));
+    assert_int_equal(mode_of(p, SHARED), 0777);
+}
+
+static void take_sticky(void *arg)
+{
+    assert_int_equal(rmdir(at(arg, STICKY)), 0);
+}
+
+static void what_somebody_else_removed_first_holds_up_nothing(void **state)
+{
     struct place *p = *state;
 
     make_private(p);
     want_gone(p, MADE);
-    moment_arm(&(struct moment){ .call = "openat64", .name = "sticky", .error = EACCES });
+    moment_arm(
+        &(struct moment){ .call = "unlinkat", .name = "sticky", .then = take_sticky, .arg = p });
     assert_int_equal(apply(p), ERR_OK);
     assert_true(moment_came());
-    assert_false(folder_has(&p->folder, FILE_IN));
-    assert_int_equal(mode_of(p, STICKY), 01770);
+    assert_false(folder_has(&p->folder, OWN));
+    assert_int_equal(undo(p), ERR_OK);
+    are_as_they_were(p);
+}
+
+static void move_away(void *arg)
+{
+    char to[4096];
+
+    assert_int_equal(
+        rename(at(arg, SHARED), folder_path(&((struct place *)arg)->folder, "moved", to)), 0);
+}
+
+static void swap_for_link(void *arg)
+{
+    char to[4096];
+
+    move_away(arg);
+    folder_path(&((struct place *)arg)->folder, "moved", to);
+    assert_int_equal(symlink(to, at(arg, SHARED)), 0);
+}
+
+/* While what they are like is written down. */
+static void directories_that_go_on_the_way_stop_it(void **state)
+{
+    static void (*const ways[])(void *) = { move_away, swap_for_link };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        struct place *p;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        make_private(p);
+        want_gone(p, MADE);
+        moment_arm(
+            &(struct moment){ .call = "flistxattr", .name = "only", .then = ways[i], .arg = p });
+        assert_int_not_equal(apply(p), ERR_OK);
+        assert_true(moment_came());
+        assert_true(folder_is(&p->folder, "moved/sticky/only", "only\n"));
+        assert_true(nothing_of_ours_is_left(p));
+        tear_down((void **)&p);
+    }
+}
+
+static void each_is_written_down_once_or_memory_lacks(void **state)
+{
+    struct place *p = *state;
+    char path[4096];
+    const struct tx_entry x = { .path = folder_path(&p->folder, FILE_IN, path),
+                                .root = p->root,
+                                .dirs = MADE };
+    struct tx tx = { 0 };
+
+    make_private(p);
+    memory_fail_at(1);
+    enum err_code rc = tx_note_dirs(&tx, &x, &p->e);
+
+    assert_true(memory_failed());
+    memory_fail_at(0);
+    assert_int_equal(rc, ERR_NOMEM);
+    assert_int_equal(tx.dirs.n, 0);
+    tx_fini(&tx);
+    for (int twice = 0; twice < 2; twice++) {
+        assert_int_equal(tx_note_dirs(&tx, &x, &p->e), ERR_OK);
+        assert_int_equal(tx.dirs.n, MADE);
+    }
+    tx_fini(&tx);
+}
+
+/* When it comes back: all of it is there but its time. */
+static void a_time_that_cannot_be_given_back_is_no_failure(void **state)
+{
+    static const int errors[] = { EACCES, EIO };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        struct place *p;
+        struct stat st;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        make_private(p);
+        want_gone(p, MADE);
+        assert_int_equal(apply(p), ERR_OK);
+        /* The first time it is stepped into, to make what lies below. */
+        moment_arm(
+            &(struct moment){ .call = "openat64", .name = "sticky", .nth = 2, .error = errors[i] });
+        assert_int_equal(undo(p), ERR_OK);
+        assert_true(moment_came());
+        assert_true(folder_is(&p->folder, FILE_IN, "only\n"));
+        assert_int_equal(mode_of(p, STICKY), 01770);
+        assert_int_equal(lstat(at(p, STICKY), &st), 0);
+        assert_int_not_equal(st.st_mtim.tv_sec, A_WHILE_AGO);
+        assert_int_equal(lstat(at(p, SHARED), &st), 0);
+        assert_int_equal(st.st_mtim.tv_sec, A_WHILE_AGO);
+        tear_down((void **)&p);
+    }
 }
 
 static void what_cannot_be_read_is_not_deleted(void **state)
@@ -247,6 +407,7 @@ static void what_cannot_be_read_is_not_deleted(void **state)
         { .call = "flistxattr", .name = "shared", .error = EIO },
         { .call = "openat64", .name = "shared", .error = EIO },
         { .call = "openat64", .name = "only", .nth = 2, .error = EIO },
+        { .call = "fcntl64", .name = "ws", .error = EMFILE },
     };
     struct place *p = *state;
 
@@ -313,7 +474,12 @@ int main(void)
         CASE(what_is_replaced_inherits_no_access),
         CASE(a_directory_that_changed_since_stays),
         CASE(a_directory_of_somebody_else_by_now_stays),
-        CASE(a_directory_that_may_not_be_read_stays),
+        cmocka_unit_test(a_directory_that_may_not_be_read_stays),
+        CASE(what_i_could_not_make_for_its_owner_stays),
+        CASE(what_somebody_else_removed_first_holds_up_nothing),
+        cmocka_unit_test(directories_that_go_on_the_way_stop_it),
+        CASE(each_is_written_down_once_or_memory_lacks),
+        cmocka_unit_test(a_time_that_cannot_be_given_back_is_no_failure),
         CASE(what_cannot_be_read_is_not_deleted),
         CASE(a_record_that_knows_no_directories_is_undone),
     };
