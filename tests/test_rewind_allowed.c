@@ -84,20 +84,44 @@ static void fixed_files_are_left_alone(void **state)
         }
 }
 
+/* Names in it stay; what its files are like may change. */
+static void a_fixed_directory_keeps_its_names(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct place *p;
+        char dir[4096];
+        struct stat st;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        want_in_way(p, way);
+        bool can = make_fixed(folder_path(&p->folder, "ws/d", dir), FS_IMMUTABLE_FL);
+        bool refused = can && is_refused(p), looked = stat(p->f, &st) == 0;
+
+        make_fixed(dir, 0);
+        tear_down((void **)&p);
+        if (!can)
+            skip();
+        assert_true(looked);
+        assert_int_equal(refused, way < 2);
+        assert_int_equal((st.st_mode & 0777) == 0600, way == 2);
+    }
+}
+
 /* ---- other people's files ---- */
 
 /* In a process of somebody who is not root. */
-static bool refused_for_me(struct place *p)
+static bool is_so_for_me(struct place *p, bool (*is_so)(struct place *p))
 {
     int status;
     pid_t pid = fork();
 
     assert_true(pid >= 0);
     if (pid == 0) {
-        bool refused = setgid(ME) == 0 && setuid(ME) == 0 && is_refused(p);
+        bool so = setgid(ME) == 0 && setuid(ME) == 0 && is_so(p);
 
         coverage_keep();
-        _exit(refused ? 0 : 1);
+        _exit(so ? 0 : 1);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -125,8 +149,8 @@ static void other_peoples_files_are_left_alone(void **state)
         mode_t dir_mode;
         uid_t dir_owner;
         int way;
-    } cases[] = { { 01777, OTHER, 0 }, { 01777, OTHER, 1 }, { 0755, OTHER, 1 },
-                  { 0777, OTHER, 1 },  { 0755, ME, 2 },     { 0755, ME, 1 } };
+    } cases[] = { { 01777, OTHER, 0 }, { 01777, OTHER, 1 }, { 0755, OTHER, 1 }, { 0777, OTHER, 1 },
+                  { 0755, ME, 2 },     { 0755, ME, 1 },     { 01777, ME, 1 } };
 
     (void)state;
     if (geteuid() != 0)
@@ -137,11 +161,42 @@ static void other_peoples_files_are_left_alone(void **state)
         assert_int_equal(set_up((void **)&p), 0);
         give(p, cases[i].dir_mode, cases[i].dir_owner, 0644);
         want_in_way(p, cases[i].way);
-        bool refused = refused_for_me(p);
+        bool refused = is_so_for_me(p, is_refused);
 
         tear_down((void **)&p);
         if (!refused)
             fail_msg("case %zu was not refused", i);
+    }
+}
+
+static bool is_done(struct place *p)
+{
+    return look(p) == ERR_OK && apply(p) == ERR_OK && p->result.outcome[0] == REWIND_DONE;
+}
+
+/* Also where others may not. */
+static void ones_own_files_are_changed(void **state)
+{
+    static const struct {
+        mode_t dir_mode;
+        uid_t dir_owner;
+    } dirs[] = { { 0755, ME }, { 01777, OTHER }, { 01777, ME } };
+
+    (void)state;
+    if (geteuid() != 0)
+        skip();
+    for (int i = 0; i < 9; i++) {
+        struct place *p;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        give(p, dirs[i / 3].dir_mode, dirs[i / 3].dir_owner, 0644);
+        assert_int_equal(chown(p->f, ME, ME), 0);
+        want_in_way(p, i % 3);
+        bool done = is_so_for_me(p, is_done);
+
+        tear_down((void **)&p);
+        if (!done)
+            fail_msg("case %d was not done", i);
     }
 }
 
@@ -203,7 +258,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(fixed_files_are_left_alone),
+        CASE(a_fixed_directory_keeps_its_names),
         CASE(other_peoples_files_are_left_alone),
+        CASE(ones_own_files_are_changed),
         CASE(outside_of_the_project_it_may_be_read_only),
         CASE(records_are_read_where_nothing_can_be_written),
     };

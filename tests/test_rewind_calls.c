@@ -32,7 +32,8 @@ static const struct way {
     { "pread64", EIO, false },      { "write", ENOSPC, false },
     { "pwrite64", EIO, true },      { "ftruncate64", EIO, true },
     { "fcntl64", EMFILE, false },   { "getrandom", EIO, false },
-    { "close", EIO, false },
+    { "close", EIO, false },        { "faccessat", EACCES, false },
+    { "fstatvfs64", EIO, false },   { "statx", EIO, true },
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -251,6 +252,22 @@ static bool undo_at(struct run *r)
     return came;
 }
 
+/* Directories that it makes again get what they had, or the undo is dropped. */
+static void what_an_undo_gives_a_directory_may_fail(void **state)
+{
+    static const struct way undo_ways[] = { { "fchmod", EIO, false },
+                                            { "flistxattr", EIO, false } };
+
+    (void)state;
+    for (size_t w = 0; w < sizeof undo_ways / sizeof *undo_ways; w++) {
+        struct run r = { .way = &undo_ways[w], .nth = 1 };
+
+        for (; undo_at(&r); r.nth++)
+            ;
+        assert_true(r.nth > 2);
+    }
+}
+
 static void each_allocation_of_an_undo_may_fail(void **state)
 {
     struct run r = { .way = &(const struct way){ "malloc", ENOMEM, false },
@@ -279,6 +296,7 @@ int main(void)
         cmocka_unit_test(each_call_of_an_apply_may_fail),
         cmocka_unit_test(each_call_of_a_recovery_may_fail),
         cmocka_unit_test(each_call_may_fail_that_takes_the_conversation_back_too),
+        cmocka_unit_test(what_an_undo_gives_a_directory_may_fail),
         cmocka_unit_test(each_allocation_of_an_undo_may_fail),
         cmocka_unit_test(each_allocation_of_a_recovery_may_fail),
     };

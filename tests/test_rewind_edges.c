@@ -249,8 +249,9 @@ static void one_that_cannot_be_finished_holds_up_no_other(void **state)
     assert_true(moment_came());
     assert_non_null(strstr(p->e.text, "cut short"));
     assert_int_equal(access(folder_path(&p->folder, "state/rewinds/99", path), F_OK), -1);
+    folder_dir(&p->folder, "state/rewinds/99");
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
-    assert_int_equal(recovered, 1);
+    assert_int_equal(recovered, 2);
     wide_remove(p);
 }
 

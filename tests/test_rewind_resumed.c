@@ -280,6 +280,31 @@ static void what_was_staged_in_vain_goes(void **state)
     recovered_but_for(p, F, "since\n");
 }
 
+static void drop_staged(void *arg)
+{
+    drop_temp(arg, F);
+}
+
+/* Nothing was decided; a cleaner takes our temporary file just before we do. */
+static void who_takes_it_away_first_does_no_harm(void **state)
+{
+    (void)state;
+    struct place *p = wide_place(false);
+    char *old = wide_image(p);
+
+    folder_put(&p->folder, "saved/h", SLICE("changed\n"));
+    moment_arm(&(struct moment){ .call = "unlink", .name = "intent", .error = EIO });
+    assert_int_equal(apply(p), ERR_STALE);
+    assert_true(moment_came());
+    moment_arm(
+        &(struct moment){ .call = "unlinkat", .name = "*-0.tmp", .then = drop_staged, .arg = p });
+    recover(p);
+    assert_true(moment_came());
+    assert_true(wide_is(p, old));
+    free(old);
+    wide_remove(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +320,7 @@ int main(void)
         cmocka_unit_test(a_project_that_went_before_intent_is_dropped),
         cmocka_unit_test(what_was_written_late_is_kept_whatever_fails),
         cmocka_unit_test(what_was_staged_in_vain_goes),
+        cmocka_unit_test(who_takes_it_away_first_does_no_harm),
     };
 
     if (access("/dev/shm", W_OK) == 0)

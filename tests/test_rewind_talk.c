@@ -2,6 +2,7 @@
 
 #include "store/place.h"
 #include "store/rewind/mode.h"
+#include "store/rewind/tx.h"
 #include "store/store.h"
 #include "support/rewind_case.h"
 
@@ -148,6 +149,27 @@ static void the_plan_id_knows_the_conversation(void **state)
     assert_string_not_equal(id[0], id[1]);
 }
 
+static void each_way_has_a_word(void **state)
+{
+    static const struct {
+        enum talk_how how;
+        bool moves;
+    } ways[] = { { TALK_NONE, false },
+                 { TALK_TRUNCATE, true },
+                 { TALK_RESUME_AT, true },
+                 { TALK_FORK, true },
+                 { TALK_REFS, false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        enum talk_how how = TALK_NONE;
+
+        assert_true(talk_how_of(talk_how_word(ways[i].how), &how));
+        assert_int_equal(how, ways[i].how);
+        assert_int_equal(talk_moves(how), ways[i].moves);
+    }
+}
+
 static void what_a_system_cannot_is_said(void **state)
 {
     const struct store_ops none = { .name = "none" };
@@ -172,6 +194,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_refused_conversation_leaves_the_files, set_up_talk,
                                         tear_down),
         cmocka_unit_test_setup_teardown(the_plan_id_knows_the_conversation, set_up_talk, tear_down),
+        cmocka_unit_test(each_way_has_a_word),
         cmocka_unit_test(what_a_system_cannot_is_said),
     };
 
