@@ -178,7 +178,10 @@ static void what_an_old_one_had_not_is_dropped_only_where_it_lets_in(void **stat
     put(w, "user.other", "o", 1);
     put(w, ACL, &acl, sizeof acl);
     with = take(w);
+    /* One that it had is never away in between. */
+    moment_arm(&(struct moment){ .call = "fremovexattr", .name = "f", .error = EIO });
     assert_int_equal(attrs_put(w->fd, &with, "f", &w->e), ERR_OK);
+    assert_false(moment_came());
     assert_int_equal(fgetxattr(w->fd, ACL, found, sizeof found), sizeof acl);
     assert_memory_equal(found, &acl, sizeof acl);
     moment_arm(&(struct moment){ .call = "fremovexattr", .name = "f", .error = EIO });
