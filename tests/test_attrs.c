@@ -9,23 +9,13 @@
 #include <unistd.h>
 
 #include "lite/buf.h"
-#include "store/rewind/attrs.h"
+#include "store/rewind/attrs_member.h"
+#include "support/access_list.h"
 #include "support/memory.h"
 #include "support/moment.h"
 #include "tests/folder.h"
 
 /* What a file has besides its bytes: taken and given whole, or not at all, and kept in a record whole, or not read. */
-
-#define ACL "system.posix_acl_access"
-
-/* An access list that lets one more user in. */
-static const struct {
-    uint32_t version;
-    struct {
-        uint16_t tag, perm;
-        uint32_t id;
-    } entry[5];
-} acl = { 2, { { 1, 6, ~0U }, { 2, 7, 1234 }, { 4, 4, ~0U }, { 16, 7, ~0U }, { 32, 4, ~0U } } };
 
 struct world {
     struct folder folder;
@@ -246,6 +236,41 @@ static void another_owner_or_group_is_given_or_it_fails(void **state)
     assert_false(moment_came());
 }
 
+static void a_copy_gets_what_a_person_set_or_it_fails(void **state)
+{
+    static const struct {
+        const char *name;
+        int error;
+        enum err_code want;
+    } cases[] = {
+        { "user.one", ENOTSUP, ERR_IO },         { ACL, ENOTSUP, ERR_IO },
+        { "security.selinux", ENOTSUP, ERR_OK }, { "security.selinux", EPERM, ERR_OK },
+        { "trusted.overlay.x", EACCES, ERR_OK }, { "system.nfs4_acl", EINVAL, ERR_OK },
+        { "security.selinux", ENOSPC, ERR_IO },
+    };
+    struct world *w = *state;
+    struct attrs x = take(w);
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct attr one = { cases[i].name, SLICE("a") };
+
+        x.x = &one;
+        x.n = 1;
+        moment_arm(&(struct moment){ .call = "fsetxattr", .name = "f", .error = cases[i].error });
+        enum err_code rc = attrs_carry(w->fd, &x, "f", &w->e);
+
+        if (!moment_came() || (rc == ERR_OK) != (cases[i].want == ERR_OK))
+            fail_msg("%s: %s", cases[i].name, strerrorname_np(cases[i].error));
+    }
+    x.n = 0;
+    moment_arm(&(struct moment){ .call = "fchown", .name = "f", .error = EPERM });
+    assert_int_equal(attrs_carry(w->fd, &x, "f", &w->e), ERR_OK);
+    assert_true(moment_came());
+    moment_arm(&(struct moment){ .call = "fchown", .name = "f", .error = EIO });
+    assert_int_equal(attrs_carry(w->fd, &x, "f", &w->e), ERR_IO);
+    assert_true(moment_came());
+}
+
 /* ---- in a record ---- */
 
 static struct attr recorded[] = { { "user.one", { "a\0b", 3 } }, { "user.two", { "", 0 } } };
@@ -372,6 +397,7 @@ int main(void)
         CASE(what_an_old_one_had_not_is_dropped_only_where_it_lets_in),
         CASE(all_of_it_is_given_or_it_fails),
         CASE(another_owner_or_group_is_given_or_it_fails),
+        CASE(a_copy_gets_what_a_person_set_or_it_fails),
         CASE(what_is_written_is_read),
         cmocka_unit_test(without_memory_it_is_not_written),
         cmocka_unit_test(without_memory_it_is_not_read),

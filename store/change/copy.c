@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/attrs.h"
 #include "store/disk.h"
 
 enum { COPY_BYTES = 128 * 1024 };
@@ -64,17 +65,23 @@ static enum err_code same_bytes(int a, int b, char *piece, const char *path, str
     }
 }
 
-static enum err_code copy_attributes(int fd, const struct stat *st, const char *path, struct err *e)
+/* The mode comes behind the owner, which clears set-id bits, and behind what needs the right to write; times last. */
+static enum err_code copy_attributes(int in, int out, const struct stat *st, const char *to,
+                                     struct err *e)
 {
     struct timespec t[2] = { st->st_atim, st->st_mtim };
+    struct arena a = { 0 };
+    struct attrs x;
+    enum err_code rc = attrs_take(in, &a, to, &x, e);
 
-    if (fchown(fd, st->st_uid, st->st_gid) && errno != EPERM)
-        return err_sys(e, path, "keep the owner");
-    if (fchmod(fd, st->st_mode & 07777))
-        return err_sys(e, path, "keep the mode");
-    if (futimens(fd, t))
-        return err_sys(e, path, "keep the time");
-    return ERR_OK;
+    if (!rc)
+        rc = attrs_carry(out, &x, to, e);
+    if (!rc && fchmod(out, st->st_mode & 07777))
+        rc = err_sys(e, to, "keep the mode");
+    if (!rc && futimens(out, t))
+        rc = err_sys(e, to, "keep the time");
+    arena_fini(&a);
+    return rc;
 }
 
 static enum err_code copy_file(const char *from, const char *to, char *piece, struct err *e)
@@ -95,7 +102,7 @@ static enum err_code copy_file(const char *from, const char *to, char *piece, st
     if (!rc)
         rc = same_bytes(in, out, piece, to, e);
     if (!rc)
-        rc = copy_attributes(out, &st, to, e);
+        rc = copy_attributes(in, out, &st, to, e);
     if (!rc)
         rc = disk_sync(out, to, e);
     if (in >= 0)
@@ -123,17 +130,21 @@ static enum err_code copy_link(const char *from, const char *to, const struct st
 }
 
 /* A directory gets its mode and times when everything in it is there. */
-static enum err_code finish_dir(const char *to, const struct stat *st, struct err *e)
+static enum err_code finish_dir(const char *from, const char *to, const struct stat *st,
+                                struct err *e)
 {
-    int fd = open(to, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (fd < 0)
-        return err_sys(e, to, "open directory");
-    enum err_code rc = copy_attributes(fd, st, to, e);
+    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    int in = open(from, flags), out = in < 0 ? -1 : open(to, flags);
+    enum err_code rc = out < 0 ? err_sys(e, in < 0 ? from : to, "open directory") : ERR_OK;
 
     if (!rc)
-        rc = disk_sync(fd, to, e);
-    close(fd);
+        rc = copy_attributes(in, out, st, to, e);
+    if (!rc)
+        rc = disk_sync(out, to, e);
+    if (in >= 0)
+        close(in);
+    if (out >= 0)
+        close(out);
     return rc;
 }
 
@@ -190,7 +201,7 @@ static enum err_code copy_entry(const FTSENT *f, const char *to, struct trip *t,
 {
     switch (f->fts_info) {
     case FTS_D: return mkdir(to, 0700) ? err_sys(e, to, "make directory") : ERR_OK;
-    case FTS_DP: return finish_dir(to, f->fts_statp, e);
+    case FTS_DP: return finish_dir(f->fts_accpath, to, f->fts_statp, e);
     case FTS_F: return copy_name(f, to, t, e);
     case FTS_SL:
     case FTS_SLNONE: return copy_link(f->fts_accpath, to, f->fts_statp, e);

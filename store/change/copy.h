@@ -7,8 +7,8 @@
  * never followed. */
 
 /* from: a file, a link or a directory; to must not exist, its directory must. Bytes, modes, owners (where we
- * may), mtimes and links are kept; every file is read back, compared and synced. ERR_UNSAFE for a FIFO, a
- * device or a socket. After a failure part of the copy may lie at `to`: copy_remove it. */
+ * may), times, links, extended attributes and access lists are kept (of the latter: see attrs_carry); every file is
+ * read back, compared and synced. ERR_UNSAFE for a FIFO, a device or a socket. After a failure part of the copy may lie at `to`: copy_remove it. */
 MUST_CHECK enum err_code copy_tree(const char *from, const char *to, struct err *e);
 /* Removes a tree. Only for an unfinished copy of our own, and for a source that was copied whole. */
 MUST_CHECK enum err_code copy_remove(const char *path, struct err *e);

@@ -7,7 +7,7 @@
 
 /* Gives a file or a directory another place. On one file system that is one rename, which never replaces
  * (ERR_STALE when `to` exists). Across file systems it is a copy under a temporary name beside `to`, with
- * modes, mtimes, hard and symbolic links inside a tree kept, compared byte by byte with the source, synced,
+ * modes, times, extended attributes, hard and symbolic links inside a tree kept, compared byte by byte with the source, synced,
  * renamed, and only then is the source removed. So at every moment the thing lies whole in one of the two
  * places. Names are durable only after move_sync. */
 MUST_CHECK enum err_code move_path(const char *from, const char *to, struct err *e);

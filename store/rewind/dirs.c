@@ -3,6 +3,7 @@
 #include <cjson/cJSON.h>
 #include <string.h>
 
+#include "store/rewind/attrs_member.h"
 #include "store/rewind/member.h"
 
 /* The newest first: files come directory by directory. */

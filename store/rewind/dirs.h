@@ -3,7 +3,10 @@
 
 #include <stdbool.h>
 
-#include "store/rewind/attrs.h"
+#include "store/attrs.h"
+
+struct buf;
+struct cJSON;
 
 /* Directories that go because nothing is left in them, or come back, and what they are like: so that a private one
  * does not come back open to all. */

@@ -11,6 +11,7 @@
 #include "lite/file.h"
 #include "lite/json.h"
 #include "store/disk.h"
+#include "store/rewind/attrs_member.h"
 #include "store/rewind/member.h"
 #include "store/rewind/pathrule.h"
 

@@ -1,6 +1,7 @@
-#ifndef STORE_REWIND_ATTRS_H
-#define STORE_REWIND_ATTRS_H
+#ifndef STORE_ATTRS_H
+#define STORE_ATTRS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,13 +30,11 @@ MUST_CHECK enum err_code attrs_take(int fd, struct arena *a, const char *path, s
  * the old one had none: it would let in who was not. The mode is set by the caller, afterwards: a change of owner
  * clears set-id bits. */
 MUST_CHECK enum err_code attrs_put(int fd, const struct attrs *x, const char *path, struct err *e);
+/* The same for a copy on another file system. Of what a person set, "user." ones and access lists, again all or it
+ * fails; the owner, and labels that a system gives (security., trusted., of NFS), where this one takes them from us. */
+MUST_CHECK enum err_code attrs_carry(int fd, const struct attrs *x, const char *path,
+                                     struct err *e);
 /* Makes the names and values the arena's. False without memory: for these, or before. */
 bool attrs_keep(struct arena *a, struct attrs *x);
-
-/* As a member of a record; see member.h. False: no memory, and damage. */
-struct cJSON;
-struct buf;
-bool attrs_write(struct cJSON *o, const struct attrs *x, struct buf *scratch);
-bool attrs_read(const struct cJSON *o, struct arena *a, struct attrs *out);
 
 #endif
