@@ -10,10 +10,10 @@ build=$(cd "$1" && pwd)
 shift
 check=
 [ $# -gt 0 ] || check=yes
-[ $# -gt 0 ] || set -- pathrule.c beneath.c apply.c attrs.c carry.c dirs.c kept.c member.c prune.c reach.c records.c stage.c \
+[ $# -gt 0 ] || set -- pathrule.c beneath.c apply.c ../attrs.c attrs_member.c carry.c dirs.c kept.c member.c prune.c reach.c records.c room.c stage.c \
     syncdirs.c talk.c tx.c
-units="attrs dirs pathrule beneath planid preview prune recall rewind rewind_allowed rewind_calls rewind_cases rewind_edges
-    rewind_kernel rewind_moments rewind_only rewind_record rewind_resumed rewind_talk stamp"
+units="attrs copy dirs pathrule beneath planid preview prune recall rewind rewind_allowed rewind_calls rewind_cases rewind_edges
+    rewind_kernel rewind_moments rewind_only rewind_record rewind_resumed rewind_talk room stamp"
 
 cmake -S "$src" -B "$build" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DREPRISE_COVERAGE=ON >/dev/null
 targets=
@@ -34,9 +34,10 @@ done
 objects=store/CMakeFiles/store.dir/rewind
 cd "$build"
 for file in "$@"; do
-    rm -f "$file.gcov"
-    gcov -b -c -o "$objects" "$objects/$file.gcda" >/dev/null 2>&1 || true
-    [ -s "$file.gcov" ] || { echo "$file: not run"; failed=1; continue; }
+    told=$(basename "$file").gcov
+    rm -f "$told"
+    gcov -b -c -o "$(dirname "$objects/$file")" "$objects/$file.gcda" >/dev/null 2>&1 || true
+    [ -s "$told" ] || { echo "$file: not run"; failed=1; continue; }
     # A branch is told under its line.
     awk -v file="$file" '
         /^ *[0-9#=-]+\*?: *[0-9]+:/ { line = $0 }
@@ -45,6 +46,6 @@ for file in "$@"; do
             if (!n) { print file ": not run"; exit 1 }
             printf "%-11s %3d of %3d branches, %.1f %%\n%s", file, n - missing, n, 100 * (n - missing) / n, lines
             exit missing > 0
-        }' "$file.gcov" || failed=1
+        }' "$told" || failed=1
 done
 [ -z "$check" ] || exit "$failed"

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/moment.h"
 #include "support/rewind_case.h"
 #include "tests/fault/coverage.h"
 
@@ -224,6 +225,41 @@ static void outside_of_the_project_it_may_be_read_only(void **state)
     assert_int_equal(why, EROFS);
 }
 
+/* Whether it is read-only cannot be known then, and behind INTENT it would be too late to learn it. */
+static void where_the_file_system_does_not_answer_nothing_is_done(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        struct place *p;
+
+        assert_int_equal(set_up((void **)&p), 0);
+        want_in_way(p, way);
+        moment_arm(&(struct moment){ .call = "fstatvfs64", .error = EIO });
+        bool refused = is_refused(p);
+        int why = p->e.sys;
+
+        assert_true(moment_came());
+        tear_down((void **)&p);
+        assert_true(refused);
+        assert_int_equal(why, EIO);
+    }
+}
+
+/* A ramfs has no blocks, so none are free. */
+static void where_nothing_is_counted_there_is_room(void **state)
+{
+    struct place *p = *state;
+
+    folder_dir(&p->folder, "state");
+    if (mount("ramfs", p->state, "ramfs", 0, NULL))
+        skip();
+    want(p, p->f, "old\n");
+    bool done = is_done(p);
+
+    umount2(p->state, MNT_DETACH);
+    assert_true(done);
+}
+
 /* Nothing needs to be recovered, so nothing needs to be written to know it. */
 static void records_are_read_where_nothing_can_be_written(void **state)
 {
@@ -262,6 +298,8 @@ int main(void)
         CASE(other_peoples_files_are_left_alone),
         CASE(ones_own_files_are_changed),
         CASE(outside_of_the_project_it_may_be_read_only),
+        CASE(where_the_file_system_does_not_answer_nothing_is_done),
+        CASE(where_nothing_is_counted_there_is_room),
         CASE(records_are_read_where_nothing_can_be_written),
     };
 

@@ -7,7 +7,6 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "store/change/copy.h"
@@ -19,6 +18,7 @@
 #include "store/rewind/pathrule.h"
 #include "store/rewind/reach.h"
 #include "store/rewind/records.h"
+#include "store/rewind/room.h"
 #include "store/rewind/tx.h"
 #include "store/stamp.h"
 
@@ -163,25 +163,6 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
 /* An entry of the plan, with a path of some length. */
 enum { PLAN_BYTES_EACH = 1024 };
 
-/* Bytes that are going to be written, against what is free: said before the first of them is written. */
-static enum err_code check_space(const char *dir, int64_t need, const char *what, struct err *e)
-{
-    struct statvfs fs;
-
-    if (statvfs(dir, &fs))
-        return ERR_OK; /* cannot be known; a full disk is met while staging, and undone */
-    if (fs.f_flag & ST_RDONLY) {
-        errno = EROFS;
-        return err_sys(e, dir, "make room for a rewind");
-    }
-    int64_t free_bytes = (int64_t)fs.f_bavail * (int64_t)fs.f_frsize, want = need + need / 20;
-
-    if (free_bytes >= want)
-        return ERR_OK;
-    return err_set(e, ERR_IO, dir, "%s needs %lld bytes, and %lld are free", what, (long long)want,
-                   (long long)free_bytes);
-}
-
 /* What a file takes on the disk: whole blocks, one more for its name and inode. */
 static int64_t on_disk(int64_t size)
 {
@@ -205,10 +186,10 @@ static enum err_code preflight(const struct tx *tx, const struct rewind_preview 
         fresh += x->action == REWIND_DELETE ? 0 : on_disk(x->wanted_size);
     }
     if (stat(tx->dir, &a) == 0 && stat(root, &b) == 0 && a.st_dev == b.st_dev)
-        return check_space(tx->dir, undo + fresh, "the rewind and its undo record", e);
-    enum err_code rc = check_space(tx->dir, undo, "the undo record", e);
+        return room_check(tx->dir, undo + fresh, "the rewind and its undo record", e);
+    enum err_code rc = room_check(tx->dir, undo, "the undo record", e);
 
-    return rc ? rc : check_space(root, fresh, "the rewind", e);
+    return rc ? rc : room_check(root, fresh, "the rewind", e);
 }
 
 /* ---- apply ---- */
