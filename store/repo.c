@@ -86,7 +86,19 @@ struct slice repo_worktree_id(git_repository *repo, struct arena *a)
     return arena_copy(a, id);
 }
 
-bool repo_ref(git_repository *repo, const char *name, git_oid *out)
+enum err_code repo_ref(git_repository *repo, const char *name, bool *there, git_oid *out,
+                       struct err *e)
+{
+    int answer = git_reference_name_to_id(out, repo, name);
+
+    /* To libgit2 a packed-refs that it could not look at is one that is not there: a failure of one moment is no answer. */
+    if (answer == GIT_ENOTFOUND)
+        answer = git_reference_name_to_id(out, repo, name);
+    *there = answer == 0;
+    return answer && answer != GIT_ENOTFOUND ? repo_error(e, answer, name, "read the ref") : ERR_OK;
+}
+
+bool repo_has_ref(git_repository *repo, const char *name, git_oid *out)
 {
     return git_reference_name_to_id(out, repo, name) == 0;
 }

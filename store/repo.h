@@ -24,8 +24,13 @@ void repo_close(git_repository *repo); /* NULL is fine */
 /* The id of the work tree: empty for the main one (entire.md 2.4). In the arena. */
 struct slice repo_worktree_id(git_repository *repo, struct arena *a);
 
-/* What a ref points to, through symbolic ones; false when there is none. */
-bool repo_ref(git_repository *repo, const char *name, git_oid *out);
+/* Whether a ref is there and what it points to, through symbolic ones. One that cannot be read is an error, not absent:
+ * who changes something asks here. */
+MUST_CHECK enum err_code repo_ref(git_repository *repo, const char *name, bool *there, git_oid *out,
+                                  struct err *e);
+
+/* The same for readers, to whom an unreadable ref is none. */
+bool repo_has_ref(git_repository *repo, const char *name, git_oid *out);
 /* Is the branch (without refs/heads/) what some work tree has checked out? */
 bool repo_is_checked_out(git_repository *repo, const char *branch);
 /* A blob below a tree, replacing what was in out. ERR_NOT_FOUND: no such entry, or no blob. ERR_FORMAT: larger than max

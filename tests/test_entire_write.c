@@ -192,7 +192,7 @@ static void real_commits_come_out_byte_for_byte(void **state)
              folder_path(&f, "real", path));
     assert_int_equal(system(command), 0);
     assert_int_equal(repo_open(path, &repo, NULL), ERR_OK);
-    for (bool more = repo_ref(repo, "refs/heads/entire/checkpoints/v1", &at); more;) {
+    for (bool more = repo_has_ref(repo, "refs/heads/entire/checkpoints/v1", &at); more;) {
         git_commit *c = NULL;
         struct buf message = { 0 };
         git_oid made, up;

@@ -177,27 +177,60 @@ static void refs_go_back_where_what_follows_fails(void **state)
 }
 
 /* The directory of a change under way is that of one that is done, by another name. */
+static struct change *cut_short(const struct repo *r)
+{
+    char file[4300];
+
+    snprintf(file, sizeof file, "%s/a-file", r->git);
+    free(entire_world_sh(&r->w, "echo x >%s", file));
+    struct change *c = renaming(r, file);
+
+    assert_int_equal(change_do(&r->w.env, c, NULL), ERR_OK);
+    says(r, SHADOW, "");
+    says(r, KEPT, r->tip);
+    free(entire_world_sh(&r->w, "cd %s/changes && mv %s %s.intent && mv %s/state.json %s",
+                         r->w.state, c->id, c->id, r->w.home, file));
+    return c;
+}
+
+static void next_start(const struct repo *r)
+{
+    struct change_log *log;
+
+    assert_int_equal(change_log_open(&r->w.env, &log, NULL), ERR_OK);
+    change_log_close(log);
+}
+
 static void after_a_crash_refs_go_back(void **state)
 {
     (void)state;
     struct repo r;
-    char file[4300];
-    struct change_log *log;
 
     repo_make(&r);
-    snprintf(file, sizeof file, "%s/a-file", r.git);
-    free(entire_world_sh(&r.w, "echo x >%s", file));
-    struct change *c = renaming(&r, file);
+    struct change *c = cut_short(&r);
 
-    assert_int_equal(change_do(&r.w.env, c, NULL), ERR_OK);
-    says(&r, SHADOW, "");
-    says(&r, KEPT, r.tip);
-    free(entire_world_sh(&r.w, "cd %s/changes && mv %s %s.intent && mv %s/state.json %s", r.w.state,
-                         c->id, c->id, r.w.home, file));
-    assert_int_equal(change_log_open(&r.w.env, &log, NULL), ERR_OK);
-    change_log_close(log);
+    next_start(&r);
     says(&r, SHADOW, r.tip);
     says(&r, KEPT, "");
+    change_free(c);
+    repo_remove(&r);
+}
+
+/* The branch began anew under the same name: its old commits are in the keeping of our ref alone. */
+static void a_keeper_stays_where_its_branch_cannot_come_back(void **state)
+{
+    (void)state;
+    struct repo r;
+
+    repo_make(&r);
+    struct change *c = cut_short(&r);
+    char *main = entire_world_git(&r.w, "rev-parse main");
+
+    free(entire_world_git(&r.w, "update-ref " SHADOW " main"));
+    next_start(&r);
+    says(&r, SHADOW, main);
+    says(&r, KEPT, r.tip);
+    free(main);
     change_free(c);
     repo_remove(&r);
 }
@@ -211,6 +244,7 @@ int main(void)
         cmocka_unit_test(no_ref_names_what_is_not_there),
         cmocka_unit_test(refs_go_back_where_what_follows_fails),
         cmocka_unit_test(after_a_crash_refs_go_back),
+        cmocka_unit_test(a_keeper_stays_where_its_branch_cannot_come_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

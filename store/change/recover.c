@@ -94,17 +94,29 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     return rc ? rc : change_finish(log, c, dir, &stands, e);
 }
 
+/* A ref that went may be in the keeping of one that was made before it: where its going stays, so does its keeper. */
+static bool is_held(const struct step *s, const struct step *stays)
+{
+    return stays && s->kind == STEP_REF && strcmp(s->path, stays->path) == 0;
+}
+
 enum err_code change_steps_recover(struct change *c, enum step_back *how, struct err *e)
 {
+    const struct step *stays = NULL;
     enum err_code rc = ERR_OK;
 
     *how = BACK_DONE;
     for (size_t i = c->n; i > 0 && !rc && *how != BACK_LATER; i--) {
+        struct step *s = &c->step[i - 1];
         enum step_back one;
 
-        rc = change_step_recover(c, &c->step[i - 1], &one, e);
+        if (is_held(s, stays))
+            continue;
+        rc = change_step_recover(c, s, &one, e);
         if (!rc && one != BACK_DONE)
             *how = one;
+        if (!rc && one == BACK_STAYS && s->kind == STEP_REF)
+            stays = s;
     }
     return rc;
 }

@@ -59,7 +59,7 @@ enum err_code step_mend(const struct step *s, struct arena *a, struct err *e)
     case STEP_EDIT: return step_bytes_mend(s, e);
     case STEP_PUT: return step_put_mend(s, a, e);
     case STEP_MOVE: return move_mend(s->path, s->to, e);
-    case STEP_REF: /* git does it wholly or not at all */
+    case STEP_REF: return step_ref_mend(s, e);
     case STEP_KINDS: break;
     }
     return ERR_OK;

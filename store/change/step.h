@@ -68,8 +68,8 @@ MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e)
 MUST_CHECK enum err_code step_done(struct step *s, bool *done, struct err *e);
 /* After a crash or a failure in the middle of a step that is not done: a part of an append is cut off, a mixture of
  * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT go. Anything else is
- * left alone: of a TAIL, whose old bytes would be lost with the record, ERR_STALE says so, and ERR_LOCKED that a
- * program has the file open. */
+ * left alone: of a TAIL, whose old bytes would be lost with the record, and of a REF that somebody moved, ERR_STALE says
+ * so, and ERR_LOCKED that a program has the file open. */
 MUST_CHECK enum err_code step_mend(const struct step *s, struct arena *a, struct err *e);
 /* After a crash behind a PUT or a REF that is done: temporary names go, and what it did to names becomes durable. Of other
  * kinds there is nothing to do. */

@@ -18,6 +18,7 @@ MUST_CHECK enum err_code step_bytes_mend(const struct step *s, struct err *e);
 MUST_CHECK enum err_code step_put_settle(const struct step *s, struct arena *a, struct err *e);
 MUST_CHECK enum err_code step_put_mend(const struct step *s, struct arena *a, struct err *e);
 MUST_CHECK enum err_code step_ref_do(const struct step *s, struct err *e);
+MUST_CHECK enum err_code step_ref_mend(const struct step *s, struct err *e);
 MUST_CHECK enum err_code step_ref_settle(const struct step *s, struct err *e);
 MUST_CHECK enum err_code step_ref_done(const struct step *s, bool *done, struct err *e);
 /* Does a PUT's place hold `want`, or nothing where want_absent? *mtime is that of what lies there. */

@@ -246,14 +246,14 @@ static bool has_ref(const struct trash_ref *x)
 {
     git_repository *repo;
     git_oid id;
+    bool there;
     enum err_code rc = repo_open(x->was.git, &repo, NULL);
 
     if (rc)
         return rc != ERR_NOT_FOUND;
-    bool there = repo_ref(repo, x->kept, &id);
-
+    rc = repo_ref(repo, x->kept, &there, &id, NULL);
     repo_close(repo);
-    return there;
+    return rc || there;
 }
 
 /* Restored items are still named in the document of their batch. */
@@ -367,11 +367,13 @@ static enum err_code destroy_ref(const struct trash_ref *x, struct err *e)
 {
     git_repository *repo;
     git_oid tip;
+    bool there;
     enum err_code rc = repo_open(x->was.git, &repo, e);
 
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    if (repo_ref(repo, x->kept, &tip))
+    rc = repo_ref(repo, x->kept, &there, &tip, e);
+    if (!rc && there)
         rc = ref_move(repo, x->kept, &tip, NULL, "reprise: the trash was emptied", e);
     repo_close(repo);
     return rc;

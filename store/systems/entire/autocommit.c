@@ -63,13 +63,16 @@ static enum err_code no_memory(struct committing *c)
 static enum err_code look_at_head(struct committing *c)
 {
     const char *where = c->v->store->base.path;
+    bool there;
 
     if (git_repository_state(c->v->repo) != GIT_REPOSITORY_STATE_NONE)
         return err_set(
             c->e, ERR_UNSUPPORTED, where,
             "commit a checkpoint: git is in the middle of something (a merge, a rebase)");
-    return repo_ref(c->v->repo, "HEAD", &c->head)
-               ? ERR_OK
+    enum err_code rc = repo_ref(c->v->repo, "HEAD", &there, &c->head, c->e);
+
+    return rc || there
+               ? rc
                : err_set(c->e, ERR_FORMAT, where, "commit a checkpoint: there is no commit yet");
 }
 

@@ -233,7 +233,7 @@ static enum err_code read_branch(struct reading *r, enum point_source source, co
     git_oid tip;
     enum err_code rc = ERR_OK;
 
-    if (!repo_ref(r->repo, ref, &tip))
+    if (!repo_has_ref(r->repo, ref, &tip))
         return ERR_OK;
     git_commit *c = NULL;
 
@@ -264,7 +264,7 @@ static enum err_code read_ref(struct reading *r, const char *name)
     git_commit *c = NULL;
 
     if (!entire_ref_checkpoint((struct slice){ name, strlen(name) }, &id) ||
-        !repo_ref(r->repo, name, &tip))
+        !repo_has_ref(r->repo, name, &tip))
         return ERR_OK;
     if (git_commit_lookup(&c, r->repo, &tip))
         return complain(r, id, "its ref names no commit");
@@ -297,7 +297,7 @@ enum err_code committed_read(git_repository *repo, struct arena *a, struct point
 
     if (!rc)
         rc = read_branch(&r, POINT_V1,
-                         repo_ref(repo, ENTIRE_V1, &tip) ? ENTIRE_V1 : ENTIRE_V1_REMOTE);
+                         repo_has_ref(repo, ENTIRE_V1, &tip) ? ENTIRE_V1 : ENTIRE_V1_REMOTE);
     if (!rc)
         rc = read_branch(&r, POINT_V2, ENTIRE_V2);
     buf_fini(&r.root);

@@ -74,7 +74,7 @@ static bool tree_of_ref(git_repository *repo, const char *ref, git_tree **out)
 {
     git_oid tip;
     git_commit *c = NULL;
-    int answer = repo_ref(repo, ref, &tip) ? git_commit_lookup(&c, repo, &tip) : GIT_ENOTFOUND;
+    int answer = repo_has_ref(repo, ref, &tip) ? git_commit_lookup(&c, repo, &tip) : GIT_ENOTFOUND;
 
     if (answer == 0)
         answer = git_commit_tree(out, c);

@@ -372,9 +372,10 @@ static enum err_code begin_branch(git_repository *repo, const struct author *who
                              .message = { committed_first_message,
                                           strlen(committed_first_message) } };
     struct treewrite t;
-    enum err_code rc = ERR_OK;
+    bool there;
+    enum err_code rc = repo_ref(repo, ENTIRE_V1_REMOTE, &there, tip, e);
 
-    if (!repo_ref(repo, ENTIRE_V1_REMOTE, tip)) {
+    if (!rc && !there) {
         rc = treewrite_open(repo, NULL, &t, e);
         if (!rc) {
             rc = treewrite_done(&t, &c.tree, e);
@@ -393,8 +394,11 @@ static enum err_code try_once(git_repository *repo, const struct committed_sessi
     struct buf message = { 0 };
     git_commit *at = NULL;
     git_oid tip, base;
-    enum err_code rc = repo_ref(repo, ENTIRE_V1, &tip) ? ERR_OK : begin_branch(repo, who, &tip, e);
+    bool there;
+    enum err_code rc = repo_ref(repo, ENTIRE_V1, &there, &tip, e);
 
+    if (!rc && !there)
+        rc = begin_branch(repo, who, &tip, e);
     if (rc)
         return rc;
     int answer = git_commit_lookup(&at, repo, &tip);

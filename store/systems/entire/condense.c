@@ -25,7 +25,7 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
 
     id[0] = '\0';
     other[0] = '\0';
-    if (!repo_ref(v->repo, "HEAD", head) || git_commit_lookup(&c, v->repo, head))
+    if (!repo_has_ref(v->repo, "HEAD", head) || git_commit_lookup(&c, v->repo, head))
         return err_set(e, ERR_FORMAT, v->store->base.path, "condense: HEAD has no commit");
     const char *raw = git_commit_message_raw(c);
     struct slice message = { raw ? raw : "", raw ? strlen(raw) : 0 };
@@ -101,12 +101,15 @@ static enum err_code take_branch_away(const struct view *v, const char *branch, 
 {
     char ref[ENTIRE_SHADOW_NAME + 16], kept[ENTIRE_SHADOW_NAME + 64];
     git_oid tip;
+    bool there;
 
     snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", branch);
-    if (!repo_ref(v->repo, ref, &tip) || !is_alone(v, branch))
-        return ERR_OK;
+    enum err_code rc = repo_ref(v->repo, ref, &there, &tip, e);
+
+    if (rc || !there || !is_alone(v, branch))
+        return rc;
     snprintf(kept, sizeof kept, CONDENSED_REFS "%s/%s", id, branch + strlen("entire/"));
-    enum err_code rc = ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
+    rc = ref_move(v->repo, kept, NULL, &tip, "entire: condensed", e);
 
     if (rc == ERR_STALE)
         rc = ERR_OK; /* condensed into the same checkpoint before */

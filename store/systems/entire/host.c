@@ -51,10 +51,14 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
 
     if (rc)
         return rc;
-    bool has_head = repo_ref(repo, "HEAD", &head);
+    bool has_head;
+
+    rc = repo_ref(repo, "HEAD", &has_head, &head, e);
     struct slice worktree_id = repo_worktree_id(repo, a);
 
     repo_close(repo);
+    if (rc)
+        return rc;
     if (!has_head)
         return err_set(e, ERR_FORMAT, root, "create: the repository has no commit yet");
     git_oid_tostr(hex, sizeof hex, &head);

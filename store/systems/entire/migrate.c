@@ -23,10 +23,17 @@ static enum err_code rename_branch(const struct view *v, const char *from, const
                                    struct err *e)
 {
     git_oid tip, other;
+    bool old, new;
 
-    if (strcmp(from, to) == 0 || !repo_ref(v->repo, from, &tip) || repo_ref(v->repo, to, &other))
+    if (strcmp(from, to) == 0)
         return ERR_OK;
-    enum err_code rc = ref_move(v->repo, to, NULL, &tip, "entire: HEAD moved", e);
+    enum err_code rc = repo_ref(v->repo, from, &old, &tip, e);
+
+    if (!rc)
+        rc = repo_ref(v->repo, to, &new, &other, e);
+    if (rc || !old || new)
+        return rc;
+    rc = ref_move(v->repo, to, NULL, &tip, "entire: HEAD moved", e);
 
     return rc ? rc : ref_move(v->repo, from, &tip, NULL, "entire: HEAD moved", e);
 }
@@ -36,8 +43,12 @@ enum err_code migrate(struct view *v, struct slice *base, struct err *e)
     const struct entire_state *s = v->session->state;
     char hex[GIT_OID_HEXSZ + 1], from[ENTIRE_SHADOW_NAME + 16], to[ENTIRE_SHADOW_NAME + 16];
     git_oid head;
+    bool there;
+    enum err_code rc = repo_ref(v->repo, "HEAD", &there, &head, e);
 
-    if (!repo_ref(v->repo, "HEAD", &head))
+    if (rc)
+        return rc;
+    if (!there)
         return err_set(e, ERR_FORMAT, v->store->base.path,
                        "write a checkpoint: there is no commit yet");
     git_oid_tostr(hex, sizeof hex, &head);
@@ -53,7 +64,6 @@ enum err_code migrate(struct view *v, struct slice *base, struct err *e)
         { "base_commit", state_text(&v->arena, *base) },
         { "attribution_base_commit", state_text(&v->arena, s->attribution_base) },
     };
-    enum err_code rc = rename_branch(v, from, to, e);
-
+    rc = rename_branch(v, from, to, e);
     return rc ? rc : state_change(v->store, s, set, sizeof set / sizeof *set, e);
 }

@@ -78,7 +78,7 @@ static bool is_logs_only(const struct view *v, const struct point *p, const git_
     if (!slice_eq(p->strategy, SLICE("auto-commit")))
         return true;
     for (size_t i = 0; i < sizeof mains / sizeof *mains; i++)
-        if (repo_ref(v->repo, mains[i], &tip))
+        if (repo_has_ref(v->repo, mains[i], &tip))
             return git_oid_equal(&tip, commit) ||
                    git_graph_descendant_of(v->repo, &tip, commit) == 1;
     return false;

@@ -107,7 +107,7 @@ enum err_code safety_keep(const struct rewind_preview *preview, struct err *e)
 
     if (rc)
         return rc;
-    rc = commit(repo, preview, repo_ref(repo, "HEAD", &head) ? &head : NULL, e);
+    rc = commit(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, e);
     repo_close(repo);
     return rc ? err_wrap(e, rc, "keep the work tree before it is changed") : ERR_OK;
 }

@@ -112,7 +112,7 @@ static enum err_code add_branch(struct reading *r, struct shadow_list *list, con
     enum entire_shape shape = entire_shadow_shape(branch);
     struct shadow *more, s = { 0 };
 
-    if (shape == ENTIRE_NO_SHADOW || !repo_ref(r->repo, ref, &s.tip))
+    if (shape == ENTIRE_NO_SHADOW || !repo_has_ref(r->repo, ref, &s.tip))
         return ERR_OK;
     s.doubtful = shape == ENTIRE_SHADOW_OLD && !speaks_of_entire(r->repo, &s.tip);
     more = arena_grow(r->a, list->shadow, list->n, sizeof *more);

@@ -28,6 +28,7 @@ static enum err_code no_memory(struct moving *m)
 static enum err_code find_tip(struct moving *m)
 {
     const struct point *p = m->point;
+    bool there;
 
     if (p->source != POINT_SHADOW)
         return err_set(m->e, ERR_UNSUPPORTED, m->v->store->base.path,
@@ -38,9 +39,10 @@ static enum err_code find_tip(struct moving *m)
     snprintf(m->ref, sizeof m->ref, ENTIRE_HEADS "%s", p->branch.p);
     if (repo_is_checked_out(m->v->repo, p->branch.p))
         return err_set(m->e, ERR_UNSUPPORTED, m->ref, "rewind: a work tree has it checked out");
-    return repo_ref(m->v->repo, m->ref, &m->tip)
-               ? ERR_OK
-               : err_set(m->e, ERR_NOT_FOUND, m->ref, "rewind: the shadow branch is gone");
+    enum err_code rc = repo_ref(m->v->repo, m->ref, &there, &m->tip, m->e);
+
+    return rc || there ? rc
+                       : err_set(m->e, ERR_NOT_FOUND, m->ref, "rewind: the shadow branch is gone");
 }
 
 /* Named for what it keeps: the same tip twice is one ref. */
@@ -48,12 +50,17 @@ static enum err_code keep_tip(struct moving *m, const char *tip)
 {
     const char *branch = m->point->branch.p + strlen("entire/");
     const char *kept = arena_format(&m->plan->arena, MOVED_REFS "%s-%.12s", branch, tip);
-    git_oid there;
+    git_oid now;
+    bool there;
 
     if (!kept)
         return no_memory(m);
-    if (repo_ref(m->v->repo, kept, &there))
-        return git_oid_equal(&there, &m->tip)
+    enum err_code rc = repo_ref(m->v->repo, kept, &there, &now, m->e);
+
+    if (rc)
+        return rc;
+    if (there)
+        return git_oid_equal(&now, &m->tip)
                    ? ERR_OK
                    : err_set(m->e, ERR_STALE, kept, "rewind: this ref names another commit");
     const struct step keep = { .kind = STEP_REF,

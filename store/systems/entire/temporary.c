@@ -209,12 +209,14 @@ static enum err_code try_once(const struct view *v, const struct temporary_reque
                               const char *ref, struct temporary *out, struct err *e)
 {
     git_oid tip, base, tree;
-    bool has_tip = repo_ref(v->repo, ref, &tip);
+    bool has_tip;
+    enum err_code rc = repo_ref(v->repo, ref, &has_tip, &tip, e);
 
+    if (rc)
+        return rc;
     if (has_tip ? !view_commit_tree(v, &tip, &base) : !view_head_tree(v, &base))
         return err_set(e, ERR_FORMAT, ref, "write a checkpoint: there is no commit to begin with");
-    enum err_code rc = make_tree(v, req, &out->touched, &base, &tree, e);
-
+    rc = make_tree(v, req, &out->touched, &base, &tree, e);
     out->made = !rc && !(has_tip && git_oid_equal(&tree, &base));
     if (rc || !out->made) {
         out->commit = tip;

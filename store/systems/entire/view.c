@@ -72,7 +72,7 @@ bool view_head_tree(const struct view *v, git_oid *tree)
 {
     git_oid head;
 
-    return repo_ref(v->repo, "HEAD", &head) && view_commit_tree(v, &head, tree);
+    return repo_has_ref(v->repo, "HEAD", &head) && view_commit_tree(v, &head, tree);
 }
 
 bool view_tree_entry(const struct view *v, const git_oid *tree, const char *path, git_oid *blob,
@@ -99,7 +99,7 @@ bool view_branch_tree(const struct view *v, const char *branch, git_oid *tree)
     git_oid tip;
 
     return (size_t)snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", branch) < sizeof ref &&
-           repo_ref(v->repo, ref, &tip) && view_commit_tree(v, &tip, tree);
+           repo_has_ref(v->repo, ref, &tip) && view_commit_tree(v, &tip, tree);
 }
 
 /* The commit that a shadow branch is named for: as its state says it, else by its first digits. */

@@ -1,0 +1,135 @@
+#include "tests/support/entire.h"
+
+#include <stdlib.h>
+
+#include "store/tidy/request.h"
+#include "store/tidy/trash.h"
+#include "tests/fault/changing.h"
+#include "tests/test.h"
+
+/* The last session of a shadow branch goes, and takes the branch along: its tip lies below refs/reprise/ from then on. What
+ * is compared is the refs; the files of a session are swept in sweep_trash. */
+#define SESSION "a1b2c3d4-0001-4000-8000-00000000000a"
+#define NEIGHBOUR "b1b2c3d4-0002-4000-8000-00000000000b"
+
+static void make_repository(struct yard *y)
+{
+    struct entire_world w = { .folder = y->folder };
+
+    entire_world_build(&y->folder, "two-sessions");
+    free(entire_world_sh(&w, "rm two-sessions/.git/entire-sessions/" NEIGHBOUR ".json"));
+    folder_path(&y->folder, "two-sessions/.git/refs", y->user);
+}
+
+static enum err_code delete_it(struct yard *y, struct err *e)
+{
+    const struct scope everywhere = { .all = true };
+    struct store *st = NULL;
+    struct arena a = { 0 };
+    struct session_ref ref;
+    struct trash_request r;
+    struct trash_list list;
+    struct change_log *log = NULL;
+    char repo[4096];
+    enum err_code rc =
+        entire_ops.open(&y->env, folder_path(&y->folder, "two-sessions", repo), &st, e);
+
+    if (!rc)
+        rc = entire_ops.find(st, &everywhere, SLICE(SESSION), &a, &ref, e);
+    if (!rc)
+        rc = trash_request_of(&ref, SLICE("t"), REQUEST_ALL | REQUEST_UNSURE, &a, &r, e);
+    if (!rc)
+        rc = change_log_open(&y->env, &log, e);
+    if (!rc)
+        rc = trash_put(log, &y->env, "delete", &r, 1, &list, e);
+    if (!rc)
+        trash_list_fini(&list);
+    change_log_close(log);
+    store_close(st);
+    arena_fini(&a);
+    return rc;
+}
+
+static enum trial_end delete (struct yard *y) {
+    struct err e = { 0 }; enum err_code rc = delete_it(y, &e);
+
+    return trial_end_of(rc, &e);
+}
+
+/* A git that is killed leaves its lock, ours as any other: whoever finds it takes it away, as git itself says. */
+static enum trial_end recover(struct yard *y)
+{
+    struct entire_world w = { .folder = y->folder };
+
+    free(entire_world_sh(&w, "find two-sessions/.git -name '*.lock' -delete"));
+    return changing_recover(y);
+}
+
+static void make_deleted(struct yard *y)
+{
+    make_repository(y);
+    assert_int_equal(delete (y), END_DONE);
+}
+
+/* Directories of refs come and go with what is in them, the name in the trash is drawn by chance, and a ref that came back
+ * is a new file. */
+static void blur(char *image)
+{
+    static const char trash[] = "/reprise/trash/";
+    char *to = image;
+
+    for (char *line = image, *end; *line; line = end) {
+        size_t n = strcspn(line, "\n");
+        const char *mode = memchr(line, ' ', n);
+
+        end = line + n + (line[n] == '\n');
+        if (mode && strncmp(mode, " 40", 3) == 0)
+            continue;
+        if (strncmp(line, trash, sizeof trash - 1) == 0)
+            for (char *p = line + sizeof trash - 1; *p != '/' && *p != '\n'; p++)
+                *p = 'x';
+        if (mode)
+            n = (size_t)(mode - line);
+        memmove(to, line, n);
+        to += n;
+        *to++ = '\n';
+    }
+    *to = '\0';
+}
+
+static void hold(const char *name, void (*make)(struct yard *),
+                 enum trial_end (*act)(struct yard *), enum trial_end (*undo)(struct yard *))
+{
+    struct trial s = { .name = name,
+                       .make = make,
+                       .act = act,
+                       .recover = recover,
+                       .undo = undo,
+                       .blur = blur,
+                       .thorough = true,
+                       .stride = 23 };
+
+    trial_must_hold(&s);
+}
+
+static void branch_is_there_or_in_the_trash(void **state)
+{
+    (void)state;
+    hold("delete of a shadow branch", make_repository, delete, changing_undo);
+}
+
+static void branch_is_in_the_trash_or_back(void **state)
+{
+    (void)state;
+    hold("undo of that", make_deleted, changing_undo, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(branch_is_there_or_in_the_trash),
+        cmocka_unit_test(branch_is_in_the_trash_or_back),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
