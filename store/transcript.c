@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "lite/file.h"
+#include "lite/index.h"
 
 void transcript_free(struct transcript *t)
 {
@@ -13,6 +14,15 @@ void transcript_free(struct transcript *t)
     free(t->path);
     buf_fini(&t->bytes);
     free(t);
+}
+
+void transcript_end(struct transcript *t, const struct index *ix)
+{
+    const struct index_line *last = ix->n ? &ix->line[ix->n - 1] : NULL;
+
+    t->torn_tail = ix->torn_tail;
+    t->unfinished = ix->torn_tail && last && last->state == LINE_BROKEN;
+    t->unfinished_at = t->unfinished ? last->offset : 0;
 }
 
 /* A line begins at the start of the file or behind a newline, and ends at the end or at a newline. What

@@ -37,6 +37,8 @@ enum message_flags {
     MESSAGE_ASIDE = 1 << 6,    /* here a branch leaves what a resume goes on with */
     MESSAGE_LEAF = 1 << 7,     /* a resume goes on after this one; only where there are branches */
     MESSAGE_CLEARED = 1 << 8,  /* a resume takes nothing of what ends here along: it was cleared */
+    MESSAGE_MISTYPED =
+        1 << 9, /* broken, though it parses: a member is of a type that its program does not read */
 };
 
 struct message {
@@ -52,19 +54,24 @@ struct message {
 struct transcript {
     struct message *message; /* owned; oldest first */
     size_t n;
-    bool partial;      /* made from the tail only */
-    bool torn_tail;    /* the file ended without a newline */
-    size_t lines;      /* lines in the file (whole) or in the part that was read */
-    size_t broken;     /* lines that do not parse */
-    int64_t size;      /* of the file when it was read */
-    struct file_id id; /* to tell whether the file is still that one */
-    char *path;        /* owned: where to read the lines */
+    bool partial;    /* made from the tail only */
+    bool torn_tail;  /* the file ended without a newline ... */
+    bool unfinished; /* ... and what stands there is a line that was being written: no message */
+    int64_t unfinished_at; /* where it begins */
+    size_t lines;          /* lines in the file (whole) or in the part that was read */
+    size_t broken;         /* lines that do not parse */
+    int64_t size;          /* of the file when it was read */
+    struct file_id id;     /* to tell whether the file is still that one */
+    char *path;            /* owned: where to read the lines */
     struct buf
         bytes; /* owned: the lines, where they lie in no file (a git blob); path then names the
                           session's, and offsets count from here. p NULL: in the file */
 };
 
 void transcript_free(struct transcript *t); /* NULL is fine */
+struct index;
+/* Tells how the file ended. */
+void transcript_end(struct transcript *t, const struct index *ix);
 /* The bytes of one row, replacing what was in out. ERR_STALE when the file no longer holds a line there
  * (it was truncated or replaced). */
 MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out,

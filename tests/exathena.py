@@ -304,7 +304,7 @@ def bad_lines(t):
         'long': ((said % ('x' * (17 << 20), 'a' * 11)).encode() + b'\n' + (said % ('two', 'b' * 11)).encode() + b'\n', 2, 0),
         'twice': (b'{"uuid":"aaaaaaaaaaa","uuid":"bbbbbbbbbbb","data":{"message":{"role":"user","role":"assistant",'
                   b'"content":"first","content":"second"}},"event":"user_message"}\n', 1, 0),
-        'torn': ((said % ('one', 'a' * 11)).encode() + b'\n{"data":', 1, 0),
+        'torn': ((said % ('one', 'a' * 11)).encode() + b'\n{"data":', 1, 1),
         'glued': ((said % ('one', 'a' * 11)).encode() * 2 + b'\n' + (said % ('two', 'b' * 11)).encode() + b'\n', 1, 1),
     }
     for sid, (body, messages, damaged) in lines.items():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Go directory sessions: the lists of the format (G: spec and shipped, H: the document, C4: bad input) with their numbers.
+"""Go directory sessions: the lists of the format (G: spec and shipped, H: the document) with their numbers; bad
+input has a script of its own.
 
 usage: goat.py PROGRAM
 
@@ -7,103 +8,18 @@ goat/shipped was written by the real package and its loop, goat/spec by a progra
 rewind makes of their work trees was recorded from both. Stores of the document's dialect are written here.
 """
 import fcntl
-import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 
-from support.program import Program, snapshot
+from support.go_store import Checks, Shop, get, put, sha, tree
+from support.program import snapshot
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SHIPPED = '7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f'
 SPEC = '0f0e0d0c-0b0a-4908-8706-050403020100'
 TURN = '3e0f6c1e-2b7a-4c9b-8a51-5d1c2f7f0a01'
 U = '5a000000-0000-4000-8000-00000000000'
-
-
-def sha(data):
-    return hashlib.sha256(data).hexdigest()
-
-
-def put(path, data):
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, 'wb') as f:
-        f.write(data if isinstance(data, bytes) else data.encode())
-
-
-def get(path):
-    with open(path, 'rb') as f:
-        return f.read()
-
-
-def tree(top):
-    """What lies in a work tree: paths and bytes."""
-    return {os.path.relpath(p, top): what[2] for p, what in snapshot(top).items()
-            if what[2] is not None and not p.endswith('.keep_empty_dir')}
-
-
-class Shop:
-    """A program and one store in a directory of its own."""
-
-    def __init__(self, path, fixture=None):
-        self.top = tempfile.mkdtemp()
-        self.ws = os.path.join(self.top, 'ws')
-        self.program = Program(path, self.top, {})
-        self.store = os.path.join(self.top, 'store')
-        if fixture:
-            base = os.path.join(HERE, 'goat', fixture)
-            shutil.copytree(os.path.join(base, 'projects'), os.path.join(self.store, 'projects'))
-            shutil.copytree(os.path.join(base, 'ws.before-rewind'), self.ws)
-            self.after = os.path.join(base, 'ws.after-rewind')
-            for folder, _, files in os.walk(self.store):
-                for name in files:
-                    if name.endswith(('.json', '.jsonl')):
-                        there = os.path.join(folder, name)
-                        put(there, get(there).replace(b'/home/dev/ws', self.ws.encode()))
-        else:
-            os.makedirs(os.path.join(self.store, 'sessions'))
-            os.makedirs(self.ws)
-
-    def run(self, *args, **more):
-        return self.program.run('--store', 'goat:' + self.store, *args, **more)
-
-    def json(self, *args):
-        run = self.run(*args, '--json')
-        if run.returncode:
-            sys.exit(f'{args}: exit {run.returncode}: {run.stderr!r}')
-        return json.loads(run.stdout)
-
-    def rows(self):
-        return self.json('list', '--all')
-
-    def dir(self, sid):
-        for folder, names, _ in os.walk(self.store):
-            if sid in names:
-                return os.path.join(folder, sid)
-        return os.path.join(self.store, 'sessions', sid)
-
-    def close(self):
-        shutil.rmtree(self.top)
-
-
-class Checks:
-    def __init__(self, path):
-        self.path = path
-        self.passed = self.failed = 0
-
-    def same(self, what, got, want):
-        if got == want:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f'{what}:\n  want {want!r}\n  got  {got!r}'[:2000])
-
-    def need(self, what, holds):
-        self.same(what, bool(holds), True)
-
 
 # ---- G ----
 
@@ -136,7 +52,8 @@ def reading(c):
     c.same('G3 dialect', {r['dialect'] for r in s.rows()}, {'spec'})
     c.same('G8 flat messages', s.json('messages', SPEC)[2]['message'],
            {'role': 'tool', 'content': 'ok', 'tool_call_id': 'call_1'})
-    c.same('damaged lines', [d['line'] for d in s.json('info', SPEC[:-3] + '1ff')['damaged']], [2])
+    c.same('damaged lines', [(d['line'], d['why']) for d in s.json('info', SPEC[:-3] + '1ff')['damaged']],
+           [(2, 'not a JSON object'), (5, 'unfinished write')])
     c.same('and what is whole beside them', s.json('info', SPEC[:-3] + '1ff')['messageCount'], 2)
     s.close()
 
@@ -286,19 +203,12 @@ def stream(c):
            [('t-2', 'user'), ('t-4', 'assistant')])
     c.same('G29 a title', s.json('info', 'streamed')['summary'], 'Oil the hinge')
     c.same('G29 unknown types are no damage', s.json('info', 'streamed').get('damaged', []), [])
-    added = write(s, '{"type":"tree_report","uuid":"t-8"}\n', 'streamed', '--transcript')
+    added = s.feed('{"type":"tree_report","uuid":"t-8"}\n', 'streamed', '--transcript').returncode
     c.same('G29 and stay as they are', (added, get(own + '/transcript.jsonl').startswith(log)), (0, True))
     s.close()
 
 
 # ---- H ----
-
-def write(s, rows, *args):
-    """Rows handed to `append`."""
-    run = subprocess.run([s.program.path, '--store', 'goat:' + s.store, 'append', *args], env=s.program.env, cwd=s.top,
-                         input=rows.encode(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
-    return run.returncode
-
 
 def queue(c):
     s = Shop(c.path)
@@ -311,8 +221,8 @@ def queue(c):
         for first in 0, 50:
             some = range(first, first + 50)
             c.same('H19 beside a lock of the whole store',
-                   (write(s, ''.join(f'{{"role":"user","content":"{i}"}}\n' for i in some), 'abc-123'),
-                    write(s, ''.join(f'{{"type":"status","n":{i}}}\n' for i in some), 'abc-123', '--transcript')), (0, 0))
+                   (s.feed(''.join(f'{{"role":"user","content":"{i}"}}\n' for i in some), 'abc-123').returncode,
+                    s.feed(''.join(f'{{"type":"status","n":{i}}}\n' for i in some), 'abc-123', '--transcript').returncode), (0, 0))
     c.same('H19 a lock for each file', [(os.stat(n + '.lock').st_mode & 0o777, os.stat(n + '.lock').st_size) for n in names],
            [(0o600, 0), (0o600, 0)])
     c.same('H20 messages in their order', [json.loads(x)['content'] for x in get(names[0]).splitlines()],
@@ -320,7 +230,7 @@ def queue(c):
     c.same('H20 and the stream in its own', [json.loads(x)['n'] for x in get(names[1]).splitlines()], list(range(100)))
     with open(names[0] + '.lock', 'w') as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        c.same('H19 one does not stop the other', write(s, '{"type":"status","n":100}\n', 'abc-123', '--transcript'), 0)
+        c.same('H19 one does not stop the other', s.feed('{"type":"status","n":100}\n', 'abc-123', '--transcript').returncode, 0)
     s.close()
 
 
@@ -382,96 +292,6 @@ def document(c):
     s.close()
 
 
-# ---- C4 ----
-
-BAD_METADATA = {
-    'empty': b'', 'torn': b'{"id":"x"', 'list': b'[]', 'null': b'null', 'text': b'"x"',
-    'id a number': b'{"id":5}', 'cwd a number': b'{"id":"x","cwd":5}', 'no id': b'{}',
-    'time': b'{"id":"x","updated_at":"yesterday"}', 'count': b'{"id":"x","message_count":3.5}',
-    'large count': b'{"id":"x","message_count":1e20}', 'NUL': b'{"id":"x"}\0', 'junk behind': b'{"id":"x"} x',
-    'deep': b'{"id":"x","a":' + b'[' * 100000, 'bytes': b'{"id":"x",\xff}',
-}
-
-BAD_FILES = {
-    'missing blob': {'path': 'a', 'exists': True, 'hash': '0' * 64},
-    'climbing hash': {'path': 'a', 'exists': True, 'hash': '../../../../../etc/hostname'},
-    'short hash': {'path': 'a', 'exists': True, 'hash': 'abc'},
-    'no hash': {'path': 'a', 'exists': True},
-    'nothing said': {'path': 'a'},
-    'absolute, elsewhere': {'path': '/etc/hostname', 'exists': False},
-    'climbing': {'path': '../a', 'exists': False},
-    'empty path': {'path': '', 'exists': False},
-    'NUL in the path': {'path': 'a\0b', 'exists': False},
-    'a directory': {'path': 'dir', 'exists': False},
-    'a link': {'path': 'link', 'exists': False},
-    '.git': {'path': '.git/config', 'exists': False},
-}
-
-BAD_MANIFESTS = ['', '{', '[]', 'null', '{"files":{}}', '{"files":[5]}', '{"files":[{"path":5}]}',
-                 '{"files":[{"path":"a","exists":"yes"}]}', '{"files":[{"path":"a","hash":7}]}',
-                 '{"checkpoint_id":"c","files":[{"path":"a"},]}']
-
-
-def bad_input(c):
-    s = Shop(c.path)
-    base = s.store + '/sessions'
-    good = {'id': 'good', 'cwd': s.ws, 'updated_at': '2026-02-09T02:48:28Z'}
-    put(base + '/good/metadata.json', json.dumps(good))
-    put(base + '/good/messages.jsonl',
-        b'\xef\xbb\xbf{"uuid":"a","role":"user","content":"bom"}\n{"uuid":"b","role":"user","content":"one"}\r\n'
-        b'null\n{}\n[1]\n{"uuid":"c","role":"user","role":"assistant","content":"two"}\n\0\0\0\n'
-        b'{"UUID":"d","Role":"user","Content":"\xff\\ud800"}\n' + b'[' * 100000 + b'\n{"uuid":"e","ro')
-    for i, (name, data) in enumerate(BAD_METADATA.items()):
-        put(f'{base}/bad-{i}/metadata.json', data)
-    os.mkfifo(base + '/bad-0/messages.jsonl')
-    os.symlink('/etc/passwd', base + '/bad-1/messages.jsonl')
-    os.makedirs(base + '/fifo')
-    os.mkfifo(base + '/fifo/metadata.json')
-    c.same('damaged metadata hides nobody else', [r['sessionId'] for r in s.rows()], ['good'])
-    found = s.json('doctor')
-    for i, name in enumerate(BAD_METADATA):
-        c.need(f'named: {name}', any(f.get('sessionId') == f'bad-{i}' for f in found))
-    said = s.json('messages', 'good')
-    c.same('what is whole is read', [(m['uuid'], m['type']) for m in said],
-           [('b', 'user'), ('c', 'assistant'), ('d', 'user')])
-    c.same('a BOM is accepted in metadata', s.run('list', '--all').returncode, 0)
-    put(base + '/bom/metadata.json', b'\xef\xbb\xbf' + json.dumps({**good, 'id': 'bom'}).encode())
-    c.need('a BOM', any(r['sessionId'] == 'bom' for r in s.rows()) and b'byte order mark' in s.run('doctor', 'bom').stdout)
-    put(s.ws + '/a', 'mine')
-    os.makedirs(s.ws + '/dir')
-    os.symlink('/etc/hostname', s.ws + '/link')
-    for i, (name, file) in enumerate(BAD_FILES.items()):
-        put(f'{base}/good/checkpoints/f-{i}/manifest.json', json.dumps({'files': [file]}))
-        before = tree(s.ws)
-        dry = s.json('rewind', 'good', '--to', f'f-{i}')
-        refused = all(f['action'] in ('refused', 'unchanged') for f in dry['files']) and dry['files']
-        c.need(f'refused: {name}', refused)
-        s.run('rewind', 'good', '--to', f'f-{i}', '--apply')
-        c.same(f'untouched: {name}', tree(s.ws), before)
-    for i, text in enumerate(BAD_MANIFESTS):
-        put(f'{base}/good/checkpoints/m-{i}/manifest.json', text)
-        want = 3
-        c.same(f'damaged manifest {text}', s.run('rewind', 'good', '--to', f'm-{i}').returncode, want)
-    wrong = sha(b'right')
-    put(f'{base}/good/checkpoints/w/manifest.json',
-        json.dumps({'files': [{'path': 'a', 'exists': True, 'hash': wrong.upper(), 'size': 1e20}]}))
-    put(f'{base}/good/checkpoints/w/files/{wrong}', 'wrong')
-    c.same('contents that are not what their name says', s.json('rewind', 'good', '--to', 'w')['files'][0]['action'],
-           'refused')
-    put(f'{base}/good/checkpoints/w/files/{wrong}', 'right')
-    c.same('upper case is folded, the size means nothing', s.json('rewind', 'good', '--to', 'w')['files'][0]['action'],
-           'restore')
-    twice = [{'path': 'a', 'exists': True, 'hash': wrong}, {'path': './a', 'exists': False}]
-    put(f'{base}/good/checkpoints/t/manifest.json', json.dumps({'files': twice}))
-    put(f'{base}/good/checkpoints/t/files/{wrong}', 'right')
-    c.same('said in two ways', [f['action'] for f in s.json('rewind', 'good', '--to', 't')['files']], ['refused'])
-    plan = s.json('rewind', 'good', '--to', 'w')['plan']
-    put(s.ws + '/a', 'changed since')
-    stale = s.run('rewind', 'good', '--to', 'w', '--apply', '--plan', plan)
-    c.same('changed since the dry run', (stale.returncode, (s.ws + '/a: ').encode() in stale.stderr), (4, True))
-    s.close()
-
-
 def locked(c):
     s = Shop(c.path, 'shipped')
     with open(s.dir(SHIPPED) + '/messages.jsonl.lock', 'w') as held:
@@ -483,10 +303,10 @@ def locked(c):
 
 def main():
     c = Checks(sys.argv[1])
-    for part in reading, rewinding, changing, appending, stream, oversized, protected, queue, document, bad_input, locked:
+    for part in reading, rewinding, changing, appending, stream, oversized, protected, queue, document, locked:
         part(c)
     print(f'{c.passed} passed, {c.failed} failed')
-    sys.exit(1 if c.failed or c.passed < 155 else 0)
+    sys.exit(1 if c.failed or c.passed < 95 else 0)
 
 
 if __name__ == '__main__':

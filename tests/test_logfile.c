@@ -39,7 +39,7 @@ static void rows_are_read_in_any_order(void **state)
     struct logfile log;
 
     put(&p, SLICE("{\"a\":1}\n\n{\"b\":2}\n{\"torn"));
-    assert_int_equal(logfile_open(&log, p.path, &keys, NULL, NULL), ERR_OK);
+    assert_int_equal(logfile_open(&log, p.path, 0, &keys, NULL, NULL), ERR_OK);
 
     assert_int_equal(log.index.n, 4);
     assert_true(log.index.torn_tail);
@@ -58,18 +58,18 @@ static void a_tail_begins_with_its_first_whole_line(void **state)
     struct logfile log;
 
     put(&p, SLICE("{\"a\":1}\n{\"b\":2}\n{\"c\":3}\n"));
-    assert_int_equal(logfile_open_tail(&log, p.path, &keys, 12, NULL), ERR_OK);
+    assert_int_equal(logfile_open_tail(&log, p.path, 0, &keys, 12, NULL), ERR_OK);
     assert_int_equal(log.index.n, 1);
     assert_int_equal(log.index.line[0].offset, 16);
     expect_row(&log, 0, "{\"c\":3}");
     logfile_close(&log);
 
     /* The window begins where a line does. */
-    assert_int_equal(logfile_open_tail(&log, p.path, &keys, 16, NULL), ERR_OK);
+    assert_int_equal(logfile_open_tail(&log, p.path, 0, &keys, 16, NULL), ERR_OK);
     assert_int_equal(log.index.n, 2);
     logfile_close(&log);
 
-    assert_int_equal(logfile_open_tail(&log, p.path, &keys, 1000, NULL), ERR_OK);
+    assert_int_equal(logfile_open_tail(&log, p.path, 0, &keys, 1000, NULL), ERR_OK);
     assert_int_equal(log.index.n, 3);
     assert_int_equal(log.index.line[0].offset, 0);
     logfile_close(&log);
@@ -84,7 +84,7 @@ static void a_file_that_was_cut_is_stale(void **state)
     struct slice row;
 
     put(&p, SLICE("{\"a\":1}\n{\"b\":2}\n"));
-    assert_int_equal(logfile_open(&log, p.path, &keys, NULL, NULL), ERR_OK);
+    assert_int_equal(logfile_open(&log, p.path, 0, &keys, NULL, NULL), ERR_OK);
     assert_int_equal(truncate(p.path, 9), 0);
 
     assert_int_equal(logfile_row(&log, 1, &row, NULL), ERR_STALE);
@@ -98,7 +98,7 @@ static void a_missing_file_is_not_found(void **state)
     (void)state;
     struct logfile log;
 
-    assert_int_equal(logfile_open(&log, "/nonexistent/log", &keys, NULL, NULL), ERR_NOT_FOUND);
+    assert_int_equal(logfile_open(&log, "/nonexistent/log", 0, &keys, NULL, NULL), ERR_NOT_FOUND);
 }
 
 static void expect_same_index(const struct place *p)

@@ -7,10 +7,10 @@
 /* A row that begins this close behind the last one read is taken for the next step of a walk. */
 enum { NEAR = 64 * 1024, READ_AHEAD = 512 * 1024 };
 
-static enum err_code open_file(struct logfile *log, const char *path, struct err *e)
+static enum err_code open_file(struct logfile *log, const char *path, unsigned flags, struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
+    enum err_code rc = file_open(AT_FDCWD, path, flags, &f, e);
 
     if (rc)
         return rc;
@@ -18,10 +18,10 @@ static enum err_code open_file(struct logfile *log, const char *path, struct err
     return ERR_OK;
 }
 
-enum err_code logfile_open(struct logfile *log, const char *path, const struct index_keys *keys,
-                           const atomic_bool *stop, struct err *e)
+enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags,
+                           const struct index_keys *keys, const atomic_bool *stop, struct err *e)
 {
-    enum err_code rc = open_file(log, path, e);
+    enum err_code rc = open_file(log, path, flags, e);
 
     if (rc)
         return rc;
@@ -49,10 +49,10 @@ static enum err_code fill(struct logfile *log, int64_t at, size_t n, struct err 
     return ERR_OK;
 }
 
-enum err_code logfile_open_tail(struct logfile *log, const char *path,
+enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned flags,
                                 const struct index_keys *keys, size_t bytes, struct err *e)
 {
-    enum err_code rc = open_file(log, path, e);
+    enum err_code rc = open_file(log, path, flags, e);
 
     if (rc)
         return rc;

@@ -19,13 +19,13 @@ struct logfile {
     const char *path; /* borrowed; for error texts */
 };
 
-/* Opens the file and indexes all of it (INDEX_EXACT). On failure nothing is left open. */
-MUST_CHECK enum err_code logfile_open(struct logfile *log, const char *path,
+/* Opens the file and indexes all of it (INDEX_EXACT). flags: file_open's. On failure nothing is left open. */
+MUST_CHECK enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags,
                                       const struct index_keys *keys, const atomic_bool *stop,
                                       struct err *e);
 /* The same for the lines that lie wholly in the last `bytes` of the file. The offset of the first line is
  * 0 exactly when nothing was left out. */
-MUST_CHECK enum err_code logfile_open_tail(struct logfile *log, const char *path,
+MUST_CHECK enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned flags,
                                            const struct index_keys *keys, size_t bytes,
                                            struct err *e);
 /* The bytes of one line, valid until the next call. Reads ahead when rows are asked for in file order.

@@ -70,6 +70,18 @@ static enum err_code gather(struct sessions *s, struct facts *f, struct err *e)
     return rc;
 }
 
+static void json_damage(struct jsonout *j, size_t line, int64_t offset, struct slice why)
+{
+    jsonout_open(j, '{');
+    jsonout_key(j, "line");
+    jsonout_int(j, (int64_t)line);
+    jsonout_key(j, "offset");
+    jsonout_int(j, offset);
+    jsonout_key(j, "why");
+    jsonout_text(j, why);
+    jsonout_close(j, '}');
+}
+
 static void json_damaged(struct jsonout *j, const struct transcript *t)
 {
     jsonout_key(j, "damaged");
@@ -77,17 +89,13 @@ static void json_damaged(struct jsonout *j, const struct transcript *t)
     for (size_t i = 0; i < t->n; i++) {
         const struct message *m = &t->message[i];
 
-        if (!(m->flags & MESSAGE_BROKEN))
-            continue;
-        jsonout_open(j, '{');
-        jsonout_key(j, "line");
-        jsonout_int(j, (int64_t)m->line + 1);
-        jsonout_key(j, "offset");
-        jsonout_int(j, m->offset);
-        jsonout_key(j, "why");
-        jsonout_text(j, SLICE("not a JSON object"));
-        jsonout_close(j, '}');
+        if (m->flags & MESSAGE_BROKEN)
+            json_damage(j, m->line + 1, m->offset,
+                        m->flags & MESSAGE_MISTYPED ? SLICE("a member has a type it cannot have")
+                                                    : SLICE("not a JSON object"));
     }
+    if (t->unfinished)
+        json_damage(j, t->lines, t->unfinished_at, SLICE("unfinished write"));
     jsonout_close(j, ']');
 }
 

@@ -59,8 +59,8 @@ static enum err_code open_file(struct claude_log *log, const char *path,
                                const struct claude_log_want *want, struct err *e)
 {
     if (want->tail)
-        return logfile_open_tail(&log->file, path, &claude_index_keys, want->tail, e);
-    return logfile_open(&log->file, path, &claude_index_keys, want->stop, e);
+        return logfile_open_tail(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->tail, e);
+    return logfile_open(&log->file, path, FILE_FOLLOW, &claude_index_keys, want->stop, e);
 }
 
 /* The empty string is an id like others, but as a parent it names nobody. */

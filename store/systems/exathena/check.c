@@ -74,7 +74,7 @@ static enum err_code check_ids(const struct checking *k, const struct index *ix,
 static enum err_code check_lines(const struct checking *k, const atomic_bool *cancel, struct err *e)
 {
     struct logfile log;
-    enum err_code rc = logfile_open(&log, k->path, &exathena_keys, cancel, e);
+    enum err_code rc = logfile_open(&log, k->path, 0, &exathena_keys, cancel, e);
 
     if (rc)
         return rc;
@@ -82,7 +82,11 @@ static enum err_code check_lines(const struct checking *k, const atomic_bool *ca
         bool torn = log.index.torn_tail && i + 1 == log.index.n;
 
         if (torn)
-            rc = tell_line(k, FINDING_TORN_TAIL, &log.index, i, "the last line has no newline", e);
+            rc = tell_line(k, FINDING_TORN_TAIL, &log.index, i,
+                           log.index.line[i].state == LINE_BROKEN
+                               ? "unfinished write: the last line is cut and has no newline"
+                               : "the last line has no newline",
+                           e);
         else if (log.index.line[i].state == LINE_BROKEN)
             rc = tell_line(k, FINDING_BROKEN_LINE, &log.index, i, "not a JSON object", e);
     }

@@ -71,7 +71,7 @@ static enum err_code copy_lines(const struct forking *f, struct disk_new *to, st
     struct buf piece = { 0 };
     int64_t end = 0;
     char last = '\n';
-    enum err_code rc = file_open(AT_FDCWD, f->ref->path.p, FILE_FOLLOW, &from, e);
+    enum err_code rc = file_open(AT_FDCWD, f->ref->path.p, 0, &from, e);
 
     if (rc)
         return rc;

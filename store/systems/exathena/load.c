@@ -73,7 +73,7 @@ static enum err_code make(struct logfile *log, const char *path, struct transcri
     t->id = log->file.id;
     t->size = t->id.size;
     t->lines = ix->n;
-    t->torn_tail = ix->torn_tail;
+    transcript_end(t, ix);
     t->partial = ix->n ? ix->line[0].offset > 0 : false;
     add_lines(log, t);
     *out = t;
@@ -84,7 +84,7 @@ enum err_code exathena_load(const struct store *st, const struct session_ref *re
                             const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
     struct logfile log;
-    enum err_code rc = logfile_open(&log, ref->path.p, &exathena_keys, cancel, e);
+    enum err_code rc = logfile_open(&log, ref->path.p, 0, &exathena_keys, cancel, e);
 
     (void)st;
     if (!rc) {
@@ -106,7 +106,7 @@ enum err_code exathena_tail(const struct store *st, const struct session_ref *re
     for (;;) {
         struct logfile log;
 
-        rc = logfile_open_tail(&log, ref->path.p, &exathena_keys, want, e);
+        rc = logfile_open_tail(&log, ref->path.p, 0, &exathena_keys, want, e);
         if (rc)
             return err_wrap(e, rc, "load the conversation");
         rc = make(&log, ref->path.p, &t, e);

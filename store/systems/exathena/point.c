@@ -75,7 +75,7 @@ enum err_code exathena_point(const struct session_ref *ref, struct slice id, str
 {
     struct seeking s = { .id = id, .a = a };
     struct arena scratch = { 0 };
-    enum err_code rc = logfile_open(&s.log, ref->path.p, &exathena_keys, NULL, e);
+    enum err_code rc = logfile_open(&s.log, ref->path.p, 0, &exathena_keys, NULL, e);
 
     if (rc)
         return rc;

@@ -230,7 +230,7 @@ static enum err_code tell_lines(struct telling *t, const struct session_ref *ref
 {
     struct logfile log;
     struct slice row;
-    enum err_code rc = logfile_open(&log, ref->path.p, &exathena_keys, NULL, e);
+    enum err_code rc = logfile_open(&log, ref->path.p, 0, &exathena_keys, NULL, e);
 
     if (rc)
         return rc;

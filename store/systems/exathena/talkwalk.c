@@ -117,7 +117,7 @@ enum err_code exathena_walk(const struct talkwalk *walk, talk_fn *fn, void *arg,
     struct logfile log;
     struct slice line;
     bool last = false;
-    enum err_code rc = logfile_open(&log, walk->ref->path.p, &exathena_keys, walk->cancel, e);
+    enum err_code rc = logfile_open(&log, walk->ref->path.p, 0, &exathena_keys, walk->cancel, e);
 
     if (rc)
         return rc;

@@ -46,6 +46,19 @@ static enum err_code tell_line(struct checking *k, enum finding_kind kind, size_
 
 /* ---- lines ---- */
 
+/* JSON, but is it what the host reads? The whole row is looked at, where a reader is content with less. */
+static enum err_code check_types(struct checking *k, size_t i, struct err *e)
+{
+    struct goat_entry entry;
+    enum err_code rc = goat_log_entry(&k->log, i, &entry, e);
+    const char *why = rc ? NULL : goat_entry_fault(&entry);
+
+    if (!why)
+        return rc;
+    return tell_line(k, FINDING_BROKEN_LINE, i,
+                     arena_format(&k->arena, "the agent skips the line: %s", why), e);
+}
+
 static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
 {
     enum goat_line_kind kind;
@@ -68,19 +81,26 @@ static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
 static enum err_code check_line(struct checking *k, size_t i, struct idset *ids, struct err *e)
 {
     const struct index_line *line = &k->log.file.index.line[i];
+    enum err_code rc;
     uint32_t number;
 
     if (goat_log_is_torn_end(&k->log, i))
         return tell_line(k, FINDING_TORN_TAIL, i,
-                         "the last line has no newline: the agent would glue its next row to it",
+                         k->log.file.index.line[i].state == LINE_BROKEN
+                             ? "unfinished write: the last line is cut, and the agent would glue "
+                               "its next row to it"
+                             : "the last line has no newline: the agent would glue its next row "
+                               "to it",
                          e);
     if (line->length > GOAT_LINE_MAX)
         return tell_line(k, FINDING_BROKEN_LINE, i,
                          "the line is longer than 10 MiB: the agent cannot load this session", e);
     if (line->state == LINE_BROKEN)
         return check_broken(k, i, e);
-    if (line->state != LINE_OK || id128_none(line->id))
+    if (line->state != LINE_OK)
         return ERR_OK;
+    if (rc = check_types(k, i, e), rc || id128_none(line->id))
+        return rc;
     if (idset_has(ids, line->id))
         return tell_line(k, FINDING_DUPLICATE_ID, i, "an earlier message has the same uuid", e);
     return idset_add(ids, line->id, &number)

@@ -8,9 +8,13 @@
 
 enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
 
-static uint8_t flags_of(enum goat_line_kind kind)
+static uint16_t flags_of(enum goat_line_kind kind)
 {
-    return kind == GOAT_LINE_BROKEN ? MESSAGE_BROKEN : 0;
+    switch (kind) {
+    case GOAT_LINE_BROKEN: return MESSAGE_BROKEN;
+    case GOAT_LINE_MISTYPED: return MESSAGE_BROKEN | MESSAGE_MISTYPED;
+    default: return 0;
+    }
 }
 
 static enum err_code add_line(struct goat_log *log, size_t line, struct transcript *t,
@@ -24,7 +28,7 @@ static enum err_code add_line(struct goat_log *log, size_t line, struct transcri
     if (rc || kind == GOAT_LINE_SKIP ||
         (kind == GOAT_LINE_BROKEN && goat_log_is_torn_end(log, line)))
         return rc;
-    t->broken += kind == GOAT_LINE_BROKEN;
+    t->broken += flags_of(kind) != 0;
     t->message[t->n++] = (struct message){ .offset = ix->offset,
                                            .length = ix->length,
                                            .line = (uint32_t)line,
@@ -43,7 +47,7 @@ static enum err_code fill(struct goat_log *log, struct transcript *t, struct err
     t->message = malloc((ix->n + 1) * sizeof *t->message);
     if (!t->message)
         return err_set(e, ERR_NOMEM, t->path, "load the conversation");
-    t->torn_tail = ix->torn_tail;
+    transcript_end(t, ix);
     t->lines = ix->n;
     if (!log->none)
         t->id = log->file.file.id;

@@ -33,7 +33,9 @@ void goat_entry_read(struct slice line, struct goat_entry *out)
     e.timestamp = top[TIMESTAMP];
     e.type = top[TYPE];
     e.subtype = top[SUBTYPE];
-    e.message = json_type(top[MESSAGE]) == JSON_OBJECT ? top[MESSAGE] : (struct slice){ NULL, 0 };
+    if (json_type(top[MESSAGE]) == JSON_OBJECT)
+        e.message = top[MESSAGE];
+    e.odd_message = !e.message.p && top[MESSAGE].p && json_type(top[MESSAGE]) != JSON_NULL;
     if (json_type(top[TYPE]) == JSON_STRING)
         e.shape = GOAT_STREAM;
     else if (e.message.p)
@@ -43,6 +45,55 @@ void goat_entry_read(struct slice line, struct goat_entry *out)
     goat_members(e.message, top_names, TOPS, inside);
     take_said(e.shape == GOAT_FLAT ? top : inside, &e);
     *out = e;
+}
+
+static bool absent_or(struct slice value, enum json_type type)
+{
+    return !value.p || json_type(value) == JSON_NULL || json_type(value) == type;
+}
+
+static bool list_of_objects(struct slice value)
+{
+    struct json_iter it;
+    struct slice key, one;
+
+    if (json_type(value) != JSON_ARRAY || !json_iter_open(&it, value))
+        return false;
+    while (json_iter_next(&it, &key, &one))
+        if (json_type(one) != JSON_OBJECT)
+            return false;
+    return true;
+}
+
+static bool time_loads(struct slice value)
+{
+    int64_t ns;
+
+    return absent_or(value, JSON_STRING) &&
+           (json_type(value) != JSON_STRING ||
+            goat_time((struct slice){ value.p + 1, value.n - 2 }, &ns));
+}
+
+const char *goat_entry_fault(const struct goat_entry *e)
+{
+    if (!absent_or(e->uuid, JSON_STRING))
+        return "uuid is a text";
+    if (e->shape == GOAT_STREAM)
+        return NULL;
+    if (e->odd_message)
+        return "message is an object";
+    if (!time_loads(e->timestamp))
+        return "timestamp is no time as RFC 3339 writes it";
+    if (!absent_or(e->role, JSON_STRING))
+        return "role is a text";
+    if (!absent_or(e->content, JSON_STRING) && !list_of_objects(e->content))
+        return "content is a text or a list of parts";
+    if (!absent_or(e->tool_calls, JSON_ARRAY) ||
+        (json_type(e->tool_calls) == JSON_ARRAY && !list_of_objects(e->tool_calls)))
+        return "tool_calls is a list of calls";
+    if (!absent_or(e->tool_call_id, JSON_STRING) || !absent_or(e->name, JSON_STRING))
+        return "tool_call_id and name are texts";
+    return NULL;
 }
 
 enum goat_role goat_entry_role(const struct goat_entry *e)

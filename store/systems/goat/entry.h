@@ -22,10 +22,15 @@ struct goat_entry {
     struct slice message;       /* nested and stream: the object */
     struct slice role, content; /* wherever they stand */
     struct slice tool_calls, tool_call_id, name;
+    bool odd_message; /* there is a member of that name, and it is no object */
 };
 
 /* The line is valid JSON and an object. */
 void goat_entry_read(struct slice line, struct goat_entry *out);
+
+/* What a Go program would pass the line over for when it loads the session: a member of a type that its structs do not
+ * have there (C4, wrong JSON types). NULL: nothing. */
+const char *goat_entry_fault(const struct goat_entry *e);
 
 enum goat_role { GOAT_OTHER, GOAT_USER, GOAT_ASSISTANT, GOAT_TOOL, GOAT_SYSTEM };
 enum goat_role goat_entry_role(const struct goat_entry *e);

@@ -90,7 +90,7 @@ static struct slice path_of(const struct looking *l, struct slice file)
     return (struct slice){ path, n };
 }
 
-/* The file that a reader wants; false: none of them is there. */
+/* The file that a reader wants, be it one that cannot be read: then it is shown as such. False: none of them is there. */
 static bool choose_file(const struct looking *l, struct slice *file, struct stat *sb)
 {
     static const struct slice files[] = { { GOAT_MESSAGES_LOG, sizeof GOAT_MESSAGES_LOG - 1 },
@@ -101,7 +101,7 @@ static bool choose_file(const struct looking *l, struct slice *file, struct stat
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         if (fstatat(l->dirfd, name_of(l, files[i], name), sb, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
-        if (S_ISDIR(sb->st_mode) || (i == 0 && S_ISREG(sb->st_mode) && sb->st_size == 0))
+        if (i == 0 && S_ISREG(sb->st_mode) && sb->st_size == 0)
             continue;
         *file = files[i];
         return true;

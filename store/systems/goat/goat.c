@@ -15,7 +15,7 @@ const struct goat *goat_of(const struct store *st)
     return (const struct goat *)st;
 }
 
-bool goat_is_point_id(struct slice id)
+static bool is_component(struct slice id)
 {
     if (id.n == 0 || id.n > NAME_MAX || id.p[0] == '.' || id.p[0] == '-')
         return false;
@@ -23,6 +23,12 @@ bool goat_is_point_id(struct slice id)
         if (id.p[i] == '/' || (unsigned char)id.p[i] < 0x20 || id.p[i] == 0x7f)
             return false;
     return true;
+}
+
+/* The directory that all may share holds contents, and no manifest (goat.md B9). */
+bool goat_is_point_id(struct slice id)
+{
+    return is_component(id) && !slice_eq(id, SLICE("blobs"));
 }
 
 /* goat.md B5, Cleanup. */
@@ -36,7 +42,7 @@ bool goat_is_memory(struct slice id)
 
 bool goat_is_id(struct slice id)
 {
-    return goat_is_point_id(id) && !goat_is_memory(id);
+    return is_component(id) && !goat_is_memory(id);
 }
 
 bool goat_is_file(struct slice name)

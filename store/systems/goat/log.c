@@ -1,5 +1,7 @@
 #include "store/systems/goat/log.h"
 
+#include <string.h>
+
 #include "lite/json.h"
 #include "lite/utf8.h"
 #include "store/session.h"
@@ -31,14 +33,14 @@ enum err_code goat_log_open(struct goat_log *log, const struct session_ref *ref,
                             const atomic_bool *stop, struct err *e)
 {
     *log = (struct goat_log){ .none = !has_log(ref), .file.file.fd = -1 };
-    return log->none ? ERR_OK : logfile_open(&log->file, ref->path.p, &keys, stop, e);
+    return log->none ? ERR_OK : logfile_open(&log->file, ref->path.p, 0, &keys, stop, e);
 }
 
 enum err_code goat_log_open_tail(struct goat_log *log, const struct session_ref *ref, size_t bytes,
                                  struct err *e)
 {
     *log = (struct goat_log){ .none = !has_log(ref), .file.file.fd = -1 };
-    return log->none ? ERR_OK : logfile_open_tail(&log->file, ref->path.p, &keys, bytes, e);
+    return log->none ? ERR_OK : logfile_open_tail(&log->file, ref->path.p, 0, &keys, bytes, e);
 }
 
 void goat_log_close(struct goat_log *log)
@@ -98,8 +100,9 @@ static enum err_code look_inside(struct goat_log *log, size_t line, enum goat_li
     } else {
         goat_entry_read(js_trim(row), &entry);
         role = goat_entry_role(&entry);
-        *kind =
-            entry.shape == GOAT_NOTHING || role == GOAT_OTHER ? GOAT_LINE_OTHER : GOAT_LINE_MESSAGE;
+        *kind = goat_entry_fault(&entry)                            ? GOAT_LINE_MISTYPED
+                : entry.shape == GOAT_NOTHING || role == GOAT_OTHER ? GOAT_LINE_OTHER
+                                                                    : GOAT_LINE_MESSAGE;
         *message = message_kinds[role];
     }
     return ERR_OK;
@@ -121,7 +124,8 @@ enum err_code goat_log_kind(struct goat_log *log, size_t line, enum goat_line_ki
         *kind = GOAT_LINE_BROKEN;
         return ERR_OK;
     }
-    if (ix->state == LINE_OK && ix->kind && !(ix->marks & MARK_TYPE)) {
+    if (ix->state == LINE_OK && ix->kind && !(ix->marks & MARK_TYPE) && !id128_none(ix->id) &&
+        ix->time_ms != TIME_NONE) {
         *kind = GOAT_LINE_MESSAGE;
         *message = message_kinds[roles[ix->kind]];
         return ERR_OK;
@@ -133,8 +137,9 @@ enum err_code goat_log_kind(struct goat_log *log, size_t line, enum goat_line_ki
 
 enum { PREFIX_MIN = 4 };
 
-static enum err_code begins_with(struct goat_log *log, size_t line, struct slice front, bool *yes,
-                                 struct err *e)
+/* Is the line's uuid this one (whole), or does it begin so? */
+static enum err_code has_uuid(struct goat_log *log, size_t line, struct slice uuid, bool whole,
+                              bool *yes, struct err *e)
 {
     struct arena a = { 0 };
     struct goat_entry entry;
@@ -142,29 +147,48 @@ static enum err_code begins_with(struct goat_log *log, size_t line, struct slice
     enum err_code rc = goat_log_entry(log, line, &entry, e);
 
     *yes = !rc && json_type(entry.uuid) == JSON_STRING && json_text(entry.uuid, &a, &text) &&
-           text.n > front.n && memcmp(text.p, front.p, front.n) == 0;
+           (whole ? text.n == uuid.n : text.n > uuid.n) && memcmp(text.p, uuid.p, uuid.n) == 0;
     arena_fini(&a);
+    return rc;
+}
+
+/* The index knows the spelling of the key that Go writes; in any other one it is read as well. */
+static enum err_code find_whole(struct goat_log *log, struct slice uuid, size_t *line,
+                                struct err *e)
+{
+    const struct index *ix = &log->file.index;
+    struct id128 want = id128_of(uuid);
+    enum err_code rc = ERR_OK;
+    bool yes = false;
+
+    for (*line = 0; !rc && *line < ix->n; ++*line) {
+        if (ix->line[*line].state != LINE_OK)
+            continue;
+        yes = id128_eq(ix->line[*line].id, want);
+        if (id128_none(ix->line[*line].id))
+            rc = has_uuid(log, *line, uuid, true, &yes, e);
+        if (yes)
+            break;
+    }
     return rc;
 }
 
 enum err_code goat_log_find(struct goat_log *log, struct slice uuid, size_t *line, struct err *e)
 {
     const struct index *ix = &log->file.index;
-    struct id128 want = id128_of(uuid), found = { 0 };
+    struct id128 found = { 0 };
     size_t hits = 0;
+    enum err_code rc = find_whole(log, uuid, line, e);
 
-    for (size_t i = 0; i < ix->n; i++)
-        if (ix->line[i].state == LINE_OK && id128_eq(ix->line[i].id, want)) {
-            *line = i;
-            return ERR_OK;
-        }
+    if (rc || *line < ix->n)
+        return rc;
     for (size_t i = 0; uuid.n >= PREFIX_MIN && i < ix->n; i++) {
         bool yes;
-        enum err_code rc = ERR_OK;
 
-        if (ix->line[i].state != LINE_OK || id128_eq(ix->line[i].id, found))
+        if (ix->line[i].state != LINE_OK ||
+            (hits && !id128_none(found) && id128_eq(ix->line[i].id, found)))
             continue;
-        rc = begins_with(log, i, uuid, &yes, e);
+        rc = has_uuid(log, i, uuid, false, &yes, e);
         if (rc)
             return rc;
         if (!yes)

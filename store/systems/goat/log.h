@@ -29,6 +29,8 @@ enum goat_line_kind {
     GOAT_LINE_MESSAGE, /* one of the conversation's */
     GOAT_LINE_OTHER,   /* an object of an unknown kind */
     GOAT_LINE_BROKEN,
+    GOAT_LINE_MISTYPED, /* JSON, and yet none that the host reads (goat_entry_fault); told of lines without an id or a
+                           time that can be read, and of those that are not written as Go writes them */
 };
 MUST_CHECK enum err_code goat_log_kind(struct goat_log *log, size_t line, enum goat_line_kind *kind,
                                        enum message_kind *message, struct err *e);

@@ -63,7 +63,8 @@ static const char *take_file(struct slice object, struct arena *a, struct goat_s
     goat_members(object, names, 3, value);
     if (json_type(object) != JSON_OBJECT || json_type(value[0]) != JSON_STRING)
         return "its manifest names a file that has no path";
-    if (value[1].p && json_type(value[1]) != JSON_TRUE && json_type(value[1]) != JSON_FALSE)
+    if (value[1].p && json_type(value[1]) != JSON_NULL && json_type(value[1]) != JSON_TRUE &&
+        json_type(value[1]) != JSON_FALSE)
         return "its manifest says neither yes nor no where it should";
     if (value[2].p && json_type(value[2]) != JSON_STRING && json_type(value[2]) != JSON_NULL)
         return "its manifest has a hash that is no text";
@@ -189,8 +190,7 @@ static enum err_code read_entry(int dir, const char *name, struct goat_points *p
     struct slice id = { name, strlen(name) };
     bool is;
 
-    /* The one that all may share holds contents, no manifest. */
-    if (!goat_is_point_id(id) || strcmp(name, "blobs") == 0)
+    if (!goat_is_point_id(id))
         return ERR_OK;
     enum err_code rc = is_directory(dir, name, &is, ps->dir, e);
 

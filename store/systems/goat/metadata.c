@@ -266,21 +266,33 @@ enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes,
     return path ? goat_metadata_read(AT_FDCWD, path, bytes, a, out) : ERR_NOMEM;
 }
 
+/* As Go writes it: on a line of its own, two blanks in. Whatever looks otherwise (another spelling, one line for all,
+ * the key twice) is read as a whole. */
+static bool plain_updated(struct slice document, int64_t *ns)
+{
+    static const char key[] = "\n  \"updated_at\": \"";
+    enum { KEY = sizeof key - 1, NAME = sizeof "\n  " - 1 };
+    const char *p = find_bytes(document.p, document.n, key, KEY), *end = document.p + document.n;
+    const char *text = p ? p + KEY : end;
+    const char *quote = memchr(text, '"', (size_t)(end - text));
+
+    return quote && goat_time((struct slice){ text, (size_t)(quote - text) }, ns) &&
+           !find_bytes(quote, (size_t)(end - quote), key + NAME, KEY - NAME);
+}
+
 enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes, int64_t *ns)
 {
-    static const char key[] = "\"updated_at\"";
+    struct arena a = { 0 };
+    struct goat_metadata m = { 0 };
     enum err_code rc = read_document(dirfd, name, bytes);
-    struct slice rest = rc ? (struct slice){ NULL, 0 } : buf_slice(bytes);
-    const char *p = rest.n ? find_bytes(rest.p, rest.n, key, sizeof key - 1) : NULL;
 
     *ns = 0;
-    if (!p)
+    if (rc || bytes->n == 0)
         return rc == ERR_NOMEM ? rc : ERR_OK;
-    rest = (struct slice){ p + sizeof key - 1, rest.n - (size_t)(p - rest.p) - (sizeof key - 1) };
-    while (rest.n && (rest.p[0] == ' ' || rest.p[0] == ':'))
-        rest = (struct slice){ rest.p + 1, rest.n - 1 };
-    p = rest.n > 2 && rest.p[0] == '"' ? memchr(rest.p + 1, '"', rest.n - 1) : NULL;
-    if (p && !goat_time((struct slice){ rest.p + 1, (size_t)(p - rest.p) - 1 }, ns))
-        *ns = 0;
-    return ERR_OK;
+    if (plain_updated(buf_slice(bytes), ns))
+        return ERR_OK;
+    rc = goat_metadata_parse(buf_slice(bytes), &a, &m);
+    *ns = m.updated_ns;
+    arena_fini(&a);
+    return rc;
 }

@@ -37,8 +37,7 @@ MUST_CHECK enum err_code goat_metadata_read(int dirfd, const char *name, struct 
 MUST_CHECK enum err_code goat_metadata_of(const struct session_ref *ref, struct buf *bytes,
                                           struct arena *a, struct goat_metadata *out);
 
-/* Only the time of the last update, and as quickly as can be: what a list is sorted by. *ns is 0 where a plain look does
- * not find one. */
+/* Only the time of the last update, and as quickly as can be: what a list is sorted by. *ns is 0 where there is none. */
 MUST_CHECK enum err_code goat_metadata_updated(int dirfd, const char *name, struct buf *bytes,
                                                int64_t *ns);
 

@@ -41,7 +41,7 @@ static bool read_line(struct slice line, struct goat_entry *e)
     if (json_type(line) != JSON_OBJECT || !json_valid(line))
         return false;
     goat_entry_read(line, e);
-    return e->shape != GOAT_NOTHING;
+    return e->shape != GOAT_NOTHING && !goat_entry_fault(e);
 }
 
 /* A prompt's words; .n is 0 for everything else. */
