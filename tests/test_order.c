@@ -113,6 +113,27 @@ static void equal_numbers_stand_newest_first(void **state)
     done(&m);
 }
 
+static void sizes_count_as_far_as_they_are_known(void **state)
+{
+    (void)state;
+    struct many m = { 0 };
+    static const int64_t times[] = { 10, 20, 30 };
+
+    see(&m, 3, times);
+    for (uint32_t i = 0; i < 3; i++)
+        describe(&m, i, "x", 1);
+    assert_string_equal(sorted(&m, SORT_SIZE), "2 1 0");
+    assert_int_equal(m.order.bytes, 0);
+    roster_set_bytes(&m.roster, 0, 500);
+    roster_set_bytes(&m.roster, 1, 9000);
+    assert_string_equal(sorted(&m, SORT_SIZE), "1 0 2");
+    assert_int_equal(m.order.bytes, 9500);
+    roster_sweep(&m.roster, 2); /* a listing that saw none of them */
+    assert_string_equal(sorted(&m, SORT_SIZE), "");
+    assert_int_equal(m.order.bytes, 0);
+    done(&m);
+}
+
 static void many_of_one_moment_are_ordered_by_id(void **state)
 {
     (void)state;
@@ -135,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(titles_are_compared_whole_and_equal_ones_by_time),
         cmocka_unit_test(equal_numbers_stand_newest_first),
+        cmocka_unit_test(sizes_count_as_far_as_they_are_known),
         cmocka_unit_test(many_of_one_moment_are_ordered_by_id),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,7 @@ struct sorting {
     const struct roster *roster;
     const struct filter *titles;
     struct radix_item *item, *spare;
+    size_t n;
     bool by_id; /* texts are ids, last first; else titles, first first */
 };
 
@@ -68,7 +69,8 @@ static void sort_by_text(const struct sorting *s, size_t from, size_t n, size_t 
     const uint64_t flip = s->by_id ? UINT64_MAX : 0, *front = front_of(s, depth);
 
     for (size_t i = 0; i < n; i++) {
-        if (i + AHEAD < n)
+        if (from + i + AHEAD <
+            s->n) /* beyond these: what follows them is sorted in the same way next */
             fetch_text(s, front, item[i + AHEAD].value);
         item[i].key = (front ? front[item[i].value] : key_of_text(s, depth, item[i].value)) ^ flip;
     }
@@ -123,7 +125,7 @@ static void sort_by_key(const struct sorting *s, size_t from, size_t n, bool tim
 static void sort_by_time(const struct sorting *s, size_t from, size_t n)
 {
     for (size_t i = from; i < from + n; i++)
-        s->item[i].key = largest_first(entry_time(&s->roster->entry[s->item[i].value]));
+        s->item[i].key = largest_first(s->roster->standing[s->item[i].value].time_ms);
     sort_by_key(s, from, n, true);
 }
 
@@ -141,17 +143,17 @@ static void sort_by_title(const struct sorting *s, size_t n)
     sort_by_time(s, titled, n - titled);
 }
 
-/* What is sorted by first. Taken while the entries are walked over anyway: they are large. */
+/* What is sorted by first. */
 static uint64_t first_key(const struct roster *r, uint32_t entry, const struct filter *titles,
                           enum sort_kind sort)
 {
-    const struct entry *e = &r->entry[entry];
+    const struct standing *at = &r->standing[entry];
 
     switch (sort) {
-    case SORT_CREATED: return largest_first(e->created_ms);
-    case SORT_SIZE: return largest_first(entry_bytes(e));
+    case SORT_CREATED: return largest_first(at->created_ms);
+    case SORT_SIZE: return largest_first(at->bytes);
     case SORT_TITLE: return title_key(titles, entry);
-    default: return largest_first(entry_time(e));
+    default: return largest_first(at->time_ms);
     }
 }
 
@@ -187,12 +189,14 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
     if (!order_reserve(o, r->n))
         return false;
     for (uint32_t i = 0; i < r->n; i++) {
-        if (!roster_listed(r, i))
+        if (!r->standing[i].listed)
             continue;
         o->item[n++] = (struct radix_item){ .key = first_key(r, i, titles, sort), .value = i };
-        bytes += entry_bytes(&r->entry[i]);
+        bytes += r->standing[i].bytes;
     }
-    const struct sorting s = { .roster = r, .titles = titles, .item = o->item, .spare = o->spare };
+    const struct sorting s = {
+        .roster = r, .titles = titles, .item = o->item, .spare = o->spare, .n = n
+    };
 
     if (sort == SORT_TITLE)
         sort_by_title(&s, n);

@@ -94,8 +94,31 @@ static bool grow_entries(struct roster *r)
     if (!entry)
         return false;
     r->entry = entry;
+    struct standing *standing = reallocarray(r->standing, cap, sizeof *standing);
+
+    if (!standing)
+        return false;
+    r->standing = standing;
     r->cap = cap;
     return true;
+}
+
+static bool may_be_listed(const struct entry *e)
+{
+    return !e->gone && !e->hidden;
+}
+
+/* Something of the entry has changed. */
+static void set_standing(struct roster *r, uint32_t entry)
+{
+    const struct entry *e = &r->entry[entry];
+
+    r->standing[entry] = (struct standing){
+        .time_ms = entry_time(e),
+        .created_ms = e->row ? e->row->created_ms : TIME_NONE,
+        .bytes = entry_bytes(e),
+        .listed = may_be_listed(e) && !e->copy,
+    };
 }
 
 void roster_fini(struct roster *r)
@@ -103,6 +126,7 @@ void roster_fini(struct roster *r)
     for (size_t i = 0; i < r->n; i++)
         session_row_free(r->entry[i].row);
     free(r->entry);
+    free(r->standing);
     free(r->by_path);
     free(r->by_id);
     arena_fini(&r->arena);
@@ -112,12 +136,9 @@ void roster_fini(struct roster *r)
 static bool add_entry(struct roster *r, const struct session_ref *ref, uint32_t path_hash,
                       unsigned listing)
 {
-    struct entry new = { .seen = listing,
-                         .path_hash = path_hash,
-                         .id_hash = hash_bytes(ref->id),
-                         .active_ms = TIME_NONE,
-                         .created_ms = TIME_NONE,
-                         .stale = true };
+    struct entry new = {
+        .seen = listing, .path_hash = path_hash, .id_hash = hash_bytes(ref->id), .stale = true
+    };
 
     if (!grow_entries(r) || !grow_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
         return false;
@@ -135,6 +156,7 @@ static bool add_entry(struct roster *r, const struct session_ref *ref, uint32_t 
     }
     r->by_path[place_in(r, true, new.ref.path, path_hash)] = e + 1;
     r->entry[e] = new;
+    set_standing(r, e);
     r->n++;
     r->stale++;
     return true;
@@ -184,9 +206,10 @@ static void note_damage(struct roster *r, struct entry *e, bool damaged)
     }
 }
 
-static void see_again(struct roster *r, struct entry *e, const struct session_ref *ref,
+static void see_again(struct roster *r, uint32_t entry, const struct session_ref *ref,
                       unsigned listing)
 {
+    struct entry *e = &r->entry[entry];
     bool changed = !same_file(&e->ref.file, &ref->file);
 
     e->ref.file = ref->file;
@@ -196,6 +219,7 @@ static void see_again(struct roster *r, struct entry *e, const struct session_re
     if (changed || e->gone || !e->row)
         set_stale(r, e, true);
     e->gone = false;
+    set_standing(r, entry);
 }
 
 bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing)
@@ -205,16 +229,11 @@ bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing)
         uint32_t e = find_hashed(r, refs->ref[i].path, hash);
 
         if (e != ENTRY_NONE)
-            see_again(r, &r->entry[e], &refs->ref[i], listing);
+            see_again(r, e, &refs->ref[i], listing);
         else if (!add_entry(r, &refs->ref[i], hash, listing))
             return false;
     }
     return true;
-}
-
-static bool may_be_listed(const struct entry *e)
-{
-    return !e->gone && !e->hidden;
 }
 
 static bool newer(const struct entry *a, const struct entry *b)
@@ -224,27 +243,33 @@ static bool newer(const struct entry *a, const struct entry *b)
     return a->ref.path.n < b->ref.path.n;
 }
 
+static void set_copy(struct roster *r, uint32_t entry, bool copy)
+{
+    r->entry[entry].copy = copy;
+    set_standing(r, entry);
+}
+
 /* Of the entries with one id (and system), the newest that can be listed is; the others are copies. */
 static void choose_copy(struct roster *r, uint32_t e)
 {
     uint32_t best = ENTRY_NONE, i = e;
 
     if (r->entry[e].same_id == e) {
-        r->entry[e].copy = false;
+        set_copy(r, e, false);
         return;
     }
     do {
-        struct entry *other = &r->entry[i];
+        const struct entry *other = &r->entry[i];
 
         if (other->ref.store == r->entry[e].ref.store) {
-            other->copy = true;
+            set_copy(r, i, true);
             if (may_be_listed(other) && (best == ENTRY_NONE || newer(other, &r->entry[best])))
                 best = i;
         }
         i = other->same_id;
     } while (i != e);
     if (best != ENTRY_NONE)
-        r->entry[best].copy = false;
+        set_copy(r, best, false);
 }
 
 void roster_sweep(struct roster *r, unsigned listing)
@@ -296,11 +321,15 @@ void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
     set_stale(r, e, false);
     e->hidden = row && row->hidden != HIDDEN_NOT;
     note_damage(r, e, row && row_is_damaged(row));
-    e->active_ms = row ? row->activity_ms : TIME_NONE;
-    e->created_ms = row ? row->created_ms : TIME_NONE;
     if (row)
         e->ref.file = row->ref.file; /* what the row was made from */
     choose_copy(r, entry);
+}
+
+void roster_set_bytes(struct roster *r, uint32_t entry, int64_t bytes)
+{
+    r->entry[entry].bytes = bytes;
+    set_standing(r, entry);
 }
 
 uint32_t roster_by_id(const struct roster *r, struct slice id)
@@ -335,7 +364,7 @@ void roster_touch(struct roster *r, struct slice id)
 
 bool roster_listed(const struct roster *r, uint32_t entry)
 {
-    return may_be_listed(&r->entry[entry]) && !r->entry[entry].copy;
+    return r->standing[entry].listed;
 }
 
 uint32_t roster_find(const struct roster *r, struct slice path)
@@ -345,7 +374,9 @@ uint32_t roster_find(const struct roster *r, struct slice path)
 
 int64_t entry_time(const struct entry *e)
 {
-    return e->active_ms != TIME_NONE ? e->active_ms : e->ref.file.mtime_ns / 1000000;
+    int64_t active_ms = e->row ? e->row->activity_ms : TIME_NONE;
+
+    return active_ms != TIME_NONE ? active_ms : e->ref.file.mtime_ns / 1000000;
 }
 
 int64_t entry_bytes(const struct entry *e)

@@ -19,8 +19,6 @@ struct entry {
     struct session_row *row; /* owned; NULL: not described yet */
     unsigned seen;           /* the listing that saw it last */
     unsigned made;           /* how often its row was read: it changes when the row does */
-    int64_t active_ms;       /* of the row, side by side with the others: all are sorted by it */
-    int64_t created_ms;      /* both TIME_NONE without a row */
     uint32_t path_hash, id_hash;
     uint32_t same_id; /* the next entry with its id: a ring */
     bool hidden;      /* its row says that it is not to be listed */
@@ -34,9 +32,19 @@ struct entry {
     int64_t bytes;    /* of all its files; 0: not known, then those of the transcript count */
 };
 
+/* What a list has to know of all entries: whether it shows them, and what they are sorted by. Made of the entries,
+ * and apart from them: they are large, and a walk over all of them is what takes the time when a list is sorted. */
+struct standing {
+    int64_t time_ms;    /* entry_time */
+    int64_t created_ms; /* of the row; TIME_NONE without one */
+    int64_t bytes;      /* entry_bytes */
+    bool listed;        /* roster_listed */
+};
+
 struct roster {
     struct arena arena;
-    struct entry *entry; /* owned */
+    struct entry *entry;       /* owned */
+    struct standing *standing; /* owned, by entry */
     size_t n, cap;
     uint32_t *by_path, *by_id; /* owned: hash tables of entry + 1 */
     size_t table;              /* their size: a power of two */
@@ -53,6 +61,8 @@ bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing)
 void roster_sweep(struct roster *r, unsigned listing);
 /* Takes the row over; NULL: the file is gone. */
 void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row);
+/* What all files of the session take is known now. */
+void roster_set_bytes(struct roster *r, uint32_t entry, int64_t bytes);
 /* A session with this id was changed: its row is made anew, also when its file looks the same. */
 void roster_touch(struct roster *r, struct slice id);
 /* Whether the list may show it. */

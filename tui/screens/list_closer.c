@@ -100,10 +100,10 @@ static void take_deep(struct list *l, struct described *d)
 
 static void take_weight(struct list *l, const struct described *d)
 {
-    struct entry *e = &l->roster.entry[d->entry];
+    const struct entry *e = &l->roster.entry[d->entry];
 
     if (!e->stale && !e->gone && d->code == ERR_OK)
-        e->bytes = d->bytes;
+        roster_set_bytes(&l->roster, d->entry, d->bytes);
 }
 
 bool list_closer_msg(struct list *l, const struct msg *msg)
