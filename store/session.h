@@ -69,6 +69,12 @@ enum session_can {
     CAN_TAG = 1 << 5,
     CAN_ARCHIVE = 1 << 6,
     CAN_DELETE = 1 << 7,
+    /* No row says these, which hang on the system alone; it is asked why it cannot (store/cannot.h). */
+    CAN_TOMBSTONE = 1 << 8,
+    CAN_REAPPEND = 1 << 9,
+    CAN_RETRIEVE = 1 << 10,
+    CAN_SET = 1 << 11,
+    CAN_HAVE_AGENTS = 1 << 12,
 };
 
 /* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as the

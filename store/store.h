@@ -9,6 +9,7 @@
 #include "lite/err.h"
 #include "lite/slice.h"
 #include "store/branch.h"
+#include "store/cannot.h"
 #include "store/change/change.h"
 #include "store/checkpoint.h"
 #include "store/env.h"
@@ -251,8 +252,8 @@ struct store_ops {
     enum err_code (*plan_refs)(const struct store *st, const struct session_ref *ref,
                                struct rewind_plan *plan, struct err *e);
 
-    /* Optional. Why a member above is NULL, by the ability (enum session_can) that a row lacks for it: in the system's own
-     * words, for a person. A literal; NULL: nothing to add. */
+    /* Optional. Why a member above is NULL, or a row without it, by its ability (enum session_can): in the system's own
+     * words, for a person. A literal; NULL: nothing to add. Asked through store/cannot.h. */
     const char *(*cannot)(unsigned ability);
 
     /* Writing, for hosts: all optional. Called through store/host/host.h, which says what they do and has checked

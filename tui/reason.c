@@ -35,10 +35,11 @@ static bool needs_session(enum action a)
 /* In the words of its system, where it has some. */
 static const char *incapable(const struct session_row *row, unsigned ability)
 {
-    const struct store_ops *ops = row->ref.store ? row->ref.store->ops : NULL;
-    const char *why = ops && ops->cannot ? ops->cannot(ability) : NULL;
+    const char *why = row->ref.store ? store_cannot(row->ref.store->ops, ability) : NULL;
 
-    if (ability == CAN_DELETE && row->stays)
+    if (row->problem)
+        why = row->problem;
+    else if (ability == CAN_DELETE && row->stays)
         why = row->stays;
     return why ? why : "this session's system cannot do that";
 }

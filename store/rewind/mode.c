@@ -9,9 +9,10 @@
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)
 {
     const struct store_ops *ops = ref->store->ops;
+    const char *why = store_cannot(ops, CAN_REWIND);
 
     if (mode != REWIND_CONVERSATION && !ops->plan)
-        return "sessions of this system keep no copies of files";
+        return why ? why : "sessions of this system keep no copies of files";
     if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_talk)
         return "the conversation of this system's sessions cannot go back";
     if (mode == REWIND_INFERRED && !ops->plan_inferred)

@@ -37,9 +37,7 @@ static enum err_code check_quiet(const struct session_ref *ref, struct live live
 
 static enum err_code check_supported(const struct session_ref *ref, struct err *e)
 {
-    return ref->store->ops->parts ? ERR_OK
-                                  : err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                                            "delete: %s sessions cannot", ref->store->ops->name);
+    return ref->store->ops->parts ? ERR_OK : store_refuse(ref, CAN_DELETE, "delete", e);
 }
 
 static enum err_code request_of(const struct session_ref *ref, struct slice title, unsigned what,

@@ -173,7 +173,8 @@ static void what_a_system_cannot_it_says_in_its_own_words(struct contract *c)
     if (!c->ops->cannot)
         skip();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        assert_int_equal(c->ops->cannot(all[i].ability) == NULL, all[i].can);
+        if (!all[i].can) /* of the others some sessions may be unable */
+            assert_non_null(c->ops->cannot(all[i].ability));
 }
 
 static void a_row_can_what_its_system_can(struct contract *c)

@@ -4,14 +4,6 @@
 
 #include "lite/jsonout.h"
 
-enum err_code change_supported(const struct session_ref *ref, bool can, const char *what,
-                               struct err *e)
-{
-    return can ? ERR_OK
-               : err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s sessions cannot", what,
-                         ref->store->ops->name);
-}
-
 /* What was done to the sessions: one change, done or not at all, and taken back at once. */
 struct changing {
     struct session_ref *ref; /* lives with the sessions */

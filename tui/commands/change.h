@@ -15,8 +15,5 @@ typedef enum err_code change_plan_fn(struct invocation *in, struct sessions *s,
 /* The first `ids` operands (0: all) are sessions. All of it is one change. */
 MUST_CHECK enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
                                          change_plan_fn *plan, struct err *e);
-/* ERR_UNSUPPORTED naming the system, when a member of its table is NULL. */
-MUST_CHECK enum err_code change_supported(const struct session_ref *ref, bool can, const char *what,
-                                          struct err *e);
 
 #endif

@@ -103,8 +103,7 @@ enum err_code checkpoints_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     if (!ref.store->ops->checkpoints)
-        rc = err_set(e, ERR_UNSUPPORTED, ref.path.p, "list checkpoints: %s sessions have none",
-                     ref.store->ops->name);
+        rc = store_refuse(&ref, CAN_REWIND, "list checkpoints", e);
     if (!rc)
         rc = ref.store->ops->checkpoints(ref.store, &ref, &list, e);
     if (!rc && ref.store->ops->count_lines)

@@ -66,8 +66,10 @@ enum err_code fork_run(struct invocation *in, struct err *e)
         return rc;
     struct change *c = change_new("fork");
 
-    rc = c ? change_supported(&ref, ref.store->ops->fork != NULL, "fork", e)
-           : err_set(e, ERR_NOMEM, ref.path.p, "fork: out of memory");
+    if (!c)
+        rc = err_set(e, ERR_NOMEM, ref.path.p, "fork: out of memory");
+    else if (!ref.store->ops->fork)
+        rc = store_refuse(&ref, CAN_FORK, "fork", e);
     if (!rc)
         rc = make(in, &ref, c, e);
     change_free(c);

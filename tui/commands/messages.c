@@ -86,6 +86,17 @@ static enum err_code answer_json(const struct invocation *in, const struct sessi
     return rc ? rc : out_add(out, a.n ? SLICE("]\n") : SLICE("[]\n"), e);
 }
 
+/* Where there are none at all, none has this name. */
+static enum err_code check_agent(const struct session_ref *ref, const char *agent, struct err *e)
+{
+    const char *why = store_cannot(ref->store->ops, CAN_HAVE_AGENTS);
+
+    if (!agent || ref->store->ops->subagent)
+        return ERR_OK;
+    return err_set(e, ERR_NOT_FOUND, agent, "read messages: %s",
+                   why ? why : "sessions of this system have no sub-agents");
+}
+
 enum err_code messages_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -100,8 +111,10 @@ enum err_code messages_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = option_given(&in->options, OPTION_JSON) ? answer_json(in, &ref, &in->out, e)
-                                                 : talk_write(in, &ref, &s.arena, e);
+    rc = check_agent(&ref, in->options.agent, e);
+    if (!rc)
+        rc = option_given(&in->options, OPTION_JSON) ? answer_json(in, &ref, &in->out, e)
+                                                     : talk_write(in, &ref, &s.arena, e);
     sessions_close(&s);
     return rc;
 }

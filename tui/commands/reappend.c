@@ -33,7 +33,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
     if (!c)
         rc = err_set(e, ERR_NOMEM, ref.path.p, "re-append: out of memory");
     if (!rc)
-        rc = change_supported(&ref, ref.store->ops->reappend != NULL, "re-append", e);
+        rc = ref.store->ops->reappend ? ERR_OK : store_refuse(&ref, CAN_REAPPEND, "re-append", e);
     if (!rc) {
         c->text = "metadata written again at the end";
         rc = change_session(c, ref.store->ops->name, ref.id, e);

@@ -9,7 +9,7 @@ static enum err_code plan_rename(struct invocation *in, struct sessions *s,
 {
     const struct store_ops *ops = ref->store->ops;
     struct slice title = { in->argv[1], strlen(in->argv[1]) };
-    enum err_code rc = change_supported(ref, ops->rename != NULL, "rename", e);
+    enum err_code rc = ops->rename ? ERR_OK : store_refuse(ref, CAN_RENAME, "rename", e);
 
     c->text = arena_format(&c->arena, "renamed to %s", in->argv[1]);
     if (!rc && !c->text)
@@ -29,7 +29,7 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     const struct store_ops *ops = ref->store->ops;
     bool none = option_given(&in->options, OPTION_NONE);
     const char *tag = in->argc > 1 ? in->argv[1] : "";
-    enum err_code rc = change_supported(ref, ops->tag != NULL, "tag", e);
+    enum err_code rc = ops->tag ? ERR_OK : store_refuse(ref, CAN_TAG, "tag", e);
 
     if (!rc && none == (in->argc > 1))
         rc = err_set(e, ERR_USAGE, "tag", "needs either a tag or --none");
@@ -49,7 +49,9 @@ static enum err_code plan_mark(struct sessions *s, const struct session_ref *ref
                                struct change *c, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    enum err_code rc = change_supported(ref, ops->archive != NULL, "archive", e);
+    enum err_code rc = ops->archive
+                           ? ERR_OK
+                           : store_refuse(ref, CAN_ARCHIVE, archived ? "archive" : "unarchive", e);
 
     c->text = archived ? "archived" : "taken out of the archive";
     return rc ? rc : ops->archive(ref->store, &s->scope, ref, archived, c, e);

@@ -8,7 +8,7 @@ static enum err_code plan(struct invocation *in, struct sessions *s, const struc
     const struct store_ops *ops = ref->store->ops;
     bool clear = option_given(&in->options, OPTION_CLEAR);
     const char *message = in->argc > 1 ? in->argv[1] : "";
-    enum err_code rc = change_supported(ref, ops->resume_at != NULL, "resume-at", e);
+    enum err_code rc = ops->resume_at ? ERR_OK : store_refuse(ref, CAN_RESUME_AT, "resume-at", e);
 
     if (!rc && (clear == (in->argc > 1) || (!clear && *message == '\0')))
         rc = err_set(e, ERR_USAGE, "resume-at", "needs either a message or --clear");

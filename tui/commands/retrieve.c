@@ -117,7 +117,7 @@ enum err_code retrieve_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = change_supported(&ref, ref.store->ops->retrieve != NULL, "retrieve", e);
+    rc = ref.store->ops->retrieve ? ERR_OK : store_refuse(&ref, CAN_RETRIEVE, "retrieve", e);
     if (!rc)
         rc = retrieve_transcript(in, &ref, &req, &r, e);
     if (!rc) {

@@ -119,9 +119,6 @@ enum err_code talk_write(struct invocation *in, const struct session_ref *ref, s
     struct transcript *t = NULL;
     enum err_code rc = ERR_OK;
 
-    if (agent && !st->ops->subagent)
-        return err_set(e, ERR_UNSUPPORTED, agent, "show messages: %s has no sub-agents",
-                       st->ops->name);
     if (agent)
         rc = st->ops->subagent(st, ref, (struct slice){ agent, strlen(agent) }, a, &which, e);
     if (rc == ERR_OK)

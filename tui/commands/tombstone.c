@@ -7,7 +7,7 @@ static enum err_code plan(struct invocation *in, struct sessions *s, const struc
 {
     const struct store_ops *ops = ref->store->ops;
     const char *message = in->argv[1];
-    enum err_code rc = change_supported(ref, ops->tombstone != NULL, "tombstone", e);
+    enum err_code rc = ops->tombstone ? ERR_OK : store_refuse(ref, CAN_TOMBSTONE, "tombstone", e);
 
     c->text = arena_format(&c->arena, "message %s removed", message);
     if (!rc && !c->text)

@@ -36,12 +36,6 @@ static enum err_code note_session(struct doing *d, struct slice id, struct err *
 
 /* ---- one small change of each session, all in one change ---- */
 
-static enum err_code cannot(const struct session_ref *ref, const char *what, struct err *e)
-{
-    return err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s sessions cannot", what,
-                   ref->store->ops->name);
-}
-
 /* A second agent in a conversation that moves under the first is what a person must never get by accident. */
 static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
 {
@@ -71,17 +65,19 @@ static enum err_code plan_one(struct doing *d, const struct session_ref *ref, st
 
     switch (d->q->wish) {
     case WISH_RENAME:
-        return ops->rename ? ops->rename(ref->store, ref, text, c, e) : cannot(ref, "rename", e);
+        return ops->rename ? ops->rename(ref->store, ref, text, c, e)
+                           : store_refuse(ref, CAN_RENAME, "rename", e);
     case WISH_TAG:
         return ops->tag ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
-                        : cannot(ref, "tag", e);
+                        : store_refuse(ref, CAN_TAG, "tag", e);
     case WISH_ARCHIVE:
     case WISH_UNARCHIVE:
         return ops->archive
                    ? ops->archive(ref->store, d->scope, ref, d->q->wish == WISH_ARCHIVE, c, e)
-                   : cannot(ref, "archive", e);
+                   : store_refuse(ref, CAN_ARCHIVE, "archive", e);
     case WISH_RESUME_AT:
-        return ops->resume_at ? plan_resume_at(d, ref, c, e) : cannot(ref, "resume-at", e);
+        return ops->resume_at ? plan_resume_at(d, ref, c, e)
+                              : store_refuse(ref, CAN_RESUME_AT, "resume-at", e);
     default: return ERR_OK;
     }
 }
@@ -162,8 +158,8 @@ static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_re
     const struct fork_request request = { .at = d->q->names->name[0],
                                           .title = buf_slice(&d->q->text),
                                           .with_files = true };
-    enum err_code rc =
-        ops->fork ? change_session(c, ops->name, ref->id, e) : cannot(ref, "fork", e);
+    enum err_code rc = ops->fork ? change_session(c, ops->name, ref->id, e)
+                                 : store_refuse(ref, CAN_FORK, "fork", e);
 
     if (!rc)
         rc = ops->fork(ref->store, ref, &request, c, fork, e);

@@ -16,12 +16,6 @@ static void post(const struct reply *r, const struct effect *q, struct msg m)
     r->post(r->arg, &m);
 }
 
-static enum err_code unsupported(const struct session_ref *ref, struct err *e)
-{
-    return err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s sessions keep no copies of files",
-                   ref->store->ops->name);
-}
-
 static enum err_code answer_checkpoints(const struct effect *q, const struct reply *r,
                                         struct err *e)
 {
@@ -29,7 +23,7 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
     struct checkpoint_list *list = checkpoints_new();
     enum err_code rc = !list ? no_memory(e)
                        : !ref->store->ops->checkpoints
-                           ? unsupported(ref, e)
+                           ? store_refuse(ref, CAN_REWIND, "rewind", e)
                            : ref->store->ops->checkpoints(ref->store, ref, list, e);
 
     if (!rc && q->kind == EFFECT_TURN_LINES && ref->store->ops->count_lines)

@@ -133,6 +133,12 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     return rc;
 }
 
+static const char *claude_cannot(unsigned ability)
+{
+    return ability == CAN_RETRIEVE ? "a transcript of Claude Code's lies where it looks for it"
+                                   : NULL;
+}
+
 const struct store_ops claude_ops = {
     .name = "claude",
     .folders = "projects",
@@ -171,6 +177,7 @@ const struct store_ops claude_ops = {
     .count_lines = claude_count_lines,
     .plan = claude_plan,
     .plan_talk = claude_plan_talk,
+    .cannot = claude_cannot,
     .make = claude_make,
     .create = claude_create,
     .append = claude_append,

@@ -1,5 +1,23 @@
 #include "store/systems/entire/entire.h"
 
+/* The state has no place for the first three. A conversation is its agent's: what is kept here are copies. */
+static const char *entire_cannot(unsigned ability)
+{
+    switch (ability) {
+    case CAN_RENAME: return "an Entire session is called by its first prompt: it has no title";
+    case CAN_TAG: return "an Entire session has no tag: its state knows none";
+    case CAN_ARCHIVE: return "an Entire session is kept or deleted: there is no archive";
+    case CAN_FORK: return "only a conversation of Claude Code's can be copied";
+    case CAN_RESUME_AT:
+        return "needs a conversation of Claude Code's on this machine (reprise retrieve)";
+    case CAN_REWIND: return "this session has no checkpoint";
+    case CAN_TOMBSTONE: return "the conversation is its agent's: Entire keeps copies of it";
+    case CAN_REAPPEND: return "an Entire session's metadata is a file of its own, and always found";
+    case CAN_HAVE_AGENTS: return "Entire keeps tasks as checkpoints, not as sub-agents";
+    default: return NULL;
+    }
+}
+
 const struct store_ops entire_ops = {
     .name = "entire",
     .open = entire_open,
@@ -34,4 +52,5 @@ const struct store_ops entire_ops = {
     .append = entire_append,
     .checkpoint = entire_checkpoint,
     .set = entire_set,
+    .cannot = entire_cannot,
 };

@@ -197,6 +197,10 @@ static const char *exathena_cannot(unsigned ability)
     case CAN_TAG: return "an ExAthena session has no tag: its log is all there is";
     case CAN_ARCHIVE: return "an ExAthena session is kept or deleted: there is no archive";
     case CAN_RESUME_AT: return "ExAthena goes on with the whole log: fork at this event instead";
+    case CAN_TOMBSTONE: return "an ExAthena log is the only copy of its events: none is blanked";
+    case CAN_REAPPEND: return "an ExAthena log holds no metadata that could be written again";
+    case CAN_RETRIEVE: return "an ExAthena log lies where the library looks for it";
+    case CAN_SET: return "an ExAthena session has no settings: its log is all there is";
     default: return NULL;
     }
 }

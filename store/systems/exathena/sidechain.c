@@ -66,7 +66,7 @@ enum err_code exathena_subagent(const struct store *st, const struct session_ref
     struct file f;
 
     if (!exathena_is_id(agent))
-        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent of this name");
+        return err_set(e, ERR_NOT_FOUND, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
     sub.path.p = dir ? arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(agent)) : NULL;
     sub.id = arena_copy(a, agent);
     if (!sub.path.p || !sub.id.p)
@@ -74,6 +74,8 @@ enum err_code exathena_subagent(const struct store *st, const struct session_ref
     sub.path.n = strlen(sub.path.p);
     enum err_code rc = file_open(AT_FDCWD, sub.path.p, 0, &f, e);
 
+    if (rc == ERR_NOT_FOUND)
+        return err_set(e, rc, ref->path.p, "no sub-agent %.*s", SLICE_ARG(agent));
     if (rc)
         return rc;
     sub.file = f.id;

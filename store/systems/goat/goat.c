@@ -122,6 +122,10 @@ static const char *goat_cannot(unsigned ability)
     case CAN_TAG: return "a Go session has no tag: its metadata knows none";
     case CAN_ARCHIVE: return "a Go session is kept or deleted: there is no archive";
     case CAN_RESUME_AT: return "a Go host goes on with all messages: fork at this one instead";
+    case CAN_TOMBSTONE: return "a Go host counts every message: fork before this one instead";
+    case CAN_REAPPEND: return "a Go session's metadata is a file of its own, and always found";
+    case CAN_RETRIEVE: return "a Go session lies where its host looks for it";
+    case CAN_HAVE_AGENTS: return "a Go session keeps no sub-agents";
     default: return NULL;
     }
 }

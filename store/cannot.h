@@ -1,0 +1,18 @@
+#ifndef STORE_CANNOT_H
+#define STORE_CANNOT_H
+
+#include "lite/err.h"
+#include "store/session.h"
+
+/* What a system has no member for (store_ops), told in its own words: on the screen and by a command alike. */
+
+struct store_ops;
+
+/* By the ability, of which one bit is asked. A literal; NULL: the system adds nothing to the fact. */
+const char *store_cannot(const struct store_ops *ops, unsigned ability);
+
+/* ERR_UNSUPPORTED of the session: what was wanted ("rename"), and why it cannot be. */
+MUST_CHECK enum err_code store_refuse(const struct session_ref *ref, unsigned ability,
+                                      const char *what, struct err *e);
+
+#endif
