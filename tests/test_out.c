@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "store/store.h"
 #include "tui/commands/line.h"
 #include "tui/commands/out.h"
 
@@ -103,8 +104,11 @@ static void text_from_disk_is_cleaned(void **state)
     out_fini(&o);
 }
 
+static const struct store_ops some = { .name = "some" };
+static const struct store place = { .ops = &some };
+
 static const struct session_row touched = {
-    .ref.id = { "0a1b2c3d-0000", 13 },
+    .ref = { .store = &place, .id = { "0a1b2c3d-0000", 13 } },
     .summary = { "A \33[31mtitle", 12 },
     .git_branch = { "main", 4 },
     .tag = { "infra", 5 },
@@ -115,9 +119,15 @@ static const struct session_row touched = {
 
 static const char *line_of(struct out *o, bool color)
 {
+    struct line_look look = { .now_ms = 10 * 86400000, .ids = short_ids_new() };
+
+    assert_true(short_ids_add(look.ids, &some, touched.ref.id));
+    short_ids_end(look.ids);
+    line_look_fit(&look, &touched.ref);
     out_init(o, -1);
     o->color = color;
-    assert_int_equal(line_write(&touched, 10 * 86400000, o, NULL), ERR_OK);
+    assert_int_equal(line_write(&touched, &look, o, NULL), ERR_OK);
+    line_look_close(&look);
     return buf_cstr(&o->buf);
 }
 

@@ -2,6 +2,7 @@
 # --plain: numbered lines and a question, no screen; and a dumb terminal gets that by itself.
 . "$(dirname "$0")/lib.sh"
 demo
+touch "$(grep -l 'Payment page copy' "$config"/projects/*/*.jsonl)" # which is no activity: nothing moves
 open 120 30 --plain
 see "Payments: idempotency keys" "2h ago"
 enter_text 2

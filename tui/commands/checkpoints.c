@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "lite/jsonout.h"
+#include "store/shortid.h"
 #include "tui/commands/command.h"
+#include "tui/commands/line.h"
 #include "tui/commands/sessions.h"
 #include "tui/when.h"
 
@@ -65,31 +67,68 @@ static enum err_code write_json(struct out *out, const struct checkpoint_list *l
                 : out_add(out, SLICE("\n"), e);
 }
 
+/* The ids of one list, and how wide they get. */
+struct id_column {
+    struct short_ids *ids;
+    size_t columns;
+};
+
+static enum err_code fit_ids(const struct checkpoint_list *list, struct id_column *out,
+                             struct err *e)
+{
+    char text[SHORT_ID];
+    bool ok = (out->ids = short_ids_new()) != NULL;
+
+    out->columns = 0;
+    for (size_t i = 0; i < list->n && ok; i++)
+        ok = short_ids_add(out->ids, NULL, list->checkpoint[i].id);
+    if (!ok) {
+        short_ids_free(out->ids);
+        return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+    }
+    short_ids_end(out->ids);
+    for (size_t i = 0; i < list->n; i++) {
+        size_t n = short_ids_of(out->ids, NULL, list->checkpoint[i].id, text).n;
+
+        out->columns = n > out->columns ? n : out->columns;
+    }
+    return ERR_OK;
+}
+
+static enum err_code write_line(struct out *out, const struct checkpoint *c,
+                                const struct id_column *ids, int64_t now_ms, struct err *e)
+{
+    char age[WHEN_AGE], id[SHORT_ID], lines[32] = "";
+
+    when_age(now_ms, c->time_ms, age);
+    if (c->counted)
+        snprintf(lines, sizeof lines, "+%u -%u", c->insertions, c->deletions);
+    enum err_code rc = out_addf(out, e, "%8s  ", age);
+
+    if (!rc)
+        rc = line_column(short_ids_of(ids->ids, NULL, c->id, id), ids->columns, out, e);
+    if (!rc)
+        rc = out_addf(out, e, "  %3zu file%s  %-11s ", c->files, c->files == 1 ? " " : "s", lines);
+    if (!rc)
+        rc = out_text(out, c->prompt, e);
+    return rc ? rc
+              : out_addf(out, e, "%s%s%s%s%s%s%s\n", c->kind == CHECKPOINT_TURN ? "" : "  (",
+                         c->kind == CHECKPOINT_TURN ? "" : kinds[c->kind],
+                         c->kind == CHECKPOINT_TURN ? "" : ")", c->shell ? "  (ran commands)" : "",
+                         c->why ? "  (" : "", c->why ? c->why : "", c->why ? ")" : "");
+}
+
 static enum err_code write_text(struct out *out, const struct checkpoint_list *list, int64_t now_ms,
                                 struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    struct id_column ids;
+    enum err_code rc = fit_ids(list, &ids, e);
 
-    for (size_t i = 0; i < list->n && !rc; i++) {
-        const struct checkpoint *c = &list->checkpoint[i];
-        char age[WHEN_AGE];
-
-        when_age(now_ms, c->time_ms, age);
-        char lines[32] = "";
-
-        if (c->counted)
-            snprintf(lines, sizeof lines, "+%u -%u", c->insertions, c->deletions);
-        rc = out_addf(out, e, "%8s  %.8s  %3zu file%s  %-11s ", age,
-                      c->id.n >= 8 ? c->id.p : "        ", c->files, c->files == 1 ? " " : "s",
-                      lines);
-        if (!rc)
-            rc = out_text(out, c->prompt, e);
-        if (!rc)
-            rc = out_addf(out, e, "%s%s%s%s%s%s%s\n", c->kind == CHECKPOINT_TURN ? "" : "  (",
-                          c->kind == CHECKPOINT_TURN ? "" : kinds[c->kind],
-                          c->kind == CHECKPOINT_TURN ? "" : ")", c->shell ? "  (ran commands)" : "",
-                          c->why ? "  (" : "", c->why ? c->why : "", c->why ? ")" : "");
-    }
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < list->n && !rc; i++)
+        rc = write_line(out, &list->checkpoint[i], &ids, now_ms, e);
+    short_ids_free(ids.ids);
     return rc;
 }
 

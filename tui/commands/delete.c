@@ -30,7 +30,7 @@ static enum err_code say(struct invocation *in, const struct trash_list *list, c
 
     for (size_t i = 0; i < list->n && !rc; i++)
         if (list->item[i].stays)
-            rc = out_addf(&in->out, e, "%.8s: %s\n", list->item[i].session, list->item[i].stays);
+            rc = out_addf(&in->out, e, "%s: %s\n", list->item[i].session, list->item[i].stays);
     return rc;
 }
 

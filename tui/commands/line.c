@@ -6,7 +6,7 @@
 #include "tui/clean.h"
 #include "tui/when.h"
 
-enum { AGE_COLUMNS = 8, ID_COLUMNS = 8, BRANCH_COLUMNS = 18 };
+enum { AGE_COLUMNS = 8, BRANCH_COLUMNS = 18 };
 
 static const struct {
     unsigned flag;
@@ -76,10 +76,39 @@ enum err_code line_column(struct slice text, size_t w, struct out *out, struct e
     return rc ? rc : blanks(w - used - cut, out, e);
 }
 
-/* As much of an id as tells sessions apart, and serves as an ID. */
-static struct slice start_of_id(struct slice id)
+enum err_code line_look_open(const struct sessions *s, int64_t now_ms, struct line_look *out,
+                             struct err *e)
 {
-    return (struct slice){ id.p, id.n < ID_COLUMNS ? id.n : ID_COLUMNS };
+    struct line_look look = { .now_ms = now_ms };
+    enum err_code rc = short_ids_of_stores(s->store, s->n, &look.ids, e);
+
+    if (!rc)
+        *out = look;
+    return rc;
+}
+
+void line_look_fit(struct line_look *look, const struct session_ref *ref)
+{
+    char text[SHORT_ID];
+    size_t columns;
+
+    fits(short_ids_of(look->ids, ref->store->ops, ref->id, text), SHORT_ID, &columns);
+    if (columns > look->id_columns)
+        look->id_columns = columns;
+}
+
+void line_look_close(struct line_look *look)
+{
+    short_ids_free(look->ids);
+}
+
+enum err_code line_id(const struct session_ref *ref, const struct line_look *look, struct out *out,
+                      struct err *e)
+{
+    char text[SHORT_ID];
+
+    return line_column(short_ids_of(look->ids, ref->store->ops, ref->id, text), look->id_columns,
+                       out, e);
 }
 
 static enum err_code age_column(const struct session_row *row, int64_t now_ms, struct out *out,
@@ -98,13 +127,13 @@ static enum err_code age_column(const struct session_row *row, int64_t now_ms, s
     return rc ? rc : blanks(2, out, e);
 }
 
-static enum err_code columns(const struct session_row *row, int64_t now_ms, struct out *out,
-                             struct err *e)
+static enum err_code columns(const struct session_row *row, const struct line_look *look,
+                             struct out *out, struct err *e)
 {
-    enum err_code rc = age_column(row, now_ms, out, e);
+    enum err_code rc = age_column(row, look->now_ms, out, e);
 
     if (rc == ERR_OK)
-        rc = line_column(start_of_id(row->ref.id), ID_COLUMNS, out, e);
+        rc = line_id(&row->ref, look, out, e);
     if (rc == ERR_OK)
         rc = blanks(2, out, e);
     if (rc == ERR_OK)
@@ -135,10 +164,10 @@ static enum err_code tag_and_flags(const struct session_row *row, struct out *ou
     return rc || (!row->tag.n && !flags[0]) ? rc : out_look(out, OUT_PLAIN, e);
 }
 
-enum err_code line_write(const struct session_row *row, int64_t now_ms, struct out *out,
-                         struct err *e)
+enum err_code line_write(const struct session_row *row, const struct line_look *look,
+                         struct out *out, struct err *e)
 {
-    enum err_code rc = columns(row, now_ms, out, e);
+    enum err_code rc = columns(row, look, out, e);
 
     if (rc == ERR_OK)
         rc = out_text(out, row->summary, e);

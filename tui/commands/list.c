@@ -45,7 +45,7 @@ static enum err_code make_query(const struct invocation *in, const struct scope 
 
 struct answer {
     struct out *out;
-    int64_t now_ms;
+    struct line_look look; /* of text */
     bool json;
     size_t rows;
 };
@@ -65,7 +65,7 @@ static enum err_code write_json(struct answer *a, const struct session_row *row,
 static enum err_code write_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct answer *a = arg;
-    enum err_code rc = a->json ? write_json(a, row, e) : line_write(row, a->now_ms, a->out, e);
+    enum err_code rc = a->json ? write_json(a, row, e) : line_write(row, &a->look, a->out, e);
 
     a->rows++;
     return rc ? rc : out_row(a->out, e);
@@ -78,6 +78,18 @@ static enum err_code write_all(struct listing *l, struct answer *a, struct err *
     if (rc || !a->json)
         return rc;
     return out_add(a->out, a->rows ? SLICE("]\n") : SLICE("[]\n"), e);
+}
+
+static enum err_code choose_look(const struct invocation *in, const struct sessions *s,
+                                 const struct listing *l, struct line_look *look, struct err *e)
+{
+    size_t n;
+    const struct session_ref *const *refs = listing_refs(l, &n);
+    enum err_code rc = line_look_open(s, in->world->env.now_ms, look, e);
+
+    for (size_t i = 0; i < n && !rc; i++)
+        line_look_fit(look, refs[i]);
+    return rc;
 }
 
 static void say(const struct err *trouble, void *arg)
@@ -114,7 +126,6 @@ enum err_code list_run(struct invocation *in, struct err *e)
     struct listing_query q;
     struct answer answer = {
         .out = &in->out,
-        .now_ms = in->world->env.now_ms,
         .json = option_given(&in->options, OPTION_JSON),
     };
     enum err_code rc = sessions_open(in, false, &s, e);
@@ -130,8 +141,11 @@ enum err_code list_run(struct invocation *in, struct err *e)
         rc = listing_open(s.store, s.n, &q, &listing, e);
     if (rc == ERR_OK)
         rc = say_unreadable(in, &s, e);
+    if (rc == ERR_OK && !answer.json)
+        rc = choose_look(in, &s, listing, &answer.look, e);
     if (rc == ERR_OK)
         rc = write_all(listing, &answer, e);
+    line_look_close(&answer.look);
     listing_close(listing);
     sessions_close(&s);
     return rc;

@@ -8,20 +8,28 @@
 #include "store/listing.h"
 #include "tui/commands/choice.h"
 #include "tui/commands/line.h"
-#include "tui/conversation.h"
 #include "tui/filter/doc.h"
 #include "tui/filter/fuzzy.h"
 #include "tui/filter/query.h"
 
 enum { SHOWN_MAX = 40, TYPED_MAX = 1024 };
 
-/* One round: the sessions that fit the query, newest first. */
+/* A session that fits the query. */
+struct fitting {
+    int64_t time_ms; /* of its last activity, as on the screen: touching a file moves nothing */
+    const struct session_ref *ref;
+};
+
+/* One round: the sessions that fit the query, newest first or as they were asked for. */
 struct menu {
     struct out *out;
     const struct world *world;
     const struct query *query;
-    struct ref_list *shown; /* owned; what the numbers stand for */
-    size_t fits;
+    struct arena arena;
+    struct fitting *fits; /* in the arena, as their refs */
+    size_t n;
+    size_t shown;
+    struct line_look look;
 };
 
 static enum err_code no_memory(struct err *e)
@@ -42,28 +50,85 @@ static enum err_code fits_query(const struct menu *m, const struct session_row *
     return doc ? ERR_OK : no_memory(e);
 }
 
-static enum err_code show_row(const struct session_row *row, void *arg, struct err *e)
+static enum err_code gather_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct menu *m = arg;
     bool fits = false;
     enum err_code rc = fits_query(m, row, &fits, e);
 
-    if (rc || !fits || m->fits++ >= SHOWN_MAX)
+    if (rc || !fits)
         return rc;
-    if (!ref_list_add(m->shown, &row->ref, 0))
+    struct fitting *more = arena_grow(&m->arena, m->fits, m->n, sizeof *more);
+    struct session_ref *ref = more ? arena_alloc(&m->arena, sizeof *ref) : NULL;
+
+    if (!ref || !session_ref_copy(&m->arena, &row->ref, ref))
         return no_memory(e);
-    rc = out_addf(m->out, e, "%3zu. ", m->shown->n);
-    return rc ? rc : line_write(row, m->world->env.now_ms, m->out, e);
+    m->fits = more;
+    m->fits[m->n++] = (struct fitting){
+        .time_ms = row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms,
+        .ref = ref,
+    };
+    return ERR_OK;
+}
+
+static int by_activity(const void *x, const void *y)
+{
+    const struct fitting *a = x, *b = y;
+    const struct slice p = a->ref->id, q = b->ref->id;
+    const int longer = (p.n > q.n) - (p.n < q.n), d = memcmp(p.p, q.p, p.n < q.n ? p.n : q.n);
+
+    if (a->time_ms != b->time_ms)
+        return a->time_ms < b->time_ms ? 1 : -1;
+    return d ? -d : -longer;
+}
+
+static enum err_code gather(struct menu *m, const struct sessions *s, enum sort_kind sort,
+                            struct err *e)
+{
+    const struct listing_query q = {
+        .scope = s->scope,
+        .sort = (enum listing_sort)sort,
+        .since_ms = TIME_NONE,
+        .before_ms = TIME_NONE,
+    };
+    struct listing *listing = NULL;
+    enum err_code rc = listing_open(s->store, s->n, &q, &listing, e);
+
+    if (rc == ERR_OK)
+        rc = listing_each(listing, gather_row, m, e);
+    listing_close(listing);
+    if (rc == ERR_OK && m->n && sort == SORT_RECENT)
+        qsort(m->fits, m->n, sizeof *m->fits, by_activity);
+    m->shown = m->n < SHOWN_MAX ? m->n : SHOWN_MAX;
+    return rc;
+}
+
+/* One that went meanwhile keeps its number. */
+static enum err_code show_rows(const struct menu *m, const struct sessions *s, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    enum err_code rc = row ? ERR_OK : no_memory(e);
+
+    for (size_t i = 0; i < m->shown && !rc; i++) {
+        const struct session_ref *ref = m->fits[i].ref;
+
+        rc = out_addf(m->out, e, "%3zu. ", i + 1);
+        if (!rc && ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL))
+            rc = out_add(m->out, SLICE("(gone)\n"), e);
+        else if (!rc)
+            rc = line_write(row, &m->look, m->out, e);
+    }
+    session_row_free(row);
+    return rc;
 }
 
 static enum err_code show_end(struct menu *m, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    if (m->fits > SHOWN_MAX)
-        rc = out_addf(m->out, e, "and %zu more: type words to narrow the list\n",
-                      m->fits - SHOWN_MAX);
-    else if (m->fits == 0)
+    if (m->n > m->shown)
+        rc = out_addf(m->out, e, "and %zu more: type words to narrow the list\n", m->n - m->shown);
+    else if (m->n == 0)
         rc = out_addf(m->out, e, "no session fits here; --all looks in every project\n");
     if (rc == ERR_OK)
         rc = out_addf(m->out, e, "number, words to search for, or nothing to leave: ");
@@ -73,20 +138,14 @@ static enum err_code show_end(struct menu *m, struct err *e)
 static enum err_code show(struct menu *m, const struct sessions *s, enum sort_kind sort,
                           struct err *e)
 {
-    const struct listing_query q = {
-        .scope = s->scope,
-        .sort = (enum listing_sort)sort,
-        .since_ms = TIME_NONE,
-        .before_ms = TIME_NONE,
-    };
-    struct listing *listing = NULL;
-    enum err_code rc = m->shown ? ERR_OK : no_memory(e);
+    enum err_code rc = gather(m, s, sort, e);
 
     if (rc == ERR_OK)
-        rc = listing_open(s->store, s->n, &q, &listing, e);
+        rc = line_look_open(s, m->world->env.now_ms, &m->look, e);
+    for (size_t i = 0; i < m->shown && !rc; i++)
+        line_look_fit(&m->look, m->fits[i].ref);
     if (rc == ERR_OK)
-        rc = listing_each(listing, show_row, m, e);
-    listing_close(listing);
+        rc = show_rows(m, s, e);
     return rc ? rc : show_end(m, e);
 }
 
@@ -147,9 +206,9 @@ static enum err_code ask(struct menu *m, const struct sessions *s, enum sort_kin
         return rc;
     if (!read_line(typed) || strcmp(typed, "q") == 0)
         return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
-    size_t n = number_of(typed, m->shown->n);
+    size_t n = number_of(typed, m->shown);
 
-    *chosen = n ? &m->shown->ref[n - 1] : NULL;
+    *chosen = n ? m->fits[n - 1].ref : NULL;
     return ERR_OK;
 }
 
@@ -165,12 +224,13 @@ enum err_code plain_run(struct invocation *in, const struct config *config, stru
         strncat(typed, in->options.query, sizeof typed - 1);
     out_init(&menu_out, in->err_fd);
     while (rc == ERR_OK && !chosen) {
-        struct menu m = { .out = &menu_out, .world = in->world, .shown = ref_list_new() };
+        struct menu m = { .out = &menu_out, .world = in->world };
 
         rc = ask(&m, s, config->settings.sort, typed, &chosen, e);
         if (rc == ERR_OK && chosen)
             rc = choose(in, config, s, chosen, e);
-        ref_list_free(m.shown);
+        line_look_close(&m.look);
+        arena_fini(&m.arena);
     }
     out_fini(&menu_out);
     return rc;

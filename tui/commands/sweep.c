@@ -10,14 +10,15 @@
 #include "tui/size.h"
 #include "tui/when.h"
 
-enum { ID_COLUMNS = 8, TITLE_COLUMNS = 40 };
+enum { TITLE_COLUMNS = 40 };
 
 /* What was found, and what became of it. */
 struct answer {
     struct sweep sweep;
     struct trash_list moved;
     bool applied;
-    bool orphans; /* what the rule means is no sessions */
+    struct line_look look; /* of text */
+    bool orphans;          /* what the rule means is no sessions */
 };
 
 static struct slice slice_of(const char *text)
@@ -134,19 +135,17 @@ static enum err_code write_json(struct out *out, const struct answer *a, struct 
 
 /* ---- text ---- */
 
-static enum err_code write_line(struct out *out, const struct sweep_item *item, int64_t now_ms,
-                                struct err *e)
+static enum err_code write_line(struct out *out, const struct sweep_item *item,
+                                const struct line_look *look, struct err *e)
 {
     char age[WHEN_AGE], size[SIZE_TEXT];
-    struct slice id = item->ref.id;
 
-    when_age(now_ms, item->activity_ms, age);
+    when_age(look->now_ms, item->activity_ms, age);
     size_text(item->weight.bytes, size);
     enum err_code rc = out_addf(out, e, "%8s  %8s  ", age, size);
 
     if (!rc)
-        rc = line_column((struct slice){ id.p, id.n < ID_COLUMNS ? id.n : ID_COLUMNS }, ID_COLUMNS,
-                         out, e);
+        rc = line_id(&item->ref, look, out, e);
     if (!rc)
         rc = out_add(out, SLICE("  "), e);
     if (!rc)
@@ -173,8 +172,7 @@ static enum err_code write_parts(struct out *out, const struct sweep_item *item,
     return rc;
 }
 
-static enum err_code write_text(struct out *out, const struct answer *a, int64_t now_ms,
-                                struct err *e)
+static enum err_code write_text(struct out *out, const struct answer *a, struct err *e)
 {
     struct weight w;
     char size[SIZE_TEXT];
@@ -182,7 +180,7 @@ static enum err_code write_text(struct out *out, const struct answer *a, int64_t
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
-        if (!(rc = write_line(out, &a->sweep.item[i], now_ms, e)) && a->sweep.item[i].orphan)
+        if (!(rc = write_line(out, &a->sweep.item[i], &a->look, e)) && a->sweep.item[i].orphan)
             rc = write_parts(out, &a->sweep.item[i], e);
     if (rc)
         return rc;
@@ -211,6 +209,16 @@ static enum err_code move(struct invocation *in, struct answer *a, struct err *e
     return rc;
 }
 
+static enum err_code choose_look(const struct invocation *in, const struct sessions *s,
+                                 struct answer *a, struct err *e)
+{
+    enum err_code rc = line_look_open(s, in->world->env.now_ms, &a->look, e);
+
+    for (size_t i = 0; i < a->sweep.n && !rc; i++)
+        line_look_fit(&a->look, &a->sweep.item[i].ref);
+    return rc;
+}
+
 enum err_code sweep_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
@@ -224,12 +232,15 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
     a.orphans = !rc && rule.orphans;
     if (!rc)
         rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
+    if (!rc && !option_given(&in->options, OPTION_JSON))
+        rc = choose_look(in, &s, &a, e); /* while they are there */
     if (!rc && option_given(&in->options, OPTION_APPLY))
         rc = move(in, &a, e);
     if (!rc && option_given(&in->options, OPTION_JSON))
         rc = write_json(&in->out, &a, e);
     else if (!rc)
-        rc = write_text(&in->out, &a, in->world->env.now_ms, e);
+        rc = write_text(&in->out, &a, e);
+    line_look_close(&a.look);
     sweep_fini(&a.sweep);
     trash_list_fini(&a.moved);
     sessions_close(&s);
