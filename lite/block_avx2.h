@@ -1,20 +1,14 @@
 #ifndef LITE_BLOCK_AVX2_H
 #define LITE_BLOCK_AVX2_H
 
-/* 64 bytes of JSON at a time as masks of 64 bits, bit i for byte i: what the engines of the key scan have
- * in common. Only for machines with AVX2 and CLMUL, which keyscan_best asks for. */
+/* Blocks (lite/block.h) with AVX2. Only for machines that have it, which keyscan_best asks for. */
 
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "lite/block.h"
 
 #define WITH_AVX2 __attribute__((target("avx2,pclmul,bmi,lzcnt,popcnt")))
-
-enum { BLOCK = 64 };
-
-#define EVEN_PLACES UINT64_C(0x5555555555555555)
+#define WITH_BLOCKS WITH_AVX2
 
 struct block {
     __m256i low, high;
@@ -50,30 +44,47 @@ WITH_AVX2 static inline uint64_t block_bracket(struct block b, char brace)
                        brace);
 }
 
-/* Bit i of the answer: the bits 0 to i of `bits` are odd in number. */
-WITH_AVX2 static inline uint64_t block_prefix_xor(uint64_t bits)
+/* Bytes up to `limit`. */
+WITH_AVX2 static inline uint64_t block_up_to(struct block b, char limit)
 {
-    __m128i product = _mm_clmulepi64_si128(_mm_set_epi64x(0, (int64_t)bits), _mm_set1_epi8(-1), 0);
+    __m256i most = _mm256_set1_epi8(limit);
 
-    return (uint64_t)_mm_cvtsi128_si64(product);
+    return block_bits(_mm256_cmpeq_epi8(_mm256_min_epu8(b.low, most), b.low),
+                      _mm256_cmpeq_epi8(_mm256_min_epu8(b.high, most), b.high));
 }
 
-/* The places right behind a run of backslashes of odd length. Adding a run's first bit to it carries to
- * that place, so the runs that begin at even places are added apart from those at odd ones: where such
- * a sum ends at the other kind of place, the length was odd. *escaped: whether byte 0 is, and then
- * whether the byte behind the block is. n < BLOCK: only so many bytes are there. */
-static inline uint64_t block_escaped(uint64_t slashes, unsigned n, bool *escaped)
+/* From sixteen bytes the one that each byte's low half names; 0 for a byte above 0x7f. */
+WITH_AVX2 static inline __m256i block_look_up(__m128i sixteen, __m256i bytes)
 {
-    uint64_t first = *escaped; /* byte 0 is taken by the block before: it begins no run */
-    uint64_t runs = slashes & ~first;
-    uint64_t starts = runs & ~(runs << 1), from_odd, to_odd, to_even;
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(sixteen), bytes);
+}
 
-    to_odd = (runs + (starts & EVEN_PLACES)) & ~runs & ~EVEN_PLACES;
-    *escaped = __builtin_add_overflow(runs, starts & ~EVEN_PLACES, &from_odd);
-    to_even = from_odd & ~runs & EVEN_PLACES;
-    if (n < BLOCK)
-        *escaped = (to_odd | to_even) >> n & 1;
-    return to_odd | to_even | first;
+WITH_AVX2 static inline __m256i block_half_letters(__m256i bytes)
+{
+    const __m128i by_low = BLOCK_LETTERS_BY_LOW;
+
+    return _mm256_or_si256(_mm256_cmpeq_epi8(block_look_up(by_low, bytes), bytes),
+                           _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('b')));
+}
+
+WITH_AVX2 static inline uint64_t block_escape_letters(struct block b)
+{
+    return block_bits(block_half_letters(b.low), block_half_letters(b.high));
+}
+
+WITH_AVX2 static inline __m256i block_half_no_digits(__m256i bytes)
+{
+    const __m128i by_low = BLOCK_DIGITS_BY_LOW, by_high = BLOCK_DIGITS_BY_HIGH;
+    const __m256i half = _mm256_set1_epi8(0x0f);
+    __m256i low = block_look_up(by_low, _mm256_and_si256(bytes, half));
+    __m256i high = block_look_up(by_high, _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half));
+
+    return _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
+}
+
+WITH_AVX2 static inline uint64_t block_hex_digits(struct block b)
+{
+    return ~block_bits(block_half_no_digits(b.low), block_half_no_digits(b.high));
 }
 
 #endif

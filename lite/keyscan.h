@@ -91,7 +91,8 @@ keyscan_feed_fn *keyscan_best(void);
  * accepts it. The scan has just begun. */
 typedef void keyscan_exact_fn(struct keyscan *s, uint64_t at, struct slice object);
 keyscan_exact_fn keyscan_exact_plain;
-keyscan_exact_fn keyscan_exact_avx2; /* only where keyscan_exact_best answers it */
+keyscan_exact_fn keyscan_exact_avx2;   /* only where keyscan_best answers keyscan_feed_avx2 */
+keyscan_exact_fn keyscan_exact_avx512; /* only where keyscan_exact_best answers it */
 keyscan_exact_fn *keyscan_exact_best(void);
 
 /* For the engines: a colon on the first level (the last two quotes are those of its key), and what
