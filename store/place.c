@@ -35,6 +35,16 @@ enum err_code place_look(const char *path, bool *there, struct stat *st, struct 
     return *there || errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, path, "look at");
 }
 
+enum err_code place_no_link(const char *path, struct err *e)
+{
+    struct stat st;
+    bool there;
+    enum err_code rc = place_look(path, &there, &st, e);
+
+    return rc || !there || !S_ISLNK(st.st_mode) ? rc
+                                                : err_set(e, ERR_UNSAFE, path, "open: is a link");
+}
+
 enum err_code place_open(const char *path, int *fd, struct stat *st, struct err *e)
 {
     *fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);

@@ -14,6 +14,8 @@
 
 /* Is there anything under this name? st may be NULL. What cannot be looked at may be there: not to know is an error. */
 MUST_CHECK enum err_code place_look(const char *path, bool *there, struct stat *st, struct err *e);
+/* ERR_UNSAFE: a link stands there, which could lead anywhere. Nothing there is fine. */
+MUST_CHECK enum err_code place_no_link(const char *path, struct err *e);
 MUST_CHECK enum err_code place_open(const char *path, int *fd, struct stat *st, struct err *e);
 /* Do these bytes lie at the offset? Not to know is an error: much is decided by the answer. */
 MUST_CHECK enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same,

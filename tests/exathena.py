@@ -185,6 +185,8 @@ def rewinding(t):
     run = c.rewind('nosuchevent', 'both', '--apply')
     t.same('E14: no such event', (run.returncode, json.loads(run.stdout)['canRewind']), (3, False))
     t.same('E14: nothing changed', snapshot(c.ws) == before, True)
+    for word, how in ('code_and_history', 3), ('history_only', 0):
+        t.same(f'E29: {word}', len(json.loads(c.rewind(U, word).stdout)['filesChanged']), how)
     t.same('E29: needs a point', c.run('rewind', SID, '--mode', 'both', '--json').returncode, 2)
     t.same('E16: all of it', c.rewind(FIRST, 'conversation', '--apply').returncode, 0)
     t.same('E16: empty', read(c.log()), b'')
@@ -257,6 +259,7 @@ def writing(t):
     t.need(dashed in [r['sessionId'] for r in c.json('list')], 'E1: the library draws ids that begin so, too')
     t.same('E1: and they can be said', c.run('info', '--', dashed).returncode, 0)
     t.same('no second one', c.test.run('create', f'exathena:{c.store}', '--id', made['sessionId']).returncode, 4)
+    t.same('an empty id', c.test.run('create', f'exathena:{c.store}', '--id', '').returncode, 2)
     t.same('no path', c.test.run('create', f'exathena:{c.store}', '--id', '../../esc').returncode, 2)
 
     before = read(c.log())
@@ -264,7 +267,13 @@ def writing(t):
     added = read(c.log())[len(before):].decode().splitlines()
     t.same('E26: the file\'s own order', [list(json.loads(line)) for line in added], [['data', 'ts', 'event', 'uuid']] * 2)
     t.same('the old bytes', read(c.log())[:len(before)], before)
-    t.need('{"to": 1.0}' in added[1] and '"user_message"' in added[0], f'as it was handed in: {added}')
+    t.need('{"to":1.0}' in added[1] and '"user_message"' in added[0], f'A2: compact: {added}')
+    before = read(c.log())
+    c.feed(b'{"role": "user", "content": "\\u001f\\/ \\u00e9 <&> \\u2028 \\ud83d\\ude00 \\"\\n \\ud800"}\n{"event":"w", "ts":"t", "data":{}, "uuid":"x"}\n',
+           'append', SID)
+    added = read(c.log())[len(before):].decode().split('\n')
+    t.need('{"role":"user","content":"\\u001F/ é <&> \u2028 😀 \\"\\n \ufffd\ufffd\ufffd"}' in added[0], f'A2: texts: {added}')
+    t.same('A2: a whole event is written as it was handed in', added[1], '{"event":"w", "ts":"t", "data":{}, "uuid":"x"}')
     write(c.log('old'), b'{"data":{"message":{"role":"user","content":"x"}},"event":"user_message",'
           b'"ts":"2026-01-01T00:00:00.000000Z","uuid":"aaaaaaaaaaa"}\n{"torn')
     c.feed(b'{"role":"assistant","content":"y"}', 'append', 'old')
@@ -365,6 +374,14 @@ def bad_paths(t):
     refused('edited by hand', lambda c: write(f'{c.ws}/config.txt', b'by hand\n'))
 
     c = Case(t)
+    os.rename(f'{c.store}/file-history/{SID}', f'{c.ws}/elsewhere')
+    os.symlink(f'{c.ws}/elsewhere', f'{c.store}/file-history/{SID}')
+    before = snapshot(c.ws)
+    t.same('C4: a link in the place of saved files', c.rewind(U, 'both', '--apply').returncode, 4)
+    t.same('C4: nor is anything saved through it', c.run('checkpoint', SID, '--id', U, f'{c.ws}/config.txt').returncode, 4)
+    t.need(any('link' in f['why'] for f in c.json('doctor')), 'C4: it is named')
+    t.same('C4: and nothing changed', snapshot(c.ws) == before, True)
+    c = Case(t)
     plan = json.loads(c.rewind().stdout)['plan']
     write(f'{c.ws}/config.txt', b'since\n')
     t.same('C4: changed since', c.rewind(U, 'both', '--apply', '--plan', plan).returncode, 4)
@@ -417,7 +434,7 @@ def main():
         for test in (reading, windows, rewinding, cutting_damaged, saved_files, inferring, writing, bad_lines, bad_paths,
                      tidying):
             test(t)
-        t.finish(188)
+        t.finish(196)
 
 
 main()

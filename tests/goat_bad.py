@@ -5,6 +5,7 @@ usage: goat_bad.py PROGRAM
 """
 import json
 import os
+import shutil
 import sys
 
 from support.go_store import Checks, Shop, get, put, sha, tree
@@ -252,6 +253,14 @@ def in_the_place_of(c):
         for command in 'messages', 'restore', 'fork':
             c.same(f'C4 a {kind} for a log: {command}', (s.run(command, kind).returncode, s.run(command, kind).stdout), (4, b''))
         c.need(f'C4 a {kind} for a log: append', s.feed('{"role":"user","content":"x"}\n', kind).returncode in (1, 4))
+    for i, part in enumerate(('checkpoints', 'checkpoints/p', 'checkpoints/p/files')):
+        own = session(s, f'points-{i}', row('p', 'x'))
+        os.makedirs(os.path.dirname(f'{own}/{part}'), exist_ok=True)
+        os.makedirs(f'{s.top}/away-{i}')
+        os.symlink(f'{s.top}/away-{i}', f'{own}/{part}')
+        c.same(f'C4 a link for {part}', (s.run('checkpoint', f'points-{i}', '--id', 'p', s.top + '/elsewhere').returncode,
+                                         os.listdir(f'{s.top}/away-{i}')), (4, []))
+        shutil.rmtree(own)
     c.same('C4 nobody else is hidden', [r['sessionId'] for r in s.rows()], ['whole'])
     c.same('C4 each is named', {f['sessionId'] for f in s.json('doctor')}, {'link', 'pipe', 'directory'})
     c.need('C4 and what a link names is as it was', get(s.top + '/elsewhere').startswith(b'{"uuid": "secret"'))

@@ -94,7 +94,13 @@ _Static_assert(OPTION_COUNT <= 128, "a bit for each option");
 enum { OPTION_STORES_MAX = 32, OPTION_FILES_MAX = 1024 };
 enum color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 enum option_sort { OPTION_SORT_RECENT, OPTION_SORT_CREATED, OPTION_SORT_SIZE, OPTION_SORT_TITLE };
-enum option_mode { OPTION_MODE_CODE, OPTION_MODE_CONVERSATION, OPTION_MODE_BOTH };
+enum option_mode {
+    OPTION_MODE_CODE,
+    OPTION_MODE_CONVERSATION,
+    OPTION_MODE_BOTH,
+    OPTION_MODE_HISTORY_ONLY,     /* ExAthena's word for the conversation ... */
+    OPTION_MODE_CODE_AND_HISTORY, /* ... and for both */
+};
 enum option_keys { OPTION_KEYS_DEFAULT, OPTION_KEYS_VIM };
 
 /* What was asked for. Texts are borrowed from argv. */

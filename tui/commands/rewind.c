@@ -32,6 +32,8 @@ static const enum rewind_mode modes[] = {
     [OPTION_MODE_CODE] = REWIND_CODE,
     [OPTION_MODE_CONVERSATION] = REWIND_CONVERSATION,
     [OPTION_MODE_BOTH] = REWIND_BOTH,
+    [OPTION_MODE_HISTORY_ONLY] = REWIND_CONVERSATION,
+    [OPTION_MODE_CODE_AND_HISTORY] = REWIND_BOTH,
 };
 
 static enum err_code check_files(const struct rewind_plan *plan, const struct rewind_options *o,
@@ -66,7 +68,7 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
         return err_set(e, ERR_USAGE, "--only", "rewind: one turn alone has files, and in place");
     if (option_given(o, OPTION_MOVE_BRANCH) && (o->into || option_given(o, OPTION_ONLY)))
         return err_set(e, ERR_USAGE, "--move-branch", "rewind: it goes back with all that follows");
-    if (o->files && o->mode == OPTION_MODE_CONVERSATION)
+    if (o->files && modes[o->mode] == REWIND_CONVERSATION)
         return err_set(e, ERR_USAGE, "--file", "rewind: the conversation has no files");
     return ERR_OK;
 }

@@ -10,6 +10,7 @@
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/eventline.h"
 #include "store/systems/exathena/exathena.h"
+#include "store/systems/exathena/jason.h"
 
 /* Events of a host. A whole event is written as it was handed in. One that lacks a time or an id gets it, and a bare
  * message ({role, content, ...}) becomes the event that the library would write for it. */
@@ -66,6 +67,18 @@ static const char *kind_of(struct slice role)
     return NULL;
 }
 
+/* A line of ours, in the bytes that the library would have written. */
+static enum err_code write_event(struct appending *w, const struct event_draft *d, struct buf *out)
+{
+    struct buf line = { 0 };
+    enum err_code rc = event_write(d, &w->order, &line);
+
+    if (!rc)
+        rc = jason_compact(out, buf_slice(&line), w->a);
+    buf_fini(&line);
+    return rc ? rc : buf_add_byte(out, '\n');
+}
+
 /* A person's message has two keys; the others always have all five. */
 static enum err_code write_message(struct slice row, bool user, struct buf *out)
 {
@@ -97,7 +110,7 @@ static enum err_code add_message(struct appending *w, struct slice row, struct s
         rc = buf_add_byte(&data, '}');
     d->data = buf_slice(&data);
     if (!rc)
-        rc = event_write(d, &w->order, out);
+        rc = write_event(w, d, out);
     buf_fini(&data);
     return rc ? no_memory(w, e) : ERR_OK;
 }
@@ -112,7 +125,7 @@ static enum err_code add_event(struct appending *w, struct slice row, const stru
     d->rest = row;
     if (ev->ts.n)
         d->ts = ev->ts;
-    if (whole ? buf_add(out, row) || buf_add_byte(out, '\n') : event_write(d, &w->order, out))
+    if (whole ? buf_add(out, row) || buf_add_byte(out, '\n') : write_event(w, d, out))
         return no_memory(w, e);
     return ERR_OK;
 }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/place.h"
+
 enum { SHA_BYTES = 32, VERSION_DIGITS = 18 };
 
 void saved_name(struct slice path, char hex[SHA_HEX + 1])
@@ -167,6 +169,13 @@ static enum err_code add(struct saved_files *list, const char *dir, const char *
     return rc;
 }
 
+enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e)
+{
+    enum err_code rc = place_no_link(x->history, e);
+
+    return rc ? rc : place_no_link(dir, e);
+}
+
 enum err_code saved_files_read(const struct exathena *x, struct slice session, struct arena *a,
                                struct saved_files *out, struct err *e)
 {
@@ -174,10 +183,14 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
     struct saved_files list = { .n = 0 };
     struct dirent *entry;
     enum err_code rc = path ? ERR_OK : err_set(e, ERR_NOMEM, x->history, "look at saved files");
-    DIR *dir = path ? opendir(path) : NULL;
+    DIR *dir = NULL;
     bool is;
 
-    if (path && !dir && errno != ENOENT && errno != ENOTDIR)
+    if (!rc)
+        rc = saved_no_link(x, path, e);
+    if (!rc)
+        dir = opendir(path);
+    if (!rc && !dir && errno != ENOENT && errno != ENOTDIR)
         rc = err_sys(e, path, "look at saved files");
     while (dir && !rc && (errno = 0, entry = readdir(dir))) {
         rc = is_directory(dirfd(dir), path, entry->d_name, &is, e);

@@ -35,6 +35,8 @@ MUST_CHECK enum err_code saved_files_read(const struct exathena *x, struct slice
 /* One of them, by its directory. */
 MUST_CHECK enum err_code saved_file_read(const char *dir, const char *name, struct arena *a,
                                          struct saved_file *out, struct err *e);
+/* ERR_UNSAFE where a link stands in the place of all saved files, or of this session's. */
+MUST_CHECK enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e);
 /* The name of a path's directory. */
 void saved_name(struct slice path, char hex[SHA_HEX + 1]);
 /* Do these bytes lie in the newest version? */

@@ -63,6 +63,10 @@ static enum err_code place(struct saving *s, const char *file, struct slice sess
     if (!s->dir)
         return no_memory(s, e);
     s->saved = (struct saved_file){ .dir = s->dir, .newest = -1 };
+    enum err_code rc = saved_no_link(s->x, parent, e);
+
+    if (rc)
+        return rc;
     if (lstat(s->dir, &sb))
         return errno == ENOENT ? ERR_OK : err_sys(e, s->dir, "checkpoint");
     return saved_file_read(parent, hex, s->a, &s->saved, e);

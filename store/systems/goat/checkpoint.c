@@ -261,6 +261,17 @@ static bool is_repeated(const struct host_checkpoint *req, size_t at)
     return false;
 }
 
+/* What is written stays in the session's own directory. */
+static enum err_code refuse_links(const struct saving *s, struct err *e)
+{
+    const char *const dirs[] = { s->points.dir, s->dir, s->blobs };
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < 3 && !rc; i++)
+        rc = place_no_link(dirs[i], e);
+    return rc;
+}
+
 /* How many directories of the checkpoint there are not yet. */
 static enum err_code count_missing(struct saving *s, struct err *e)
 {
@@ -336,6 +347,8 @@ static enum err_code save_locked(struct saving *s, const struct session_ref *ref
 {
     enum err_code rc = goat_points_read(ref, &s->points, e);
 
+    if (!rc)
+        rc = refuse_links(s, e);
     if (!rc)
         rc = count_missing(s, e);
     if (rc)
