@@ -249,13 +249,15 @@ static void a_copy_gets_what_a_person_set_or_it_fails(void **state)
         { "security.selinux", ENOSPC, ERR_IO },
     };
     struct world *w = *state;
-    struct attrs x = take(w);
+    struct attrs x;
 
+    put(w, "user.two", "", 0);
+    x = take(w);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct attr one = { cases[i].name, SLICE("a") };
+        struct attr two[] = { { cases[i].name, SLICE("a") }, { "user.two", SLICE("b") } };
 
-        x.x = &one;
-        x.n = 1;
+        x.x = two;
+        x.n = 2;
         moment_arm(&(struct moment){ .call = "fsetxattr", .name = "f", .error = cases[i].error });
         enum err_code rc = attrs_carry(w->fd, &x, "f", &w->e);
 
