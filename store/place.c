@@ -17,13 +17,18 @@ bool place_mtime_put(int fd, int64_t ns)
 {
     struct timespec t[2] = { { .tv_nsec = UTIME_OMIT },
                              { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 } };
+    struct stat st;
 
+    if (ns == MTIME_NOW)
+        return true;
     if (t[1].tv_nsec < 0) { /* before the epoch */
         t[1].tv_sec--;
         t[1].tv_nsec += 1000000000;
     }
-
-    return ns == MTIME_NOW || futimens(fd, t) == 0 ||
+    /* File systems behind libfuse 2 forget a time that comes without the other, and say that all is well. */
+    if (fstat(fd, &st) == 0)
+        t[0] = st.st_atim;
+    return futimens(fd, t) == 0 ||
            (errno != EIO && errno != ENOSPC && errno != EDQUOT && errno != EROFS);
 }
 
