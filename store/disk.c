@@ -47,6 +47,22 @@ void disk_begin_sync(int fd, int64_t at, int64_t n)
         errno = 0;
 }
 
+int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to)
+{
+    struct stat st;
+
+    if (renameat2(from_dir, from, to_dir, to, RENAME_NOREPLACE) == 0)
+        return 0;
+    if (errno != EINVAL && errno != ENOSYS)
+        return -1;
+    /* A name that is claimed first, with an empty file, would show that file after a crash. */
+    if (fstatat(to_dir, to, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        errno = EEXIST;
+        return -1;
+    }
+    return errno == ENOENT ? renameat(from_dir, from, to_dir, to) : -1;
+}
+
 static int dir_open(const char *dir)
 {
     return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -256,6 +272,12 @@ static int name_tmpfile(const struct disk_new *f, const char *name)
     return linkat(AT_FDCWD, self, f->dir, name, AT_SYMLINK_FOLLOW);
 }
 
+/* File systems without links (exFAT, some FUSE) say so in several ways. */
+static bool no_links(int sys)
+{
+    return sys == EPERM || sys == ENOSYS || sys == EOPNOTSUPP;
+}
+
 static int name_new(const struct disk_new *f, const char *name)
 {
     if (!f->temp[0])
@@ -264,7 +286,9 @@ static int name_new(const struct disk_new *f, const char *name)
         return 0;
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
-    return linkat(f->dir, f->temp, f->dir, name, 0) || unlinkat(f->dir, f->temp, 0) ? -1 : 0;
+    if (linkat(f->dir, f->temp, f->dir, name, 0) == 0)
+        return unlinkat(f->dir, f->temp, 0);
+    return no_links(errno) ? disk_rename_new(f->dir, f->temp, f->dir, name) : -1;
 }
 
 /* Too late to say that nothing happened. */

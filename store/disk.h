@@ -33,6 +33,11 @@ MUST_CHECK enum err_code disk_make_dir(const char *dir, mode_t mode, struct err 
  * link (ERR_UNSAFE): state and trash must not be steered elsewhere. */
 MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
 
+/* Gives a file or a directory another name, and replaces nothing: -1 with EEXIST. Where the file system cannot promise
+ * that (NFS, FUSE, exFAT) it looks first, and a gap remains: for names that nobody else would make, in directories of
+ * ours or new ids. */
+int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to);
+
 /* A new file that has no name until it is complete. Order: disk_new_open, any writes to fd,
  * disk_new_publish or disk_new_drop. A crash before publish leaves nothing (O_TMPFILE) or, on file systems
  * without it, one temp named ".reprise-<random>.tmp" that disk_new_sweep removes. The same name is there for a

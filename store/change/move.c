@@ -45,7 +45,7 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
 
     if (!rc)
         rc = copy_tree(from, temp, e);
-    if (!rc && renameat2(AT_FDCWD, temp, AT_FDCWD, to, RENAME_NOREPLACE))
+    if (!rc && disk_rename_new(AT_FDCWD, temp, AT_FDCWD, to))
         rc = errno == EEXIST ? err_set(e, ERR_STALE, to, "move: the name is taken")
                              : err_sys(e, to, "name the copy");
     if (rc) {
@@ -76,24 +76,11 @@ enum err_code move_mend(const char *from, const char *to, struct err *e)
 
 enum err_code move_path(const char *from, const char *to, struct err *e)
 {
-    if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+    if (disk_rename_new(AT_FDCWD, from, AT_FDCWD, to) == 0)
         return ERR_OK;
     if (errno == EEXIST)
         return err_set(e, ERR_STALE, to, "move: the name is taken");
-    if (errno == EXDEV)
-        return move_across(from, to, e);
-    if (errno != EINVAL && errno != ENOSYS)
-        return err_sys(e, from, "move");
-    /* No RENAME_NOREPLACE on this file system. We hold the lock of the operation log and `to` lies in a
-     * directory of ours or is a session's own name: the gap between the look and the rename is ours. */
-    bool taken;
-    enum err_code rc = place_look(to, &taken, NULL, e);
-
-    if (rc)
-        return rc;
-    if (taken)
-        return err_set(e, ERR_STALE, to, "move: the name is taken");
-    return rename(from, to) ? err_sys(e, from, "move") : ERR_OK;
+    return errno == EXDEV ? move_across(from, to, e) : err_sys(e, from, "move");
 }
 
 enum err_code move_done(const char *from, const char *to, bool *done, struct err *e)

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { MOMENTS = 2 };
+enum { MOMENTS = 3 };
 
 static struct {
     struct moment m;
@@ -134,6 +134,8 @@ WRAP(int, renameat2, (int a, const char *from, int b, const char *to, unsigned f
      strikes("renameat2", from, to))
 WRAP(int, renameat, (int a, const char *from, int b, const char *to), (a, from, b, to),
      strikes("renameat", from, to))
+WRAP(int, linkat, (int a, const char *from, int b, const char *to, int flags), (a, from, b, to, flags),
+     strikes("linkat", from, to))
 BY_FD(int, fstat64, (int fd, struct stat *st), (fd, st))
 BY_FD(int, fsync, (int fd), (fd))
 BY_FD(int, fchmod, (int fd, mode_t mode), (fd, mode))

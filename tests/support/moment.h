@@ -18,7 +18,7 @@ struct moment {
     void *arg;
 };
 
-/* Nothing but this one happens from now on; and one more besides. */
+/* Nothing but this one happens from now on; and up to two more besides. */
 void moment_arm(const struct moment *m);
 void moment_also(const struct moment *m);
 /* Did what was armed come, all of it? Disarms. */
