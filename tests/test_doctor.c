@@ -1,5 +1,6 @@
 #include "tests/test.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -146,10 +147,18 @@ static void a_row_inside_a_row_is_no_splice(void **state)
                         "broken-line@2 ");
 }
 
+static void undo(struct world *w)
+{
+    struct change_log *log;
+
+    assert_int_equal(change_log_open(&w->env, &log, NULL), ERR_OK);
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_OK);
+    change_log_close(log);
+}
+
 static void a_torn_tail_is_repaired_and_the_repair_undone(void **state)
 {
     struct world *w = *state;
-    struct change_log *log;
 
     assert_string_equal(look_at(w, USER("a", "null")), "torn-tail@1 ");
     char *before = folder_image(&w->folder, "config");
@@ -159,9 +168,7 @@ static void a_torn_tail_is_repaired_and_the_repair_undone(void **state)
     assert_true(folder_is(&w->folder, SESSION, USER("a", "null") "\n"));
     assert_string_equal(look(w), "");
 
-    assert_int_equal(change_log_open(&w->env, &log, NULL), ERR_OK);
-    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_OK);
-    change_log_close(log);
+    undo(w);
     char *after = folder_image(&w->folder, "config");
 
     assert_string_equal(before, after);
@@ -252,6 +259,63 @@ static void a_title_that_lists_miss_is_written_again(void **state)
     assert_true(slice_eq(row->custom_title, SLICE("mine")));
     session_row_free(row);
     arena_fini(&a);
+}
+
+/* A torn last line behind 64 KiB that hide a title. */
+static void put_two_damages(struct world *w)
+{
+    struct buf rows = { 0 };
+
+    assert_int_equal(buf_addf(&rows, "{\"type\":\"custom-title\",\"customTitle\":\"mine\"}\n"),
+                     ERR_OK);
+    fill(&rows, 2 * WINDOW_BYTES);
+    assert_int_equal(buf_addf(&rows, "%s", USER("a", "null")), ERR_OK);
+    put(w, SESSION, buf_slice(&rows));
+    buf_fini(&rows);
+}
+
+static void what_is_repaired_together_is_undone_together(void **state)
+{
+    struct world *w = *state;
+
+    put_two_damages(w);
+    char *before = folder_image(&w->folder, "config");
+
+    w->doctor.fix = true;
+    look(w);
+    assert_non_null(strstr(w->said, "torn-tail+@"));
+    assert_non_null(strstr(w->said, "metadata-outside-window+@"));
+    folder_mtime(&w->folder, SESSION, (NOW - DAY) * 1000000);
+    assert_string_equal(look(w), "");
+
+    undo(w);
+    char *after = folder_image(&w->folder, "config");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void a_file_in_use_keeps_no_other_from_its_repair(void **state)
+{
+    struct world *w = *state;
+    const char *agent = "config/projects/p/" ID "/subagents/agent-a1.jsonl";
+    char path[4096];
+
+    put_two_damages(w);
+    put(w, agent, SLICE("{\"type\":\"user\",\"uuid\":\"x\",\"isSidechain\":true}"));
+    int fd = open(folder_path(&w->folder, agent, path), O_RDONLY | O_CLOEXEC);
+
+    assert_true(fd >= 0);
+    w->doctor.fix = true;
+    look(w);
+    close(fd);
+    assert_non_null(strstr(w->said, "torn-tail+@"));
+    assert_non_null(strstr(w->said, "metadata-outside-window+@"));
+    assert_non_null(strstr(w->said, "torn-tail@1"));
+    assert_non_null(strstr(w->why, "(not repaired: "));
+    folder_mtime(&w->folder, SESSION, (NOW - DAY) * 1000000);
+    assert_string_equal(look(w), "torn-tail+@1 ");
 }
 
 static void saved_copies_that_are_gone_are_told(void **state)
@@ -381,6 +445,8 @@ int main(void)
         T(ways_that_lead_nowhere_are_told),
         T(a_ruined_file_gives_no_endless_answer),
         T(a_title_that_lists_miss_is_written_again),
+        T(what_is_repaired_together_is_undone_together),
+        T(a_file_in_use_keeps_no_other_from_its_repair),
         T(saved_copies_that_are_gone_are_told),
         T(what_a_session_left_behind_is_told),
         T(what_no_list_shows_is_told_with_the_reason),

@@ -98,7 +98,7 @@ def check_orphans(program, store, row):
 
 
 def check_repair(program, store, row):
-    """A torn last line and a title in the middle, repaired; each repair is undone."""
+    """A torn last line and a title in the middle, repaired at once, and undone at once."""
     path = row['path']
     with open(path, 'rb') as f:
         whole = f.read()
@@ -113,9 +113,10 @@ def check_repair(program, store, row):
     program.same('repaired', fixed, kinds)
     program.same('title', program.json('info', row['sessionId'])['customTitle'], 'in the middle')
     with open(path, 'rb') as f:
-        program.need(f.read().startswith(whole + filler), 'a repair only adds')
-    for _ in kinds:
-        program.json('undo')
+        repaired = f.read()
+    program.need(repaired.startswith(whole + filler), 'a repair only adds')
+    program.need(b'\n\n' not in repaired, 'a repair adds no empty line')
+    program.json('undo')
     program.same('undone', files_of(store), before)
 
 

@@ -11,7 +11,7 @@
 /* Looks for damage, and for what a person may wonder about: in one session, or in all of a scope, in what lies around
  * them, and in what reprise itself keeps. Nothing is changed unless asked to; then only what cannot harm: a torn last
  * line of a quiet session gets its newline, metadata is appended again, and what a crash cut short is brought to its
- * end. Each repair of a session is a change that can be taken back. */
+ * end. The repairs of a session are one change, which can be taken back; where one of them cannot be done, a change each. */
 struct doctor {
     const struct store_env *env;
     struct store *const *store;

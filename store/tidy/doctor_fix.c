@@ -1,3 +1,5 @@
+#include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,14 +14,6 @@ enum { YOUNG_MS = 10 * 1000, PAUSE_MS = 200 };
 static bool is_wanted(const struct finding *f, enum finding_kind kind)
 {
     return f->kind == kind && f->fixable && !f->fixed;
-}
-
-static bool wants(const struct finding_list *list, enum finding_kind kind)
-{
-    for (size_t i = 0; i < list->n; i++)
-        if (is_wanted(&list->finding[i], kind))
-            return true;
-    return false;
 }
 
 static enum err_code say_why_not(struct finding_list *list, struct finding *f, const char *why,
@@ -45,6 +39,33 @@ static enum err_code settle(struct finding_list *list, struct finding *f, enum e
     return say_why_not(list, f, line, e);
 }
 
+/* What is being repaired: these findings of one session, by one change. Others of the list, and what was repaired
+ * already, are passed over. */
+struct repair {
+    const struct doctor *d;
+    const struct session_ref *ref;
+    struct finding_list *list;
+    size_t from, to;
+};
+
+static bool is_ours(const struct repair *r, size_t i)
+{
+    const struct finding *f = &r->list->finding[i];
+
+    return i >= r->from && i < r->to &&
+           (is_wanted(f, FINDING_TORN_TAIL) ||
+            (is_wanted(f, FINDING_METADATA) && r->ref->store->ops->reappend));
+}
+
+static size_t count(const struct repair *r, enum finding_kind kind)
+{
+    size_t n = 0;
+
+    for (size_t i = r->from; i < r->to; i++)
+        n += is_ours(r, i) && r->list->finding[i].kind == kind;
+    return n;
+}
+
 /* ---- a torn last line ---- */
 
 static enum err_code wait_while_young(const struct doctor *d, int fd, struct stat *st,
@@ -61,80 +82,124 @@ static enum err_code wait_while_young(const struct doctor *d, int fd, struct sta
     return st->st_size == size ? ERR_OK : err_set(e, ERR_LOCKED, path, "it is being written");
 }
 
-/* The newline goes behind the very bytes that were looked at, and the file keeps its time: nothing was said. */
+/* Rows that are appended behind a torn line bring the newline with them. */
+static bool is_appended_to(const struct change *c, const char *path)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (c->step[i].kind == STEP_APPEND && strcmp(c->step[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* The newline goes behind the very bytes that were looked at, and the file keeps its time: nothing was said. Through a
+ * link it is not written; the step refuses that. */
 static enum err_code plan_newline(const struct doctor *d, const char *path, struct change *c,
                                   struct err *e)
 {
     struct stat st;
-    int fd;
-    enum err_code rc = place_open(path, &fd, &st, e);
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    if (rc)
-        return rc;
-    rc = wait_while_young(d, fd, &st, path, e);
+    if (fd < 0)
+        return err_sys(e, path, "open");
+    enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "look at the file")
+                                      : wait_while_young(d, fd, &st, path, e);
+
     close(fd);
-    struct step s = { .kind = STEP_TAIL,
-                      .path = path,
-                      .bytes = SLICE("\n"),
-                      .old = SLICE(""),
-                      .offset = st.st_size,
-                      .mtime_ns = place_mtime(&st) };
+    if (rc || is_appended_to(c, path))
+        return rc;
+    const struct step s = { .kind = STEP_TAIL,
+                            .path = path,
+                            .bytes = SLICE("\n"),
+                            .old = SLICE(""),
+                            .offset = st.st_size,
+                            .mtime_ns = place_mtime(&st) };
 
-    return rc ? rc : change_add(c, &s, e);
-}
-
-static struct change *change_for(const struct session_ref *ref, const char *text)
-{
-    struct change *c = change_new("doctor");
-
-    if (c)
-        c->text = text;
-    if (c && change_session(c, ref->store->ops->name, ref->id, NULL)) {
-        change_free(c);
-        return NULL;
-    }
-    return c;
-}
-
-static enum err_code fix_torn(const struct doctor *d, const struct session_ref *ref,
-                              struct finding_list *list, struct finding *f, struct err *e)
-{
-    struct err why = { 0 };
-    struct change *c = change_for(ref, "gave a torn last line its newline");
-    enum err_code rc = c ? plan_newline(d, f->path, c, &why) : ERR_NOMEM;
-
-    if (!rc)
-        rc = change_do(d->env, c, &why);
-    change_free(c);
-    return settle(list, f, rc, &why, e);
-}
-
-/* ---- metadata outside of the window ---- */
-
-static enum err_code fix_metadata(const struct doctor *d, const struct session_ref *ref,
-                                  struct finding_list *list, struct err *e)
-{
-    struct err why = { 0 };
-    size_t appended = 0;
-    struct change *c = change_for(ref, "metadata written again at the end");
-    enum err_code rc =
-        c ? ref->store->ops->reappend(ref->store, ref, c, &appended, &why) : ERR_NOMEM;
-
-    if (!rc && c->n)
-        rc = change_do(d->env, c, &why);
-    change_free(c);
-    for (size_t i = 0; i < list->n; i++) {
-        enum err_code told = is_wanted(&list->finding[i], FINDING_METADATA)
-                                 ? settle(list, &list->finding[i], rc, &why, e)
-                                 : ERR_OK;
-
-        if (told)
-            return told;
-    }
-    return ERR_OK;
+    return change_add(c, &s, e);
 }
 
 /* ---- together ---- */
+
+/* Metadata first: it says which files are appended to. A line of one of those is waited for in any case. */
+static enum err_code plan(const struct repair *r, struct change *c, struct err *e)
+{
+    const struct store *st = r->ref->store;
+    size_t appended;
+    enum err_code rc =
+        count(r, FINDING_METADATA) ? st->ops->reappend(st, r->ref, c, &appended, e) : ERR_OK;
+
+    for (size_t i = 0; i < r->list->n && !rc; i++) {
+        const struct finding *f = &r->list->finding[i];
+
+        if (is_wanted(f, FINDING_TORN_TAIL) && (is_ours(r, i) || is_appended_to(c, f->path)))
+            rc = plan_newline(r->d, f->path, c, e);
+    }
+    return rc;
+}
+
+static const char *text_of(const struct repair *r)
+{
+    if (!count(r, FINDING_METADATA))
+        return "gave a torn last line its newline";
+    return count(r, FINDING_TORN_TAIL) ? "ended a torn last line; metadata written again at the end"
+                                       : "metadata written again at the end";
+}
+
+static enum err_code carry_out(const struct repair *r, struct err *why)
+{
+    struct change *c = change_new("doctor");
+    enum err_code rc = c ? change_session(c, r->ref->store->ops->name, r->ref->id, why) : ERR_NOMEM;
+
+    if (!rc)
+        rc = plan(r, c, why);
+    if (!rc && c->n) {
+        c->text = text_of(r);
+        rc = change_do(r->d->env, c, why);
+    }
+    change_free(c);
+    return rc;
+}
+
+static enum err_code tell(const struct repair *r, enum err_code rc, struct err *why, struct err *e)
+{
+    enum err_code told = ERR_OK;
+
+    for (size_t i = r->from; i < r->to && !told; i++)
+        if (is_ours(r, i))
+            told = settle(r->list, &r->list->finding[i], rc, why, e);
+    return told;
+}
+
+/* One file that is in use is no reason to leave the others as they are. */
+static enum err_code repair_singly(const struct repair *all, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = all->from; i < all->to && !rc; i++) {
+        struct repair one = *all;
+        struct err why = { 0 };
+
+        one.from = i;
+        one.to = i + 1;
+        if (is_ours(all, i))
+            rc = tell(&one, carry_out(&one, &why), &why, e);
+    }
+    return rc;
+}
+
+/* One change for a session, so that one undo takes all of it back. */
+static enum err_code repair_all(const struct repair *all, struct err *e)
+{
+    struct err why = { 0 };
+    size_t n = count(all, FINDING_TORN_TAIL) + count(all, FINDING_METADATA);
+
+    if (n == 0)
+        return ERR_OK;
+    enum err_code rc = carry_out(all, &why);
+
+    if (n > 1 && (rc == ERR_LOCKED || rc == ERR_STALE || rc == ERR_UNSAFE))
+        return repair_singly(all, e);
+    return tell(all, rc, &why, e);
+}
 
 static enum err_code leave_alone(struct finding_list *list, const char *why, struct err *e)
 {
@@ -149,15 +214,11 @@ static enum err_code leave_alone(struct finding_list *list, const char *why, str
 enum err_code doctor_fix(const struct doctor *d, const struct session_ref *ref,
                          struct finding_list *list, struct err *e)
 {
+    const struct repair all = { .d = d, .ref = ref, .list = list, .to = list->n };
     const char *stays;
     enum err_code rc = sweep_live(ref, &list->arena, &stays, e);
 
-    if (rc || stays)
-        return rc ? rc : leave_alone(list, stays, e);
-    for (size_t i = 0; i < list->n && !rc; i++)
-        if (is_wanted(&list->finding[i], FINDING_TORN_TAIL))
-            rc = fix_torn(d, ref, list, &list->finding[i], e);
-    if (!rc && wants(list, FINDING_METADATA) && ref->store->ops->reappend)
-        rc = fix_metadata(d, ref, list, e);
-    return rc;
+    if (rc)
+        return rc;
+    return stays ? leave_alone(list, stays, e) : repair_all(&all, e);
 }
