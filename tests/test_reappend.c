@@ -128,6 +128,26 @@ static void what_is_written_pushes_the_next_row_out_too(void **state)
     buf_fini(&out);
 }
 
+static void the_newline_of_a_torn_line_counts(void **state)
+{
+    struct log *l = *state;
+    struct buf out = { 0 };
+    size_t rows;
+
+    add(l, TITLE);
+    fill(l, WINDOW_BYTES - strlen(TITLE) + 1);
+    l->bytes.n--; /* torn: the window begins with the title */
+    for (int everywhere = 0; everywhere < 2; everywhere++) {
+        struct metarows m = look(l, everywhere);
+
+        assert_int_equal(m.end, m.size + 1);
+        assert_int_equal(reappend_rows(&m, 0, METAROW_TYPES, &out, &rows), ERR_OK);
+        assert_int_equal(rows, 1);
+        out.n = 0;
+    }
+    buf_fini(&out);
+}
+
 static void the_end_is_enough_for_what_stands_there(void **state)
 {
     struct log *l = *state;
@@ -165,6 +185,7 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_written_pushes_the_next_row_out_too, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(the_newline_of_a_torn_line_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_end_is_enough_for_what_stands_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_row_that_does_not_parse_is_no_row, set_up, tear_down),
     };

@@ -77,7 +77,8 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
         cut_front = bytes[0] != '\n';
         window = (struct slice){ bytes + 1, got - 1 };
     }
-    struct metarows found = { .size = f->id.size };
+    bool torn = got > 0 && bytes[got - 1] != '\n';
+    struct metarows found = { .size = f->id.size, .end = f->id.size + torn };
 
     if (!take_newest(window, from, cut_front, a, &found))
         return err_set(e, ERR_NOMEM, NULL, "read metadata: out of memory");
@@ -133,6 +134,7 @@ enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop, s
         if (!json_valid(found.row[line->kind - 1].text))
             found.row[line->kind - 1].found = false;
     }
+    found.end = found.size + ix.torn_tail;
     index_fini(&ix);
     if (!rc)
         *out = found;

@@ -21,7 +21,7 @@ static int64_t choose(const struct metarows *m, size_t coming, enum metarow_type
 
             if (!row->found || chosen[t] || t == (int)except)
                 continue;
-            if (row->offset >= m->size + added - WINDOW_BYTES)
+            if (row->offset >= m->end + added - WINDOW_BYTES)
                 continue;
             chosen[t] = grew = true;
             added += (int64_t)row->text.n + 1;
