@@ -137,7 +137,7 @@ static void put_message(struct blocks *b, const struct event *ev)
 {
     struct block said = { .kind = BLOCK_TEXT };
 
-    if (!event_said(ev->message, &b->out->arena, &said.text))
+    if (!event_said(ev, &b->out->arena, &said.text))
         b->rc = ERR_NOMEM;
     if (slice_eq(ev->role, SLICE("user")))
         said.kind = BLOCK_PROMPT;

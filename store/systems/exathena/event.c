@@ -42,23 +42,52 @@ bool event_text(struct slice object, const char *name, struct arena *a, struct s
     return decode(value, a, text);
 }
 
-/* The top level in one walk. */
-static void take(struct slice line, struct slice value[4])
-{
-    static const char *const names[4] = { "event", "uuid", "ts", "data" };
-    struct json_iter it;
-    struct slice key, found;
-    bool more = json_iter_open(&it, line);
+/* What an event is read for, level by level: of the line, of its data and of the message in it. */
+enum member { EVENT, UUID, TS, DATA, MESSAGE, ROLE, CONTENT, MEMBERS };
+enum { LEVELS = 3, ON_A_LEVEL = 4 };
 
-    while (more && json_iter_next(&it, &key, &found))
-        for (size_t i = 0; i < 4; i++)
-            if (!value[i].p && json_string_is(key, names[i]))
-                value[i] = found;
+static const struct {
+    const char *name[ON_A_LEVEL];
+    size_t n;
+    enum member first;
+} levels[LEVELS] = {
+    { { "event", "uuid", "ts", "data" }, 4, EVENT },
+    { { "message" }, 1, MESSAGE },
+    { { "role", "content" }, 2, ROLE },
+};
+
+/* MEMBERS: nobody asks for it, or one of this name was there before. */
+static enum member member_of(struct slice key, unsigned level, const struct slice value[MEMBERS])
+{
+    size_t i = json_key_in(key, levels[level].name, levels[level].n);
+    enum member m = i < levels[level].n ? levels[level].first + (enum member)i : MEMBERS;
+
+    return m < MEMBERS && !value[m].p ? m : MEMBERS;
+}
+
+/* Every byte is passed once, on whatever level it is. */
+static void take(struct json_iter *it, unsigned level, struct slice value[MEMBERS])
+{
+    struct json_iter inner;
+    struct slice key, found;
+    bool more = true;
+
+    while (more && json_iter_key(it, &key)) {
+        enum member m = member_of(key, level, value);
+        bool into = (m == DATA || m == MESSAGE) && json_iter_into(it, &inner) && inner.object;
+
+        if (into)
+            take(&inner, level + 1, value);
+        more = into ? json_iter_back(it, &inner, &found) : json_iter_value(it, &found);
+        if (more && m < MEMBERS)
+            value[m] = found;
+    }
 }
 
 bool event_read(struct slice line, struct arena *a, struct event *out)
 {
-    struct slice value[4] = { { NULL, 0 } };
+    struct slice value[MEMBERS] = { { NULL, 0 } };
+    struct json_iter it;
 
     *out = (struct event){ .data = { NULL, 0 } };
     if (slice_starts(line, "\xef\xbb\xbf"))
@@ -67,27 +96,27 @@ bool event_read(struct slice line, struct arena *a, struct event *out)
         line = (struct slice){ line.p + 1, line.n - 1 };
     if (json_type(line) != JSON_OBJECT || !json_valid(line))
         return false;
-    take(line, value);
-    out->data = value[3];
-    event_member(out->data, "message", &out->message);
-    if (json_type(out->message) != JSON_OBJECT)
-        out->message = (struct slice){ NULL, 0 };
-    return decode(value[0], a, &out->kind) && decode(value[1], a, &out->id) &&
-           decode(value[2], a, &out->ts) && event_text(out->message, "role", a, &out->role);
+    if (json_iter_open(&it, line))
+        take(&it, 0, value);
+    out->data = value[DATA];
+    if (json_type(value[MESSAGE]) == JSON_OBJECT)
+        out->message = value[MESSAGE];
+    out->content = value[CONTENT];
+    return decode(value[EVENT], a, &out->kind) && decode(value[UUID], a, &out->id) &&
+           decode(value[TS], a, &out->ts) && decode(value[ROLE], a, &out->role);
 }
 
-bool event_said(struct slice message, struct arena *a, struct slice *text)
+bool event_said(const struct event *ev, struct arena *a, struct slice *text)
 {
-    struct slice content, key, part, piece;
+    struct slice key, part, piece;
     struct json_iter it;
     struct buf all = { 0 };
     bool ok = true;
 
     *text = (struct slice){ NULL, 0 };
-    event_member(message, "content", &content);
-    if (json_type(content) != JSON_ARRAY)
-        return decode(content, a, text);
-    json_iter_open(&it, content);
+    if (json_type(ev->content) != JSON_ARRAY)
+        return decode(ev->content, a, text);
+    json_iter_open(&it, ev->content);
     while (ok && json_iter_next(&it, &key, &part)) {
         ok = event_text(part, "text", a, &piece);
         if (ok && piece.n)

@@ -17,6 +17,7 @@ struct event {
     struct slice data;    /* raw; empty: none */
     struct slice message; /* data.message where that is an object: raw, else empty */
     struct slice role;    /* of the message, decoded; it says who speaks, the kind does not */
+    struct slice content; /* of the message, raw; empty: none */
 };
 
 /* Kinds that are told apart in the index; the order is that of exathena_keys.kinds. */
@@ -40,6 +41,6 @@ bool event_member(struct slice object, const char *name, struct slice *value);
 bool event_text(struct slice object, const char *name, struct arena *a, struct slice *text);
 
 /* What a message says: its content when that is a text, else the texts of its parts. False without memory. */
-bool event_said(struct slice message, struct arena *a, struct slice *text);
+bool event_said(const struct event *ev, struct arena *a, struct slice *text);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_prompt(struct reading *r, const struct event *ev, struct slice *t
 {
     if (!slice_eq(ev->role, SLICE("user")))
         return false;
-    r->ok &= event_said(ev->message, r->a, text);
+    r->ok &= event_said(ev, r->a, text);
     return text->n > 0;
 }
 

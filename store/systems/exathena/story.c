@@ -194,7 +194,7 @@ static enum err_code take_prompt(struct telling *t, const struct event *ev)
     struct slice said;
     struct story_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list), *p;
 
-    if (!list || !event_said(ev->message, &t->scratch, &said))
+    if (!list || !event_said(ev, &t->scratch, &said))
         return ERR_NOMEM;
     s->prompt = list;
     p = &list[s->prompts++];
