@@ -30,20 +30,25 @@ static bool hex_unit(const char *p, const char *end, uint32_t *unit)
     return true;
 }
 
+/* What a letter behind a backslash says; 0: it is none that says anything. */
+static const char says[256] = {
+    ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
+};
+
 /* One escape at the front of *rest; a high and a low surrogate in a row are one character. A bad escape
  * is its backslash, and what follows stands for itself. */
 static uint32_t next_escape(struct slice *rest)
 {
-    static const char letters[] = "\"\\/bfnrt", says[] = "\"\\/\b\f\n\r\t";
     const char *p = rest->p, *end = p + rest->n;
-    const char *letter = rest->n > 1 && p[1] ? strchr(letters, p[1]) : NULL;
+    char letter = rest->n > 1 ? says[(unsigned char)p[1]] : '\0';
     uint32_t high, low;
     size_t used = 1;
     uint32_t cp = '\\';
 
     if (letter) {
         used = 2;
-        cp = (unsigned char)says[letter - letters];
+        cp = (unsigned char)letter;
     } else if (hex_unit(p, end, &high)) {
         used = 6;
         cp = high;

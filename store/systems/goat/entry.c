@@ -28,7 +28,7 @@ void goat_entry_read(struct slice line, struct goat_entry *out)
     struct slice top[TOPS], inside[TOPS];
     struct goat_entry e = { 0 };
 
-    goat_members(line, top_names, TOPS, top);
+    goat_members_both(line, top_names, TOPS, top, MESSAGE, inside);
     e.uuid = top[UUID];
     e.timestamp = top[TIMESTAMP];
     e.type = top[TYPE];
@@ -42,7 +42,6 @@ void goat_entry_read(struct slice line, struct goat_entry *out)
         e.shape = GOAT_NESTED;
     else if (json_type(top[ROLE]) == JSON_STRING)
         e.shape = GOAT_FLAT;
-    goat_members(e.message, top_names, TOPS, inside);
     take_said(e.shape == GOAT_FLAT ? top : inside, &e);
     *out = e;
 }

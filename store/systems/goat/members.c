@@ -16,43 +16,98 @@ bool goat_key_is(struct slice key, const char *name)
     return memchr(key.p, '\\', key.n) && json_string_is(key, name);
 }
 
-/* Names are told apart by length and first letter before anything is compared. */
-static bool says(struct slice key, const char *name, size_t n, bool escaped, bool *exact)
+/* Names are told apart by their first letter before anything is compared; they begin with one. */
+static bool says(struct slice key, const char *name, bool escaped, bool *exact)
 {
+    size_t n = key.n - 2;
+
     if (escaped) {
         *exact = json_string_is(key, name);
         return *exact;
     }
-    if (key.n != n + 2 || (key.p[1] | 0x20) != (name[0] | 0x20) ||
-        strncasecmp(key.p + 1, name, n) != 0)
+    if ((key.p[1] | 0x20) != (name[0] | 0x20) || strncasecmp(key.p + 1, name, n) != 0 || name[n])
         return false;
     *exact = memcmp(key.p + 1, name, n) == 0;
     return true;
 }
 
+/* What is asked for, and what was found of it. */
+struct asked {
+    const char *const *name;
+    size_t n;
+    struct slice *value;
+    bool exact[NAMES_MAX];
+};
+
+static void ask(struct asked *a)
+{
+    for (size_t i = 0; i < a->n; i++) {
+        a->value[i] = (struct slice){ NULL, 0 };
+        a->exact[i] = false;
+    }
+}
+
+/* The place that a member of this name takes; n: none, or what is there is better. */
+static size_t place_of(struct asked *a, struct slice key)
+{
+    bool escaped = memchr(key.p, '\\', key.n) != NULL, exact;
+
+    for (size_t i = 0; i < a->n; i++) {
+        if (!says(key, a->name[i], escaped, &exact))
+            continue;
+        if (!exact && a->exact[i])
+            return a->n;
+        a->exact[i] |= exact;
+        return i;
+    }
+    return a->n;
+}
+
+static void walk(struct json_iter *it, struct asked *a)
+{
+    struct slice key, found;
+
+    while (json_iter_next(it, &key, &found)) {
+        size_t i = place_of(a, key);
+
+        if (i < a->n)
+            a->value[i] = found;
+    }
+}
+
 void goat_members(struct slice object, const char *const name[], size_t n, struct slice value[])
 {
+    struct asked a = { .name = name, .n = n, .value = value };
     struct json_iter it;
-    struct slice key, found;
-    bool exact[NAMES_MAX] = { false }, same;
-    size_t length[NAMES_MAX];
 
-    for (size_t i = 0; i < n; i++) {
-        value[i] = (struct slice){ NULL, 0 };
-        length[i] = strlen(name[i]);
-    }
+    ask(&a);
+    if (json_type(object) == JSON_OBJECT && json_iter_open(&it, object))
+        walk(&it, &a);
+}
+
+void goat_members_both(struct slice object, const char *const name[], size_t n,
+                       struct slice value[], size_t within, struct slice inside[])
+{
+    struct asked outer = { .name = name, .n = n, .value = value };
+    struct asked inner = { .name = name, .n = n, .value = inside };
+    struct json_iter it, below;
+    struct slice key, found;
+
+    ask(&outer);
+    ask(&inner);
     if (json_type(object) != JSON_OBJECT || !json_iter_open(&it, object))
         return;
-    while (json_iter_next(&it, &key, &found)) {
-        bool escaped = memchr(key.p, '\\', key.n) != NULL;
+    while (json_iter_key(&it, &key)) {
+        size_t i = place_of(&outer, key);
+        bool into = i == within && json_iter_into(&it, &below) && below.object;
 
-        for (size_t i = 0; i < n; i++) {
-            if (!says(key, name[i], length[i], escaped, &same))
-                continue;
-            if (same || !exact[i])
-                value[i] = found;
-            exact[i] |= same;
+        if (i == within)
+            ask(&inner);
+        if (into)
+            walk(&below, &inner);
+        if (!(into ? json_iter_back(&it, &below, &found) : json_iter_value(&it, &found)))
             break;
-        }
+        if (i < n)
+            value[i] = found;
     }
 }

@@ -10,29 +10,66 @@
 #include "store/systems/goat/members.h"
 
 /* Every spelling that a dialect has for a field, the more telling one of two first. */
-static const struct {
-    const char *key;
-    enum goat_field field;
-} spellings[] = {
-    { "id", GOAT_ID },
-    { "session_id", GOAT_ID },
-    { "project_hash", GOAT_HASH },
-    { "cwd", GOAT_CWD },
-    { "model", GOAT_MODEL },
-    { "parent_session_id", GOAT_PARENT },
-    { "parent_id", GOAT_PARENT },
-    { "fork_point_uuid", GOAT_FORK_POINT },
-    { "created_at", GOAT_CREATED },
-    { "updated_at", GOAT_UPDATED },
-    { "message_count", GOAT_MESSAGES },
-    { "turn_count", GOAT_TURNS },
-    { "total_tokens", GOAT_TOKENS },
-    { "total_cost_usd", GOAT_COST },
-    { "leaf_title", GOAT_TITLE },
-    { "exit_reason", GOAT_EXIT },
-    { "agent_name", GOAT_AGENT },
+enum spelling {
+    ID,
+    SESSION_ID,
+    PROJECT_HASH,
+    CWD,
+    MODEL,
+    PARENT_SESSION_ID,
+    PARENT_ID,
+    FORK_POINT,
+    CREATED_AT,
+    UPDATED_AT,
+    MESSAGE_COUNT,
+    TURN_COUNT,
+    TOTAL_TOKENS,
+    TOTAL_COST,
+    LEAF_TITLE,
+    EXIT_REASON,
+    AGENT_NAME,
+    SPELLINGS
 };
-enum { SPELLINGS = sizeof spellings / sizeof spellings[0] };
+
+static const char *const spelled[SPELLINGS] = {
+    [ID] = "id",
+    [SESSION_ID] = "session_id",
+    [PROJECT_HASH] = "project_hash",
+    [CWD] = "cwd",
+    [MODEL] = "model",
+    [PARENT_SESSION_ID] = "parent_session_id",
+    [PARENT_ID] = "parent_id",
+    [FORK_POINT] = "fork_point_uuid",
+    [CREATED_AT] = "created_at",
+    [UPDATED_AT] = "updated_at",
+    [MESSAGE_COUNT] = "message_count",
+    [TURN_COUNT] = "turn_count",
+    [TOTAL_TOKENS] = "total_tokens",
+    [TOTAL_COST] = "total_cost_usd",
+    [LEAF_TITLE] = "leaf_title",
+    [EXIT_REASON] = "exit_reason",
+    [AGENT_NAME] = "agent_name",
+};
+
+static const enum goat_field field_of[SPELLINGS] = {
+    [ID] = GOAT_ID,
+    [SESSION_ID] = GOAT_ID,
+    [PROJECT_HASH] = GOAT_HASH,
+    [CWD] = GOAT_CWD,
+    [MODEL] = GOAT_MODEL,
+    [PARENT_SESSION_ID] = GOAT_PARENT,
+    [PARENT_ID] = GOAT_PARENT,
+    [FORK_POINT] = GOAT_FORK_POINT,
+    [CREATED_AT] = GOAT_CREATED,
+    [UPDATED_AT] = GOAT_UPDATED,
+    [MESSAGE_COUNT] = GOAT_MESSAGES,
+    [TURN_COUNT] = GOAT_TURNS,
+    [TOTAL_TOKENS] = GOAT_TOKENS,
+    [TOTAL_COST] = GOAT_COST,
+    [LEAF_TITLE] = GOAT_TITLE,
+    [EXIT_REASON] = GOAT_EXIT,
+    [AGENT_NAME] = GOAT_AGENT,
+};
 
 static const char *const wrong[] = {
     [GOAT_TEXT] = "metadata.json has a number or a list where a text belongs",
@@ -167,22 +204,14 @@ static const char *outer_fault(struct slice document, struct goat_metadata *m)
     return json_type(m->object) == JSON_OBJECT ? NULL : "metadata.json holds no object";
 }
 
-static bool has(const struct slice value[SPELLINGS], const char *key)
-{
-    for (size_t i = 0; i < SPELLINGS; i++)
-        if (strcmp(spellings[i].key, key) == 0)
-            return value[i].p != NULL;
-    return false;
-}
-
 static enum goat_dialect dialect_of(struct slice object, const struct slice value[SPELLINGS])
 {
     const struct goat_telltale told = {
-        .id = has(value, "id"),
-        .session_id = has(value, "session_id"),
-        .parent_id = has(value, "parent_id"),
-        .total_tokens = has(value, "total_tokens"),
-        .total_cost = has(value, "total_cost_usd"),
+        .id = value[ID].p != NULL,
+        .session_id = value[SESSION_ID].p != NULL,
+        .parent_id = value[PARENT_ID].p != NULL,
+        .total_tokens = value[TOTAL_TOKENS].p != NULL,
+        .total_cost = value[TOTAL_COST].p != NULL,
     };
 
     return goat_dialect_of_metadata(object, &told);
@@ -190,7 +219,6 @@ static enum goat_dialect dialect_of(struct slice object, const struct slice valu
 
 enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct goat_metadata *out)
 {
-    const char *names[SPELLINGS];
     struct slice value[SPELLINGS];
     struct goat_metadata m = { .created_ms = TIME_NONE };
 
@@ -199,12 +227,10 @@ enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct
         *out = m;
         return ERR_OK;
     }
-    for (size_t i = 0; i < SPELLINGS; i++)
-        names[i] = spellings[i].key;
-    goat_members(m.object, names, SPELLINGS, value);
+    goat_members(m.object, spelled, SPELLINGS, value);
     m.dialect = dialect_of(m.object, value);
     for (size_t i = 0; i < SPELLINGS; i++) {
-        enum goat_field field = spellings[i].field;
+        enum goat_field field = field_of[i];
 
         if (value[i].p && json_type(value[i]) != JSON_NULL && !m.raw[field].p &&
             !take(&m, field, value[i], a))

@@ -45,19 +45,19 @@ static bool read_line(struct slice line, struct goat_entry *e)
 }
 
 /* A prompt's words; .n is 0 for everything else. */
-static struct slice prompt_of(struct describing *d, struct slice line)
+static struct slice prompt_of(struct describing *d, const struct goat_entry *e)
 {
-    struct goat_entry e;
     struct slice text = { NULL, 0 };
 
-    if (may_be_prompt(line) && read_line(line, &e) && goat_entry_role(&e) == GOAT_USER)
-        d->ok &= goat_entry_text(&e, d->a, &text);
+    if (goat_entry_role(e) == GOAT_USER)
+        d->ok &= goat_entry_text(e, d->a, &text);
     return js_trim(text);
 }
 
 static struct slice first_prompt(struct describing *d)
 {
     struct slice rest, line, found = { NULL, 0 };
+    struct goat_entry e;
     bool torn;
 
     for (int stage = 0; stage < 2 && !found.n; stage++) {
@@ -65,7 +65,8 @@ static struct slice first_prompt(struct describing *d)
             break;
         rest = d->w->head;
         while (!found.n && slice_line(&rest, &line, &torn))
-            found = prompt_of(d, line);
+            if (may_be_prompt(line) && read_line(line, &e))
+                found = prompt_of(d, &e);
     }
     return found;
 }
@@ -91,12 +92,15 @@ static void look_back(struct describing *d, bool *ended)
     bool torn;
 
     while (line_last(&rest, &line, &torn) && (!*ended || !d->row->last_prompt.n)) {
+        bool asked = !d->row->last_prompt.n && may_be_prompt(line);
         struct goat_entry e;
 
-        if (!*ended && read_line(line, &e))
+        if ((*ended && !asked) || !read_line(line, &e))
+            continue;
+        if (!*ended)
             take_end(d, &e, ended);
-        if (!d->row->last_prompt.n)
-            d->row->last_prompt = prompt_of(d, line);
+        if (asked)
+            d->row->last_prompt = prompt_of(d, &e);
     }
 }
 
