@@ -106,11 +106,13 @@ bool repo_has_ref(git_repository *repo, const char *name, git_oid *out)
 bool repo_is_checked_out(git_repository *repo, const char *branch)
 {
     git_reference *ref = NULL;
-    bool yes = git_branch_lookup(&ref, repo, branch, GIT_BRANCH_LOCAL) == 0 &&
-               git_branch_is_checked_out(ref) == 1;
+    int answer = git_branch_lookup(&ref, repo, branch, GIT_BRANCH_LOCAL);
 
+    if (answer)
+        return answer != GIT_ENOTFOUND;
+    answer = git_branch_is_checked_out(ref);
     git_reference_free(ref);
-    return yes;
+    return answer != 0;
 }
 
 enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, struct buf *out,

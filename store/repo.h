@@ -31,7 +31,7 @@ MUST_CHECK enum err_code repo_ref(git_repository *repo, const char *name, bool *
 
 /* The same for readers, to whom an unreadable ref is none. */
 bool repo_has_ref(git_repository *repo, const char *name, git_oid *out);
-/* Is the branch (without refs/heads/) what some work tree has checked out? */
+/* Is the branch (without refs/heads/) what some work tree has checked out? Where this cannot be told, it may be. */
 bool repo_is_checked_out(git_repository *repo, const char *branch);
 /* A blob below a tree, replacing what was in out. ERR_NOT_FOUND: no such entry, or no blob. ERR_FORMAT: larger than max
  * bytes, or damaged. */

@@ -284,7 +284,7 @@ static bool run_at(const struct trial *s, const struct images *im, const struct 
 
     if (count >= k) {
         t->runs++;
-        if (s->thorough && w->harmless && end != END_DONE) {
+        if (s->thorough && !s->gives_up && w->harmless && end != END_DONE) {
             t->untrue++;
             complain(s, w->name, point, "failed of what is to be tried again", NULL);
         }

@@ -45,6 +45,7 @@ struct trial {
     bool no_tmpfile;
     bool
         thorough; /* also with calls that only look, renames and allocations failing, and calls interrupted */
+    bool gives_up; /* interrupted: the calls are those of a library that does not try again */
     /* Only every n-th call, counted from a different one in each way: 0 and 1 mean all. */
     long stride;
 };

@@ -31,7 +31,7 @@ static bool is_left(struct look *l, const struct shadow *s, const struct point *
     const struct point_list *all = &l->c->points;
 
     *newest = NULL;
-    if (s->doubtful || entire_shadow_shape(s->branch) != ENTIRE_SHADOW ||
+    if (s->doubtful || s->cut || entire_shadow_shape(s->branch) != ENTIRE_SHADOW ||
         repo_is_checked_out(l->repo, s->branch.p))
         return false;
     for (size_t i = 0; i < all->n; i++) {

@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "store/repo.h"
@@ -55,15 +56,38 @@ struct tying {
     struct arena *a;
     struct tied_refs out;
     bool shared; /* a branch of its stays: others work on it */
+    bool cut;    /* or they may: not all of it can be read */
 };
+
+/* The branch that the session works on now, without refs/heads/. */
+static struct slice own_branch(const struct view *v, char name[ENTIRE_SHADOW_NAME])
+{
+    entire_shadow_name(v->session->state->base, v->session->state->worktree_id, name);
+    return (struct slice){ name, strlen(name) };
+}
+
+/* Readers skip a ref that cannot be read: then the branch is there all the same. */
+static bool is_unread(const struct view *v)
+{
+    const struct shadow_list *all = &v->catalog->shadows;
+    char name[ENTIRE_SHADOW_NAME], ref[ENTIRE_SHADOW_NAME + 16];
+    struct slice branch = own_branch(v, name);
+    git_oid tip;
+    bool there;
+
+    for (size_t i = 0; i < all->n; i++)
+        if (slice_eq(all->shadow[i].branch, branch))
+            return false;
+    snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", name);
+    return repo_ref(v->repo, ref, &there, &tip, NULL) || there;
+}
 
 static bool is_of_session(const struct view *v, const struct shadow *shadow)
 {
     char name[ENTIRE_SHADOW_NAME];
     const struct catalog_session *s = v->session;
 
-    entire_shadow_name(s->state->base, s->state->worktree_id, name);
-    if (slice_eq(shadow->branch, (struct slice){ name, strlen(name) }))
+    if (slice_eq(shadow->branch, own_branch(v, name)))
         return true;
     for (size_t i = 0; i < s->n; i++)
         if (s->point[i].source == POINT_SHADOW && slice_eq(s->point[i].branch, shadow->branch))
@@ -107,6 +131,10 @@ static bool tie(struct tying *t, const struct shadow *shadow)
 {
     if (!is_of_session(t->v, shadow))
         return true;
+    if (shadow->cut) {
+        t->cut = true;
+        return true;
+    }
     if (shadow->doubtful || repo_is_checked_out(t->v->repo, shadow->branch.p) ||
         is_used(t->v, shadow)) {
         t->shared = true;
@@ -122,11 +150,15 @@ static const char *what_stays(const struct tying *t)
     if (!s->state)
         return entire_only_committed;
     if (s->committed)
-        return t->shared
+        return t->cut ? "its committed checkpoints stay (they are history of the repository), and "
+                        "so does its shadow branch, not all of which can be read"
+               : t->shared
                    ? "its committed checkpoints stay (they are history of the repository), and "
                      "so does its shadow branch, which others use"
                    : "its committed checkpoints stay: they are history of the repository";
-    return t->shared ? "its shadow branch stays: others use it" : NULL;
+    return t->cut      ? "its shadow branch stays: not all of it can be read"
+           : t->shared ? "its shadow branch stays: others use it"
+                       : NULL;
 }
 
 enum err_code entire_tied(const struct store *st, const struct session_ref *ref, struct arena *a,
@@ -138,6 +170,7 @@ enum err_code entire_tied(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
+    t.cut = v.session->state && is_unread(&v);
     for (size_t i = 0; v.session->state && i < v.catalog->shadows.n && !rc; i++)
         if (!tie(&t, &v.catalog->shadows.shadow[i]))
             rc = no_memory(ref, e);

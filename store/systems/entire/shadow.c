@@ -67,12 +67,13 @@ static enum err_code add_commit(struct reading *r, const git_commit *c, struct s
 }
 
 /* First parents only: a shadow branch has no others. */
-static enum err_code walk(struct reading *r, const struct shadow *s, struct err *e)
+static enum err_code walk(struct reading *r, struct shadow *s, struct err *e)
 {
     git_oid at = s->tip;
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; !rc && i < SHADOW_COMMITS_MAX; i++) {
+    s->cut = true;
+    for (size_t i = 0; !rc && s->cut && i < SHADOW_COMMITS_MAX; i++) {
         git_commit *c = NULL;
         const git_oid *up;
 
@@ -83,9 +84,8 @@ static enum err_code walk(struct reading *r, const struct shadow *s, struct err 
         up = git_commit_parent_id(c, 0);
         if (up)
             at = *up;
+        s->cut = up != NULL;
         git_commit_free(c);
-        if (!up)
-            break;
     }
     return rc ? err_set(e, rc, s->branch.p, "read a shadow branch: out of memory") : ERR_OK;
 }
@@ -111,8 +111,13 @@ static enum err_code add_branch(struct reading *r, struct shadow_list *list, con
     struct slice branch = { ref + strlen(ENTIRE_HEADS), strlen(ref) - strlen(ENTIRE_HEADS) };
     enum entire_shape shape = entire_shadow_shape(branch);
     struct shadow *more, s = { 0 };
+    bool there;
 
-    if (shape == ENTIRE_NO_SHADOW || !repo_has_ref(r->repo, ref, &s.tip))
+    if (shape == ENTIRE_NO_SHADOW)
+        return ERR_OK;
+    if (repo_ref(r->repo, ref, &there, &s.tip, NULL))
+        return problem_add(r->problems, r->a, branch.p, "this shadow branch cannot be read");
+    if (!there)
         return ERR_OK;
     s.doubtful = shape == ENTIRE_SHADOW_OLD && !speaks_of_entire(r->repo, &s.tip);
     more = arena_grow(r->a, list->shadow, list->n, sizeof *more);
@@ -120,7 +125,7 @@ static enum err_code add_branch(struct reading *r, struct shadow_list *list, con
         return err_set(e, ERR_NOMEM, ref, "read a shadow branch: out of memory");
     list->shadow = more;
     more[list->n++] = s;
-    return s.doubtful ? ERR_OK : walk(r, &s, e);
+    return s.doubtful ? ERR_OK : walk(r, &more[list->n - 1], e);
 }
 
 enum err_code shadow_read(git_repository *repo, struct arena *a, struct shadow_list *list,

@@ -13,6 +13,7 @@ struct shadow {
     struct slice branch; /* without refs/heads/ */
     git_oid tip;
     bool doubtful; /* no trailer of Entire's at the tip, no suffix: perhaps a person's branch */
+    bool cut;      /* not all of its commits were read: whose they are, nobody knows */
 };
 
 struct shadow_list {
