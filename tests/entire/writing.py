@@ -1,9 +1,11 @@
 """Migration and what is written, rows 53 and 54, and git's word on it; the strategy that commits at once."""
+import hashlib
 import json
 import os
 import re
+import subprocess
 
-from entire.world import A, B, World, get, put
+from entire.world import A, B, World, get, put, row
 
 
 def writing(c):
@@ -61,6 +63,78 @@ def writing(c):
     c.same('git: and the list is the same', w.json('list', '--all', '--system', 'entire'), rows)
     old = w.git('for-each-ref', '--format=%(objectname)', 'refs/reprise/condensed')
     c.same('33: commits that left the shared branch are still named', w.git('log', '-1', '--format=%s', old), 'Add x')
+    w.close()
+
+
+def commit(w, subject, checkpoint=None):
+    w.git('commit', '-q', '--allow-empty', '-m', subject + (f'\n\nEntire-Checkpoint: {checkpoint}' if checkpoint else ''))
+
+
+def phases(c):
+    """2.3 and 2.8: what a commit does in each phase, and what the end of a turn does to what was committed in it."""
+    w = World(c, 'two-sessions')
+    branch = 'entire/checkpoints/v1'
+    old, tip = w.state(A), w.git('rev-parse', branch)
+    commit(w, 'No trailer')
+    for sid in A, B:
+        w.run('set', 'entire:' + sid, 'event=commit', ok=True)
+    c.same('2.8: without a trailer the base of an active session moves, and no other',
+           (w.state(A)['base_commit'], w.state(B)['base_commit'], w.git('rev-parse', branch)),
+           (old['base_commit'], w.git('rev-parse', 'HEAD'), tip))
+    for name in 'CHERRY_PICK_HEAD', 'REVERT_HEAD', 'rebase-merge/interactive':
+        put(f'{w.repo}/.git/{name}', w.git('rev-parse', 'HEAD') + '\n')
+        commit(w, 'Picked', '0123456789ab')
+        put(f'{w.repo}/.git/{name}', w.git('rev-parse', 'HEAD') + '\n')
+        w.run('set', 'entire:' + B, 'event=commit', ok=True)
+        c.same(f'2.3: {name}: nothing is condensed', w.git('rev-parse', branch), tip)
+        os.remove(f'{w.repo}/.git/{name}')
+    os.rmdir(f'{w.repo}/.git/rebase-merge')
+    ids = '0123456789ab', 'ba9876543210'
+    for cid in ids:
+        commit(w, 'In a turn', cid)
+        w.run('set', 'entire:' + B, 'event=commit', ok=True)
+    c.same('2.8: the turn keeps all of its checkpoints in mind', w.state(B)['turn_checkpoint_ids'], list(ids))
+    tip = w.git('rev-parse', branch)
+    facts = [w.git('show', f'{branch}:{cid[:2]}/{cid[2:]}/0/metadata.json') for cid in ids]
+    with open(w.state(B)['transcript_path'], 'a') as f:
+        f.write(row('assistant', 'at-the-end', None, 'All done', B))
+    w.run('set', 'entire:' + B, 'event=turn-end', ok=True)
+    c.same('2.8: at its end they get the whole transcript', [m + '.' for m in w.git('log', '-z', '--reverse', '--format=%B', tip + '..' + branch).split('\0') if m],
+           [f'Finalize transcript for Checkpoint: {cid}.' for cid in ids])
+    c.need('2.7: and that message ends without a newline', w.git('cat-file', '-s', branch) == str(len(w.git('cat-file', 'commit', branch))))
+    for cid, before in zip(ids, facts):
+        front = f'{branch}:{cid[:2]}/{cid[2:]}/0/'
+        text = subprocess.run(['git', 'show', front + 'full.jsonl'], cwd=w.repo, capture_output=True, check=True).stdout
+        c.need('2.8: up to the last row', b'All done' in text)
+        c.same('2.8: with its hash', w.git('show', front + 'content_hash.txt'), 'sha256:' + hashlib.sha256(text).hexdigest())
+        c.same('2.8: the rest stays', w.git('show', front + 'metadata.json'), before)
+    c.same('2.8: then it is over', (w.state(B)['phase'], 'turn_checkpoint_ids' in w.state(B)), ('idle', False))
+    tip = w.git('rev-parse', branch)
+    w.run('set', 'entire:' + B, 'event=turn-end', ok=True)
+    c.same('2.8: and nothing more is written', w.git('rev-parse', branch), tip)
+    w.run('create', 'entire:' + w.repo, '--id', 'ends', '--cwd', w.repo, ok=True)
+    w.run('set', 'entire:ends', 'event=session-stop', ok=True)
+    commit(w, 'Later', 'cccccccccccc')
+    w.run('set', 'entire:ends', 'event=commit', ok=True)
+    c.same('2.3: an ended session that touched nothing is not condensed', w.git('rev-parse', branch), tip)
+    c.same('2.3: git finds nothing wrong', w.sound(), (True, b''))
+    w.close()
+
+    w = World(c, 'two-sessions')
+    w.run('create', 'entire:' + w.repo, '--id', 'new', '--cwd', w.repo, ok=True)
+    os.symlink('/etc/hostname', w.repo + '/a-link')
+    os.remove(w.repo + '/README.md')
+    os.symlink('run.sh', w.repo + '/README.md')
+    w.git('init', '-q', 'nested')
+    put(w.repo + '/nested/file', 'x')
+    put(w.repo + '/made.txt', 'made\n')
+    was = w.git('rev-parse', 'entire/6d28ff0-e3b0c4:README.md')
+    w.run('checkpoint', 'entire:new', '--id', 'Make it', 'made.txt', ok=True)
+    names = w.git('ls-tree', '-r', '--name-only', 'entire/6d28ff0-e3b0c4').split('\n')
+    c.same('2.5: links and other repositories are left out of a first checkpoint', [n for n in ('made.txt', 'a-link', 'nested/file') if n in names],
+           ['made.txt'])
+    c.same('2.5: a file that became a link stays what it was', w.git('rev-parse', 'entire/6d28ff0-e3b0c4:README.md'), was)
+    c.same('2.5: one that is asked for is refused', w.run('checkpoint', 'entire:new', '--id', 'x', 'a-link').returncode, 4)
     w.close()
 
 

@@ -62,6 +62,9 @@ static enum err_code add_trailer(struct buf *out, const char *key, struct slice 
 enum err_code committed_message(const struct committed_session *s, struct buf *out)
 {
     char task[256] = "";
+
+    if (s->finalize)
+        return buf_addf(out, "Finalize transcript for Checkpoint: %.*s", SLICE_ARG(s->checkpoint));
     enum err_code rc = buf_addf(out, "Checkpoint: %.*s\n\n", SLICE_ARG(s->checkpoint));
 
     if (s->task.n)
@@ -296,28 +299,44 @@ static enum err_code put_transcript(struct writing *w)
     return rc;
 }
 
+/* The pieces of the one that is there. */
+static void drop_transcript(struct writing *w)
+{
+    char path[200];
+    int n = snprintf(path, sizeof path, "%s/%d/full.jsonl", w->folder, w->number);
+
+    for (int i = 0; i < 1000; i++) {
+        treewrite_drop(&w->tree, path);
+        snprintf(path + n, sizeof path - (size_t)n, ".%03d", i + 1);
+    }
+}
+
+static enum err_code put_said(struct writing *w)
+{
+    char hash[CONTENT_HASH + 1];
+    bool hashed = slice_eq(w->s->strategy, SLICE("manual-commit"));
+    enum err_code rc = put_transcript(w);
+
+    content_hash(w->s->transcript, hash);
+    if (!rc && hashed)
+        rc = put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH });
+    return rc || !w->s->prompt.n ? rc : put_bytes(w, "prompt.txt", w->s->prompt);
+}
+
 static enum err_code put_session(struct writing *w)
 {
     struct buf json = { 0 };
-    char hash[CONTENT_HASH + 1], folder[100];
-    bool hashed = slice_eq(w->s->strategy, SLICE("manual-commit"));
+    char folder[100];
 
     snprintf(folder, sizeof folder, "%s/%d", w->folder, w->number);
-    content_hash(w->s->transcript, hash);
     enum err_code rc = treewrite_drop_folder(&w->tree, folder, w->e);
 
     if (!rc && session_document(w->s, &json))
         rc = no_memory(w);
     if (!rc)
         rc = put_bytes(w, "metadata.json", buf_slice(&json));
-    if (!rc)
-        rc = put_transcript(w);
-    if (!rc && hashed)
-        rc = put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH });
-    if (!rc && w->s->prompt.n)
-        rc = put_bytes(w, "prompt.txt", w->s->prompt);
     buf_fini(&json);
-    return rc;
+    return rc ? rc : put_said(w);
 }
 
 static enum err_code put_root(struct writing *w)
@@ -331,6 +350,22 @@ static enum err_code put_root(struct writing *w)
         rc = treewrite_bytes(&w->tree, path, buf_slice(&json), w->e);
     buf_fini(&json);
     return rc;
+}
+
+static enum err_code put_all(struct writing *w)
+{
+    enum err_code rc = put_session(w);
+
+    return rc ? rc : put_root(w);
+}
+
+static enum err_code put_again(struct writing *w)
+{
+    if (!w->again)
+        return err_set(w->e, ERR_NOT_FOUND, w->folder,
+                       "write a checkpoint: the session is not in it");
+    drop_transcript(w);
+    return put_said(w);
 }
 
 static enum err_code make_tree(git_repository *repo, const struct committed_session *s,
@@ -351,9 +386,7 @@ static enum err_code make_tree(git_repository *repo, const struct committed_sess
     if (!rc && !ok)
         rc = no_memory(&w);
     if (!rc)
-        rc = put_session(&w);
-    if (!rc)
-        rc = put_root(&w);
+        rc = s->finalize ? put_again(&w) : put_all(&w);
     if (!rc)
         rc = treewrite_done(&w.tree, out, e);
     treewrite_close(&w.tree);

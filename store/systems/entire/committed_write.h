@@ -24,6 +24,8 @@ struct committed_session {
     int64_t count;            /* checkpoints that were condensed */
     int64_t transcript_start; /* line where this checkpoint's part begins */
     struct names_list touched;
+    bool
+        finalize; /* the session is in the checkpoint: its transcript is all that is written anew, as at a turn's end */
     const struct author *by; /* NULL: the user that git would write for, now */
 };
 

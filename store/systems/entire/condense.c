@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/json.h"
 #include "store/ref.h"
 #include "store/repo.h"
 #include "store/systems/entire/gather.h"
@@ -45,6 +46,56 @@ static enum err_code head_checkpoint(const struct view *v, git_oid *head, char i
                      other);
 }
 
+/* Commits that git makes by itself are no work of a session's (entire.md 2.3). */
+static bool git_is_at_it(git_repository *repo)
+{
+    switch (git_repository_state(repo)) {
+    case GIT_REPOSITORY_STATE_NONE:
+    case GIT_REPOSITORY_STATE_MERGE:
+    case GIT_REPOSITORY_STATE_BISECT: return false;
+    default: return true;
+    }
+}
+
+/* ---- the turn ---- */
+
+enum { TURN_MAX = 256 }; /* checkpoints of one turn that are kept in mind */
+
+struct turn_ids {
+    struct slice id[TURN_MAX]; /* in the view's arena */
+    size_t n;
+};
+
+static bool knows(const struct turn_ids *ids, struct slice id)
+{
+    for (size_t i = 0; i < ids->n; i++)
+        if (slice_eq(ids->id[i], id))
+            return true;
+    return false;
+}
+
+static enum err_code read_turn(struct view *v, struct turn_ids *out, struct err *e)
+{
+    struct arena *a = &v->arena;
+    struct entire_state again;
+    struct buf json = { 0 };
+    struct json_iter it;
+    struct slice list, key, value, id;
+    const char *name = arena_format(a, "%.*s.json", SLICE_ARG(v->session->id));
+    enum err_code rc = name ? state_read(v->store->states, name, a, &again, &json, e)
+                            : err_set(e, ERR_NOMEM, "", "read a session: out of memory");
+    bool more = !rc && json_get(buf_slice(&json), "turn_checkpoint_ids", &list) &&
+                json_type(list) == JSON_ARRAY && json_iter_open(&it, list);
+
+    *out = (struct turn_ids){ .n = 0 };
+    while (more && out->n + 1 < TURN_MAX && json_iter_next(&it, &key, &value))
+        if (json_type(value) == JSON_STRING && json_text(value, a, &id) &&
+            entire_checkpoint_id_ok(id) && !knows(out, id) && (id = arena_copy(a, id)).p)
+            out->id[out->n++] = id;
+    buf_fini(&json);
+    return rc;
+}
+
 /* ---- afterwards ---- */
 
 static enum err_code settle_state(struct view *v, const git_oid *head, const char *id,
@@ -52,11 +103,22 @@ static enum err_code settle_state(struct view *v, const git_oid *head, const cha
 {
     const struct entire_state *s = v->session->state;
     struct arena *a = &v->arena;
+    struct turn_ids turn = { .n = 0 };
     char hex[GIT_OID_HEXSZ + 1];
+    bool active = s->phase == PHASE_ACTIVE;
 
+    if (!id[0] && !active)
+        return ERR_OK;
+    enum err_code rc = active ? read_turn(v, &turn, e) : ERR_OK;
+
+    if (rc)
+        return rc;
     git_oid_tostr(hex, sizeof hex, head);
     struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
     struct slice checkpoint = { id, strlen(id) };
+
+    if (!knows(&turn, checkpoint))
+        turn.id[turn.n++] = checkpoint;
     const struct godoc_set moved[] = { { "base_commit", base } };
     const struct godoc_set set[] = {
         { "base_commit", base },
@@ -67,8 +129,7 @@ static enum err_code settle_state(struct view *v, const git_oid *head, const cha
         { "transcript_lines_at_start", SLICE("") },
         { "files_touched", SLICE("") },
         { "last_checkpoint_id", state_text(a, checkpoint) },
-        { "turn_checkpoint_ids",
-          s->phase == PHASE_ACTIVE ? state_list(a, &checkpoint, 1) : SLICE("") },
+        { "turn_checkpoint_ids", active ? state_list(a, turn.id, turn.n) : SLICE("") },
     };
 
     return id[0] ? state_change(v->store, s, set, sizeof set / sizeof *set, e)
@@ -119,6 +180,24 @@ static enum err_code take_branch_away(const struct view *v, const char *branch, 
     return rc;
 }
 
+/* What the session has to say goes into the checkpoint of HEAD. One that has ended and touched no file has nothing. */
+static enum err_code write_checkpoint(struct view *v, struct slice strategy, const char *shadow,
+                                      struct gathered *g, struct condensed *c, struct err *e)
+{
+    enum err_code rc = gather(v, g, e);
+
+    if (rc)
+        return rc;
+    if (v->session->state->phase == PHASE_ENDED && g->s.touched.n == 0) {
+        c->checkpoint[0] = '\0';
+        return ERR_OK;
+    }
+    g->s.checkpoint = (struct slice){ c->checkpoint, strlen(c->checkpoint) };
+    g->s.strategy = strategy;
+    g->s.shadow = (struct slice){ shadow, strlen(shadow) };
+    return committed_write(v->repo, &g->s, &c->commit, e);
+}
+
 enum err_code condense(struct view *v, struct slice strategy, struct condensed *out, struct err *e)
 {
     const struct entire_state *s = v->session->state;
@@ -126,19 +205,17 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
     struct gathered g = { .lines = 0 };
     char shadow[ENTIRE_SHADOW_NAME];
     git_oid head;
+
+    *out = c;
+    if (git_is_at_it(v->repo))
+        return ERR_OK;
     enum err_code rc = head_checkpoint(v, &head, c.checkpoint, e);
 
     if (rc)
         return rc;
     entire_shadow_name(s->base, s->worktree_id, shadow);
-    if (c.checkpoint[0]) {
-        rc = gather(v, &g, e);
-        g.s.checkpoint = (struct slice){ c.checkpoint, strlen(c.checkpoint) };
-        g.s.strategy = strategy;
-        g.s.shadow = (struct slice){ shadow, strlen(shadow) };
-        if (!rc)
-            rc = committed_write(v->repo, &g.s, &c.commit, e);
-    }
+    if (c.checkpoint[0])
+        rc = write_checkpoint(v, strategy, shadow, &g, &c, e);
     if (!rc)
         rc = settle_state(v, &head, c.checkpoint, g.lines, e);
     if (!rc && c.checkpoint[0])
@@ -147,4 +224,28 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
     if (!rc)
         *out = c;
     return rc;
+}
+
+enum err_code finalize_turn(struct view *v, struct slice strategy, struct err *e)
+{
+    struct turn_ids turn;
+    struct gathered g = { .lines = 0 };
+    git_oid commit;
+    const struct godoc_set none[] = { { "turn_checkpoint_ids", SLICE("") } };
+    enum err_code rc = read_turn(v, &turn, e);
+
+    if (rc || turn.n == 0)
+        return rc;
+    rc = gather(v, &g, e);
+    g.s.strategy = strategy;
+    g.s.finalize = true;
+    /* A conversation that is not here takes none away that is there. */
+    for (size_t i = 0; i < turn.n && !rc && g.s.transcript.n; i++) {
+        g.s.checkpoint = turn.id[i];
+        rc = committed_write(v->repo, &g.s, &commit, e);
+        if (rc == ERR_NOT_FOUND)
+            rc = ERR_OK; /* it is not there any more, or not of this form */
+    }
+    gathered_fini(&g);
+    return rc ? rc : state_change(v->store, v->session->state, none, 1, e);
 }

@@ -351,6 +351,11 @@ static void add_phase(const struct entire_state *s, int64_t now_ms, struct arena
                                 after == PHASE_ENDED ? state_time(a, now_ms) : SLICE("") };
 }
 
+static bool writes_checkpoints(enum entire_event event)
+{
+    return event == EVENT_COMMIT || event == EVENT_TURN_END;
+}
+
 enum err_code entire_set(const struct store *st, const struct session_ref *ref,
                          const struct host_setting *setting, size_t n, struct err *e)
 {
@@ -362,15 +367,17 @@ enum err_code entire_set(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     rc = sort_out(setting, n, &v.arena, &x, e);
-    if (!rc && x.has_event && x.event == EVENT_COMMIT)
-        rc = condense(&v, x.strategy, &done, e);
-    if (!rc && x.has_event && x.event == EVENT_COMMIT) {
-        /* The state was written just now. */
-        view_close(&v);
-        rc = open_running(st, ref, &v, e);
-        if (rc)
-            return rc;
-        rc = sort_out(setting, n, &v.arena, &x, e);
+    if (!rc && x.has_event && writes_checkpoints(x.event)) {
+        rc = x.event == EVENT_COMMIT ? condense(&v, x.strategy, &done, e)
+                                     : finalize_turn(&v, x.strategy, e);
+        if (!rc) {
+            /* The state was written just now. */
+            view_close(&v);
+            rc = open_running(st, ref, &v, e);
+            if (rc)
+                return rc;
+            rc = sort_out(setting, n, &v.arena, &x, e);
+        }
     }
     if (!rc && x.has_event)
         add_phase(v.session->state, st->env->now_ms, &v.arena, &x);

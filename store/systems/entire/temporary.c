@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/json.h"
 #include "lite/utf8.h"
@@ -96,12 +97,22 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
     return ERR_OK;
 }
 
-static bool add_delta(struct names_list *l, const git_diff_delta *d)
+/* A link, a pipe or a repository inside of this one is no file of a checkpoint: nobody asked for it by name. */
+static bool is_file_or_gone(const char *root, const char *name)
+{
+    char path[8192];
+    struct stat st;
+    int n = snprintf(path, sizeof path, "%s/%s", root, name);
+
+    return n > 0 && (size_t)n < sizeof path && (lstat(path, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+static bool add_delta(const char *root, struct names_list *l, const git_diff_delta *d)
 {
     const char *names[] = { d->old_file.path, d->new_file.path };
 
     for (int i = 0; i < 2; i++)
-        if (names[i] && strncmp(names[i], ".entire/", 8) != 0 &&
+        if (names[i] && strncmp(names[i], ".entire/", 8) != 0 && is_file_or_gone(root, names[i]) &&
             !names_add(l, (struct slice){ names[i], strlen(names[i]) }))
             return false;
     return true;
@@ -123,8 +134,8 @@ static enum err_code add_changed(const struct view *v, struct names_list *l, str
     for (size_t i = 0; ok && i < git_status_list_entrycount(list); i++) {
         const git_status_entry *x = git_status_byindex(list, i);
 
-        ok = (!x->head_to_index || add_delta(l, x->head_to_index)) &&
-             (!x->index_to_workdir || add_delta(l, x->index_to_workdir));
+        ok = (!x->head_to_index || add_delta(v->root, l, x->head_to_index)) &&
+             (!x->index_to_workdir || add_delta(v->root, l, x->index_to_workdir));
     }
     git_status_list_free(list);
     return ok ? ERR_OK : no_memory(e);
