@@ -7,6 +7,7 @@
 #include "lite/json.h"
 #include "store/change/change.h"
 #include "store/systems/claude/leaf.h"
+#include "store/systems/claude/revival.h"
 
 void fork_draw_id(char id[UUID_STR_LEN])
 {
@@ -234,11 +235,32 @@ static enum err_code copy(struct fork *f, const struct fork_request *req, struct
     return ERR_OK;
 }
 
+/* The whole id where a front of one was given, which only one message may have; of none as it was given. */
+static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
+{
+    uint32_t node = CHAIN_NONE;
+    struct slice row;
+    struct err none;
+    enum err_code rc = ERR_OK;
+
+    if (at->n == 0 || at->n >= UUID_STR_LEN - 1)
+        return ERR_OK;
+    rc = claude_find_message(&f->log, *at, &node, &none);
+    if (!rc)
+        rc = claude_log_row(&f->log, f->log.chain.node[node].line, &row, &none);
+    if (!rc && (!json_get_text(row, "uuid", a, at) || !(*at = arena_copy(a, *at)).p))
+        rc = err_set(&none, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+    if (rc && rc != ERR_NOT_FOUND && e)
+        *e = none;
+    return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+}
+
 enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
                           const struct fork_request *req, struct change *c, struct fork_result *out,
                           struct err *e)
 {
     struct fork f = { .c = claude_of(st), .ref = ref };
+    struct slice at = req->at;
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS,
                                           .as_written = true,
                                           .no_sidechain = true };
@@ -248,9 +270,11 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
         return rc;
     fork_draw_id(f.id);
     time_format(st->env->now_ms, f.now);
-    rc = choose(&f, e);
-    if (!rc && req->at.n)
-        rc = fork_cut(&f, req->at, e);
+    rc = whole_id(&f, &at, &c->arena, e);
+    if (!rc)
+        rc = choose(&f, e);
+    if (!rc && at.n)
+        rc = fork_cut(&f, at, e);
     if (!rc)
         rc = name(&f, e);
     if (!rc)
