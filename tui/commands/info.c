@@ -5,6 +5,7 @@
 #include "store/session_json.h"
 #include "tui/commands/command.h"
 #include "tui/commands/line.h"
+#include "tui/commands/report.h"
 #include "tui/commands/sessions.h"
 #include "tui/when.h"
 
@@ -12,7 +13,7 @@
 struct facts {
     struct session_ref ref;
     struct session_row *row;       /* owned */
-    struct transcript *transcript; /* owned */
+    struct transcript *transcript; /* owned; NULL: none is left */
     int64_t messages;
     struct checkpoint_list checkpoints; /* none where the system has no such thing */
     struct slice *subagents;            /* in the arena of the sessions */
@@ -47,10 +48,25 @@ static enum err_code count_message(struct slice json, void *arg, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code gather(struct sessions *s, struct facts *f, struct err *e)
+/* Where it keeps no conversation any more, the rest is told all the same. */
+static enum err_code read_conversation(const struct invocation *in, struct facts *f, struct err *e)
 {
     const struct store_ops *ops = f->ref.store->ops;
     struct message_query q = { .session = f->ref.id };
+    enum err_code rc = ops->messages(f->ref.store, &f->ref, &q, count_message, &f->messages, e);
+
+    if (rc == ERR_OK)
+        rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, e);
+    if (rc != ERR_NOT_FOUND)
+        return rc;
+    report_line(in->err_fd, e);
+    return ERR_OK;
+}
+
+static enum err_code gather(struct invocation *in, struct sessions *s, struct facts *f,
+                            struct err *e)
+{
+    const struct store_ops *ops = f->ref.store->ops;
 
     f->row = session_row_new();
     if (!f->row)
@@ -59,10 +75,8 @@ static enum err_code gather(struct sessions *s, struct facts *f, struct err *e)
 
     if (rc == ERR_OK)
         rc = check_listed(f, e);
-    if (rc == ERR_OK && ops->messages)
-        rc = ops->messages(f->ref.store, &f->ref, &q, count_message, &f->messages, e);
     if (rc == ERR_OK)
-        rc = ops->load(f->ref.store, &f->ref, NULL, &f->transcript, e);
+        rc = read_conversation(in, f, e);
     if (rc == ERR_OK && ops->subagents)
         rc = ops->subagents(f->ref.store, &f->ref, &s->arena, &f->subagents, &f->subagent_count, e);
     if (rc == ERR_OK && ops->checkpoints)
@@ -86,7 +100,7 @@ static void json_damaged(struct jsonout *j, const struct transcript *t)
 {
     jsonout_key(j, "damaged");
     jsonout_open(j, '[');
-    for (size_t i = 0; i < t->n; i++) {
+    for (size_t i = 0; t && i < t->n; i++) {
         const struct message *m = &t->message[i];
 
         if (m->flags & MESSAGE_BROKEN)
@@ -94,7 +108,7 @@ static void json_damaged(struct jsonout *j, const struct transcript *t)
                         m->flags & MESSAGE_MISTYPED ? SLICE("a member has a type it cannot have")
                                                     : SLICE("not a JSON object"));
     }
-    if (t->unfinished)
+    if (t && t->unfinished)
         json_damage(j, t->lines, t->unfinished_at, SLICE("unfinished write"));
     jsonout_close(j, ']');
 }
@@ -148,8 +162,9 @@ static enum err_code numbers(const struct facts *f, int64_t now_ms, struct out *
     line_flags(f->row->flags, flags);
     return out_addf(out, e, "%-14s %s\n%-14s %" PRId64 "\n%-14s %zu\n%-14s %zu\n%-14s %zu\n%s%s%s",
                     "active", age, "messages", f->messages, "checkpoints", f->checkpoints.n,
-                    "sub-agents", f->subagent_count, "damaged lines", f->transcript->broken,
-                    flags[0] ? "state          " : "", flags, flags[0] ? "\n" : "");
+                    "sub-agents", f->subagent_count, "damaged lines",
+                    f->transcript ? f->transcript->broken : 0, flags[0] ? "state          " : "",
+                    flags, flags[0] ? "\n" : "");
 }
 
 static enum err_code write_text(const struct facts *f, int64_t now_ms, struct out *out,
@@ -187,7 +202,7 @@ enum err_code info_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = gather(&s, &f, e);
+    rc = gather(in, &s, &f, e);
     if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
         rc = write_json(&f, &in->out, e);
     else if (rc == ERR_OK)

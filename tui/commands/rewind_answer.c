@@ -101,9 +101,15 @@ static void json_notes(struct jsonout *j, const struct rewind_plan *plan)
     jsonout_close(j, ']');
 }
 
+/* It was asked for, and ends where it is to end. */
+static bool ends_there(const struct rewind_talk *t)
+{
+    return t->how == TALK_NONE && t->kept > 0;
+}
+
 static void json_talk(struct jsonout *j, const struct rewind_talk *t)
 {
-    if (!t->change || !talk_moves(t->how))
+    if (!ends_there(t) && (!t->change || !talk_moves(t->how)))
         return;
     jsonout_key(j, "conversation");
     jsonout_open(j, '{');
@@ -234,6 +240,9 @@ static enum err_code text_entry(struct out *out, const struct rewind_entry *x, b
 static enum err_code text_talk(struct out *out, const struct rewind_talk *t, bool done,
                                struct err *e)
 {
+    if (ends_there(t))
+        return out_addf(out, e, "%-9s the conversation, which ends there already\n",
+                        done ? "kept" : "keep");
     if (!t->change)
         return ERR_OK;
     if (!talk_moves(t->how))

@@ -5,7 +5,7 @@
 
 #include "store/systems/entire/turn.h"
 
-enum { ID_SHOWN = 8 };
+enum { ID_SHOWN = 8, DATED_SHOWN = 19 };
 
 /* ---- who is there ---- */
 
@@ -42,7 +42,9 @@ const char *beside_words(const struct catalog *c, const struct catalog_session *
     }
     if (n == 0)
         return NULL;
-    int shown = one->id.n < ID_SHOWN ? (int)one->id.n : ID_SHOWN;
+    size_t most =
+        one->id.n > 4 && one->id.p[4] == '-' ? DATED_SHOWN : ID_SHOWN; /* 2026-01-06-... */
+    int shown = (int)(one->id.n < most ? one->id.n : most);
     const char *does = one->phase == PHASE_ACTIVE ? "is at work" : "has checkpoints not committed";
 
     return n == 1 ? arena_format(a, "another session shares this work tree: %.*s %s", shown,

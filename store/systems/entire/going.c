@@ -1,4 +1,5 @@
 #include <string.h>
+#include <sys/stat.h>
 
 #include "lite/json.h"
 #include "store/systems/entire/entire.h"
@@ -149,6 +150,24 @@ enum err_code entire_resume_at(const struct store *st, const struct session_ref 
     return rc;
 }
 
+/* Where the session's work tree is now, wherever the rows of its transcript were written. */
+static enum err_code here(const struct store *st, const struct session_ref *ref,
+                          struct restore *out, struct err *e)
+{
+    struct session_row *row = session_row_new();
+    struct stat sb;
+    enum err_code rc = row ? entire_describe(st, &(struct scope){ .all = true }, ref, row, e)
+                           : err_set(e, ERR_NOMEM, ref->path.p, "restore: out of memory");
+
+    if (!rc && row->cwd.n && stat(row->cwd.p, &sb) == 0 && S_ISDIR(sb.st_mode)) {
+        out->command_cwd = arena_copy(&out->arena, row->cwd);
+        if (!out->command_cwd.p)
+            rc = err_set(e, ERR_NOMEM, ref->path.p, "restore: out of memory");
+    }
+    session_row_free(row);
+    return rc;
+}
+
 /* What a host needs to go on with a conversation of Claude Code's. */
 enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e)
@@ -164,5 +183,7 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
                      : err_set(e, ERR_UNSUPPORTED, ref->path.p,
                                "restore: the format of this agent is not known");
     talk_close(&talk);
+    if (!rc && (rc = here(st, ref, out, e)))
+        restore_fini(out);
     return rc;
 }

@@ -133,33 +133,28 @@ static enum err_code need_transcript(const char *path, struct arena *a, struct e
     return rc;
 }
 
-static enum err_code gather_rows(const struct host_append *req, struct arena *a, struct buf *text,
-                                 struct host_appended *out, struct err *e)
+/* No second conversation begins where the first lies in a checkpoint only, or elsewhere. */
+static enum err_code check_place(const struct store *st, const struct session_ref *ref,
+                                 const char *path, struct err *e)
 {
-    struct slice *id = arena_zalloc(a, (req->n + 1) * sizeof *id);
-    enum err_code rc = id ? ERR_OK : ERR_NOMEM;
+    struct talk elsewhere;
 
-    for (size_t i = 0; i < req->n && !rc; i++) {
-        if (!json_get_text(req->row[i], "uuid", a, &id[i]))
-            id[i] = SLICE("");
-        id[i] = arena_copy(a, id[i]);
-        rc = id[i].p ? buf_add(text, req->row[i]) : ERR_NOMEM;
-        if (!rc)
-            rc = buf_add_byte(text, '\n');
-    }
-    *out = (struct host_appended){ .n = req->n, .id = id };
-    return rc ? no_memory(e) : ERR_OK;
+    if (access(path, F_OK) == 0 || talk_open(st, ref, &elsewhere, NULL))
+        return ERR_OK;
+    talk_close(&elsewhere);
+    return err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                   "append: the conversation is not where its agent looks for it (reprise retrieve "
+                   "brings it)");
 }
 
+/* The rows are the agent's, which is Claude Code: what they lack is filled in as in a session of its own. */
 enum err_code entire_append(const struct store *st, const struct session_ref *ref,
                             const struct host_append *req, struct arena *a,
                             struct host_appended *out, struct err *e)
 {
     const struct catalog_session *s;
     struct catalog *c;
-    struct buf text = { 0 };
-    struct appended done;
-    struct host_appended ids;
+    struct session_ref lent = *ref;
     const char *path;
 
     if (req->transcript)
@@ -173,14 +168,13 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
                      "append: it is not known where the agent of this session keeps its rows");
     if (!rc)
-        rc = gather_rows(req, a, &text, &ids, e);
+        rc = check_place(st, ref, path, e);
     if (!rc)
         rc = need_transcript(path, a, e);
-    if (!rc)
-        rc = log_append(path, buf_slice(&text), 0, &done, e);
-    if (!rc)
-        *out = ids;
-    buf_fini(&text);
+    if (!rc) {
+        lent.path = (struct slice){ path, strlen(path) };
+        rc = claude_ops.append(st, &lent, req, a, out, e);
+    }
     catalog_put(entire_of(st)->shelf, c);
     return rc;
 }

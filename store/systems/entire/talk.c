@@ -209,9 +209,6 @@ static enum err_code open_newest(const struct entire *x, const struct catalog_se
     rc = ERR_NOT_FOUND;
     for (size_t i = s->n; i-- > 0 && rc == ERR_NOT_FOUND;)
         rc = talk_open_at(repo, &s->point[i], out, e);
-    if (rc == ERR_NOT_FOUND)
-        err_set(e, rc, x->base.path, "read the conversation: no transcript of %.*s is left",
-                (int)(s->id.n > 64 ? 64 : s->id.n), s->id.p);
     repo_close(repo);
     return rc;
 }
@@ -233,6 +230,8 @@ enum err_code talk_open(const struct store *st, const struct session_ref *ref, s
         *out = t;
     else
         rc = open_newest(x, s, out, e);
+    if (rc == ERR_NOT_FOUND)
+        err_set(e, rc, ref->id.p, "read the conversation: no transcript of it is left");
     arena_fini(&a);
     catalog_put(x->shelf, c);
     return rc;
