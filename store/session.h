@@ -75,6 +75,7 @@ enum session_can {
     CAN_RETRIEVE = 1 << 10,
     CAN_SET = 1 << 11,
     CAN_HAVE_AGENTS = 1 << 12,
+    CAN_NAME_FORK = 1 << 13, /* give a copy a title */
 };
 
 /* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as the

@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,7 +243,7 @@ static void lines_about_others(struct dialog *d, const struct changing *c)
     if (c->partly > 1)
         dialog_line(d, "Of %s something stays, as of one:", words_count(c->partly).text);
     if (c->partly > 0)
-        dialog_line(d, "%s.", c->stays);
+        dialog_line(d, "%c%s.", toupper((unsigned char)c->stays[0]), c->stays + 1);
 }
 
 /* Filled when the question is asked, and again when the exact numbers have come. */
@@ -345,15 +346,42 @@ static const char *fork_as(struct model *m, struct slice title)
     return NULL;
 }
 
+static void fork_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO)
+        fork_as(m, SLICE(""));
+    else
+        changing_forget(m);
+}
+
+/* Where a copy has no title one is not asked for. */
+static void ask_fork(struct model *m, bool here, const char *why)
+{
+    struct dialog *d = &m->dialog;
+
+    dialog_begin(d, here ? "Continue in a copy up to here?" : "Continue in a copy?", fork_answer);
+    dialog_line(d, "The session itself stays as it is.");
+    dialog_line(d, "The copy gets no name: %s.", why);
+    dialog_offer(d, CHOICE_CANCEL, "make no copy");
+    dialog_offer(d, CHOICE_DO, "fork");
+    view_push(m, VIEW_DIALOG);
+}
+
 static void begin_fork(struct model *m, bool here)
 {
     const struct changing *c = &m->changing;
+    const struct store *st = c->refs->n ? c->refs->ref[0].store : NULL;
+    const char *nameless = st ? store_cannot(st->ops, CAN_NAME_FORK) : NULL;
     char title[EDIT_MAX];
 
     if (c->refs->n > 1) {
         toast_note(&m->toast, m->now_ms, "one session can be forked at a time, %zu are marked",
                    c->refs->n);
         changing_forget(m);
+        return;
+    }
+    if (nameless) {
+        ask_fork(m, here, nameless);
         return;
     }
     int n = snprintf(title, sizeof title, "%.*s (fork)", SLICE_ARG(c->titles->name[0]));

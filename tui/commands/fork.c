@@ -4,6 +4,7 @@
 
 #include "lite/jsonout.h"
 #include "tui/commands/change.h"
+#include "tui/commands/report.h"
 
 static struct slice text_of(const char *text)
 {
@@ -25,6 +26,18 @@ static enum err_code write_answer(struct invocation *in, const struct session_re
     jsonout_close(&j, '}');
     return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
                 : out_add(&in->out, SLICE("\n"), e);
+}
+
+/* A title that was asked for and has no place. */
+static void say_nameless(const struct invocation *in, const struct session_ref *ref)
+{
+    const char *why = store_cannot(ref->store->ops, CAN_NAME_FORK);
+    struct err note;
+
+    if (!in->options.title || !why)
+        return;
+    err_set(&note, ERR_UNSUPPORTED, ref->path.p, "fork: the copy gets no title: %s", why);
+    report_line(in->err_fd, &note);
 }
 
 static enum err_code make(struct invocation *in, const struct session_ref *ref, struct change *c,
@@ -53,6 +66,8 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
         rc = change_do(&in->world->env, c, e);
     if (rc)
         fork_drop(&fork);
+    else
+        say_nameless(in, ref);
     return rc ? rc : write_answer(in, ref, &fork, e);
 }
 

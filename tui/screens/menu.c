@@ -54,6 +54,20 @@ static void draw_item(const struct model *m, struct frame *f, struct rect r, siz
     f->cursor_x = r.x;
 }
 
+/* As wide as the reasons are, which are longer than what the actions say of themselves. */
+static int width(const struct model *m)
+{
+    size_t most = MENU_W;
+
+    for (size_t i = 0; i < menu_count(); i++) {
+        const char *why = action_reason(m, items[i]);
+        size_t n = why ? LETTER_W + TITLE_W + strlen(why) : 0;
+
+        most = n > most ? n : most;
+    }
+    return (int)most;
+}
+
 static struct slice menu_title(const struct model *m, char *out, size_t cap)
 {
     const struct entry *e = model_subject(m);
@@ -68,7 +82,7 @@ static struct slice menu_title(const struct model *m, char *out, size_t cap)
 static void draw(const struct model *m, struct frame *f)
 {
     char title[64];
-    struct rect r = box_draw(f, (int)menu_count(), MENU_W, menu_title(m, title, sizeof title));
+    struct rect r = box_draw(f, (int)menu_count(), width(m), menu_title(m, title, sizeof title));
     size_t fit = r.h > 0 ? (size_t)r.h : 1;
     size_t top = m->menu.at >= fit ? m->menu.at - fit + 1 : 0;
 

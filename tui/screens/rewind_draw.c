@@ -312,7 +312,8 @@ static void draw_talk(const struct rewind_view *v, struct frame *f, struct rect 
 static const char *no_rows(const struct rewind_view *v)
 {
     if (v->mode == REWIND_CONVERSATION)
-        return "Files stay as they are.";
+        return rewind_talk_of(v) ? "Files stay as they are."
+                                 : "Nothing would change: the conversation ends there already.";
     if (v->mode == REWIND_TURN)
         return "Nothing would change: of this turn nothing is left to be taken back.";
     return rewind_talk_of(v) ? "Every file is as it was then: only the conversation goes back."
@@ -327,6 +328,7 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
 
     if (v->prospect_error.code) {
         err_format(&v->prospect_error, text, sizeof text);
+        r.h = l->files.h > r.h ? l->files.h : r.h; /* all of it: nothing else stands here */
         flow_put_words(f, r, STYLE_ERROR, rewind_text(text));
     } else if (c && rewind_turn_why(v, c)) {
         flow_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));

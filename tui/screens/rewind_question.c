@@ -8,12 +8,14 @@
 static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)
 {
     struct rewind_tally t = rewind_tally(v);
+    const struct checkpoint *c = rewind_turn(v);
     size_t listed = v->rows - t.files;
     char what[120];
 
     rewind_tally_text(&t, what, sizeof what);
     dialog_begin(d,
                  v->mode == REWIND_TURN ? "Take this turn back, and keep what came after?"
+                 : c && c->after        ? "Go back to where this turn ended?"
                                         : "Go back to before this turn?",
                  answer);
     dialog_line(d, "%s", what);

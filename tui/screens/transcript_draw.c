@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "tui/clean.h"
+#include "tui/screens/flow.h"
 
 /* The view in a frame: title, lines, the mark of the selected one, the position bar, and what lies over
  * them. */
@@ -209,7 +210,8 @@ static void draw_empty(const struct transcript_view *v, struct frame *f, struct 
         return;
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, r.y, r.x + 1, r.w - 2, STYLE_ERROR, (struct slice){ text, strlen(text) });
+        flow_put_words(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, STYLE_ERROR,
+                       (struct slice){ text, strlen(text) });
     } else if (v->conversation && !v->conversation->transcript->partial &&
                v->conversation->transcript->n == 0) {
         frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "no messages in this session");

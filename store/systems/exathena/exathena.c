@@ -193,7 +193,8 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
 static const char *exathena_cannot(unsigned ability)
 {
     switch (ability) {
-    case CAN_RENAME: return "an ExAthena session is called by its first prompt: it has no title";
+    case CAN_RENAME:
+    case CAN_NAME_FORK: return "an ExAthena session is called by its first prompt: it has no title";
     case CAN_TAG: return "an ExAthena session has no tag: its log is all there is";
     case CAN_ARCHIVE: return "an ExAthena session is kept or deleted: there is no archive";
     case CAN_RESUME_AT: return "ExAthena goes on with the whole log: fork at this event instead";
