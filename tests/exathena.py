@@ -437,4 +437,5 @@ def main():
         t.finish(196)
 
 
-main()
+if __name__ == '__main__':
+    main()
