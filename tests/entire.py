@@ -16,10 +16,10 @@ from entire.reading import listing, shadows
 from entire.rewinding import adversity, interrupted, moving, rewinds, turns
 from entire.transcripts import forks, transcripts
 from entire.world import Checks
-from entire.writing import autocommits, broken_commits, phases, writing
+from entire.writing import autocommits, broken_commits, phases, styles, writing
 
 UNIT = {1, 2, 3, 5, 7, 11, 12, 14, 19, 42, 55}
-LOOKS = (listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, phases, autocommits, turns, moving,
+LOOKS = (listing, shadows, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, phases, styles, autocommits, turns, moving,
          cleanups)
 
 

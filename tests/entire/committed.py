@@ -81,10 +81,14 @@ def odd(c):
                 files[f'{folder}{n}/prompt.txt'] = 'Asked'
                 files.update({f'{folder}{n}/{name}': text for name, text in s[2].items()})
         files[folder + 'metadata.json'] = document(checkpoint_id=cid, checkpoints_count=1, files_touched=None, sessions=names)
+    place = '01/KX37KN6NXDTV10FKNCBPTP2Y/'
+    files[place + 'metadata.json'] = document(sessions=[listed('/' + place + '0/')])
+    files[place + '0/metadata.json'] = document(session_id='in-a-branch')
     w.plant('refs/heads/entire/checkpoints/v1', files)
     rows = {r['sessionId']: r for r in w.json('list', '--all', '--system', 'entire')}
     want = {s[0] for ss in shapes.values() for s in ss if s}
     c.same('43: all of them are listed', want - set(rows), set())
+    c.need('3: a newer id is that of a ref, not of a folder in a branch', 'in-a-branch' not in rows)
     c.same('43: one without an agent names none', 'agentName' in rows['noagent'], False)
     c.same('43: a time with an offset', rows['legacy']['createdAt'], 1767725088712)
     for name in ('noagent', 'legacy', 'several-a', 'several-b', 'auto', 'evil'):

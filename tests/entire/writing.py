@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 
-from entire.world import A, B, World, get, put, row
+from entire.world import A, B, World, document, get, put, row
 
 
 def writing(c):
@@ -135,6 +135,28 @@ def phases(c):
            ['made.txt'])
     c.same('2.5: a file that became a link stays what it was', w.git('rev-parse', 'entire/6d28ff0-e3b0c4:README.md'), was)
     c.same('2.5: one that is asked for is refused', w.run('checkpoint', 'entire:new', '--id', 'x', 'a-link').returncode, 4)
+    w.close()
+
+
+def styles(c):
+    """2.1: <, > and & as the file has them already; what is unknown stays, in its place."""
+    w = World(c, 'two-sessions')
+    branch = 'refs/heads/entire/checkpoints/v1'
+    text = document(zz='a<b', checkpoint_id='x', files_touched=['z<1>.txt'], sessions=[], new={'n': 12345678901234567890, 'k&': [{}]})
+    escaped = text.replace('<', '\\u003c').replace('>', '\\u003e').replace('&', '\\u0026')
+    for cid, before in ('0123456789a0', text), ('0123456789a1', escaped):
+        place = f'{cid[:2]}/{cid[2:]}/metadata.json'
+        w.plant(branch, {place: before})
+        put(w.repo + '/src/a<b>.c', cid)
+        w.run('checkpoint', 'entire:' + A, '--id', 'More', 'src/a<b>.c', ok=True)
+        w.git('add', 'src')
+        commit(w, 'More', cid)
+        w.run('set', 'entire:' + A, 'event=commit', ok=True)
+        after = w.git('show', f'{branch}:{place}')
+        c.same(f'2.1: one style ({cid})', ('\\u003c' in after, '<' in after), (before is escaped, before is text))
+        c.need('2.1: and the name is in it', 'src/a<b>.c' in json.loads(after)['files_touched'])
+        c.same('2.1: what is unknown stays where it was', after.split('\n')[1], before.split('\n')[1])
+        c.need('2.1: so do its numbers', '"n": 12345678901234567890' in after)
     w.close()
 
 

@@ -219,7 +219,8 @@ static enum err_code read_shard(struct reading *r, enum point_source source, con
         int n = snprintf(id, sizeof id, "%s%s", front, name);
         struct slice text = { id, n > 0 ? (size_t)n : 0 };
 
-        if (text.n < sizeof id && entire_checkpoint_id_ok(text) &&
+        /* The newer ids have a ref each, and lie in no branch (entire.md 3). */
+        if (text.n == ENTIRE_HEX_ID && entire_checkpoint_id_ok(text) &&
             git_tree_entry_type(x) == GIT_OBJECT_TREE)
             rc = read_checkpoint(r, source, text, git_tree_entry_id(x));
     }

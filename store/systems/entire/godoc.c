@@ -122,6 +122,7 @@ void godoc_value(struct godoc *g, struct slice json)
 
 struct editing {
     struct godoc g;
+    bool plain; /* the document writes <, > and & as they are */
     const char *const *order;
     const struct godoc_set *set;
     size_t n;
@@ -147,6 +148,52 @@ static size_t rank_of_quoted(const char *const order[], struct slice key)
     return i;
 }
 
+static const struct {
+    const char *escape;
+    char plain;
+} html[] = { { "\\u003c", '<' }, { "\\u003e", '>' }, { "\\u0026", '&' } };
+
+/* The escape of one of the three at the front of the text: which; -1: none of them. */
+static int html_escape(struct slice text)
+{
+    for (int i = 0; i < 3; i++)
+        if (text.n >= 6 && memcmp(text.p, html[i].escape, 6) == 0)
+            return i;
+    return -1;
+}
+
+static bool is_plain(struct slice object)
+{
+    bool plain = false;
+
+    for (size_t i = 0; i < object.n; i++) {
+        char c = object.p[i];
+
+        if (html_escape((struct slice){ object.p + i, object.n - i }) >= 0)
+            return false;
+        plain |= c == '<' || c == '>' || c == '&';
+        i += c == '\\'; /* and what is escaped */
+    }
+    return plain;
+}
+
+static void put_plain(struct editing *x, struct slice value)
+{
+    struct buf text = { 0 };
+
+    for (size_t i = 0; i < value.n && !x->g.rc; i++) {
+        int which = html_escape((struct slice){ value.p + i, value.n - i });
+        bool pair = which < 0 && value.p[i] == '\\' && i + 1 < value.n;
+
+        x->g.rc = which >= 0 ? buf_add_byte(&text, html[which].plain)
+                             : buf_add(&text, (struct slice){ value.p + i, pair ? 2 : 1 });
+        i += which >= 0 ? 5 : pair;
+    }
+    if (!x->g.rc)
+        godoc_value(&x->g, buf_slice(&text));
+    buf_fini(&text);
+}
+
 static void put_set(struct editing *x, size_t i)
 {
     if (x->done[i])
@@ -155,7 +202,10 @@ static void put_set(struct editing *x, size_t i)
     if (x->set[i].value.n == 0)
         return;
     godoc_key(&x->g, x->set[i].key);
-    godoc_value(&x->g, x->set[i].value);
+    if (x->plain)
+        put_plain(x, x->set[i].value);
+    else
+        godoc_value(&x->g, x->set[i].value);
 }
 
 /* New members that belong before this rank. */
@@ -184,7 +234,7 @@ static void edit_member(struct editing *x, struct slice key, struct slice value)
 enum err_code godoc_edit(struct slice object, const char *const order[],
                          const struct godoc_set set[], size_t n, struct buf *out)
 {
-    struct editing x = { .order = order, .set = set, .n = n };
+    struct editing x = { .plain = is_plain(object), .order = order, .set = set, .n = n };
     struct json_iter it;
     struct slice key, value;
 

@@ -37,7 +37,8 @@ struct godoc_set {
     struct slice value; /* JSON; empty: the member goes */
 };
 /* The object with these members changed, all others as they are and in their order; new ones take the place that `order`
- * (NULL-terminated) gives them. An empty object makes a new document. Ends in a newline. */
+ * (NULL-terminated) gives them. An empty object makes a new document. Ends in a newline. Where the document has <, > and &
+ * as they are, and nowhere escaped, the new members have them so too: versions differ in it (entire.md 2.1). */
 MUST_CHECK enum err_code godoc_edit(struct slice object, const char *const order[],
                                     const struct godoc_set set[], size_t n, struct buf *out);
 
