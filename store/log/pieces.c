@@ -5,13 +5,13 @@
 #include <string.h>
 
 /* Smaller files are done before a thread pays for itself. Halves would do if the second thread began at once and had a
- * core for itself; with more pieces than threads nobody waits for who came late. A line longer than the last number ends
- * the hope of a cut there. */
+ * core for itself; with more pieces than threads nobody waits for who came late, and with small ones not for who ends
+ * last. A line longer than the last number ends the hope of a cut there. */
 enum {
     WORTH_IT = 512 * 1024,
     PIECE_BYTES = 512 * 1024,
-    PIECES = 16,
-    LOOK_FIRST = 16 * 1024,
+    PIECES = 32,
+    LOOK_FIRST = 4 * 1024,
     LOOK_FOR_END = 1024 * 1024,
 };
 
@@ -90,30 +90,32 @@ static void cut(struct work *w)
     free(room);
 }
 
-static enum err_code append(struct index *ix, struct index *more, struct err *e)
+/* Room for the lines of all pieces. */
+static enum err_code make_room(const struct work *w, struct index *ix, struct err *e)
 {
-    size_t n = ix->n + more->n;
-    struct index_line *line =
-        n > SIZE_MAX / sizeof *line ? NULL : realloc(ix->line, (n ? n : 1) * sizeof *line);
+    size_t n = 0;
 
-    if (!line)
-        return err_set(e, ERR_NOMEM, "", "index lines");
+    for (size_t i = 0; i < w->n; i++)
+        n += w->piece[i].index.n;
+    ix->cap = n ? n : 1;
+    ix->line = n > SIZE_MAX / sizeof *ix->line ? NULL : malloc(ix->cap * sizeof *ix->line);
+    return ix->line ? ERR_OK : err_set(e, ERR_NOMEM, "", "index lines");
+}
+
+static void append(struct index *ix, const struct index *more)
+{
     if (more->n)
-        memcpy(line + ix->n, more->line, more->n * sizeof *line);
-    *ix = (struct index){ .line = line,
-                          .n = n,
-                          .cap = n ? n : 1,
-                          .end = more->end,
-                          .torn_tail = more->torn_tail,
-                          .broken = ix->broken + more->broken };
-    index_fini(more);
-    return ERR_OK;
+        memcpy(ix->line + ix->n, more->line, more->n * sizeof *ix->line);
+    ix->n += more->n;
+    ix->end = more->end;
+    ix->torn_tail = more->torn_tail;
+    ix->broken += more->broken;
 }
 
 /* A file that was cut while it was read: a piece does not end where the next one begins. */
 static enum err_code join(struct work *w, struct index *ix, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    enum err_code rc = make_room(w, ix, e);
 
     for (size_t i = 0; i < w->n && !rc; i++) {
         struct piece *p = &w->piece[i];
@@ -124,7 +126,7 @@ static enum err_code join(struct work *w, struct index *ix, struct err *e)
         else if (!rc && i + 1 < w->n && p->index.end != p->to)
             rc = err_set(e, ERR_STALE, "", "index lines: the file became shorter");
         else if (!rc)
-            rc = append(ix, &p->index, e);
+            append(ix, &p->index);
     }
     return rc;
 }
