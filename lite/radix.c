@@ -1,27 +1,54 @@
 #include "lite/radix.h"
 
+#include <stdbool.h>
 #include <string.h>
 
-/* Two digits at a time, from the first bit in which keys differ: what is still equal then is few, or small enough
- * to stay in the cache while it is sorted by the next two. */
-enum { DIGIT_BITS = 9, VALUES = 1 << DIGIT_BITS, FEW = 48 };
+/* Two digits at a time, from the first bit in which items differ: what is still equal then is few, or small enough
+ * to stay in the nearest cache while it is sorted by the next two. */
+enum { DIGIT_BITS = 9, VALUES = 1 << DIGIT_BITS, FEW = 64, KEY_BITS = 64 };
+
+static unsigned width_of(uint64_t n)
+{
+    return n ? KEY_BITS - (unsigned)__builtin_clzll(n) : 0;
+}
+
+unsigned radix_value_bits(size_t n)
+{
+    return n > 1 ? width_of(n - 1) : 1;
+}
+
+unsigned radix_pack(uint64_t *item, const uint64_t *key, size_t n, unsigned value_bits)
+{
+    uint64_t low = UINT64_MAX, high = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        low = key[i] < low ? key[i] : low;
+        high = key[i] > high ? key[i] : high;
+    }
+    unsigned width = n ? width_of(high - low) : 0, room = KEY_BITS - value_bits;
+    unsigned lost = width > room ? width - room : 0;
+
+    for (size_t i = 0; i < n; i++)
+        item[i] |= (key[i] - low) >> lost << value_bits;
+    return lost;
+}
 
 /* For a few, counting would cost more than comparing. */
-static void sort_few(struct radix_item *item, size_t n)
+static void sort_few(uint64_t *item, size_t n)
 {
     for (size_t i = 1; i < n; i++) {
-        struct radix_item this = item[i];
+        uint64_t this = item[i];
         size_t at = i;
 
-        for (; at > 0 && item[at - 1].key > this.key; at--)
+        for (; at > 0 && item[at - 1] > this; at--)
             item[at] = item[at - 1];
         item[at] = this;
     }
 }
 
-static unsigned digit(uint64_t key, unsigned low)
+static unsigned digit(uint64_t item, unsigned low)
 {
-    return key >> low & (VALUES - 1);
+    return item >> low & (VALUES - 1);
 }
 
 /* From how many there are of each value to where the first of them goes. */
@@ -37,53 +64,56 @@ static void to_places(uint32_t *count)
     }
 }
 
-static void put_in_places(const struct radix_item *from, struct radix_item *to, size_t n,
-                          unsigned low, uint32_t *place)
+static void put_in_places(const uint64_t *from, uint64_t *to, size_t n, unsigned low,
+                          uint32_t *place)
 {
     to_places(place);
     for (size_t i = 0; i < n; i++)
-        to[place[digit(from[i].key, low)]++] = from[i];
+        to[place[digit(from[i], low)]++] = from[i];
 }
 
 /* By the two digits that begin at bit `low`. */
-static void sort_by_digits(struct radix_item *item, struct radix_item *spare, size_t n,
-                           unsigned low)
+static void sort_by_digits(uint64_t *item, uint64_t *spare, size_t n, unsigned low)
 {
     uint32_t minor[VALUES] = { 0 }, major[VALUES] = { 0 };
 
     for (size_t i = 0; i < n; i++) {
-        minor[digit(item[i].key, low)]++;
-        major[digit(item[i].key, low + DIGIT_BITS)]++;
+        minor[digit(item[i], low)]++;
+        major[digit(item[i], low + DIGIT_BITS)]++;
     }
     put_in_places(item, spare, n, low, minor);
     put_in_places(spare, item, n, low + DIGIT_BITS, major);
 }
 
-static uint64_t differing_bits(const struct radix_item *item, size_t n)
+/* What differs, or nothing where all stand in order already: then they need not be sorted. Those with the same key do
+ * after the first digits. */
+static uint64_t differing_bits(const uint64_t *item, size_t n)
 {
     uint64_t bits = 0;
+    bool in_order = true;
 
-    for (size_t i = 1; i < n; i++)
-        bits |= item[i].key ^ item[0].key;
-    return bits;
+    for (size_t i = 1; i < n; i++) {
+        bits |= item[i] ^ item[0];
+        in_order &= item[i - 1] <= item[i];
+    }
+    return in_order ? 0 : bits;
 }
 
-void radix_sort(struct radix_item *item, struct radix_item *spare, size_t n)
+void radix_sort(uint64_t *item, uint64_t *spare, size_t n)
 {
     if (n <= FEW) {
         sort_few(item, n);
         return;
     }
-    uint64_t bits = differing_bits(item, n);
+    unsigned width = width_of(differing_bits(item, n));
 
-    if (bits == 0)
+    if (width == 0)
         return;
-    unsigned width = 64u - (unsigned)__builtin_clzll(bits);
     unsigned low = width > 2 * DIGIT_BITS ? width - 2 * DIGIT_BITS : 0;
 
     sort_by_digits(item, spare, n, low);
     for (size_t i = 0, end; low > 0 && i < n; i = end) {
-        for (end = i + 1; end < n && item[end].key >> low == item[i].key >> low;)
+        for (end = i + 1; end < n && item[end] >> low == item[i] >> low;)
             end++;
         if (end - i > 1)
             radix_sort(item + i, spare + i, end - i);

@@ -124,11 +124,14 @@ static const struct session_ref *ref_at(const void *place)
     return *(const struct session_ref *const *)place;
 }
 
-/* Sessions of one moment: as their own system orders them; those of several stores, store by store. */
-static int by_system(const void *x, const void *y)
+/* Newest first. Sessions of one moment: as their own system orders them; those of several stores, store by store. */
+static int by_recency(const void *x, const void *y)
 {
     const struct session_ref *a = ref_at(x), *b = ref_at(y);
+    int64_t a_ns = found_of(a)->recent_ns, b_ns = found_of(b)->recent_ns;
 
+    if (a_ns != b_ns)
+        return a_ns > b_ns ? -1 : 1;
     if (a->store == b->store) {
         int ids = compare_ids(a->id, b->id);
 
@@ -151,21 +154,27 @@ static int by_id_and_store(const void *x, const void *y)
 }
 
 struct sorter {
-    struct radix_item *item, *spare;
+    uint64_t *item, *spare;
 };
 
-/* Puts the order by a number, which decides nearly always, and where that is the same by comparing. */
+/* Puts the order by a number, which decides nearly always, and where as much of it as was looked at is the same by
+ * comparing. */
 static void sort_by(struct listing *l, const struct sorter *s,
                     uint64_t key_of(const struct found *f),
                     int compare(const void *x, const void *y))
 {
-    for (size_t i = 0; i < l->n; i++)
-        s->item[i] = (struct radix_item){ .key = key_of(&l->item[i]), .value = (uint32_t)i };
+    unsigned bits = radix_value_bits(l->n);
+
+    for (size_t i = 0; i < l->n; i++) {
+        s->spare[i] = key_of(&l->item[i]);
+        s->item[i] = i;
+    }
+    radix_pack(s->item, s->spare, l->n, bits);
     radix_sort(s->item, s->spare, l->n);
     for (size_t i = 0; i < l->n; i++)
-        l->order[i] = &l->item[s->item[i].value].ref;
+        l->order[i] = &l->item[s->item[i] & (((uint64_t)1 << bits) - 1)].ref;
     for (size_t i = 0, end; i < l->n; i = end) {
-        for (end = i + 1; end < l->n && s->item[end].key == s->item[i].key;)
+        for (end = i + 1; end < l->n && s->item[end] >> bits == s->item[i] >> bits;)
             end++;
         if (end - i > 1)
             qsort(l->order + i, end - i, sizeof *l->order, compare);
@@ -201,7 +210,7 @@ static bool put_in_order(struct listing *l)
     if (s.item && s.spare && l->order && l->n < UINT32_MAX) {
         sort_by(l, &s, id_key, by_id_and_store);
         number_groups(l);
-        sort_by(l, &s, recent_key, by_system);
+        sort_by(l, &s, recent_key, by_recency);
         l->listed = calloc(l->groups + 1, sizeof *l->listed);
     }
     free(s.item);

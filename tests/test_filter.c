@@ -292,6 +292,22 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
         (void)filter_step(f, NULL);
     assert_int_equal(f->hit[0], MANY - 1);
 
+    /* A frame that did more than this: the first step is a short one. */
+    size_t asked = MANY;
+
+    for (int busy = 0; busy < 2; busy++) {
+        f->quiet = false;
+        f->busy = busy;
+        filter_stale(f);
+        assert_true(filter_start(f, text("need"), order, MANY, 0, true));
+        assert_true(filter_step(f, NULL));
+        assert_in_range(f->left_at, 1, asked - 1);
+        asked = f->left_at;
+    }
+    while (filter_pending(f))
+        (void)filter_step(f, NULL);
+    assert_int_equal(f->hits, MANY / 3 + 1);
+
     filter_fini(f);
     free(order);
     free(row);

@@ -151,6 +151,72 @@ static void many_of_one_moment_are_ordered_by_id(void **state)
     done(&m);
 }
 
+static int by_bytes(struct slice a, struct slice b)
+{
+    int order = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
+
+    return order ? order : (a.n > b.n) - (a.n < b.n);
+}
+
+static struct slice title_of(const struct many *m, uint32_t entry)
+{
+    struct hay title = doc_hay(m->filter.slot[entry].doc, DOC_TITLE);
+
+    return (struct slice){ title.text, title.n };
+}
+
+/* As one would say it. */
+static bool stands_before(const struct many *m, enum sort_kind sort, uint32_t a, uint32_t b)
+{
+    const struct entry *x = &m->roster.entry[a], *y = &m->roster.entry[b];
+    int64_t by = 0;
+
+    if (sort == SORT_TITLE && x->row && y->row)
+        by = by_bytes(title_of(m, a), title_of(m, b));
+    else if (sort == SORT_TITLE)
+        by = (x->row == NULL) - (y->row == NULL);
+    else if (sort == SORT_CREATED)
+        by = (y->row ? y->row->created_ms : -1) - (x->row ? x->row->created_ms : -1);
+    if (by == 0)
+        by = entry_time(y) - entry_time(x);
+    return by < 0 || (by == 0 && by_bytes(x->ref.id, y->ref.id) > 0);
+}
+
+/* Titles of a few words, so that many begin alike and some are the same; times that differ little or much. */
+static void any_two_stand_as_they_should(void **state)
+{
+    (void)state;
+    enum { MANY = 999, LENGTH = 120 };
+    static const char *const words[] = {
+        "fix ",  "the ",           "payment ", "refactoring ", "\xc3\xa9t\xc3\xa9 ",
+        "#12: ", "a\xe6\x97\xa5 ", "-"
+    };
+    static const enum sort_kind sorts[] = { SORT_TITLE, SORT_CREATED, SORT_RECENT };
+    static char title[MANY][LENGTH];
+    struct many m = { 0 };
+    int64_t times[MANY];
+    uint64_t seed = 3;
+
+    for (int i = 0; i < MANY; i++) {
+        title[i][0] = '\0';
+        do {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            strncat(title[i], words[seed >> 33 & (seed >> 50 & 7)], LENGTH - 1 - strlen(title[i]));
+        } while (seed >> 60 > 1 && strlen(title[i]) < LENGTH - 20);
+        times[i] = i % 3 ? (int64_t)(seed >> 40 & 63) : (int64_t)(seed >> 22);
+    }
+    see(&m, MANY, times);
+    for (uint32_t i = 0; i < MANY; i++)
+        describe(&m, i, i % 50 ? title[i] : NULL, i % 7 ? i % 11 : (int64_t)i << 40);
+    for (size_t k = 0; k < sizeof sorts / sizeof *sorts; k++) {
+        sorted(&m, sorts[k]);
+        assert_int_equal(m.order.n, MANY);
+        for (size_t i = 1; i < MANY; i++)
+            assert_true(stands_before(&m, sorts[k], m.order.entry[i - 1], m.order.entry[i]));
+    }
+    done(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +224,7 @@ int main(void)
         cmocka_unit_test(equal_numbers_stand_newest_first),
         cmocka_unit_test(sizes_count_as_far_as_they_are_known),
         cmocka_unit_test(many_of_one_moment_are_ordered_by_id),
+        cmocka_unit_test(any_two_stand_as_they_should),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,97 +3,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sorted by what is asked for; those that are equal in it by time; those equal in that by id. */
+#include "lite/fetch.h"
+
+/* Sorted by what is asked for; those that are equal in it by time; those equal in that by id. Each of the three is a
+ * number, or a row of numbers that are taken level by level, and only those that are equal so far are asked for the
+ * next one. */
 
 enum {
     TEXT_MAX = HAY_MAX, /* titles are folded up to here; of an id nobody needs more */
-    AHEAD = 32,         /* texts lie all over the memory: called for before they are needed */
+    AHEAD = 32,         /* what is asked lies all over the memory: called for before it is needed */
+    FEW = 12,
+};
+
+enum aspect { BY_CREATED, BY_SIZE, BY_TITLE, BY_TIME, BY_ID, BY_NOTHING };
+
+/* Titles by their keys first; then, as ids are from the beginning, by their bytes. */
+struct criterion {
+    enum aspect aspect;
+    unsigned level;
 };
 
 struct sorting {
     const struct roster *roster;
     const struct filter *titles;
-    struct radix_item *item, *spare;
+    uint64_t *item, *spare;
     size_t n;
-    bool by_id; /* texts are ids, last first; else titles, first first */
+    unsigned value_bits;
 };
 
-static uint64_t title_key(const struct filter *titles, uint32_t entry)
+static uint32_t entry_at(const struct sorting *s, size_t i)
 {
-    return entry < titles->slots ? titles->front[0][entry] : TITLE_NONE;
-}
-
-/* NULL: the texts themselves have to be looked at. */
-static const uint64_t *front_of(const struct sorting *s, size_t depth)
-{
-    return s->by_id || depth >= (size_t)TITLE_KEYS * RADIX_CHUNK
-               ? NULL
-               : s->titles->front[depth / RADIX_CHUNK];
-}
-
-static void fetch_text(const struct sorting *s, const uint64_t *front, uint32_t entry)
-{
-    enum { LINE = 64 };
-    const char *at;
-
-    if (front) {
-        __builtin_prefetch(&front[entry]);
-        return;
-    }
-    if (s->by_id)
-        at = s->roster->entry[entry].ref.id.p;
-    else
-        at = (const char *)s->titles->slot[entry].doc;
-    __builtin_prefetch(at);
-    if (!s->by_id) /* the texts stand behind the sets */
-        __builtin_prefetch(at + LINE);
-}
-
-/* What an entry's text goes on with behind `depth` bytes. Only entries with a title are sorted by it. */
-static uint64_t key_of_text(const struct sorting *s, size_t depth, uint32_t entry)
-{
-    if (s->by_id)
-        return radix_text_key(s->roster->entry[entry].ref.id, depth);
-    struct hay title = doc_hay(s->titles->slot[entry].doc, DOC_TITLE);
-
-    return radix_text_key((struct slice){ title.text, title.n }, depth);
-}
-
-static void sort_by_time(const struct sorting *s, size_t from, size_t n);
-static void sort_on_by_text(const struct sorting *s, size_t from, size_t n, size_t depth);
-
-/* Sorts items from .. from + n - 1, whose texts are equal up to `depth`, by the rest of them. */
-static void sort_by_text(const struct sorting *s, size_t from, size_t n, size_t depth)
-{
-    struct radix_item *item = s->item + from;
-    const uint64_t flip = s->by_id ? UINT64_MAX : 0, *front = front_of(s, depth);
-
-    for (size_t i = 0; i < n; i++) {
-        if (from + i + AHEAD <
-            s->n) /* beyond these: what follows them is sorted in the same way next */
-            fetch_text(s, front, item[i + AHEAD].value);
-        item[i].key = (front ? front[item[i].value] : key_of_text(s, depth, item[i].value)) ^ flip;
-    }
-    radix_sort(item, s->spare + from, n);
-    sort_on_by_text(s, from, n, depth);
-}
-
-/* The same, of items that are sorted by the first RADIX_CHUNK bytes of that rest. */
-static void sort_on_by_text(const struct sorting *s, size_t from, size_t n, size_t depth)
-{
-    const struct radix_item *item = s->item + from;
-    const uint64_t flip = s->by_id ? UINT64_MAX : 0;
-
-    for (size_t i = 0, end; i < n; i = end) {
-        bool goes_on = ((item[i].key ^ flip) & 0xff) != 0 && depth + RADIX_CHUNK < TEXT_MAX;
-
-        for (end = i + 1; end < n && item[end].key == item[i].key;)
-            end++;
-        if (end - i > 1 && goes_on)
-            sort_by_text(s, from + i, end - i, depth + RADIX_CHUNK);
-        else if (end - i > 1 && !s->by_id)
-            sort_by_time(s, from + i, end - i);
-    }
+    return (uint32_t)(s->item[i] & (((uint64_t)1 << s->value_bits) - 1));
 }
 
 /* A number that sorts the other way round: the largest, the newest first. */
@@ -102,58 +42,165 @@ static uint64_t largest_first(int64_t n)
     return ~((uint64_t)n ^ (uint64_t)1 << 63);
 }
 
-/* Sorts items by the keys they have; those that are equal by what comes after that. */
-static void sort_by_key(const struct sorting *s, size_t from, size_t n, bool times)
+/* The bytes of a text that are known to be equal in a level that has no keys. */
+static size_t depth_of(struct criterion by)
 {
-    if (n == 0)
-        return; /* an empty list has no arrays to point into */
-    struct radix_item *item = s->item + from;
-    struct sorting ids = *s;
-
-    ids.by_id = true;
-    radix_sort(item, s->spare + from, n);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && item[end].key == item[i].key;)
-            end++;
-        if (end - i > 1 && times)
-            sort_by_text(&ids, from + i, end - i, 0);
-        else if (end - i > 1)
-            sort_by_time(s, from + i, end - i);
-    }
-}
-
-static void sort_by_time(const struct sorting *s, size_t from, size_t n)
-{
-    for (size_t i = from; i < from + n; i++)
-        s->item[i].key = largest_first(s->roster->standing[s->item[i].value].time_ms);
-    sort_by_key(s, from, n, true);
+    return by.aspect == BY_ID ? (size_t)by.level * RADIX_CHUNK
+                              : TITLE_SAME + (size_t)(by.level - TITLE_KEYS) * RADIX_CHUNK;
 }
 
 /* Those without a title yet stand last. */
-static void sort_by_title(const struct sorting *s, size_t n)
+static uint64_t title_key(const struct filter *titles, unsigned level, uint32_t entry)
 {
-    size_t titled = n;
+    if (level < TITLE_KEYS)
+        return entry < titles->slots ? titles->front[level][entry] : TITLE_NONE;
+    struct hay title = doc_hay(titles->slot[entry].doc, DOC_TITLE);
 
-    if (n == 0)
-        return; /* an empty list has no arrays to point into */
-    radix_sort(s->item, s->spare, n);
-    while (titled > 0 && s->item[titled - 1].key == TITLE_NONE)
-        titled--;
-    sort_on_by_text(s, 0, titled, 0);
-    sort_by_time(s, titled, n - titled);
+    return radix_text_key((struct slice){ title.text, title.n },
+                          depth_of((struct criterion){ BY_TITLE, level }));
 }
 
-/* What is sorted by first. */
-static uint64_t first_key(const struct roster *r, uint32_t entry, const struct filter *titles,
-                          enum sort_kind sort)
+static uint64_t key_of(const struct sorting *s, struct criterion by, uint32_t entry)
 {
-    const struct standing *at = &r->standing[entry];
+    const struct standing *at = &s->roster->standing[entry];
 
+    switch (by.aspect) {
+    case BY_CREATED: return largest_first(at->created_ms);
+    case BY_SIZE: return largest_first(at->bytes);
+    case BY_TIME: return largest_first(at->time_ms);
+    case BY_TITLE: return title_key(s->titles, by.level, entry);
+    case BY_ID: return ~radix_text_key(s->roster->entry[entry].ref.id, depth_of(by));
+    case BY_NOTHING: break;
+    }
+    return 0;
+}
+
+static void fetch_key(const struct sorting *s, struct criterion by, uint32_t entry)
+{
+    enum { LINE = 64 };
+    const char *at;
+
+    if (by.aspect == BY_ID) {
+        at = s->roster->entry[entry].ref.id.p;
+    } else if (by.aspect != BY_TITLE) {
+        at = (const char *)&s->roster->standing[entry];
+    } else if (entry >= s->titles->slots) {
+        return;
+    } else if (by.level < TITLE_KEYS) {
+        at = (const char *)&s->titles->front[by.level][entry];
+    } else {
+        at = (const char *)s->titles->slot[entry].doc;
+        fetch(at + LINE); /* the texts stand behind the sets */
+    }
+    fetch(at);
+}
+
+static bool text_goes_on(struct criterion by, uint64_t key)
+{
+    return (key & 0xff) != 0 && depth_of(by) + RADIX_CHUNK < TEXT_MAX;
+}
+
+/* What decides between those that have this key. */
+#define GOES_ON 1 /* a key that does not end a text */
+static struct criterion criterion_after(struct criterion by, uint64_t key)
+{
+    const struct criterion next = { by.aspect, by.level + 1 };
+
+    switch (by.aspect) {
+    case BY_TITLE:
+        if (by.level < TITLE_KEYS ? title_key_goes_on(key) : text_goes_on(by, key))
+            return next;
+        return (struct criterion){ BY_TIME, 0 };
+    case BY_TIME: return (struct criterion){ BY_ID, 0 };
+    case BY_ID:
+        if (text_goes_on(by, ~key))
+            return next;
+        return (struct criterion){ BY_NOTHING, 0 };
+    default: return (struct criterion){ BY_TIME, 0 };
+    }
+}
+
+static bool stands_before(const struct sorting *s, struct criterion by, uint32_t a, uint32_t b)
+{
+    while (by.aspect != BY_NOTHING) {
+        uint64_t x = key_of(s, by, a), y = key_of(s, by, b);
+
+        if (x != y)
+            return x < y;
+        by = criterion_after(by, x);
+    }
+    return a < b;
+}
+
+/* For a few, all that sorting by keys needs would cost more than comparing. */
+static void sort_few(const struct sorting *s, struct criterion by, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++) {
+        uint32_t this = entry_at(s, i);
+        size_t at = i;
+
+        for (; at > from && stands_before(s, by, this, entry_at(s, at - 1)); at--)
+            s->item[at] = s->item[at - 1];
+        s->item[at] = this;
+    }
+}
+
+/* Items from .. end - 1 get their keys, whose lost bits are answered. */
+static unsigned take_keys(const struct sorting *s, struct criterion by, size_t from, size_t end)
+{
+    for (size_t i = from; i < end; i++) {
+        s->item[i] = entry_at(s, i);
+        s->spare[i] = key_of(s, by, (uint32_t)s->item[i]);
+    }
+    return radix_pack(s->item + from, s->spare + from, end - from, s->value_bits);
+}
+
+static bool same_key(const struct sorting *s, size_t i, size_t j)
+{
+    return s->item[i] >> s->value_bits == s->item[j] >> s->value_bits;
+}
+
+/* Calls for what is asked next of those before `end` that are not alone with their key; *called: up to where that was
+ * done. */
+static void fetch_ties(const struct sorting *s, struct criterion next, size_t *called, size_t end)
+{
+    for (size_t i = *called; i + 1 < end; i++)
+        if (same_key(s, i, i + 1) || (i > *called && same_key(s, i - 1, i)))
+            fetch_key(s, next, entry_at(s, i));
+    *called = end;
+}
+
+/* Sorts items from .. end - 1 by this and all that comes after it. */
+static void sort_by(const struct sorting *s, struct criterion by, size_t from, size_t end)
+{
+    if (end - from <= FEW || by.aspect == BY_NOTHING) {
+        sort_few(s, by, from, end);
+        return;
+    }
+    unsigned lost = take_keys(s, by, from, end);
+    struct criterion likely = criterion_after(by, GOES_ON);
+    size_t called = from;
+
+    radix_sort(s->item + from, s->spare + from, end - from);
+    for (size_t i = from, next; i < end; i = next) {
+        for (next = i + 1; next < end && same_key(s, i, next);)
+            next++;
+        fetch_ties(s, likely, &called, next + AHEAD < end ? next + AHEAD : end);
+        if (next - i == 1)
+            continue;
+        uint64_t key = key_of(s, by, entry_at(s, i));
+
+        sort_by(s, lost ? by : criterion_after(by, key), i, next);
+    }
+}
+
+static struct criterion criterion_of(enum sort_kind sort)
+{
     switch (sort) {
-    case SORT_CREATED: return largest_first(at->created_ms);
-    case SORT_SIZE: return largest_first(at->bytes);
-    case SORT_TITLE: return title_key(titles, entry);
-    default: return largest_first(at->time_ms);
+    case SORT_CREATED: return (struct criterion){ BY_CREATED, 0 };
+    case SORT_SIZE: return (struct criterion){ BY_SIZE, 0 };
+    case SORT_TITLE: return (struct criterion){ BY_TITLE, 0 };
+    default: return (struct criterion){ BY_TIME, 0 };
     }
 }
 
@@ -162,11 +209,11 @@ static bool order_reserve(struct order *o, size_t n)
     if (n <= o->cap)
         return true;
     size_t cap = n + n / 2;
-    struct radix_item *item = reallocarray(o->item, cap, sizeof *item);
+    uint64_t *item = reallocarray(o->item, cap, sizeof *item);
 
     if (item)
         o->item = item;
-    struct radix_item *spare = reallocarray(o->spare, cap, sizeof *spare);
+    uint64_t *spare = reallocarray(o->spare, cap, sizeof *spare);
 
     if (spare)
         o->spare = spare;
@@ -191,19 +238,19 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
     for (uint32_t i = 0; i < r->n; i++) {
         if (!r->standing[i].listed)
             continue;
-        o->item[n++] = (struct radix_item){ .key = first_key(r, i, titles, sort), .value = i };
+        o->item[n++] = i;
         bytes += r->standing[i].bytes;
     }
-    const struct sorting s = {
-        .roster = r, .titles = titles, .item = o->item, .spare = o->spare, .n = n
-    };
+    const struct sorting s = { .roster = r,
+                               .titles = titles,
+                               .item = o->item,
+                               .spare = o->spare,
+                               .n = n,
+                               .value_bits = radix_value_bits(r->n) };
 
-    if (sort == SORT_TITLE)
-        sort_by_title(&s, n);
-    else
-        sort_by_key(&s, 0, n, sort == SORT_RECENT);
+    sort_by(&s, criterion_of(sort), 0, n);
     for (size_t i = 0; i < n; i++)
-        o->entry[i] = o->item[i].value;
+        o->entry[i] = entry_at(&s, i);
     o->n = n;
     o->bytes = bytes;
     return true;

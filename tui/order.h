@@ -15,8 +15,8 @@
 struct order {
     uint32_t *entry; /* owned */
     size_t n;
-    int64_t bytes;                   /* of all of them: added up where they lie side by side */
-    struct radix_item *item, *spare; /* owned: room to sort in */
+    int64_t bytes;          /* of all of them: added up where they lie side by side */
+    uint64_t *item, *spare; /* owned: room to sort in */
     size_t cap;
 };
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lite/radix.h"
+#include "lite/fetch.h"
 
 enum {
     SCORES =
@@ -11,7 +11,8 @@ enum {
     THOROUGH = 256, /* more than any screen shows */
     /* What asking costs, in turned-down sessions, and how much of it one frame has time for. */
     COST_ASKED = 12,
-    COST_STEP = 12 * 6000,
+    COST_STEP = COST_ASKED * 6000,
+    COST_SHORT = COST_STEP / 5, /* one that sorted the list before */
 };
 
 static bool reserve_fronts(struct filter *f, size_t cap)
@@ -49,8 +50,11 @@ bool filter_reserve(struct filter *f, size_t n)
 
 static void set_front(struct filter *f, uint32_t entry, struct hay title)
 {
+    uint64_t key[TITLE_KEYS];
+
+    title_keys((struct slice){ title.text, title.n }, key);
     for (size_t i = 0; i < TITLE_KEYS; i++)
-        f->front[i][entry] = radix_text_key((struct slice){ title.text, title.n }, i * RADIX_CHUNK);
+        f->front[i][entry] = key[i];
 }
 
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
@@ -171,11 +175,11 @@ static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n,
 
     if (i + AHEAD >= n)
         return;
-    __builtin_prefetch(&f->slot[order[i + AHEAD]]);
+    fetch(&f->slot[order[i + AHEAD]]);
     const char *doc = (const char *)f->slot[order[i + AHEAD / 2]].doc;
 
     for (size_t at = 0; doc && at < 4 * LINE; at += LINE)
-        __builtin_prefetch(doc + at);
+        fetch(doc + at);
 }
 
 /* Asks those that are left until the cost of a step is reached. */
@@ -185,8 +189,10 @@ static void score_entries(struct filter *f, const bool *marked)
     uint64_t letters = letters_of(q);
     bool id = may_be_id(q), letter = is_letter(q);
     size_t fits = f->fit_count, i = f->left_at;
+    int enough = f->busy ? COST_SHORT : COST_STEP;
 
-    for (int cost = 0; i < f->left_end && cost < COST_STEP; i++, cost++) {
+    f->busy = false;
+    for (int cost = 0; i < f->left_end && cost < enough; i++, cost++) {
         uint32_t entry = f->left[i];
         const struct filter_slot *slot = &f->slot[entry];
         int score;

@@ -7,6 +7,7 @@
 
 #include "tui/filter/doc.h"
 #include "tui/filter/query.h"
+#include "tui/filter/titlekey.h"
 
 /* Which sessions fit the query, best first, within one keystroke.
  *
@@ -23,17 +24,12 @@ struct filter_slot {
     size_t room;
 };
 
-/* How folded titles begin, in numbers that sort as they do, eight bytes each: lists are sorted by them, and few titles
- * have to be looked at. All first ones lie side by side, then all second ones: sorting jumps about in one kind at a
- * time, which a cache has room for. */
-enum { TITLE_KEYS = 4 };
-#define TITLE_NONE UINT64_MAX /* a first one without a title: no text begins so */
-
 struct filter {
     struct arena docs;
     struct filter_slot *slot; /* owned, by entry */
-    uint64_t *
-        front[TITLE_KEYS]; /* the same; the first ones also of those that have no doc: TITLE_NONE */
+    /* The same: keys of titles. All first ones lie side by side, then all second ones: sorting jumps about in one
+     * kind at a time, which a cache has room for. Without a doc the first one is TITLE_NONE. */
+    uint64_t *front[TITLE_KEYS];
     size_t slots, cap;
     struct query query;
     char *text; /* owned: the query as typed */
@@ -47,6 +43,7 @@ struct filter {
     size_t left_at, left_end;
     size_t room;   /* of hit, fits, score and left */
     bool by_score; /* hit is sorted by it, else by the list's order */
+    bool busy;     /* the frame has sorted the list too: the next step is a short one */
     bool quiet;    /* hit stays as it is until all were asked */
     bool shown;    /* the best of the first step are in hit; the rest comes at the end */
     bool fresh; /* fits and left hold all that can fit the present query over the present entries */

@@ -279,6 +279,7 @@ static void remake(struct list *l, bool quiet, struct effects *fx)
     else
         family_fini(&l->family);
     filter_stale(&l->filter);
+    l->filter.busy = true;
     start_filter(l, quiet, fx);
 }
 

@@ -1,0 +1,12 @@
+#ifndef LITE_FETCH_H
+#define LITE_FETCH_H
+
+/* Calls for memory that is needed a few steps later. */
+static inline void fetch(const void *at)
+{
+    __builtin_prefetch(at);
+    /* To gcc a function that does only this has no effect, and calls of it are left out. */
+    __asm__ volatile("" : : "r"(at));
+}
+
+#endif
