@@ -25,8 +25,8 @@ struct needle_set {
     uint8_t next[NEEDLE_MAX];        /* another one with the same hash */
     size_t n;
     uint8_t first[NEEDLE_TABLE]; /* by hash of the four bytes that end with the quote */
-    uint64_t
-        may[NEEDLE_TABLE]; /* by the same: a bit for each hash of the value's bytes there may be */
+    /* by the same: a bit for each hash of the value's bytes there may be */
+    uint64_t may[NEEDLE_TABLE];
 };
 
 struct needle_walk;

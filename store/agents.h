@@ -20,8 +20,8 @@ struct agents;
 struct agents_of {
     const char *proc;           /* "/proc"; a test has its own */
     const char *const *program; /* NULL-terminated */
-    const char
-        *forks; /* an option with which the named session is only read; NULL: there is none */
+    /* an option with which the named session is only read; NULL: there is none */
+    const char *forks;
     const char *config;          /* the store: agents of another one do not count ... */
     const char *config_variable; /* ... which they have in this variable of theirs ... */
     const char *config_at_home;  /* ... or below their home directory */

@@ -12,8 +12,8 @@
  * through it; a branch is what leaves that way, up to its last message. */
 struct branch {
     struct id128 leaf; /* its last message */
-    struct id128
-        from; /* the message of the way where it leaves; none: it has a beginning of its own */
+    /* the message of the way where it leaves; none: it has a beginning of its own */
+    struct id128 from;
     int64_t time_ms;     /* of the last message; TIME_NONE: not known */
     size_t messages;     /* that the way does not have */
     struct slice prompt; /* how it begins, as far as somebody said something; may be empty */

@@ -23,8 +23,8 @@ struct checkpoint {
     int64_t time_ms;
     enum checkpoint_kind kind;
     size_t files; /* files that changed from here to the next point */
-    bool
-        after; /* how things were when the prompt had been answered; else, as in most systems, before it was */
+    /* how things were when the prompt had been answered; else, as in most systems, before it was */
+    bool after;
     bool shell;   /* commands ran between here and the next: their changes are not covered */
     bool counted; /* the lines that changed from here to the next point are known: */
     unsigned insertions, deletions;

@@ -11,8 +11,8 @@ struct fork_request {
     struct slice at;    /* up to this message, itself included; empty: all of it */
     struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
     bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
-    const char
-        *folder; /* the existing directory that the copy goes into; NULL: beside its source */
+    /* the existing directory that the copy goes into; NULL: beside its source */
+    const char *folder;
 };
 
 /* Where the copy will be once the change is done. Texts live in the change. */

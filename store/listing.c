@@ -12,8 +12,8 @@ enum { NO_GROUP = 0, NS_PER_MS = 1000000 };
 
 /* A session as it was found. */
 struct found {
-    struct session_ref
-        ref; /* first, so that a pointer to it is one to the item; texts in the arena */
+    /* first, so that a pointer to it is one to the item; texts in the arena */
+    struct session_ref ref;
     int64_t recent_ns;
     size_t place; /* in the order of enumeration */
     size_t group; /* copies of one id share a number; NO_GROUP: it lies in one folder only */

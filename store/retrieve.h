@@ -19,8 +19,8 @@ enum retrieve_state {
 };
 
 struct retrieve_request {
-    struct slice
-        at; /* a checkpoint: all of its sessions as they were then; empty: the newest of this session */
+    /* a checkpoint: all of its sessions as they were then; empty: the newest of this session */
+    struct slice at;
     bool overwrite; /* also what is newer here */
 };
 

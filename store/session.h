@@ -20,8 +20,8 @@ struct session_ref {
     struct slice path; /* absolute path of the transcript (or session directory); NUL-terminated */
     struct slice folder; /* the system's own name of the project; "" where it has none */
     struct file_id file; /* size and mtime of the transcript */
-    int64_t
-        recent_ms; /* what a list sorts by, where the system says when it changed; 0: the mtime */
+    /* what a list sorts by, where the system says when it changed; 0: the mtime */
+    int64_t recent_ms;
     uint32_t recent_ns; /* and what is below a millisecond */
     /* What enumerate had to read of it for the above, in the system's own form: describe takes it from here where it is,
      * and reads it itself where this is empty. As long as the id is; in no copy, and not in a row's ref. */
@@ -97,18 +97,18 @@ struct session_row {
     struct slice model;
     struct slice agent_name;
     struct slice parent_id; /* the session this one was forked from */
-    struct slice
-        recorded_id;     /* an id that it gives itself and that is not the one it is opened by */
+    /* an id that it gives itself and that is not the one it is opened by */
+    struct slice recorded_id;
     const char *problem; /* with HIDDEN_DAMAGED: for a person; a literal */
-    const char
-        *stays; /* without CAN_DELETE: why, for a person; a literal, NULL: its system cannot */
-    const char
-        *dialect; /* of systems whose sessions are written in several; a literal, NULL: none */
+    /* without CAN_DELETE: why, for a person; a literal, NULL: its system cannot */
+    const char *stays;
+    /* of systems whose sessions are written in several; a literal, NULL: none */
+    const char *dialect;
     int64_t created_ms;  /* TIME_NONE where unknown */
     int64_t modified_ms; /* mtime, rounded half up to ms (claude.md 2.1) */
     int64_t activity_ms; /* newest timestamp inside the tail, else modified_ms */
-    unsigned
-        restorable; /* files that the newest snapshot seen in the windows tracks; 0: none seen */
+    /* files that the newest snapshot seen in the windows tracks; 0: none seen */
+    unsigned restorable;
     int64_t expires_ms; /* when the agent's own cleanup may remove it; TIME_NONE: never */
     int live_pid;       /* with SESSION_LIVE */
 };

@@ -63,11 +63,10 @@ typedef enum err_code json_fn(struct slice json, void *arg, struct err *e);
  * struct store; a list of systems that also opens it by name is the host's own. */
 struct store_ops {
     const char *name; /* "claude" */
-    const char
-        *folders; /* below a store's path: where folders with sessions appear, to be watched; NULL:
-                            in the path itself */
-    bool
-        ties_upwards; /* sessions of one moment are listed by id upwards; else downwards (claude.md 2.6) */
+    /* below a store's path: where folders with sessions appear, to be watched; NULL: in the path itself */
+    const char *folders;
+    /* sessions of one moment are listed by id upwards; else downwards (claude.md 2.6) */
+    bool ties_upwards;
 
     /* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a normal
      * answer. Creates nothing. path NULL: where the environment says it lies by default. */

@@ -63,9 +63,9 @@ struct transcript {
     int64_t size;          /* of the file when it was read */
     struct file_id id;     /* to tell whether the file is still that one */
     char *path;            /* owned: where to read the lines */
-    struct buf
-        bytes; /* owned: the lines, where they lie in no file (a git blob); path then names the
-                          session's, and offsets count from here. p NULL: in the file */
+    /* owned: the lines, where they lie in no file (a git blob); path then names the session's, and offsets count from
+     * here. p NULL: in the file */
+    struct buf bytes;
 };
 
 void transcript_free(struct transcript *t); /* NULL is fine */
@@ -101,9 +101,9 @@ struct block {
     struct slice call_id; /* joins a call and its result */
     struct slice agent;   /* a tool call that started a sub-agent: its id, else empty */
     int64_t bytes;        /* of an image or document, decoded; else 0 */
-    struct slice
-        patch; /* of a tool result that changed a file: the raw JSON of its structured patch,
-                             an array of {oldStart, oldLines, newStart, newLines, lines[]}; else empty */
+    /* of a tool result that changed a file: the raw JSON of its structured patch, an array of {oldStart, oldLines,
+     * newStart, newLines, lines[]}; else empty */
+    struct slice patch;
 };
 
 /* Blocks of one row, in order. Texts borrow from the row's bytes or live in the arena. */

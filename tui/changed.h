@@ -31,8 +31,8 @@ enum wish {
 struct changed {
     enum wish wish;
     struct err error; /* code ERR_OK: done; else nothing was changed (EMPTY: not all of it) */
-    struct buf
-        text; /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
+    /* the title or tag; UNDO, REDO: what it was that was taken back or done again */
+    struct buf text;
     struct name_list sessions; /* ids of those that are not what they were */
     int64_t bytes;             /* TRASH, EMPTY, SWEEP */
     bool orphans;              /* SWEEP: no sessions, but what they left behind */

@@ -29,8 +29,8 @@
  * Whatever it says wrongly is left out and named with its line; the rest counts. */
 struct config_resume {
     const char *system;
-    const char
-        *command; /* a line for shell_split with {id}, {cwd}, {path}; in the arena or static */
+    /* a line for shell_split with {id}, {cwd}, {path}; in the arena or static */
+    const char *command;
 };
 
 enum { CONFIG_SYSTEMS_MAX = 16 };

@@ -17,8 +17,8 @@
 struct ref_list {
     struct arena arena;
     struct session_ref *ref; /* owned */
-    uint32_t
-        *entry; /* owned; whose ref that is, in the asker's own numbers; 0 where nobody asked */
+    /* owned; whose ref that is, in the asker's own numbers; 0 where nobody asked */
+    uint32_t *entry;
     size_t n, cap;
     struct slice agent; /* in the arena; a sub-agent of the first session, else empty */
 };

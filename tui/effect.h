@@ -75,10 +75,10 @@ struct effect {
     enum effect_kind kind;
     enum asker asker;
     unsigned generation;
-    struct ref_list
-        *refs; /* owned: LIST has none, CHANGE may have; all about one session have one */
-    enum scope_kind
-        scope; /* LIST, DESCRIBE, DEEP, SWEEP, DOCTOR, AROUND, CHANGE; the worker resolves it, once */
+    /* owned: LIST has none, CHANGE may have; all about one session have one */
+    struct ref_list *refs;
+    /* LIST, DESCRIBE, DEEP, SWEEP, DOCTOR, AROUND, CHANGE; the worker resolves it, once */
+    enum scope_kind scope;
     size_t bytes;                      /* TAIL */
     struct id128 branch;               /* LOAD: the last message of another branch; else none */
     struct conversation *conversation; /* READ, SEARCH; one hold is handed over */
@@ -86,8 +86,8 @@ struct effect {
     /* RESUME, PRINT: borrowed from the model, which changes no more */
     const struct session_row *const *rows;
     size_t row_count;
-    struct buf
-        text; /* COPY, EDIT, SEARCH, RESUME, PLACE (the session's directory), CHANGE; owned */
+    /* COPY, EDIT, SEARCH, RESUME, PLACE (the session's directory), CHANGE; owned */
+    struct buf text;
     struct prospect *prospect; /* COMPARE, REWIND; one hold is handed over */
     struct picks *picks;       /* REWIND; owned */
     enum wish wish;            /* CHANGE; what it needs beside the refs: tui/changed.h */

@@ -41,17 +41,17 @@ struct step {
     const char *lock;   /* may be NULL: a file to lock while it is done (store/log/filelock.h) */
     struct slice bytes; /* what shall lie there (APPEND: whole lines; REF: a commit in hex) */
     struct slice old;   /* TAIL, EDIT, PUT, REF: what lies there now */
-    struct slice
-        opposite;   /* APPEND, may be empty: records to append when ours cannot be cut off again */
-    int64_t offset; /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
+    /* APPEND, may be empty: records to append when ours cannot be cut off again */
+    struct slice opposite;
+    int64_t offset;   /* TAIL, EDIT; APPEND: where the bytes went, filled in when done */
     int64_t mtime_ns; /* the file's mtime after the step; MTIME_NOW (place.h): left to the kernel */
     int64_t old_mtime_ns; /* before the step: the inverse puts it back; filled in when done */
     uint32_t mode;        /* PUT: of the document; 0: that of the old one, 0600 for a new one */
     uint32_t old_mode;    /* PUT: before the step; filled in by step_prepare */
     bool absent;          /* PUT, REF: there shall be none */
     bool old_absent;      /* PUT, REF: there is none now */
-    bool
-        with_dir; /* PUT: the directory it lies in comes and goes with it (0700; kept if not empty) */
+    /* PUT: the directory it lies in comes and goes with it (0700; kept if not empty) */
+    bool with_dir;
     bool follow; /* APPEND: through a link */
 };
 

@@ -12,8 +12,8 @@
 /* Turns one script into a transcript with its side files, and changes the world as the script says. */
 struct play {
     const char *cwd; /* the project, absolute */
-    const char
-        *side; /* CONFIG/projects/<folder>/<id>: the session's side folder, without a slash */
+    /* CONFIG/projects/<folder>/<id>: the session's side folder, without a slash */
+    const char *side;
     struct world *world;
     struct demo_log log;
     struct history history;

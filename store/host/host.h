@@ -46,8 +46,8 @@ struct host_create {
 struct host_created {
     struct slice id;
     struct slice path; /* of the transcript or session directory; NUL-terminated */
-    unsigned
-        unsaved; /* enum host_field: given, and the format has no place for it. Said, never guessed around */
+    /* enum host_field: given, and the format has no place for it. Said, never guessed around */
+    unsigned unsaved;
 };
 
 struct host_append {

@@ -11,8 +11,8 @@ struct recalling {
     struct rewind_plan *plan;
     bool *known; /* of each target */
     size_t left; /* targets of which nothing is known yet */
-    size_t
-        hint; /* records list files in the order of their plan, which is mostly that of this one */
+    /* records list files in the order of their plan, which is mostly that of this one */
+    size_t hint;
 };
 
 static struct rewind_target *find(struct recalling *r, const char *path)

@@ -65,18 +65,18 @@ struct rewind_target {
     const char *path; /* absolute, lexically clean */
     enum rewind_want want;
     struct rewind_source source;
-    unsigned
-        prune; /* REWIND_ABSENT: how many directories above it go with it when they are empty then */
+    /* REWIND_ABSENT: how many directories above it go with it when they are empty then */
+    unsigned prune;
     bool has_mtime;
     int64_t mtime_ns; /* with has_mtime: put on the restored file (an undo gives times back) */
     bool has_mode;
-    uint32_t
-        mode; /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
+    /* permission bits; without has_mode those of the present file stay, 0644 for a new one */
+    uint32_t mode;
     const struct attrs *
         like; /* REWIND_BYTES, of a file that comes back: its owner and extended attributes; NULL: a new one's */
-    const char
-        *real_parent; /* the real directory it lay in when it was recorded; NULL: not recorded */
-    const char *why;  /* REWIND_UNKNOWN: what is wrong, for a person */
+    /* the real directory it lay in when it was recorded; NULL: not recorded */
+    const char *real_parent;
+    const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but what came later stands in the way */
     /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that
      * is neither this nor what is wanted was edited by hand. */
@@ -100,13 +100,13 @@ struct rewind_plan {
     const char *root;   /* the session's project: what lies outside needs allow_outside */
     struct rewind_target *target;
     size_t n;
-    struct dirs
-        dirs; /* what directories are like that come back with their files; others are made as usual */
+    /* what directories are like that come back with their files; others are made as usual */
+    struct dirs dirs;
     const char **note; /* for a person: what is not covered ("this turn ran shell commands: ...") */
     size_t notes;
     int64_t point_ms; /* when the point was; TIME_NONE */
-    struct rewind_talk
-        talk; /* what happens to the conversation; nothing where only files go back */
+    /* what happens to the conversation; nothing where only files go back */
+    struct rewind_talk talk;
     /* May be NULL. Called by apply before anything of the user's is touched, when there is something to do: the
      * system's own way to keep what lies there. An error ends the apply. */
     enum err_code (*before)(const struct rewind_preview *preview, struct err *e);
@@ -188,8 +188,8 @@ struct rewind_preview {
     struct rewind_options options;  /* borrowed */
     struct rewind_entry *entry;     /* in the order of the plan */
     size_t n;
-    char id
-        [65]; /* a hash over every (path, present bytes, wanted bytes, action): the plan id of CLI.md; see planid.h */
+    /* a hash over every (path, present bytes, wanted bytes, action): the plan id of CLI.md; see planid.h */
+    char id[65];
     unsigned insertions, deletions; /* of what is chosen and not refused */
     size_t refused;
 };
@@ -252,8 +252,8 @@ struct rewind_record {
     size_t restored, created, deleted;
     enum talk_how how; /* what was done to the conversation, */
     size_t kept, dropped;
-    bool
-        stays; /* it was cut short: somebody wrote to the conversation before it could be put back */
+    /* it was cut short: somebody wrote to the conversation before it could be put back */
+    bool stays;
     bool interrupted, undone;
 };
 

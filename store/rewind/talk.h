@@ -22,8 +22,8 @@ struct rewind_talk {
     enum talk_how how;
     size_t kept;    /* messages that the conversation has afterwards */
     size_t dropped; /* messages that it has now, and then no more */
-    size_t
-        added; /* of those kept, what it has not now: taking a rewind back brings messages back */
+    /* of those kept, what it has not now: taking a rewind back brings messages back */
+    size_t added;
 };
 
 /* Does the conversation itself go back? */

@@ -41,8 +41,8 @@ struct tx_entry {
     bool mode_only;
     uint32_t mode;    /* RESTORE, CREATE: of the file afterwards */
     int64_t mtime_ns; /* MTIME_NOW: left to the kernel */
-    unsigned
-        dirs; /* CREATE: directories on the way that did not exist; DELETE: how many go if empty */
+    /* CREATE: directories on the way that did not exist; DELETE: how many go if empty */
+    unsigned dirs;
     uint8_t wanted[SHA256_BYTES];
     struct rewind_seen seen;
     int64_t kept_at;  /* where its bytes lie in the record */
@@ -64,8 +64,8 @@ struct tx {
     struct tx_entry *entry;
     size_t n;
     struct dirs dirs; /* those that go with the files in them, or come back */
-    bool
-        stays; /* what it did to the conversation could not be taken back, and the files did not follow */
+    /* what it did to the conversation could not be taken back, and the files did not follow */
+    bool stays;
     enum tx_phase phase;
     rewind_progress_fn *progress; /* NULL: nobody watches */
     void *progress_arg;

@@ -30,8 +30,8 @@ struct sweep_rule {
     bool empty;          /* without a conversation */
     bool archived;       /* marked as archived */
     bool copies; /* only the saved copies of their files, by the age of those: the sessions stay */
-    bool
-        orphans; /* no sessions: what those left behind whose transcripts are gone (store/leftover.h) */
+    /* no sessions: what those left behind whose transcripts are gone (store/leftover.h) */
+    bool orphans;
     const atomic_bool *cancel; /* set by another thread: ERR_CANCELLED; may be NULL */
 };
 

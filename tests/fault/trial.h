@@ -43,8 +43,8 @@ struct trial {
      * another program may count on it already. */
     bool leaves;
     bool no_tmpfile;
-    bool
-        thorough; /* also with calls that only look, renames and allocations failing, and calls interrupted */
+    /* also with calls that only look, renames and allocations failing, and calls interrupted */
+    bool thorough;
     bool gives_up; /* interrupted: the calls are those of a library that does not try again */
     /* Only every n-th call, counted from a different one in each way: 0 and 1 mean all. */
     long stride;
@@ -56,10 +56,10 @@ struct tally {
     long untrue;      /* said it was done and was not, or the other way round */
     long unrecovered; /* the next command failed */
     long undo_failed;
-    long
-        left_at_once; /* an error (not a crash) left something that only the next command removed */
-    long temps;       /* names of ours in "state" and "data" that nobody will ever remove */
-    long times;       /* old again, but a time is not */
+    /* an error (not a crash) left something that only the next command removed */
+    long left_at_once;
+    long temps; /* names of ours in "state" and "data" that nobody will ever remove */
+    long times; /* old again, but a time is not */
 };
 
 /* Makes a yard where the system is fast and forgets: the tests simulate what is durable. */

@@ -79,8 +79,8 @@ static inline void wide_tree(struct place *p)
 /* Ready to be applied. */
 static inline struct place *wide_place(bool talk)
 {
-    static char
-        longest[8193]; /* more than what a first allocation holds, and no room for the NUL */
+    /* more than what a first allocation holds, and no room for the NUL */
+    static char longest[8193];
     struct place *p;
 
     memset(longest, 'm', sizeof longest - 1);

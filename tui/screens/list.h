@@ -35,8 +35,8 @@ struct describe_job {
 
 struct list_widths {
     int dir, tag, branch, name, system, flags; /* system: the name with its dialect */
-    const struct store_ops
-        *only;    /* the system of all sessions so far; NULL: none yet, or several */
+    /* the system of all sessions so far; NULL: none yet, or several */
+    const struct store_ops *only;
     bool several; /* systems: only then a row says which is its own */
 };
 

@@ -95,8 +95,8 @@ struct transcript_view {
     struct raw raw;
     struct choice choice;
     char say[160]; /* one line for the person, until the next key */
-    struct transcript_view
-        *inner; /* owned: a sub-agent's conversation or a branch, over this one */
+    /* owned: a sub-agent's conversation or a branch, over this one */
+    struct transcript_view *inner;
 };
 
 /* ---- geometry ---- */

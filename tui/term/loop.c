@@ -35,8 +35,8 @@ struct loop {
     bool pressed;           /* and a person is waiting for it */
     bool listed, described; /* sessions have come, and what they are called */
     int64_t painted_ms;
-    int64_t
-        esc_ms; /* when what is held back of the input becomes keys; TIME_NONE: nothing is held */
+    /* when what is held back of the input becomes keys; TIME_NONE: nothing is held */
+    int64_t esc_ms;
     bool done;
     struct effect chosen;
 };

@@ -19,9 +19,8 @@ struct loop_setup {
 
 /* How the screen was left. */
 struct outcome {
-    struct effect
-        chosen; /* EFFECT_RESUME, EFFECT_PRINT or EFFECT_QUIT; effect_fini frees it. Its rows are
-                             the model's. */
+    /* EFFECT_RESUME, EFFECT_PRINT or EFFECT_QUIT; effect_fini frees it. Its rows are the model's. */
+    struct effect chosen;
 };
 
 /* Runs until the model wants to leave, the terminal is gone or a signal asks to end; the terminal is then as it

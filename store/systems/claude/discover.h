@@ -20,8 +20,8 @@ struct project_folder {
 };
 
 struct project_folders {
-    struct project_folder
-        *folder; /* in the arena, in the order in which they are to be looked at */
+    /* in the arena, in the order in which they are to be looked at */
+    struct project_folder *folder;
     size_t n, cap;
 };
 

@@ -86,8 +86,8 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
 /* Where parts lie, with what stands behind the id in their names. */
 struct spot {
     const char *dir; /* below the configuration directory; NULL: a project's folder */
-    const char
-        *suffix; /* of files, behind the id and perhaps more; NULL: directories named as the id */
+    /* of files, behind the id and perhaps more; NULL: directories named as the id */
+    const char *suffix;
 };
 
 /* clang-format off */

@@ -16,8 +16,8 @@ enum claude_item_flags {
 };
 
 struct claude_item {
-    struct slice
-        made; /* a row that was made up, in the arena of the log; empty: that of the line */
+    /* a row that was made up, in the arena of the log; empty: that of the line */
+    struct slice made;
     uint32_t line;
     uint16_t marks; /* enum claude_mark and enum claude_kind, of the row */
     uint8_t kind;

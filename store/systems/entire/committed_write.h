@@ -10,8 +10,8 @@
 struct committed_session {
     struct slice checkpoint; /* id */
     struct slice session;
-    struct slice
-        strategy;        /* "manual-commit" or "auto-commit": that one keeps no content_hash.txt */
+    /* "manual-commit" or "auto-commit": that one keeps no content_hash.txt */
+    struct slice strategy;
     struct slice branch; /* of the user; empty: HEAD is on none */
     struct slice agent;
     struct slice turn_id;
@@ -24,8 +24,8 @@ struct committed_session {
     int64_t count;            /* checkpoints that were condensed */
     int64_t transcript_start; /* line where this checkpoint's part begins */
     struct names_list touched;
-    bool
-        finalize; /* the session is in the checkpoint: its transcript is all that is written anew, as at a turn's end */
+    /* the session is in the checkpoint: its transcript is all that is written anew, as at a turn's end */
+    bool finalize;
     const struct author *by; /* NULL: the user that git would write for, now */
 };
 

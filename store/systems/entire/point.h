@@ -25,14 +25,14 @@ struct point {
     git_oid commit;       /* POINT_SHADOW: the commit */
     git_oid tree;         /* POINT_SHADOW: of that commit; else the checkpoint's folder */
     struct slice text;    /* POINT_SHADOW: the subject */
-    struct slice
-        branch; /* POINT_SHADOW: the shadow branch, without refs/heads/; else that of the user */
+    /* POINT_SHADOW: the shadow branch, without refs/heads/; else that of the user */
+    struct slice branch;
     struct slice agent; /* display name; "" where none is recorded */
     struct slice strategy;
     struct slice model;
     struct slice task; /* tool use id of a sub-agent's checkpoint; "" */
-    struct slice
-        metadata; /* in the tree, NUL-terminated: of a shadow commit the session's folder, else its metadata.json */
+    /* in the tree, NUL-terminated: of a shadow commit the session's folder, else its metadata.json */
+    struct slice metadata;
     struct slice transcript, prompt, hash; /* committed: in the tree, NUL-terminated; "" */
     int64_t time_ms;                       /* TIME_NONE */
     int64_t transcript_start; /* committed: the line where this checkpoint's part begins */

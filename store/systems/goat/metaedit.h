@@ -10,8 +10,8 @@
  * spelling and in its place; members that the dialect does not know too. */
 struct goat_edit {
     enum goat_field field;
-    struct slice
-        value; /* one JSON value; empty: the member goes, or stands empty where the dialect always writes it */
+    /* one JSON value; empty: the member goes, or stands empty where the dialect always writes it */
+    struct slice value;
     const char *key; /* for a member that the dialect has no name for; else NULL */
 };
 
