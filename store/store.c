@@ -21,3 +21,24 @@ void store_close(struct store *st)
     if (st)
         st->ops->close(st);
 }
+
+enum err_code store_live(const struct session_ref *const ref[], size_t n, struct live out[],
+                         struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0, run; i < n && !rc; i += run) {
+        const struct store *st = ref[i]->store;
+
+        run = 1;
+        out[i] = (struct live){ .state = LIVE_QUIET };
+        if (st->ops->live_many) {
+            while (i + run < n && ref[i + run]->store == st)
+                run++;
+            rc = st->ops->live_many(st, &ref[i], run, &out[i], e);
+        } else if (st->ops->live) {
+            rc = st->ops->live(st, ref[i], &out[i], e);
+        }
+    }
+    return rc;
+}

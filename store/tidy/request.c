@@ -1,27 +1,5 @@
 #include "store/tidy/request.h"
 
-/* Whether somebody writes to them, asked of the system of each run of neighbours. */
-static enum err_code ask_live(const struct session_ref *const ref[], size_t n, struct live live[],
-                              struct err *e)
-{
-    enum err_code rc = ERR_OK;
-
-    for (size_t i = 0, run; i < n && !rc; i += run) {
-        const struct store *st = ref[i]->store;
-
-        run = 1;
-        live[i] = (struct live){ .state = LIVE_QUIET };
-        if (st->ops->live_many) {
-            while (i + run < n && ref[i + run]->store == st)
-                run++;
-            rc = st->ops->live_many(st, &ref[i], run, &live[i], e);
-        } else if (st->ops->live) {
-            rc = st->ops->live(st, ref[i], &live[i], e);
-        }
-    }
-    return rc;
-}
-
 static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,
                                  struct err *e)
 {
@@ -40,8 +18,8 @@ static enum err_code check_supported(const struct session_ref *ref, struct err *
     return ref->store->ops->parts ? ERR_OK : store_refuse(ref, CAN_DELETE, "delete", e);
 }
 
-static enum err_code request_of(const struct session_ref *ref, struct slice title, unsigned what,
-                                struct arena *a, struct trash_request *out, struct err *e)
+static enum err_code make(const struct session_ref *ref, struct slice title, unsigned what,
+                          struct arena *a, struct trash_request *out, struct err *e)
 {
     const struct store *st = ref->store;
     const char **part;
@@ -70,6 +48,17 @@ static enum err_code request_of(const struct session_ref *ref, struct slice titl
     return ERR_OK;
 }
 
+enum err_code trash_request_when(const struct session_ref *ref, struct live live,
+                                 struct slice title, unsigned what, struct arena *a,
+                                 struct trash_request *out, struct err *e)
+{
+    enum err_code rc = check_supported(ref, e);
+
+    if (!rc)
+        rc = check_quiet(ref, live, what & REQUEST_UNSURE, e);
+    return rc ? rc : make(ref, title, what, a, out, e);
+}
+
 enum err_code trash_requests_of(const struct session_ref *const ref[], const struct slice title[],
                                 size_t n, unsigned what, struct arena *a,
                                 struct trash_request out[], size_t *failed, struct err *e)
@@ -83,12 +72,10 @@ enum err_code trash_requests_of(const struct session_ref *const ref[], const str
         rc = check_supported(ref[i], e);
     }
     if (!rc)
-        rc = ask_live(ref, n, live, e);
+        rc = store_live(ref, n, live, e);
     for (size_t i = 0; i < n && !rc; i++) {
         *failed = i;
-        rc = check_quiet(ref[i], live[i], what & REQUEST_UNSURE, e);
-        if (!rc)
-            rc = request_of(ref[i], title[i], what, a, &out[i], e);
+        rc = trash_request_when(ref[i], live[i], title[i], what, a, &out[i], e);
     }
     return rc;
 }

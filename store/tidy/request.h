@@ -20,6 +20,10 @@ enum request_what {
 MUST_CHECK enum err_code trash_request_of(const struct session_ref *ref, struct slice title,
                                           unsigned what, struct arena *a, struct trash_request *out,
                                           struct err *e);
+/* The same where it is known already whether somebody writes to it (store_live). */
+MUST_CHECK enum err_code trash_request_when(const struct session_ref *ref, struct live live,
+                                            struct slice title, unsigned what, struct arena *a,
+                                            struct trash_request *out, struct err *e);
 /* The same for n sessions, in less time than one after the other. The first that may not go decides, and *failed is
  * its number. */
 MUST_CHECK enum err_code trash_requests_of(const struct session_ref *const ref[],

@@ -66,36 +66,57 @@ static enum err_code is_meant(const struct sweep_rule *rule, const struct sessio
 
 /* ---- one item ---- */
 
-enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const char **stays,
-                         struct err *e)
+static enum err_code why_live(struct live live, struct arena *a, const char **stays, struct err *e)
 {
-    const struct store_ops *ops = ref->store->ops;
-    struct live live = { .state = LIVE_QUIET };
-    enum err_code rc = ops->live ? ops->live(ref->store, ref, &live, e) : ERR_OK;
-
     *stays = NULL;
-    if (rc || live.state == LIVE_QUIET)
-        return rc;
+    if (live.state == LIVE_QUIET)
+        return ERR_OK;
     *stays = live.pid
                  ? arena_format(a, "process %ld may be writing to it: %s", (long)live.pid, live.why)
                  : arena_format(a, "an agent may be writing to it: %s", live.why);
     return *stays ? ERR_OK : no_memory(e);
 }
 
-static enum err_code find_reason(struct sweep *s, struct sweep_item *item, bool copied,
-                                 struct err *e)
+enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const char **stays,
+                         struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    struct live live;
+    enum err_code rc = store_live(&ref, 1, &live, e);
 
-    if (copied)
-        item->stays = "it lies in several folders, which share what is kept by its id";
-    else if (item->parts == 0)
-        item->stays =
-            item->tied.stays ? item->tied.stays : "sessions of this system cannot be deleted";
-    else
-        rc = sweep_live(&item->ref, &s->arena, &item->stays, e);
-    item->chosen = !item->stays;
+    return rc ? rc : why_live(live, a, stays, e);
+}
+
+enum err_code sweep_live_all(struct sweep *s, struct err *e)
+{
+    struct arena a = { 0 };
+    const struct session_ref **ref = arena_alloc(&a, (s->n + 1) * sizeof(struct session_ref *));
+    struct sweep_item **item = arena_alloc(&a, (s->n + 1) * sizeof(struct sweep_item *));
+    struct live *live = arena_alloc(&a, (s->n + 1) * sizeof *live);
+    enum err_code rc = ref && item && live ? ERR_OK : no_memory(e);
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n && !rc; i++) {
+        if (!sweep_takes(&s->item[i]) || s->item[i].orphan)
+            continue;
+        ref[n] = &s->item[i].ref;
+        item[n++] = &s->item[i];
+    }
+    if (!rc)
+        rc = store_live(ref, n, live, e);
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = why_live(live[i], &s->arena, &item[i]->stays, e);
+    arena_fini(&a);
     return rc;
+}
+
+/* But for who writes to it, which is asked of all at once. */
+static const char *why_stays(const struct sweep_item *item, bool copied)
+{
+    if (copied)
+        return "it lies in several folders, which share what is kept by its id";
+    if (item->parts > 0)
+        return NULL;
+    return item->tied.stays ? item->tied.stays : "sessions of this system cannot be deleted";
 }
 
 enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
@@ -200,8 +221,9 @@ static enum err_code take(struct finder *f, const struct session_row *row, bool 
         return rc;
     if (say_why(f->rule, row, s, &item))
         return no_memory(e);
-    rc = find_reason(s, &item, copied, e);
-    return rc ? rc : sweep_add(s, &item, e);
+    item.stays = why_stays(&item, copied);
+    item.chosen = !item.stays;
+    return sweep_add(s, &item, e);
 }
 
 /* ---- all of them ---- */
@@ -234,6 +256,10 @@ static enum err_code find_sessions(struct store *const stores[], size_t n,
     f.order = listing_refs(l, &refs);
     rc = crew_describe(&rule->scope, f.order, refs, CREW_AHEAD, consider, &f, e);
     listing_close(l);
+    if (!rc)
+        rc = sweep_live_all(s, e);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        s->item[i].chosen = !s->item[i].stays;
     return rc;
 }
 

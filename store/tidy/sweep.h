@@ -86,5 +86,7 @@ MUST_CHECK enum err_code sweep_orphans_again(struct sweep *s, struct err *e);
  * may live in the arena. */
 MUST_CHECK enum err_code sweep_live(const struct session_ref *ref, struct arena *a,
                                     const char **stays, struct err *e);
+/* The same for all sessions that are to go. */
+MUST_CHECK enum err_code sweep_live_all(struct sweep *s, struct err *e);
 
 #endif

@@ -10,7 +10,7 @@ static bool is_same(const struct file_id *a, const struct file_id *b)
 }
 
 /* Between showing and moving a person may have gone for lunch, and the session may have been taken up again. */
-static enum err_code look_again(struct sweep *s, struct sweep_item *item, struct err *e)
+static enum err_code look_again(struct sweep_item *item, struct err *e)
 {
     struct file f;
     enum err_code rc = file_open(AT_FDCWD, item->ref.path.p, 0, &f, e);
@@ -22,11 +22,9 @@ static enum err_code look_again(struct sweep *s, struct sweep_item *item, struct
         return ERR_OK;
     }
     file_close(&f);
-    if (!is_same(&f.id, &item->ref.file)) {
+    if (!is_same(&f.id, &item->ref.file))
         item->stays = "it changed after it was looked at";
-        return ERR_OK;
-    }
-    return sweep_live(&item->ref, &s->arena, &item->stays, e);
+    return ERR_OK;
 }
 
 static struct trash_request request_of(const struct sweep_item *item)
@@ -53,12 +51,14 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
 
     if (!rc)
         rc = sweep_orphans_again(s, e);
-    for (size_t i = 0; i < s->n && !rc; i++) {
+    for (size_t i = 0; i < s->n && !rc; i++)
         if (sweep_takes(&s->item[i]) && !s->item[i].orphan)
-            rc = look_again(s, &s->item[i], e);
-        if (!rc && sweep_takes(&s->item[i]))
+            rc = look_again(&s->item[i], e);
+    if (!rc)
+        rc = sweep_live_all(s, e);
+    for (size_t i = 0; i < s->n && !rc; i++)
+        if (sweep_takes(&s->item[i]))
             request[n++] = request_of(&s->item[i]);
-    }
     if (!rc && n)
         rc = trash_put(log, env, "sweep", request, n, moved, e);
     else if (!rc)

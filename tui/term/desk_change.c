@@ -39,9 +39,8 @@ static enum err_code note_session(struct doing *d, struct slice id, struct err *
 /* A second agent in a conversation that moves under the first is what a person must never get by accident. */
 static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
 {
-    struct live live = { .state = LIVE_QUIET };
-    enum err_code rc =
-        ref->store->ops->live ? ref->store->ops->live(ref->store, ref, &live, e) : ERR_OK;
+    struct live live;
+    enum err_code rc = store_live(&ref, 1, &live, e);
 
     if (rc || live.state == LIVE_QUIET)
         return rc;
@@ -197,19 +196,30 @@ static enum err_code make_fork(struct doing *d, struct err *e)
 
 /* ---- the trash ---- */
 
+/* NULL without memory. */
+static const struct session_ref **refs_of(const struct ref_list *list, struct arena *a)
+{
+    const struct session_ref **ref = arena_alloc(a, (list->n + 1) * sizeof(struct session_ref *));
+
+    for (size_t i = 0; i < list->n && ref; i++)
+        ref[i] = &list->ref[i];
+    return ref;
+}
+
 static enum err_code requests_make(struct doing *d, struct arena *a, struct trash_request **out,
                                    struct err *e)
 {
     const struct ref_list *refs = d->q->refs;
+    const struct session_ref **ref = refs_of(refs, a);
     struct trash_request *r = arena_zalloc(a, (refs->n + 1) * sizeof *r);
-    enum err_code rc = r ? ERR_OK : no_memory(e);
+    size_t failed;
+    enum err_code rc = ref && r ? ERR_OK : no_memory(e);
 
-    for (size_t i = 0; i < refs->n && !rc; i++) {
-        rc = trash_request_of(&refs->ref[i], d->q->names->name[i],
-                              REQUEST_ALL | (d->q->unsure ? REQUEST_UNSURE : 0), a, &r[i], e);
-        if (!rc)
-            rc = note_session(d, refs->ref[i].id, e);
-    }
+    if (!rc)
+        rc = trash_requests_of(ref, d->q->names->name, refs->n,
+                               REQUEST_ALL | (d->q->unsure ? REQUEST_UNSURE : 0), a, r, &failed, e);
+    for (size_t i = 0; i < refs->n && !rc; i++)
+        rc = note_session(d, refs->ref[i].id, e);
     *out = r;
     return rc;
 }
@@ -417,14 +427,14 @@ enum err_code desk_sweep(struct store *const stores[], size_t n, const struct sc
 }
 
 /* Counts those of which it cannot be known whether an agent is writing to them: a person may have them go. */
-static enum err_code request_for(const struct session_ref *ref, struct arena *a,
+static enum err_code request_for(const struct session_ref *ref, struct live live, struct arena *a,
                                  struct trash_request *r, size_t *unsure, struct err *e)
 {
-    enum err_code rc = trash_request_of(ref, (struct slice){ 0 }, REQUEST_ALL, a, r, e);
+    enum err_code rc = trash_request_when(ref, live, SLICE(""), REQUEST_ALL, a, r, e);
 
     if (rc != ERR_LOCKED)
         return rc;
-    rc = trash_request_of(ref, (struct slice){ 0 }, REQUEST_ALL | REQUEST_UNSURE, a, r, e);
+    rc = trash_request_when(ref, live, SLICE(""), REQUEST_ALL | REQUEST_UNSURE, a, r, e);
     *unsure += rc == ERR_OK;
     return rc;
 }
@@ -432,14 +442,16 @@ static enum err_code request_for(const struct session_ref *ref, struct arena *a,
 enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, struct weighed *out,
                          struct err *e)
 {
-    struct arena a = { 0 };
+    struct arena all = { 0 }, a = { 0 };
     struct weight weight = { 0 };
-    enum err_code rc = ERR_OK;
+    const struct session_ref **ref = refs_of(q->refs, &all);
+    struct live *live = arena_alloc(&all, (q->refs->n + 1) * sizeof *live);
+    enum err_code rc = ref && live ? store_live(ref, q->refs->n, live, e) : no_memory(e);
 
     for (size_t i = 0; i < q->refs->n && !rc && !atomic_load(cancelled); i++) {
         struct trash_request r = { 0 };
 
-        rc = request_for(&q->refs->ref[i], &a, &r, &out->unsure, e);
+        rc = request_for(ref[i], live[i], &a, &r, &out->unsure, e);
         out->running += rc == ERR_LOCKED;
         out->unwilling += rc == ERR_UNSUPPORTED;
         out->n += rc == ERR_OK;
@@ -454,5 +466,6 @@ enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, s
     }
     out->bytes = weight.bytes;
     arena_fini(&a);
+    arena_fini(&all);
     return rc;
 }
