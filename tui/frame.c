@@ -242,6 +242,14 @@ void frame_select(struct frame *f, struct rect r)
             cell_at(f, y, x)->selected = 1;
 }
 
+void frame_point(struct frame *f, struct rect r)
+{
+    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
+    frame_select(f, r);
+    f->cursor_y = r.y;
+    f->cursor_x = r.x;
+}
+
 void frame_style(struct frame *f, struct rect r, enum style style)
 {
     r = inside(f, r);

@@ -96,6 +96,8 @@ int frame_width(struct slice text);
 /* Blanks in a style; and marks a whole stretch as the selected row. */
 void frame_fill(struct frame *f, struct rect r, enum style style);
 void frame_select(struct frame *f, struct rect r);
+/* The row that the cursor is on: selected, with the pointer and the terminal's own cursor in its first column. */
+void frame_point(struct frame *f, struct rect r);
 void frame_style(struct frame *f, struct rect r, enum style style);
 
 /* The frame as text, a line a row, blanks at line ends cut: what tests compare. The caller frees. */

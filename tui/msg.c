@@ -2,6 +2,11 @@
 
 #include <stdlib.h>
 
+bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind)
+{
+    return asked != 0 && m->generation == asked && (m->kind == kind || m->kind == MSG_FAILED);
+}
+
 void msg_fini(struct msg *m)
 {
     switch (m->kind) {

@@ -102,6 +102,8 @@ struct msg {
 };
 
 /* Frees what an undelivered message carries. */
+/* Does it answer the question of this generation, with what was asked for or with MSG_FAILED? 0: nothing was asked. */
+bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind);
 void msg_fini(struct msg *m);
 
 #endif

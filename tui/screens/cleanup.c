@@ -154,9 +154,7 @@ bool cleanup_msg(struct model *m, const struct msg *msg)
 {
     struct cleanup *c = &m->cleanup;
 
-    if (c->asked == 0 || msg->generation != c->asked)
-        return false;
-    if (msg->kind != MSG_SWEEP && msg->kind != MSG_FAILED)
+    if (!msg_answers(msg, c->asked, MSG_SWEEP))
         return false;
     c->asked = 0;
     if (msg->kind == MSG_SWEEP) {

@@ -20,14 +20,6 @@ size_t cleanup_fit(int rows)
     return rows > CLEANUP_LIST_Y + 3 ? (size_t)(rows - CLEANUP_LIST_Y - 2) : 1;
 }
 
-static void draw_pointer(struct frame *f, struct rect r)
-{
-    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
-    frame_select(f, r);
-    f->cursor_y = r.y;
-    f->cursor_x = r.x;
-}
-
 static void draw_title(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = &m->cleanup;
@@ -77,7 +69,7 @@ static void draw_rule(const struct model *m, struct frame *f, enum rule rule)
             frame_puts(f, line.y, x + 1, 1, STYLE_KEY, f->ascii ? ">" : "›");
     }
     if (here)
-        draw_pointer(f, line);
+        frame_point(f, line);
 }
 
 static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *item)
@@ -171,7 +163,7 @@ static void draw_lines(const struct model *m, struct frame *f)
         if (c->asked != 0) /* they may not be what the rules say now */
             frame_style(f, r, STYLE_DIM);
         if (c->at == RULE_COUNT + i)
-            draw_pointer(f, r);
+            frame_point(f, r);
     }
 }
 

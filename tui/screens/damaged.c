@@ -159,9 +159,7 @@ bool damaged_msg(struct model *m, const struct msg *msg)
 {
     struct damaged_view *v = &m->damaged;
 
-    if (v->asked == 0 || msg->generation != v->asked)
-        return false;
-    if (msg->kind != MSG_FINDINGS && msg->kind != MSG_FAILED)
+    if (!msg_answers(msg, v->asked, MSG_FINDINGS))
         return false;
     v->asked = 0;
     findings_free(v->around);

@@ -152,15 +152,11 @@ void damaged_draw(const struct model *m, struct frame *f)
         return;
     }
     for (size_t i = 0; i < fit && v->pick.top + i < v->n; i++) {
-        int y = DAMAGED_ROWS_Y + (int)i;
+        struct rect r = { DAMAGED_ROWS_Y + (int)i, 0, 1, f->cols };
 
-        draw_item(m, f, y, &v->item[v->pick.top + i]);
-        if (v->pick.top + i != v->pick.at)
-            continue;
-        frame_puts(f, y, 0, 1, STYLE_KEY, f->ascii ? ">" : "▌");
-        frame_select(f, (struct rect){ y, 0, 1, f->cols });
-        f->cursor_y = y;
-        f->cursor_x = 0;
+        draw_item(m, f, r.y, &v->item[v->pick.top + i]);
+        if (v->pick.top + i == v->pick.at)
+            frame_point(f, r);
     }
     draw_panel(m, f);
 }

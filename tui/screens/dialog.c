@@ -64,12 +64,8 @@ static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, 
     snprintf(number, sizeof number, "%zu", i + 1);
     frame_puts(f, r.y, r.x + 2, 2, STYLE_KEY, number);
     frame_text_middle(f, r.y, r.x + 5, r.w - 6, STYLE_TEXT, text_slice(d->label[i]));
-    if (i != d->at)
-        return;
-    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
-    frame_select(f, r);
-    f->cursor_y = r.y;
-    f->cursor_x = r.x;
+    if (i == d->at)
+        frame_point(f, r);
 }
 
 /* How many lines of the screen its words take, in so many columns. */

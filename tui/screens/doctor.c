@@ -121,9 +121,7 @@ bool doctor_msg(struct model *m, const struct msg *msg)
 {
     struct doctor_view *v = &m->doctor;
 
-    if (v->asked == 0 || msg->generation != v->asked)
-        return false;
-    if (msg->kind != MSG_FINDINGS && msg->kind != MSG_FAILED)
+    if (!msg_answers(msg, v->asked, MSG_FINDINGS))
         return false;
     v->asked = 0;
     doctor_fini(v);
@@ -251,15 +249,11 @@ static void draw(const struct model *m, struct frame *f)
         return;
     }
     for (size_t i = 0; i < fit(f->rows) && v->pick.top + i < count(v); i++) {
-        int y = ROWS_Y + (int)i;
+        struct rect r = { ROWS_Y + (int)i, 0, 1, f->cols };
 
-        draw_finding(f, y, &v->findings->list.finding[v->pick.top + i]);
-        if (v->pick.top + i != v->pick.at)
-            continue;
-        frame_puts(f, y, 0, 1, STYLE_KEY, f->ascii ? ">" : "▌");
-        frame_select(f, (struct rect){ y, 0, 1, f->cols });
-        f->cursor_y = y;
-        f->cursor_x = 0;
+        draw_finding(f, r.y, &v->findings->list.finding[v->pick.top + i]);
+        if (v->pick.top + i == v->pick.at)
+            frame_point(f, r);
     }
     draw_panel(m, f);
 }

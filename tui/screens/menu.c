@@ -46,12 +46,8 @@ static void draw_item(const struct model *m, struct frame *f, struct rect r, siz
 
     frame_text_cut(f, r.y, r.x + LETTER_W + TITLE_W, r.w - LETTER_W - TITLE_W, STYLE_DIM,
                    (struct slice){ text, strlen(text) });
-    if (i != m->menu.at)
-        return;
-    frame_puts(f, r.y, r.x, 1, STYLE_KEY, f->ascii ? ">" : "▌");
-    frame_select(f, r);
-    f->cursor_y = r.y;
-    f->cursor_x = r.x;
+    if (i == m->menu.at)
+        frame_point(f, r);
 }
 
 /* As wide as the reasons are, which are longer than what the actions say of themselves. */

@@ -15,12 +15,10 @@ int rewind_put_right(struct frame *f, int y, int end, enum style style, const ch
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r)
 {
-    frame_puts(f, r.y, r.x, 1, v->pane == pane ? STYLE_KEY : STYLE_BORDER, f->ascii ? ">" : "▌");
-    if (v->pane != pane)
-        return;
-    frame_select(f, r);
-    f->cursor_y = r.y;
-    f->cursor_x = r.x;
+    if (v->pane == pane)
+        frame_point(f, r);
+    else
+        frame_puts(f, r.y, r.x, 1, STYLE_BORDER, f->ascii ? ">" : "▌");
 }
 
 void rewind_draw_spinner(const struct rewind_view *v, struct frame *f, struct rect r,

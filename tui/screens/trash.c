@@ -110,9 +110,7 @@ bool trash_view_msg(struct model *m, const struct msg *msg)
 {
     struct trash_view *v = &m->trash;
 
-    if (v->asked == 0 || msg->generation != v->asked)
-        return false;
-    if (msg->kind != MSG_TRASH && msg->kind != MSG_FAILED)
+    if (!msg_answers(msg, v->asked, MSG_TRASH))
         return false;
     if (msg->kind == MSG_TRASH) {
         if (!take_list(v, msg->u.trash))
@@ -344,12 +342,8 @@ static void draw(const struct model *m, struct frame *f)
         draw_item(m, f, r, &v->list->item[v->pick.top + i]);
         if (is_ticked(v, v->pick.top + i))
             frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
-        if (v->pick.top + i != v->pick.at)
-            continue;
-        frame_puts(f, r.y, 0, 1, STYLE_KEY, f->ascii ? ">" : "▌");
-        frame_select(f, r);
-        f->cursor_y = r.y;
-        f->cursor_x = 0;
+        if (v->pick.top + i == v->pick.at)
+            frame_point(f, r);
     }
 }
 
