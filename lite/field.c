@@ -7,11 +7,6 @@
 #include "lite/json.h"
 #include "lite/utf8.h"
 
-static struct slice text_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* ---- raw ways ---- */
 
 /* The text up to the next quote that no backslash stands before; false when there is none. */
@@ -167,7 +162,7 @@ struct slice field_row(struct slice window, size_t at)
  * ',' or '[' is a value of the row itself, torn or not. */
 static const char *glued_at(struct slice row, const char *glued)
 {
-    struct slice text = text_of(glued);
+    struct slice text = slice_of(glued);
     struct needle_set one;
     struct needle_walk walk;
     size_t at, which;
@@ -245,10 +240,10 @@ void field_set_init(struct field_set *set, const struct field fields[], size_t n
             second = fields[i].way == FIELD_LOOSE ? s->spaced : NULL;
         }
         set->owner[count] = (uint8_t)i;
-        needles[count++] = text_of(first);
+        needles[count++] = slice_of(first);
         if (second) {
             set->owner[count] = (uint8_t)i;
-            needles[count++] = text_of(second);
+            needles[count++] = slice_of(second);
         }
     }
     needle_set_init(&set->needles, needles, count);

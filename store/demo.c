@@ -16,11 +16,6 @@
 
 enum { MINUTE = 60 * 1000 };
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 /* The parts of a path, joined; out has PATH_MAX bytes. */
 static enum err_code join(char *out, const char *const *part, struct err *e)
 {
@@ -45,7 +40,7 @@ static enum err_code put_text(const char *dir, const char *name, const char *tex
     char path[PATH_MAX];
     enum err_code rc = JOIN(path, e, dir, "/", name);
 
-    return rc ? rc : demo_put(path, text_of(text), when_ms, e);
+    return rc ? rc : demo_put(path, slice_of(text), when_ms, e);
 }
 
 /* An empty git repository, as far as git and we look: enough to have a branch and worktrees. */
@@ -145,7 +140,7 @@ static enum err_code side_path(char *out, const char *dir, const char *cwd, cons
                                struct err *e)
 {
     struct arena a = { 0 };
-    struct slice folder = folder_name(text_of(cwd), &a);
+    struct slice folder = folder_name(slice_of(cwd), &a);
     enum err_code rc = folder.p ? JOIN(out, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", id)
                                 : err_set(e, ERR_NOMEM, cwd, "name the folder");
 

@@ -4,11 +4,6 @@
 #include "store/systems/entire/state.h"
 #include "store/systems/entire/trailer.h"
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 /* Row 1 of the conformance list. */
 static void worktrees_have_the_hashes_of_the_table(void **state)
 {
@@ -29,7 +24,7 @@ static void worktrees_have_the_hashes_of_the_table(void **state)
     char hash[ENTIRE_HASH6 + 1];
 
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        entire_hash6(text_of(table[i][0]), hash);
+        entire_hash6(slice_of(table[i][0]), hash);
         assert_string_equal(hash, table[i][1]);
     }
 }
@@ -95,7 +90,7 @@ static void ids_that_are_no_file_names_are_refused(void **state)
     };
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(entire_session_id_ok(text_of(bad[i])));
+        assert_false(entire_session_id_ok(slice_of(bad[i])));
     assert_false(entire_session_id_ok((struct slice){ "a\0b", 3 }));
     assert_true(entire_session_id_ok(SLICE("2026-01-06-a1b2c3d4-0001-4000-8000-00000000000a")));
     assert_true(entire_tool_id_ok(SLICE("toolu_01-A")));
@@ -122,7 +117,7 @@ static void stored_paths_stay_in_their_checkpoint(void **state)
     assert_true(entire_inner_path(SLICE("/0/full.jsonl"), ulid, &inner));
     assert_true(slice_eq(inner, SLICE("0/full.jsonl")));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(entire_inner_path(text_of(bad[i]), hex, &inner));
+        assert_false(entire_inner_path(slice_of(bad[i]), hex, &inner));
 }
 
 /* Rows 19 and 42. */

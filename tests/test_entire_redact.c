@@ -42,11 +42,6 @@ static const struct {
     { "tailscale key", "tskey-auth-~w30" },
 };
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 /* "ghp_~w36": 36 letters of a run that repeats itself. */
 static char *spell(const char *shape)
 {
@@ -74,8 +69,8 @@ static void assert_redacted(const char *before, const char *after)
 {
     struct buf out = { 0 };
 
-    assert_int_equal(redact_text(text_of(before), &out), ERR_OK);
-    if (!slice_eq(buf_slice(&out), text_of(after)))
+    assert_int_equal(redact_text(slice_of(before), &out), ERR_OK);
+    if (!slice_eq(buf_slice(&out), slice_of(after)))
         fail_msg("%s\nbecame\n%.*s\ninstead of\n%s", before, (int)out.n, out.p, after);
     buf_fini(&out);
 }
@@ -88,7 +83,7 @@ static void known_kinds_are_found(void **state)
         char *secret = spell(shapes[i].shape), text[1024];
 
         snprintf(text, sizeof text, "use %s, please", secret);
-        assert_int_equal(secrets_find(text_of(text), &list), ERR_OK);
+        assert_int_equal(secrets_find(slice_of(text), &list), ERR_OK);
         if (list.n != 1 || list.secret[0].at != 4 || list.secret[0].n != strlen(secret))
             fail_msg("%s: %zu found in: %s", shapes[i].kind, list.n, text);
         assert_string_equal(list.secret[0].kind, shapes[i].kind);
@@ -145,8 +140,8 @@ static void assert_rows(const char *before, const char *after)
 {
     struct buf out = { 0 };
 
-    assert_int_equal(redact_rows(text_of(before), &out), ERR_OK);
-    if (!slice_eq(buf_slice(&out), text_of(after)))
+    assert_int_equal(redact_rows(slice_of(before), &out), ERR_OK);
+    if (!slice_eq(buf_slice(&out), slice_of(after)))
         fail_msg("%s\nbecame\n%.*s\ninstead of\n%s", before, (int)out.n, out.p, after);
     buf_fini(&out);
 }

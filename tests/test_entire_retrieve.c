@@ -9,17 +9,12 @@
 #define S "c1b2c3d4-0002-4000-8000-00000000000b"
 #define A "c1b2c3d4-0001-4000-8000-00000000000a"
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 /* One question; what is planned is done when `apply`. */
 static enum retrieve_state ask(struct entire_world *w, const char *id, const char *at,
                                bool overwrite, bool apply, size_t *written)
 {
     struct session_ref ref = entire_world_find(w, id);
-    const struct retrieve_request req = { .at = text_of(at), .overwrite = overwrite };
+    const struct retrieve_request req = { .at = slice_of(at), .overwrite = overwrite };
     struct change *c = change_new("retrieve");
     struct retrieved r;
     struct err e;

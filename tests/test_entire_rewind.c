@@ -11,11 +11,6 @@
 #define A "a1b2c3d4-0001-4000-8000-00000000000a"
 #define B "b1b2c3d4-0002-4000-8000-00000000000b"
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 /* Hashes of the shadow branch by how long after the start they were made. */
 static char *hash_at(struct entire_world *w, int seconds)
 {
@@ -55,10 +50,10 @@ static void points_are_told_apart_by_session(void **state)
     for (size_t i = 0; i < list.n; i++) {
         char *hash = hash_at(&w, want[i].at);
 
-        assert_true(slice_eq(list.checkpoint[i].id, text_of(hash)));
+        assert_true(slice_eq(list.checkpoint[i].id, slice_of(hash)));
         assert_int_equal(list.checkpoint[i].kind, want[i].kind);
         assert_int_equal(list.checkpoint[i].files, want[i].files);
-        assert_true(slice_eq(list.checkpoint[i].prompt, text_of(want[i].prompt)));
+        assert_true(slice_eq(list.checkpoint[i].prompt, slice_of(want[i].prompt)));
         assert_null(list.checkpoint[i].why);
         free(hash);
     }
@@ -76,7 +71,7 @@ static void plan(struct entire_world *w, const char *id, const char *point, bool
     struct session_ref ref = entire_world_find(w, id);
     struct err e;
     enum err_code rc =
-        (own ? entire_ops.plan_own : entire_ops.plan)(w->store, &ref, text_of(point), out, &e);
+        (own ? entire_ops.plan_own : entire_ops.plan)(w->store, &ref, slice_of(point), out, &e);
 
     if (rc)
         fail_msg("%s", e.text);
@@ -380,7 +375,7 @@ static void the_conversation_goes_back_too(void **state)
     struct session_ref ref = entire_world_find(&w, A);
     char *hash = hash_at(&w, 720);
 
-    assert_int_equal(rewind_plan_make(&ref, text_of(hash), REWIND_CONVERSATION, &p, NULL), ERR_OK);
+    assert_int_equal(rewind_plan_make(&ref, slice_of(hash), REWIND_CONVERSATION, &p, NULL), ERR_OK);
     assert_int_equal(p.talk.how, TALK_RESUME_AT);
     assert_int_equal(p.talk.kept, 12);
     assert_int_equal(p.talk.dropped, 4);

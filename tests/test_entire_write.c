@@ -21,11 +21,6 @@
 #define B "b1b2c3d4-0002-4000-8000-00000000000b"
 #define M "e1b2c3d4-0001-4000-8000-00000000000a"
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 static void assert_bytes(struct slice got, struct slice want)
 {
     if (!slice_eq(got, want))
@@ -110,8 +105,8 @@ static void texts_are_escaped_as_go_does(void **state)
 
 static struct author author_of(const git_signature *s)
 {
-    return (struct author){ .name = text_of(s->name),
-                            .email = text_of(s->email),
+    return (struct author){ .name = slice_of(s->name),
+                            .email = slice_of(s->email),
                             .at = s->when.time,
                             .offset = s->when.offset };
 }
@@ -171,8 +166,8 @@ static void assert_shadow_named(git_repository *repo, struct slice checkpoint, s
     assert_non_null(link);
     assert_int_equal(git_commit_lookup(&c, repo, &link->commit), 0);
     git_oid_tostr(hex, sizeof hex, git_commit_parent_id(c, 0));
-    entire_shadow_name(text_of(hex), SLICE(""), name);
-    assert_bytes(text_of(name), shadow);
+    entire_shadow_name(slice_of(hex), SLICE(""), name);
+    assert_bytes(slice_of(name), shadow);
     git_commit_free(c);
     arena_fini(&a);
 }
@@ -198,7 +193,7 @@ static void real_commits_come_out_byte_for_byte(void **state)
         git_oid made, up;
 
         assert_int_equal(git_commit_lookup(&c, repo, &at), 0);
-        struct slice raw = text_of(git_commit_message_raw(c)), subject = trailer_subject(raw);
+        struct slice raw = slice_of(git_commit_message_raw(c)), subject = trailer_subject(raw);
         bool parent = git_commit_parentcount(c) > 0;
 
         if (parent) {
@@ -214,7 +209,7 @@ static void real_commits_come_out_byte_for_byte(void **state)
             assert_shadow_named(repo, s.checkpoint, s.shadow);
             up = *git_commit_parent_id(c, 0);
         } else {
-            assert_int_equal(buf_add(&message, text_of(committed_first_message)), ERR_OK);
+            assert_int_equal(buf_add(&message, slice_of(committed_first_message)), ERR_OK);
         }
         const struct commit_text text = { .tree = rebuilt_tree(repo, c),
                                           .parent = &up,
@@ -267,7 +262,7 @@ static struct host_checkpointed checkpoint(struct entire_world *w, const char *i
     struct err e;
 
     snprintf(path, sizeof path, "%s/%s", w->repo, file);
-    const struct host_checkpoint req = { .message = text_of(prompt), .file = files, .files = 1 };
+    const struct host_checkpoint req = { .message = slice_of(prompt), .file = files, .files = 1 };
     enum err_code rc = host_checkpoint(w->store, &ref, &req, &w->arena, &out, &e);
 
     if (rc)
@@ -292,7 +287,7 @@ static void a_checkpoint_is_a_commit_of_the_shadow_branch(void **state)
     struct host_checkpointed made = checkpoint(&w, A, "Could you add more?", "src/more.c");
     char *now = entire_world_git(&w, "rev-parse %s", branch);
 
-    assert_bytes(made.id, text_of(now));
+    assert_bytes(made.id, slice_of(now));
     char *up = entire_world_git(&w, "rev-parse %s^", branch);
 
     assert_string_equal(up, tip);
@@ -315,7 +310,7 @@ static void a_checkpoint_is_a_commit_of_the_shadow_branch(void **state)
     /* Nothing changed: no commit. */
     made = checkpoint(&w, A, "Could you add more?", "src/more.c");
     assert_int_equal(made.fresh, 0);
-    assert_bytes(made.id, text_of(now));
+    assert_bytes(made.id, slice_of(now));
     free(before), free(tip), free(branch), free(now), free(up), free(said), free(changed);
     free(after), free(count);
     entire_world_remove(&w);
@@ -360,7 +355,7 @@ static void a_shadow_branch_follows_head(void **state)
 static void say(struct entire_world *w, const char *id, const char *key, const char *value)
 {
     struct session_ref ref = entire_world_find(w, id);
-    const struct host_setting s = { text_of(key), text_of(value) };
+    const struct host_setting s = { slice_of(key), slice_of(value) };
     struct err e;
 
     if (host_set(w->store, &ref, &s, 1, &e))
@@ -440,7 +435,7 @@ static void a_host_runs_a_session_from_end_to_end(void **state)
     struct host_appended rows;
 
     entire_world_make(&w, "two-sessions");
-    const struct host_create req = { .id = SLICE("host-1"), .cwd = text_of(w.repo) };
+    const struct host_create req = { .id = SLICE("host-1"), .cwd = slice_of(w.repo) };
 
     assert_int_equal(host_create(w.store, &req, &w.arena, &made, NULL), ERR_OK);
     assert_int_equal(host_create(w.store, &req, &w.arena, &made, NULL), ERR_STALE);

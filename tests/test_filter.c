@@ -21,11 +21,6 @@ struct rows {
     struct filter filter;
 };
 
-static struct slice text(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 static void fill(struct rows *r)
 {
     static const struct {
@@ -52,13 +47,13 @@ static void fill(struct rows *r)
         struct session_row *row = &r->row[i];
 
         row->ref.store = &r->store;
-        row->ref.id = text(made[i].id);
+        row->ref.id = slice_of(made[i].id);
         row->ref.file.size = made[i].size;
-        row->summary = text(made[i].title);
-        row->first_prompt = text(made[i].prompt);
-        row->git_branch = text(made[i].branch);
-        row->tag = text(made[i].tag);
-        row->cwd = text("/home/u/src/shop");
+        row->summary = slice_of(made[i].title);
+        row->first_prompt = slice_of(made[i].prompt);
+        row->git_branch = slice_of(made[i].branch);
+        row->tag = slice_of(made[i].tag);
+        row->cwd = slice_of("/home/u/src/shop");
         row->flags = made[i].flags;
         row->activity_ms = 1000000 - made[i].age_ms;
         r->order[i] = i;
@@ -73,7 +68,7 @@ static const char *ask(struct rows *r, const char *query, bool by_score)
     size_t n = 0;
 
     out[0] = '\0';
-    assert_true(filter_run(&r->filter, text(query), r->order, ROWS, NULL, 1000000, by_score));
+    assert_true(filter_run(&r->filter, slice_of(query), r->order, ROWS, NULL, 1000000, by_score));
     for (size_t i = 0; i < r->filter.hits; i++)
         n += (size_t)snprintf(out + n, sizeof out - n, "%s%u", i ? " " : "", r->filter.hit[i]);
     return out;
@@ -250,7 +245,9 @@ static void fill_many(struct rows *r, struct session_row *row, uint32_t *order)
     for (uint32_t i = 0; i < MANY; i++) {
         row[i].ref.store = &r->store;
         row[i].ref.id = SLICE("0123");
-        row[i].summary = text(i == MANY - 1 ? "needle" : i % 3 ? "elden" : "a needle lies here");
+        row[i].summary = slice_of(i == MANY - 1 ? "needle"
+                                  : i % 3       ? "elden"
+                                                : "a needle lies here");
         order[i] = i;
         assert_true(filter_set(&r->filter, i, &row[i]));
     }
@@ -268,13 +265,13 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
     assert_non_null(row);
     assert_non_null(order);
     fill_many(&r, row, order);
-    assert_true(filter_start(f, text("ne"), order, MANY, 0, true));
+    assert_true(filter_start(f, slice_of("ne"), order, MANY, 0, true));
     assert_true(filter_step(f, NULL));
     assert_true(filter_pending(f));
     assert_in_range(f->hits, 100, MANY - 1);
 
     /* Another letter before all were asked: nobody is forgotten. */
-    assert_true(filter_start(f, text("need"), order, MANY, 0, true));
+    assert_true(filter_start(f, slice_of("need"), order, MANY, 0, true));
     for (; filter_pending(f); steps++)
         assert_true(filter_step(f, NULL) == (steps == 0 || !filter_pending(f)));
     assert_true(steps > 1);
@@ -285,7 +282,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
     /* Nobody typed: what is shown stays until the rest is known. */
     f->quiet = true;
     filter_stale(f);
-    assert_true(filter_start(f, text("need"), order, MANY, 0, true));
+    assert_true(filter_start(f, slice_of("need"), order, MANY, 0, true));
     assert_false(filter_step(f, NULL));
     assert_int_equal(f->hits, MANY / 3 + 1);
     while (filter_pending(f))
@@ -299,7 +296,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
         f->quiet = false;
         f->busy = busy;
         filter_stale(f);
-        assert_true(filter_start(f, text("need"), order, MANY, 0, true));
+        assert_true(filter_start(f, slice_of("need"), order, MANY, 0, true));
         assert_true(filter_step(f, NULL));
         assert_in_range(f->left_at, 1, asked - 1);
         asked = f->left_at;
@@ -324,7 +321,7 @@ static void who_vanishes_between_two_steps_does_no_harm(void **state)
     assert_non_null(row);
     assert_non_null(order);
     fill_many(&r, row, order);
-    assert_true(filter_start(f, text("needle"), order, MANY, 0, true));
+    assert_true(filter_start(f, slice_of("needle"), order, MANY, 0, true));
     assert_true(filter_step(f, NULL));
     assert_true(filter_pending(f));
     assert_true(filter_set(f, f->hit[0], NULL));

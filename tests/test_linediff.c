@@ -4,17 +4,13 @@
 
 #include "store/rewind/linediff.h"
 
-static struct slice of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static void counts(const char *before, const char *after, unsigned want_in, unsigned want_out)
 {
     unsigned in, out;
     bool binary;
 
-    assert_int_equal(linediff_count(of(before), of(after), &in, &out, &binary, NULL), ERR_OK);
+    assert_int_equal(linediff_count(slice_of(before), slice_of(after), &in, &out, &binary, NULL),
+                     ERR_OK);
     assert_false(binary);
     assert_int_equal(in, want_in);
     assert_int_equal(out, want_out);
@@ -38,8 +34,9 @@ static void a_nul_makes_it_binary_and_lines_count_all_the_same(void **state)
     unsigned in, out;
     bool binary;
 
-    assert_int_equal(linediff_count((struct slice){ "a\0b", 3 }, of("x"), &in, &out, &binary, NULL),
-                     ERR_OK);
+    assert_int_equal(
+        linediff_count((struct slice){ "a\0b", 3 }, slice_of("x"), &in, &out, &binary, NULL),
+        ERR_OK);
     assert_true(binary);
     assert_int_equal(in, 1);
     assert_int_equal(out, 1);
@@ -50,8 +47,9 @@ static void hunks_carry_their_lines(void **state)
     (void)state;
     struct linediff d;
 
-    assert_int_equal(linediff_make(of("1\n2\n3\n4\n"), of("1\n2\nthree\n4\n5"), 1, &d, NULL),
-                     ERR_OK);
+    assert_int_equal(
+        linediff_make(slice_of("1\n2\n3\n4\n"), slice_of("1\n2\nthree\n4\n5"), 1, &d, NULL),
+        ERR_OK);
     assert_int_equal(d.hunks, 1);
     assert_int_equal(d.hunk[0].old_start, 2);
     assert_int_equal(d.lines, 5);

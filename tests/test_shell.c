@@ -9,11 +9,6 @@
 
 #include "tui/shell.h"
 
-static struct slice of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static void assert_quoted(struct slice word, const char *want)
 {
     struct buf out = { 0 };
@@ -26,28 +21,28 @@ static void assert_quoted(struct slice word, const char *want)
 static void plain_words_stay_bare(void **state)
 {
     (void)state;
-    assert_quoted(of("/home/u/src/shop-2.0"), "/home/u/src/shop-2.0");
-    assert_quoted(of("--resume"), "--resume");
-    assert_quoted(of("caf\xc3\xa9"), "'caf\xc3\xa9'");
+    assert_quoted(slice_of("/home/u/src/shop-2.0"), "/home/u/src/shop-2.0");
+    assert_quoted(slice_of("--resume"), "--resume");
+    assert_quoted(slice_of("caf\xc3\xa9"), "'caf\xc3\xa9'");
 }
 
 static void special_words_are_quoted(void **state)
 {
     (void)state;
-    assert_quoted(of(""), "''");
-    assert_quoted(of("a b"), "'a b'");
-    assert_quoted(of("~"), "'~'");
-    assert_quoted(of("=ls"), "'=ls'");
-    assert_quoted(of("it's $HOME `x`"), "'it'\\''s $HOME `x`'");
+    assert_quoted(slice_of(""), "''");
+    assert_quoted(slice_of("a b"), "'a b'");
+    assert_quoted(slice_of("~"), "'~'");
+    assert_quoted(slice_of("=ls"), "'=ls'");
+    assert_quoted(slice_of("it's $HOME `x`"), "'it'\\''s $HOME `x`'");
 }
 
 static void control_bytes_are_escaped_not_printed(void **state)
 {
     (void)state;
-    assert_quoted(of("a\x1b[31m'\\\n"), "$'a\\033[31m\\047\\134\\012'");
-    assert_quoted(of("\xc2\x9b"), "$'\\302\\233'");
-    assert_quoted(of("a\xe2\x80\xae"), "$'a\\342\\200\\256'");
-    assert_quoted(of("\xff"), "$'\\377'");
+    assert_quoted(slice_of("a\x1b[31m'\\\n"), "$'a\\033[31m\\047\\134\\012'");
+    assert_quoted(slice_of("\xc2\x9b"), "$'\\302\\233'");
+    assert_quoted(slice_of("a\xe2\x80\xae"), "$'a\\342\\200\\256'");
+    assert_quoted(slice_of("\xff"), "$'\\377'");
 }
 
 /* Every byte but NUL, through bash and back. */
@@ -81,7 +76,7 @@ static char **split(const char *line, struct arena *a)
         { "cwd", { "", 0 } },
     };
     char **argv = NULL;
-    enum err_code rc = shell_split(of(line), values, 2, a, &argv, NULL);
+    enum err_code rc = shell_split(slice_of(line), values, 2, a, &argv, NULL);
 
     return rc ? NULL : argv;
 }

@@ -15,11 +15,6 @@ struct repo {
     char *tip;
 };
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 static void repo_make(struct repo *r)
 {
     entire_world_make(&r->w, "two-sessions");
@@ -48,14 +43,14 @@ static void says(const struct repo *r, const char *ref, const char *want)
 static struct step taking(const struct repo *r, const char *ref)
 {
     return (struct step){
-        .kind = STEP_REF, .path = r->git, .to = ref, .old = text_of(r->tip), .absent = true
+        .kind = STEP_REF, .path = r->git, .to = ref, .old = slice_of(r->tip), .absent = true
     };
 }
 
 static struct step making(const struct repo *r, const char *ref)
 {
     return (struct step){
-        .kind = STEP_REF, .path = r->git, .to = ref, .bytes = text_of(r->tip), .old_absent = true
+        .kind = STEP_REF, .path = r->git, .to = ref, .bytes = slice_of(r->tip), .old_absent = true
     };
 }
 

@@ -73,22 +73,17 @@ struct writing {
     enum err_code rc;
 };
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 static void put(struct writing *w, const char *path, const char *text)
 {
     if (!w->rc)
-        w->rc = path ? demo_put(path, text_of(text), w->clock_ms, NULL) : ERR_NOMEM;
+        w->rc = path ? demo_put(path, slice_of(text), w->clock_ms, NULL) : ERR_NOMEM;
 }
 
 static void member_or_null(struct jsonout *j, const char *key, const char *text)
 {
     jsonout_key(j, key);
     if (text)
-        jsonout_text(j, text_of(text));
+        jsonout_text(j, slice_of(text));
     else
         jsonout_null(j);
 }
@@ -103,7 +98,7 @@ static void put_event(struct writing *w, const char *kind, struct slice data)
     event_time(w->clock_ms, ts);
     snprintf(id, sizeof id, "%.4s%07zu", w->tale->id, ++w->events);
     const struct event_draft d = {
-        .kind = text_of(kind), .data = data, .ts = text_of(ts), .id = text_of(id)
+        .kind = slice_of(kind), .data = data, .ts = slice_of(ts), .id = slice_of(id)
     };
 
     if (!w->rc)
@@ -119,7 +114,7 @@ static void put_start(struct writing *w)
     const char *data = arena_format(&w->arena, "{\"ts\":\"%s\",\"resumed\":false}", ts);
 
     if (data)
-        put_event(w, "session_start", text_of(data));
+        put_event(w, "session_start", slice_of(data));
     else
         w->rc = ERR_NOMEM;
 }
@@ -134,7 +129,7 @@ static void put_user(struct writing *w, const char *text)
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
     jsonout_member(&j, "role", SLICE("user"));
-    jsonout_member(&j, "content", text_of(text));
+    jsonout_member(&j, "content", slice_of(text));
     jsonout_close(&j, '}');
     jsonout_close(&j, '}');
     put_event(w, "user_message", buf_slice(&data));
@@ -145,12 +140,12 @@ static void put_call(struct writing *w, struct jsonout *j, const char *path, con
 {
     jsonout_open(j, '[');
     jsonout_open(j, '{');
-    jsonout_member(j, "id", text_of(w->now ? "tc_2" : "tc_1"));
+    jsonout_member(j, "id", slice_of(w->now ? "tc_2" : "tc_1"));
     jsonout_member(j, "name", SLICE("write"));
     jsonout_key(j, "arguments");
     jsonout_open(j, '{');
-    jsonout_member(j, "content", text_of(after));
-    jsonout_member(j, "path", text_of(path));
+    jsonout_member(j, "content", slice_of(after));
+    jsonout_member(j, "path", slice_of(path));
     jsonout_close(j, '}');
     jsonout_close(j, '}');
     jsonout_close(j, ']');
@@ -186,7 +181,7 @@ static void put_payload(struct writing *w, struct jsonout *j, const char *after)
     jsonout_member(j, "kind", SLICE("diff"));
     jsonout_key(j, "payload");
     jsonout_open(j, '{');
-    jsonout_member(j, "path", text_of(w->file));
+    jsonout_member(j, "path", slice_of(w->file));
     member_or_null(j, "before", w->now ? w->now : "");
     member_or_null(j, "after", after);
     member_or_null(j, "replacements", NULL);
@@ -212,7 +207,7 @@ static void put_result(struct writing *w, const char *path, const char *after)
     jsonout_open(&j, '[');
     jsonout_open(&j, '{');
     member_or_null(&j, "content", said);
-    jsonout_member(&j, "tool_call_id", text_of(w->now ? "tc_2" : "tc_1"));
+    jsonout_member(&j, "tool_call_id", slice_of(w->now ? "tc_2" : "tc_1"));
     member_or_null(&j, "is_error", NULL);
     jsonout_key(&j, "ui_payload");
     put_payload(w, &j, after);
@@ -230,7 +225,7 @@ static void save(struct writing *w)
 {
     char hex[SHA_HEX + 1];
 
-    saved_name(text_of(w->file), hex);
+    saved_name(slice_of(w->file), hex);
     const char *dir =
         arena_format(&w->arena, "%s/.exathena/file-history/%s/%s", w->dir, w->tale->id, hex);
 

@@ -9,15 +9,10 @@
 #define CLIENT_VERSION "2.1.330"
 #define MODEL "claude-opus-5-5"
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 void log_member(struct jsonout *j, const char *key, const char *text)
 {
     jsonout_key(j, key);
-    jsonout_text(j, text_of(text));
+    jsonout_text(j, slice_of(text));
 }
 
 /* splitmix64: ids need to look random and to be the same every time, nothing more. */
@@ -113,7 +108,7 @@ static void open_chained(struct demo_log *l, struct jsonout *j)
     log_open(l, j, NULL);
     jsonout_key(j, "parentUuid");
     if (l->last[0])
-        jsonout_text(j, text_of(l->last));
+        jsonout_text(j, slice_of(l->last));
     else
         jsonout_null(j);
     jsonout_key(j, "isSidechain");

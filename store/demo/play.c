@@ -11,11 +11,6 @@ static const int act_seconds[] = {
     [ACT_FAIL] = 14, [ACT_AGENT] = 95, [ACT_COMPACT] = 20, [ACT_STOP] = 11,
 };
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 int64_t play_length_ms(const struct demo_session *s)
 {
     int64_t seconds = 0;
@@ -53,8 +48,8 @@ static void note_text(struct play *p, const char *open, const char *text, const 
     struct jsonout j;
 
     jsonout_init(&j, &json);
-    if (buf_add(&whole, text_of(open)) || buf_add(&whole, text_of(text)) ||
-        buf_add(&whole, text_of(close)))
+    if (buf_add(&whole, slice_of(open)) || buf_add(&whole, slice_of(text)) ||
+        buf_add(&whole, slice_of(close)))
         p->log.rc = ERR_NOMEM;
     jsonout_text(&j, buf_slice(&whole));
     if (!p->log.rc)
@@ -66,7 +61,7 @@ static void note_text(struct play *p, const char *open, const char *text, const 
 
 static enum err_code play_ask(struct play *p, const struct demo_step *step, struct err *e)
 {
-    p->last_prompt = text_of(step->arg[0]);
+    p->last_prompt = slice_of(step->arg[0]);
     log_prompt(&p->log, p->last_prompt);
     return history_snapshot(&p->history, &p->log, e);
 }
@@ -107,7 +102,7 @@ static enum err_code play_step(struct play *p, size_t i, struct err *e)
     case ACT_SHELL: play_shell(p, step); return ERR_OK;
     case ACT_THINK:
     case ACT_SAY: play_words(p, step, last ? "end_turn" : "tool_use"); break;
-    case ACT_COMPACT: log_seam(&p->log, text_of(step->arg[0])); return ERR_OK;
+    case ACT_COMPACT: log_seam(&p->log, slice_of(step->arg[0])); return ERR_OK;
     case ACT_STOP: return play_stop(p, step, e);
     default: return play_tool(p, step, e);
     }

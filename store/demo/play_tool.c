@@ -4,11 +4,6 @@
 #include "store/demo/play.h"
 #include "store/demo/tool.h"
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 /* "1\tfirst line" and so on, as a model is shown a file. */
 static size_t number_lines(struct tool *t, struct slice text)
 {
@@ -69,7 +64,7 @@ static enum err_code play_edit(struct play *p, const struct demo_step *step, str
 {
     struct tool t;
     struct buf before = { 0 };
-    struct slice old = text_of(step->arg[1]), new = text_of(step->arg[2]);
+    struct slice old = slice_of(step->arg[1]), new = slice_of(step->arg[2]);
 
     tool_init(&t, p, "Edit");
     tool_member_path(p, &t.in, "file_path", f->path);
@@ -107,7 +102,7 @@ static enum err_code play_write(struct play *p, const struct demo_step *step, st
     log_member(&t.in, "content", step->arg[1]);
     tool_call(p, &t);
     enum err_code rc = history_touch(&p->history, &p->log, f, e);
-    if (!rc && (buf_add(&before, buf_slice(&f->text)) || world_write(f, text_of(step->arg[1]))))
+    if (!rc && (buf_add(&before, buf_slice(&f->text)) || world_write(f, slice_of(step->arg[1]))))
         rc = err_set(e, ERR_NOMEM, f->path, "write");
     if (!rc) {
         jsonout_open(&t.out, '{');

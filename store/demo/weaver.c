@@ -101,11 +101,6 @@ void loom_end(struct loom *l)
         pthread_join(l->starting, NULL);
 }
 
-static struct slice text_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* The first failure is kept; what comes after it is passed over. */
 static void done(struct weaving *w, enum err_code rc)
 {
@@ -118,7 +113,7 @@ static const char *said_at(struct weaving *w, int64_t ms)
     char text[TIME_TEXT];
 
     time_format(ms, text);
-    return arena_copy(&w->arena, text_of(text)).p;
+    return arena_copy(&w->arena, slice_of(text)).p;
 }
 
 /* ---- objects ---- */
@@ -179,38 +174,39 @@ static void put_row(struct weaving *w, const struct turn *t, int part)
     jsonout_init(&j, &w->log);
     jsonout_open(&j, '{');
     jsonout_key(&j, "parentUuid");
-    number ? jsonout_text(&j, text_of(before)) : jsonout_null(&j);
+    number ? jsonout_text(&j, slice_of(before)) : jsonout_null(&j);
     jsonout_key(&j, "isSidechain");
     jsonout_bool(&j, false);
-    jsonout_member(&j, "cwd", text_of(w->dir));
+    jsonout_member(&j, "cwd", slice_of(w->dir));
     jsonout_member(&j, "sessionId", SLICE(CARD));
     jsonout_member(&j, "gitBranch", SLICE("main"));
-    jsonout_member(&j, "type", text_of(roles[part]));
+    jsonout_member(&j, "type", slice_of(roles[part]));
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
-    jsonout_member(&j, "role", text_of(roles[part]));
+    jsonout_member(&j, "role", slice_of(roles[part]));
     jsonout_key(&j, "content");
     if (part == 1) {
         jsonout_open(&j, '[');
         jsonout_open(&j, '{');
         jsonout_member(&j, "type", SLICE("tool_use"));
-        jsonout_member(&j, "id", text_of(uuid));
+        jsonout_member(&j, "id", slice_of(uuid));
         jsonout_member(&j, "name", SLICE("Write"));
         jsonout_key(&j, "input");
         jsonout_open(&j, '{');
-        jsonout_member(&j, "file_path", text_of(arena_format(&w->arena, "%s/%s", w->dir, t->path)));
-        jsonout_member(&j, "content", text_of(t->text));
+        jsonout_member(&j, "file_path",
+                       slice_of(arena_format(&w->arena, "%s/%s", w->dir, t->path)));
+        jsonout_member(&j, "content", slice_of(t->text));
         jsonout_close(&j, '}');
         jsonout_close(&j, '}');
         jsonout_close(&j, ']');
     } else {
-        jsonout_text(&j, text_of(part ? t->said : t->prompt));
+        jsonout_text(&j, slice_of(part ? t->said : t->prompt));
     }
     jsonout_close(&j, '}');
-    jsonout_member(&j, "uuid", text_of(uuid));
+    jsonout_member(&j, "uuid", slice_of(uuid));
     jsonout_member(
         &j, "timestamp",
-        text_of(said_at(w, w->began_ms + (t->minutes - ROWS_A_TURN + part) * MINUTE_MS)));
+        slice_of(said_at(w, w->began_ms + (t->minutes - ROWS_A_TURN + part) * MINUTE_MS)));
     jsonout_close(&j, '}');
     done(w, j.rc ? j.rc : buf_add_byte(&w->log, '\n'));
 }
@@ -240,7 +236,7 @@ static void commit(struct weaving *w, const char *ref, git_oid *tip, bool has_ti
                              .parents = has_tip,
                              .author = who,
                              .committer = who,
-                             .message = text_of(message) };
+                             .message = slice_of(message) };
     git_oid made;
 
     if (!w->rc)
@@ -280,12 +276,12 @@ static void add_file(struct weaving *w, const char *path, const char *text, cons
     w->rc = treewrite_open(w->repo, &w->tree, &t, w->e);
     if (w->rc)
         return;
-    done(w, treewrite_bytes(&t, path, text_of(text), w->e));
+    done(w, treewrite_bytes(&t, path, slice_of(text), w->e));
     if (prompt) {
         snprintf(name, sizeof name, "%s/full.jsonl", folder);
         done(w, treewrite_bytes(&t, name, buf_slice(&w->log), w->e));
         snprintf(name, sizeof name, "%s/prompt.txt", folder);
-        done(w, treewrite_bytes(&t, name, text_of(prompt), w->e));
+        done(w, treewrite_bytes(&t, name, slice_of(prompt), w->e));
     }
     if (!w->rc)
         done(w, treewrite_done(&t, &w->tree, w->e));
@@ -329,7 +325,7 @@ static void put_committed(struct weaving *w, struct committed_session s, const c
     s.count = 1;
     s.touched.a = &w->arena;
     s.by = &who;
-    if (!names_add(&s.touched, text_of(path)))
+    if (!names_add(&s.touched, slice_of(path)))
         w->rc = ERR_NOMEM;
     else
         done(w, committed_write(w->repo, &s, &made, w->e));
@@ -354,7 +350,7 @@ static void put_help(struct weaving *w)
                       (struct committed_session){
                           .session = SLICE(HELP),
                           .agent = SLICE("Gemini CLI"),
-                          .transcript = text_of(log),
+                          .transcript = slice_of(log),
                           .prompt = SLICE("Explain gift cards to customers, in two sentences"),
                           .created_ms = at + 3 * MINUTE_MS },
                       "docs/gift-cards.md");
@@ -368,7 +364,7 @@ static void put_card(struct weaving *w)
                   (struct committed_session){ .session = SLICE(CARD),
                                               .agent = SLICE("Claude Code"),
                                               .transcript = buf_slice(&w->log),
-                                              .prompt = text_of(turns[0].prompt),
+                                              .prompt = slice_of(turns[0].prompt),
                                               .created_ms = w->began_ms + 30 * MINUTE_MS },
                   turns[0].path);
 }
@@ -387,7 +383,7 @@ static void put_shadow(struct weaving *w, const struct turn *t)
     tell(w, t);
     add_file(w, t->path, t->text, t->prompt);
     git_oid_tostr(hex, sizeof hex, &w->head);
-    entire_shadow_name(text_of(hex), SLICE(""), name);
+    entire_shadow_name(slice_of(hex), SLICE(""), name);
     snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", name);
     if (message)
         commit(w, ref, &w->tip, !first, message, w->began_ms + t->minutes * MINUTE_MS);
@@ -417,7 +413,7 @@ static void put_state(struct weaving *w)
     if (!path || !text)
         done(w, ERR_NOMEM);
     else if (!w->rc)
-        done(w, demo_put(path, text_of(text), last, w->e));
+        done(w, demo_put(path, slice_of(text), last, w->e));
 }
 
 static void put_file(struct weaving *w, const char *name, const char *text, int64_t minutes)
@@ -427,7 +423,7 @@ static void put_file(struct weaving *w, const char *name, const char *text, int6
     if (!path)
         done(w, ERR_NOMEM);
     else if (!w->rc)
-        done(w, demo_put(path, text_of(text), w->began_ms + minutes * MINUTE_MS, w->e));
+        done(w, demo_put(path, slice_of(text), w->began_ms + minutes * MINUTE_MS, w->e));
 }
 
 static void weave(struct weaving *w)

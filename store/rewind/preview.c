@@ -23,11 +23,6 @@ struct worker {
     struct content wanted, last;
 };
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* ---- rules by name ---- */
 
 static bool refuse(struct rewind_entry *x, enum rewind_rule rule, const char *why)

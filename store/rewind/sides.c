@@ -7,11 +7,6 @@
 #include "store/rewind/look.h"
 #include "store/rewind/pathrule.h"
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* The root below which the file is reached: the session's directory, or / for what lies outside of it. */
 static enum err_code open_root(const struct rewind_plan *plan, const char *path, int *fd,
                                const char **root, struct err *e)

@@ -77,11 +77,6 @@ static double cpu_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static struct slice text_of(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 /* ---- what workers would answer ---- */
 
 static void take_effects(struct bench *b)
@@ -118,8 +113,8 @@ static struct session_ref ref_of(const struct bench *b, size_t i)
 
     return (struct session_ref){
         .store = &b->store,
-        .id = text_of(s->id),
-        .path = text_of(s->path),
+        .id = slice_of(s->id),
+        .path = slice_of(s->path),
         .folder = SLICE("-home-user-src"),
         .file = { .ino = i + 1, .size = s->size, .mtime_ns = s->ms * 1000000 },
     };
@@ -133,11 +128,11 @@ static struct session_row *row_of(const struct bench *b, const struct session_re
     const struct session *s = &b->session[ref->file.ino - 1];
 
     row->ref = *ref;
-    row->ref.id = text_of(s->id);
-    row->ref.path = text_of(s->path);
+    row->ref.id = slice_of(s->id);
+    row->ref.path = slice_of(s->path);
     row->ref.folder = SLICE("-home-user-src");
-    row->summary = text_of(s->title);
-    row->first_prompt = text_of(s->prompt);
+    row->summary = slice_of(s->title);
+    row->first_prompt = slice_of(s->prompt);
     row->git_branch = SLICE("main");
     row->cwd = SLICE("/home/user/src/shop");
     row->created_ms = s->ms - 60000;
@@ -306,7 +301,7 @@ static void measure(struct bench *b, const struct stroke *strokes, size_t n)
             frame[i][round] = press_and_settle(b, strokes[i].key, &after[i]);
             double from = cpu_now();
 
-            found += plain_pass(b, text_of(strokes[i].typed ? strokes[i].typed : "fix"));
+            found += plain_pass(b, slice_of(strokes[i].typed ? strokes[i].typed : "fix"));
             double took = cpu_now() - from;
 
             if (plain[i] == 0 || took < plain[i])

@@ -13,11 +13,6 @@
  * format in a directory, then in a store of its own.
  *   usage: host DIRECTORY FILE */
 
-static struct slice text(const char *s)
-{
-    return (struct slice){ s, strlen(s) };
-}
-
 static enum err_code print_message(struct slice json, void *arg, struct err *e)
 {
     (void)arg, (void)e;
@@ -36,8 +31,8 @@ static enum err_code say(struct store *st, struct arena *a, const struct host_cr
                          const char *rows, const char *file, struct err *e)
 {
     const struct scope everywhere = { .all = true };
-    const struct host_setting title = { text("title"), text("Payments") };
-    const struct host_checkpoint point = { text("m-1"), &file, 1, { NULL, 0 } };
+    const struct host_setting title = { slice_of("title"), slice_of("Payments") };
+    const struct host_checkpoint point = { slice_of("m-1"), &file, 1, { NULL, 0 } };
     struct host_append req = { .n = 0 };
     struct host_appended appended;
     struct host_checkpointed saved;
@@ -46,7 +41,7 @@ static enum err_code say(struct store *st, struct arena *a, const struct host_cr
     enum err_code rc = session_resolve(&st, 1, &everywhere, made->id, a, &ref, e);
 
     if (!rc)
-        rc = host_rows(text(rows), a, &row, &req.n, e);
+        rc = host_rows(slice_of(rows), a, &row, &req.n, e);
     if (!rc) {
         req.row = row;
         rc = host_append(st, &ref, &req, a, &appended, e);
@@ -85,7 +80,7 @@ static enum err_code tell(struct store *st, struct err *e)
 static enum err_code keep(const struct store_ops *ops, const struct store_env *env,
                           const char *path, const char *rows, const char *file, struct err *e)
 {
-    const struct host_create req = { .id = text("pay-1") };
+    const struct host_create req = { .id = slice_of("pay-1") };
     struct arena a = { 0 };
     struct host_created made;
     struct store *st = NULL;

@@ -26,11 +26,6 @@ static enum err_code print(struct slice json, void *arg, struct err *e)
     return ERR_OK;
 }
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static void answer(const struct store *st, struct session_ref *ref, const char *agent, bool system,
                    const char *limit, const char *offset)
 {

@@ -15,11 +15,6 @@ static const char *const kinds[] = {
 };
 /* clang-format on */
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static void json_checkpoint(struct jsonout *j, const struct checkpoint *c)
 {
     jsonout_open(j, '{');

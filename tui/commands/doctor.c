@@ -25,11 +25,6 @@ struct answer {
     size_t reasons;
 };
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static enum err_code write_json(const struct finding *f, struct answer *a, struct err *e)
 {
     struct jsonout j;

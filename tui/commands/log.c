@@ -27,11 +27,6 @@ struct writing {
     struct err *e;
 };
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static enum err_code no_memory(struct err *e)
 {
     return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");

@@ -14,11 +14,6 @@ static const struct { const char *word, *past; } actions[] = {
 };
 /* clang-format on */
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static bool changes(const struct rewind_entry *x)
 {
     return x->action == REWIND_RESTORE || x->action == REWIND_CREATE || x->action == REWIND_DELETE;

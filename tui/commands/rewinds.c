@@ -6,11 +6,6 @@
 #include "tui/commands/command.h"
 #include "tui/when.h"
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static void member_int(struct jsonout *j, const char *key, int64_t n)
 {
     jsonout_key(j, key);

@@ -21,11 +21,6 @@ struct answer {
     bool orphans;          /* what the rule means is no sessions */
 };
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static void int_member(struct jsonout *j, const char *key, int64_t n)
 {
     jsonout_key(j, key);

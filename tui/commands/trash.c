@@ -7,11 +7,6 @@
 #include "tui/size.h"
 #include "tui/when.h"
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* ---- list ---- */
 
 static void json_item(struct jsonout *j, const struct trash_item *item)

@@ -10,11 +10,6 @@
 /* From above: what goes to the trash, the rules, the sessions they mean, a line about the selected one. */
 enum { NAME_W = 16, TICK_W = 4, AGE_W = 8, SIZE_W = 9, GAP = 2, PLACE_COLS = 70 };
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 size_t cleanup_fit(int rows)
 {
     return rows > CLEANUP_LIST_Y + 3 ? (size_t)(rows - CLEANUP_LIST_Y - 2) : 1;
@@ -82,7 +77,7 @@ static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *ite
 
 static int draw_right(struct frame *f, int y, int x, int w, enum style style, const char *text)
 {
-    int used = frame_width(text_slice(text));
+    int used = frame_width(slice_of(text));
 
     frame_puts(f, y, x + (used < w ? w - used : 0), w, style, text);
     return x + w;
@@ -95,7 +90,7 @@ static void draw_note(const struct model *m, struct frame *f, struct rect r,
     char dir[512];
 
     if (item->stays)
-        frame_text_cut(f, r.y, r.x, r.w, STYLE_WARN, text_slice(item->stays));
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_WARN, slice_of(item->stays));
     else
         frame_text_middle(f, r.y, r.x, r.w, STYLE_DIM,
                           path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
@@ -175,7 +170,7 @@ static void draw_detail(const struct model *m, struct frame *f)
     char text[600], path[512];
 
     if (c->at < RULE_COUNT)
-        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, text_slice(rule_help((enum rule)c->at)));
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, slice_of(rule_help((enum rule)c->at)));
     if (c->at < RULE_COUNT || c->at - RULE_COUNT >= c->shown_n)
         return;
     const struct cleanup_line *line = &c->line[c->shown[c->at - RULE_COUNT]];
@@ -192,7 +187,7 @@ static void draw_detail(const struct model *m, struct frame *f)
                      SLICE_ARG(path_short(item->ref.path, m->settings->home, path, sizeof path)));
 
     if (n > 0)
-        frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, text_slice(text));
+        frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, slice_of(text));
 }
 
 static void draw_nothing(const struct cleanup *c, struct frame *f)
@@ -202,7 +197,7 @@ static void draw_nothing(const struct cleanup *c, struct frame *f)
 
     if (c->error.code) {
         err_format(&c->error, text, sizeof text);
-        frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, text_slice(text));
+        frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
     } else if (c->sweep && c->asked == 0) {
         frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG,
                    c->rules.orphans ? "Nothing is left behind by sessions that are gone"

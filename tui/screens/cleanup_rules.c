@@ -10,11 +10,6 @@ static const char *const ages[] = { "", "1d", "1w", "2w", "30d", "3mo", "6mo", "
 static const char *const sizes[] = { "", "100k", "1M", "10M", "100M", "1G" };
 enum { AGES = sizeof ages / sizeof *ages, SIZES = sizeof sizes / sizeof *sizes };
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 void rules_begin(struct cleanup_rules *r, enum scope_kind scope)
 {
     *r = (struct cleanup_rules){ .scope = scope, .older = "30d" };
@@ -177,9 +172,9 @@ struct sweep_rule rules_make(const struct cleanup_rules *r, int64_t now_ms)
         .before_ms = TIME_NONE, .empty = r->empty, .archived = r->archived, .orphans = r->orphans
     };
 
-    if (r->older[0] && !when_parse(text_slice(r->older), now_ms, &rule.before_ms))
+    if (r->older[0] && !when_parse(slice_of(r->older), now_ms, &rule.before_ms))
         rule.before_ms = TIME_NONE;
-    if (r->larger[0] && !size_parse(text_slice(r->larger), &rule.larger_than))
+    if (r->larger[0] && !size_parse(slice_of(r->larger), &rule.larger_than))
         rule.larger_than = 0;
     return rule;
 }

@@ -9,11 +9,6 @@
 #include "tui/spinner.h"
 #include "tui/state.h"
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 void damaged_fini(struct damaged_view *v)
 {
     findings_free(v->around);
@@ -42,7 +37,7 @@ static bool add(struct damaged_view *v, enum damage_source source, size_t i, int
 static bool is_told(const struct model *m, const char *path)
 {
     const struct problem_list *p = m->list.problems;
-    uint32_t entry = roster_find(&m->list.roster, text_slice(path));
+    uint32_t entry = roster_find(&m->list.roster, slice_of(path));
 
     for (size_t i = 0; p && i < p->n; i++)
         if (strcmp(p->problem[i].err.path, path) == 0)
@@ -209,7 +204,7 @@ static struct slice row_words(const struct session_row *row, char out[DAMAGE_TEX
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons && n < DAMAGE_TEXT; i++)
         if (reasons[i].is && reasons[i].why)
             n += (size_t)snprintf(out + n, DAMAGE_TEXT - n, "%s%s", n ? "; " : "", reasons[i].why);
-    return text_slice(out);
+    return slice_of(out);
 }
 
 static void describe_session(const struct entry *e, struct damage_words *out)
@@ -229,9 +224,9 @@ static void describe_problem(const struct problem *p, struct damage_words *out)
     err.path[0] = '\0'; /* it stands beside */
     err_format(&err, out->room, sizeof out->room);
     out->system = p->system ? p->system : "";
-    out->path = text_slice(p->err.path);
+    out->path = slice_of(p->err.path);
     out->name = path_last(out->path);
-    out->why = text_slice(out->room);
+    out->why = slice_of(out->room);
 }
 
 static void describe_finding(const struct findings *fs, size_t i, struct damage_words *out)
@@ -239,10 +234,10 @@ static void describe_finding(const struct findings *fs, size_t i, struct damage_
     const struct finding *f = &fs->list.finding[i];
 
     out->system = fs->system[i];
-    out->path = text_slice(f->path);
+    out->path = slice_of(f->path);
     out->id = f->session;
     out->name = path_last(out->path);
-    out->why = text_slice(f->why);
+    out->why = slice_of(f->why);
 }
 
 void damaged_describe(const struct model *m, const struct damage *d, struct damage_words *out)

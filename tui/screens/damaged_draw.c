@@ -21,11 +21,6 @@ enum {
     WIDE_COLS = 120,
 };
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static int panel_height(int rows)
 {
     return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
@@ -51,7 +46,7 @@ static void draw_title(const struct model *m, struct frame *f)
     if (files > 0 && n >= 0)
         snprintf(text + n, sizeof text - (size_t)n, "%s%zu file%s", n ? ", " : "", files,
                  files == 1 ? "" : "s");
-    int w = frame_width(text_slice(text)), end = f->cols - w - 1;
+    int w = frame_width(slice_of(text)), end = f->cols - w - 1;
 
     frame_puts(f, 0, end, w, STYLE_DIM, text);
     if (list_busy(&m->list) || (v->asked != 0 && spinner_shows(v->asked_ms, m->now_ms))) {
@@ -136,7 +131,7 @@ static void draw_nothing(const struct model *m, struct frame *f)
              "through all of one.",
              n, n == 1 ? " was" : "s were", way);
     r.y += 2;
-    r.y += flow_put_words(f, r, STYLE_DIM, text_slice(text)) + 1;
+    r.y += flow_put_words(f, r, STYLE_DIM, slice_of(text)) + 1;
     if (m->list.scope != SCOPE_ALL)
         draw_key(m, f, r.y, ACT_SCOPE, "look at more projects");
 }

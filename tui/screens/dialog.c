@@ -52,18 +52,13 @@ static enum place_id place(const struct model *m)
     return IN_DIALOG;
 }
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static void draw_choice(const struct dialog *d, struct frame *f, struct rect r, size_t i)
 {
     char number[8];
 
     snprintf(number, sizeof number, "%zu", i + 1);
     frame_puts(f, r.y, r.x + 2, 2, STYLE_KEY, number);
-    frame_text_middle(f, r.y, r.x + 5, r.w - 6, STYLE_TEXT, text_slice(d->label[i]));
+    frame_text_middle(f, r.y, r.x + 5, r.w - 6, STYLE_TEXT, slice_of(d->label[i]));
     if (i == d->at)
         frame_point(f, r);
 }
@@ -74,7 +69,7 @@ static int words_height(const struct dialog *d, int w)
     int h = 0;
 
     for (size_t i = 0; i < d->lines; i++)
-        h += flow_words_lines(text_slice(d->line[i]), w + 1);
+        h += flow_words_lines(slice_of(d->line[i]), w + 1);
     return h;
 }
 
@@ -86,7 +81,7 @@ static void draw_words(const struct dialog *d, struct frame *f, struct rect r)
     for (size_t i = 0; i < d->lines && r.y < end; i++) {
         r.h = end - r.y;
         r.y += flow_put_words(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, STYLE_TEXT,
-                              text_slice(d->line[i]));
+                              slice_of(d->line[i]));
     }
 }
 
@@ -95,7 +90,7 @@ static void draw(const struct model *m, struct frame *f)
     const struct dialog *d = &m->dialog;
     int answers = (int)d->choices + d->wants_yes;
     int w = f->cols - 4 < DIALOG_W ? f->cols - 4 : DIALOG_W;
-    struct rect r = box_draw(f, words_height(d, w) + 1 + answers, w, text_slice(d->title));
+    struct rect r = box_draw(f, words_height(d, w) + 1 + answers, w, slice_of(d->title));
     int y = r.y + r.h - answers;
 
     draw_words(d, f, (struct rect){ r.y, r.x, r.h - answers - (r.h > answers + 3), r.w });

@@ -13,11 +13,6 @@
 
 enum { ROWS_Y = 2, PANEL_H = 4, TALL_ROWS = 16, LINE_W = 12, KIND_W = 17, WIDE_COLS = 90 };
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static size_t count(const struct doctor_view *v)
 {
     return v->findings ? v->findings->list.n : 0;
@@ -178,7 +173,7 @@ static void draw_title(const struct model *m, struct frame *f)
         n = snprintf(text, sizeof text, "%zu finding%s", count(v), count(v) == 1 ? "" : "s");
     if (v->asked == 0 && fixable > 0 && n > 0)
         snprintf(text + n, sizeof text - (size_t)n, ", %zu can be repaired", fixable);
-    int w = frame_width(text_slice(text)), end = f->cols - w - 1;
+    int w = frame_width(slice_of(text)), end = f->cols - w - 1;
 
     frame_puts(f, 0, end, w, STYLE_DIM, text);
     if (e)
@@ -202,7 +197,7 @@ static void draw_finding(struct frame *f, int y, const struct finding *finding)
         x += KIND_W;
     }
     frame_text_cut(f, y, x, f->cols - x - 1, is_news(finding) ? STYLE_DIM : STYLE_TEXT,
-                   text_slice(finding->why));
+                   slice_of(finding->why));
 }
 
 static void draw_panel(const struct model *m, struct frame *f)
@@ -215,9 +210,9 @@ static void draw_panel(const struct model *m, struct frame *f)
     for (int x = 0; x < f->cols; x++)
         frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
     frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
-                      path_short(text_slice(finding->path), m->settings->home, path, sizeof path));
+                      path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
     flow_put_words(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
-                   text_slice(finding->why));
+                   slice_of(finding->why));
 }
 
 static void draw_nothing(const struct model *m, struct frame *f)
@@ -230,7 +225,7 @@ static void draw_nothing(const struct model *m, struct frame *f)
     f->cursor_x = 0;
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
-        flow_put_words(f, r, STYLE_ERROR, text_slice(text));
+        flow_put_words(f, r, STYLE_ERROR, slice_of(text));
     } else if (v->findings) {
         frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing is wrong with this session");
         frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Every line of it was looked at.");

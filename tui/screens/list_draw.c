@@ -7,11 +7,6 @@
 #include "tui/size.h"
 #include "tui/spinner.h"
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
 {
     char dir[512], more[48];
@@ -29,7 +24,7 @@ void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
     } else if (l->scope == SCOPE_HERE) {
         what = "only";
     }
-    int room = r.w - (*what ? frame_width(text_slice(what)) + 1 : 0);
+    int room = r.w - (*what ? frame_width(slice_of(what)) + 1 : 0);
     int used = frame_text_middle(f, r.y, r.x, room, STYLE_TEXT, here);
 
     frame_puts(f, r.y, r.x + used + 1, r.w - used - 1, STYLE_DIM, what);
@@ -47,7 +42,7 @@ static int draw_counts(const struct list *l, struct frame *f, struct rect r)
     }
     snprintf(text, sizeof text, "%zu/%zu  %s%s%s%s", list_shown(l), list_total(l), bytes,
              ranked ? "best, " : "", sort_name(l->sort), l->tree ? ", tree" : "");
-    int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
+    int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
 
     frame_puts(f, r.y, x, w, STYLE_DIM, text);
     if (list_busy(l)) {
@@ -103,7 +98,7 @@ static void draw_query_note(const struct list *l, struct frame *f, struct rect r
     } else if (l->query.n == 0) {
         style = damage_note(l, text, sizeof text);
     }
-    int w = frame_width(text_slice(text)), x = r.x + r.w - w - 1;
+    int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
 
     if (x < r.x + used + 2)
         x = r.x + used + 2;

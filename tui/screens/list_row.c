@@ -41,16 +41,11 @@ static int wider(int w, struct slice text)
     return mine > w ? mine : w;
 }
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 enum { SYSTEM_TEXT = 40 };
 
 static struct slice system_name(const struct session_row *row)
 {
-    return text_slice(row->ref.store->ops->name);
+    return slice_of(row->ref.store->ops->name);
 }
 
 /* "claude", "goat/spec" */
@@ -58,7 +53,7 @@ static struct slice system_text(const struct session_row *row, char out[SYSTEM_T
 {
     snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
              row->dialect ? row->dialect : "");
-    return text_slice(out);
+    return slice_of(out);
 }
 
 /* How a session stands, each in a mark. */
@@ -104,7 +99,7 @@ static int flags_width(const struct session_row *row)
     int w = n > 0 ? (int)n - 1 : 0; /* what lies between them */
 
     for (size_t i = 0; i < n; i++)
-        w += frame_width(text_slice(flag[i].text));
+        w += frame_width(slice_of(flag[i].text));
     return w;
 }
 
@@ -245,7 +240,7 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
     if (!e->row || l->density == DENSITY_TWO_LINES ||
         !when_left(l->now_ms, e->row->expires_ms, left))
         return r;
-    int w = frame_width(text_slice(left));
+    int w = frame_width(slice_of(left));
 
     if (r.w < TITLE_MIN)
         return r;
@@ -272,7 +267,7 @@ static void draw_flags(struct frame *f, struct rect r, const struct session_row 
     int x = r.x, end = r.x + r.w;
 
     for (size_t i = 0; i < n; i++) {
-        struct slice text = text_slice(flag[i].text);
+        struct slice text = slice_of(flag[i].text);
 
         if (x + frame_width(text) > end)
             return;
@@ -359,7 +354,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r, co
 
     size_text(entry_bytes(e), size);
     if (when_left(l->now_ms, row->expires_ms, left))
-        x = draw_fact(f, r, x, STYLE_WARN, text_slice(left));
+        x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)
         x = draw_fact(f, r, x, STYLE_DIM, path_short(row->cwd, l->settings->home, dir, sizeof dir));
     if (l->widths.several)
@@ -369,7 +364,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r, co
         x = draw_fact(f, r, x, STYLE_TAG, SLICE("#"));
         x += frame_text_cut(f, r.y, x, r.x + r.w - x, STYLE_TAG, row->tag);
     }
-    x = draw_fact(f, r, x, STYLE_DIM, text_slice(size));
+    x = draw_fact(f, r, x, STYLE_DIM, slice_of(size));
     draw_fact(f, r, x, STYLE_DIM,
               slice_eq(row->last_prompt, row->summary) ? (struct slice){ 0 } : row->last_prompt);
 }

@@ -161,7 +161,7 @@ static int draw_other(const struct rewind_view *v, struct frame *f, struct rect 
 
     when_age(v->now_ms, other->at_ms, age);
     used += frame_text_cut(f, r.y, r.x + used, r.w - used - 12, STYLE_WARN,
-                           rewind_text(other->title ? other->title : other->session));
+                           slice_of(other->title ? other->title : other->session));
     used += frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, ", ");
     return used + frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, age);
 }
@@ -188,7 +188,7 @@ static void draw_head(const struct rewind_view *v, struct frame *f, struct rect 
     if (!x->why && x->target->other)
         used = draw_other(v, f, (struct rect){ r.y, r.x + 2, 1, end - r.x - 3 }, x);
     else if (x->why)
-        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, rewind_text(x->why));
+        used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, slice_of(x->why));
     else
         used = frame_text_middle(f, r.y, r.x + 2, end - r.x - 3, STYLE_TITLE,
                                  rewind_path(v, x, room, sizeof room));
@@ -264,7 +264,7 @@ static void draw_changes(const struct rewind_view *v, struct frame *f, struct re
         return;
     }
     no_lines(v, x, text, sizeof text);
-    flow_put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, rewind_text(text));
+    flow_put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, slice_of(text));
     if (v->asked_changes)
         rewind_draw_spinner(v, f, r, "comparing");
 }
@@ -285,9 +285,8 @@ static void draw_empty(struct frame *f, struct rect r)
     struct rect in = { r.y + 1, r.x + 2, r.h - 1, r.w - 4 };
 
     for (size_t i = 0; i < sizeof text / sizeof *text && in.h > 0; i++) {
-        int used = *text[i]
-                       ? flow_put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, rewind_text(text[i]))
-                       : 1;
+        int used =
+            *text[i] ? flow_put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, slice_of(text[i])) : 1;
 
         in.y += used;
         in.h -= used;
@@ -304,9 +303,9 @@ static void draw_talk(const struct rewind_view *v, struct frame *f, struct rect 
         return;
     snprintf(text, sizeof text, "conversation: %zu message%s dropped, %zu kept", t->dropped,
              t->dropped == 1 ? "" : "s", t->kept);
-    const char *fits = frame_width(rewind_text(text)) > r.w - 5 ? strchr(text, ' ') + 1 : text;
+    const char *fits = frame_width(slice_of(text)) > r.w - 5 ? strchr(text, ' ') + 1 : text;
 
-    frame_text_cut(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, rewind_text(fits));
+    frame_text_cut(f, r.y, r.x + 5, r.w - 5, STYLE_STRONG, slice_of(fits));
 }
 
 static const char *no_rows(const struct rewind_view *v)
@@ -329,14 +328,14 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
     if (v->prospect_error.code) {
         err_format(&v->prospect_error, text, sizeof text);
         r.h = l->files.h > r.h ? l->files.h : r.h; /* all of it: nothing else stands here */
-        flow_put_words(f, r, STYLE_ERROR, rewind_text(text));
+        flow_put_words(f, r, STYLE_ERROR, slice_of(text));
     } else if (c && rewind_turn_why(v, c)) {
         flow_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
     } else if (!rewind_is_current(v) && (!v->prospect || rewind_is_slow(v))) {
         rewind_draw_spinner(v, f, l->files, "looking at the files");
     } else if (v->rows == 0) {
         draw_talk(v, f, l->talk);
-        flow_put_words(f, r, STYLE_DIM, rewind_text(no_rows(v)));
+        flow_put_words(f, r, STYLE_DIM, slice_of(no_rows(v)));
     } else {
         draw_talk(v, f, l->talk);
         draw_files(v, f, l->files);
@@ -371,7 +370,7 @@ static void draw_result(const struct rewind_view *v, struct frame *f, struct rec
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, r.w - 1, style, sign);
-    frame_text_cut(f, r.y, x, r.x + r.w - x, style, rewind_text(v->result));
+    frame_text_cut(f, r.y, x, r.x + r.w - x, style, slice_of(v->result));
 }
 
 void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect r)
@@ -382,7 +381,7 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
     draw_title(v, f, r);
     if (v->turns_error.code) {
         err_format(&v->turns_error, text, sizeof text);
-        flow_put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, rewind_text(text));
+        flow_put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, slice_of(text));
         return;
     }
     if (v->turns && v->turns->n == 0) {

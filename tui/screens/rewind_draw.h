@@ -7,11 +7,6 @@
 
 /* How the parts of the rewind view are drawn. Shared by tui/screens/rewind_*.c only. */
 
-static inline struct slice rewind_text(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* Text that ends before column `end`; answers where it begins. */
 int rewind_put_right(struct frame *f, int y, int end, enum style style, const char *text);
 /* The selected line of a pane; the terminal's cursor stands in the pane that has the keys. */

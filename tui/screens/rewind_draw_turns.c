@@ -134,8 +134,7 @@ static int notes_lines(const struct rewind_view *v, size_t n, int w)
     int lines = 0;
 
     for (size_t i = 0; i < n; i++)
-        lines +=
-            flow_words_lines(rewind_text(v->prospect->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
+        lines += flow_words_lines(slice_of(v->prospect->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
     return lines;
 }
 
@@ -149,7 +148,7 @@ static void draw_notes(const struct rewind_view *v, struct frame *f, struct rect
         in.w -= BULLET_W;
     }
     for (size_t i = 0; i < n && in.h > 0; i++) {
-        struct slice note = rewind_text(v->prospect->plan.note[i]);
+        struct slice note = slice_of(v->prospect->plan.note[i]);
         size_t behind = n - i - 1;
         int need = flow_words_lines(note, in.w), room = in.h - (behind > 0);
 
@@ -205,7 +204,7 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     if (counted && in.h > 1) {
         snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
                  c->files == 1 ? "" : "s", c->insertions, c->deletions);
-        flow_put_words(f, in, STYLE_DIM, rewind_text(text));
+        flow_put_words(f, in, STYLE_DIM, slice_of(text));
         in.y++;
         in.h--;
     }
@@ -215,5 +214,5 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     }
     enum style style = about(v, c, text, sizeof text);
 
-    flow_put_words(f, in, style, rewind_text(text));
+    flow_put_words(f, in, style, slice_of(text));
 }

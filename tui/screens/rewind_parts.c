@@ -6,7 +6,7 @@
 
 int rewind_put_right(struct frame *f, int y, int end, enum style style, const char *text)
 {
-    int x = end - frame_width(rewind_text(text));
+    int x = end - frame_width(slice_of(text));
 
     frame_puts(f, y, x, end - x, style, text);
     return x;

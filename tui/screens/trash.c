@@ -40,11 +40,6 @@ static int64_t weight(const struct trash_view *v, bool ticked)
     return bytes;
 }
 
-static struct slice text_slice(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 static size_t fit(const struct model *m)
 {
     return m->rows > HEAD_H + 2 ? (size_t)(m->rows - HEAD_H - 1) : 1;
@@ -141,7 +136,7 @@ static struct name_list *names_of(const struct trash_view *v, enum which which)
     for (size_t i = 0; names && i < count(v); i++) {
         bool meant = which == ALL || (which == TICKED ? is_ticked(v, i) : i == v->pick.at);
 
-        if (meant && !name_list_add(names, text_slice(v->list->item[i].trash_id))) {
+        if (meant && !name_list_add(names, slice_of(v->list->item[i].trash_id))) {
             name_list_free(names);
             names = NULL;
         }
@@ -290,7 +285,7 @@ static void draw_nothing(const struct trash_view *v, struct frame *f)
     f->cursor_x = 0;
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, text_slice(text));
+        frame_text_cut(f, HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
     } else if (v->list) {
         frame_puts(f, HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG, "The trash is empty");
         frame_puts(f, HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,
@@ -320,7 +315,7 @@ static void draw_item(const struct model *m, struct frame *f, struct rect r,
     x += AGE_W;
     frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);
     x += SIZE_W + 2;
-    struct slice title = item->title[0] ? text_slice(item->title) : text_slice(item->session);
+    struct slice title = item->title[0] ? slice_of(item->title) : slice_of(item->session);
 
     frame_text_cut(f, r.y, x, r.x + r.w - x - place_w - 2, STYLE_TEXT, title);
     if (place_w > 0)

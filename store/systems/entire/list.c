@@ -9,11 +9,6 @@
 
 /* Sessions by their names: from state files, and from committed checkpoints that outlived them. */
 
-static struct slice slice_of(const char *text)
-{
-    return (struct slice){ text, strlen(text) };
-}
-
 /* ---- scope ---- */
 
 /* The work tree of the repository that a directory lies in: the deepest. */
