@@ -16,6 +16,7 @@
 enum {
     RING = CREW_AHEAD,
     BATCH = 16,  /* rows claimed at once, so that the lock is seldom taken */
+    FEW = 4,     /* the same where reading is slow: there is work for all threads within the ring */
     HELPERS = 1, /* beside the caller */
     MANY = 8,
     SLOW_US = 150, /* a row from memory takes a tenth of this */
@@ -91,8 +92,8 @@ static struct claim claim_next(struct crew *c)
 
     if (claim.count > c->n - c->claimed)
         claim.count = c->n - c->claimed;
-    if (claim.count > BATCH)
-        claim.count = BATCH;
+    if (claim.count > (c->slow ? FEW : BATCH))
+        claim.count = c->slow ? FEW : BATCH;
     c->claimed += claim.count;
     return claim;
 }

@@ -13,7 +13,7 @@
  * thread holds one descriptor at a time. Two threads do while the files are in memory; when the first
  * reads are slow, more are started, since the disk then is what one waits for. */
 
-enum { CREW_AHEAD = 256 };
+enum { CREW_AHEAD = 64 };
 
 /* The i-th row, valid during the call; NULL: the session is gone. A non-zero answer ends the work and is
  * passed up. Called on the thread that asked. */
