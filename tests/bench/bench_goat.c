@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "ours.h"
 #include "prose.h"
-#include "store/listing.h"
 #include "store/store.h"
 
 enum { END = 65536, FEW = 12 };
@@ -142,44 +142,7 @@ static size_t bare_list(const struct place *p)
     return n;
 }
 
-static void bare_read(const char *path)
-{
-    static char bytes[1 << 20];
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n;
-
-    bench_need(fd >= 0, path);
-    while ((n = read(fd, bytes, sizeof bytes)) > 0)
-        ;
-    bench_need(n == 0, path);
-    close(fd);
-}
-
 /* ---- ours ---- */
-
-static enum err_code count_row(const struct session_row *row, void *arg, struct err *e)
-{
-    size_t *n = arg;
-
-    (void)row;
-    (void)e;
-    ++*n;
-    return ERR_OK;
-}
-
-static size_t our_list(const struct place *p)
-{
-    const struct listing_query q = { .scope.all = true,
-                                     .since_ms = TIME_NONE,
-                                     .before_ms = TIME_NONE };
-    struct listing *l;
-    size_t n = 0;
-
-    bench_need(listing_open(&(struct store *const){ p->store }, 1, &q, &l, NULL) == ERR_OK, "list");
-    bench_need(listing_each(l, count_row, &n, NULL) == ERR_OK, "list");
-    listing_close(l);
-    return n;
-}
 
 static size_t our_load(const struct place *p, const struct session_ref *ref)
 {
@@ -205,7 +168,7 @@ static int race_list(const struct place *p, int rounds)
         there = bare_list(p);
         bench_keep_best(&theirs, bench_now() - wall, bench_cpu() - cpu);
         wall = bench_now(), cpu = bench_cpu();
-        listed = our_list(p);
+        listed = ours_list(p->store);
         bench_keep_best(&ours, bench_now() - wall, bench_cpu() - cpu);
     }
     printf("goat: %zu sessions, best of the rounds\n", there);

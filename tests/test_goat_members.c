@@ -1,0 +1,86 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "lite/json.h"
+#include "store/systems/goat/members.h"
+
+enum { UUID, MESSAGE, ROLE, NAMES };
+
+static const char *const names[NAMES] = { "uuid", "message", "role" };
+
+static void expect(struct slice found, const char *text)
+{
+    assert_int_equal(found.n, strlen(text));
+    assert_memory_equal(found.p ? found.p : "", text, found.n);
+}
+
+static void the_exact_name_comes_first_and_of_several_the_last(void **state)
+{
+    (void)state;
+    struct slice value[NAMES];
+
+    goat_members(
+        SLICE("{\"UUID\":1,\"uuid\":2,\"Uuid\":3,\"ROLE\":4,\"Role\":5,\"uuidx\":6,\"\":7}"), names,
+        NAMES, value);
+
+    expect(value[UUID], "2");
+    expect(value[ROLE], "5");
+    expect(value[MESSAGE], "");
+}
+
+static void a_name_is_found_in_escapes(void **state)
+{
+    (void)state;
+    struct slice value[NAMES];
+
+    goat_members(SLICE("{\"\\u0075uid\":1,\"r\\u006fle\":2}"), names, NAMES, value);
+
+    expect(value[UUID], "1");
+    expect(value[ROLE], "2");
+}
+
+/* One pass over both levels says what two say. */
+static void both_levels_are_as_one_after_the_other(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "{\"uuid\":1,\"message\":{\"role\":\"user\",\"content\":[{\"role\":2}]},\"role\":3}",
+        "{\"message\":{\"role\":1},\"message\":{\"uuid\":2}}",
+        "{\"message\":{\"role\":1},\"Message\":{\"role\":2}}",
+        "{\"Message\":{\"role\":1},\"MESSAGE\":{\"uuid\":2}}",
+        "{\"Message\":{\"role\":1},\"message\":5}",
+        "{\"message\":[{\"role\":1}],\"role\":2}",
+        "{\"message\":null,\"message\":{ }}",
+        "{\"m\\u0065ssage\" : { \"Role\" : 1 , \"role\" : \"}\\\"{\" } , \"uuid\" : [ ] }",
+        "{}",
+        "[{\"uuid\":1}]",
+        "7",
+        "",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        struct slice line = { lines[i], strlen(lines[i]) };
+        struct slice value[NAMES], inside[NAMES], want[NAMES], wanted[NAMES];
+
+        goat_members_both(line, names, NAMES, value, MESSAGE, inside);
+        goat_members(line, names, NAMES, want);
+        goat_members(want[MESSAGE], names, NAMES, wanted);
+
+        assert_memory_equal(value, want, sizeof value);
+        assert_memory_equal(inside, wanted, sizeof inside);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_exact_name_comes_first_and_of_several_the_last),
+        cmocka_unit_test(a_name_is_found_in_escapes),
+        cmocka_unit_test(both_levels_are_as_one_after_the_other),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
