@@ -207,9 +207,9 @@ void keyscan_feed_hop(struct keyscan *s, uint64_t at, struct slice piece)
 #if defined(__x86_64__)
 keyscan_feed_fn *keyscan_best(void)
 {
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("pclmul"))
-        return keyscan_feed_avx2;
-    return keyscan_feed_hop;
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("pclmul"))
+        return keyscan_feed_hop;
+    return __builtin_cpu_supports("avx512bw") ? keyscan_feed_avx512 : keyscan_feed_avx2;
 }
 #else
 keyscan_feed_fn *keyscan_best(void)

@@ -12,7 +12,7 @@
  * and brackets close. It looks at every byte once and decodes none, which is why it runs at memory
  * speed. A line may come in pieces, so that one of any length needs no more memory than a piece.
  *
- * Two engines give the same answers on every input: blocks of 64 bytes with AVX2 and CLMUL, and a
+ * Three engines give the same answers on every input: blocks of 64 bytes with CLMUL and AVX-512 or AVX2, and a
  * portable one that hops from quote to quote with memchr. */
 
 enum { KEYSCAN_NAMES = 21, KEYSCAN_NAME_LONGEST = 63 };
@@ -83,7 +83,8 @@ typedef void keyscan_feed_fn(struct keyscan *s, uint64_t at, struct slice piece)
 void keyscan_begin(struct keyscan *s, const struct keyscan_names *names,
                    struct keyscan_source *source);
 keyscan_feed_fn keyscan_feed_hop;
-keyscan_feed_fn keyscan_feed_avx2; /* only where keyscan_best answers it */
+keyscan_feed_fn keyscan_feed_avx2;   /* only where keyscan_best answers it, or the next one */
+keyscan_feed_fn keyscan_feed_avx512; /* only where keyscan_best answers it */
 /* The fastest engine this machine has. */
 keyscan_feed_fn *keyscan_best(void);
 
@@ -91,8 +92,9 @@ keyscan_feed_fn *keyscan_best(void);
  * accepts it. The scan has just begun. */
 typedef void keyscan_exact_fn(struct keyscan *s, uint64_t at, struct slice object);
 keyscan_exact_fn keyscan_exact_plain;
-keyscan_exact_fn keyscan_exact_avx2;   /* only where keyscan_best answers keyscan_feed_avx2 */
-keyscan_exact_fn keyscan_exact_avx512; /* only where keyscan_exact_best answers it */
+keyscan_exact_fn
+    keyscan_exact_avx2; /* only where the scan of that name would run: so the next one */
+keyscan_exact_fn keyscan_exact_avx512;
 keyscan_exact_fn *keyscan_exact_best(void);
 
 /* For the engines: a colon on the first level (the last two quotes are those of its key), and what

@@ -12,10 +12,10 @@ void keyscan_exact_plain(struct keyscan *s, uint64_t at, struct slice object)
 keyscan_exact_fn *keyscan_exact_best(void)
 {
 #if defined(__x86_64__)
-    if (keyscan_best() != keyscan_feed_avx2)
-        return keyscan_exact_plain;
-    return __builtin_cpu_supports("avx512bw") ? keyscan_exact_avx512 : keyscan_exact_avx2;
-#else
-    return keyscan_exact_plain;
+    if (keyscan_best() == keyscan_feed_avx512)
+        return keyscan_exact_avx512;
+    if (keyscan_best() == keyscan_feed_avx2)
+        return keyscan_exact_avx2;
 #endif
+    return keyscan_exact_plain;
 }

@@ -1,0 +1,13 @@
+#include "lite/keyscan.h"
+
+#if defined(__x86_64__)
+
+#include "lite/block_avx512.h"
+#include "lite/feed_blocks.h"
+
+WITH_BLOCKS void keyscan_feed_avx512(struct keyscan *s, uint64_t at, struct slice piece)
+{
+    feed_blocks(s, at, piece);
+}
+
+#endif
