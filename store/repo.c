@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "store/gitlib.h"
+#include "store/loose.h"
 
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)
 {
@@ -53,8 +54,13 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
     int answer = git_repository_open_ext(&repo, dir, 0, NULL);
 
     if (answer == 0) {
-        *out = repo;
-        return ERR_OK;
+        enum err_code guarded = loose_guard(repo, e);
+
+        if (guarded)
+            git_repository_free(repo);
+        else
+            *out = repo;
+        return guarded;
     }
     enum err_code rc = repo_error(e, answer, dir, "open the repository");
 

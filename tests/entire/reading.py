@@ -3,7 +3,7 @@ import json
 import os
 import re
 
-from entire.world import A, B, CA, World
+from entire.world import A, B, CA, World, get, put
 from support.program import snapshot
 
 SHAPE = ['id', 'message', 'metadata_dir', 'date', 'is_task_checkpoint', 'is_logs_only', 'session_id', 'session_prompt']
@@ -71,4 +71,42 @@ def shadows(c):
     record = w.points(CA)[0]['record']
     c.same('56: of a commit', list(record), SHAPE[:6] + ['condensation_id'] + SHAPE[6:])
     c.same('56: logs only', (record['is_logs_only'], record['condensation_id'], record['metadata_dir']), (True, 'a3b2c4d5e6f7', ''))
+    w.close()
+
+
+def damaged(c):
+    """Objects cut short, as a crash leaves them: libgit2 alone would never return from one. The rest is shown, and it is named."""
+    w = World(c, 'committed')
+    tree = 'entire/checkpoints/v1:a3/b2c4d5e6f7/'
+    whole = {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}
+    for what in tree + '0/metadata.json', tree + 'metadata.json', 'entire/checkpoints/v1:a3/b2c4d5e6f7', 'entire/checkpoints/v1^{tree}':
+        name = w.git('rev-parse', what)
+        path = f'{w.repo}/.git/objects/{name[:2]}/{name[2:]}'
+        text, mode = get(path), os.stat(path).st_mode
+        for size in 0, 1, len(text) // 2, len(text) - 8:
+            os.chmod(path, 0o644)
+            put(path, text[:size])
+            before = snapshot(w.repo)
+            rows = {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}
+            c.need(f'damaged: {what} of {size} bytes: nothing new, and no end of the list', rows <= whole)
+            c.need(f'damaged: {what} of {size} bytes: it is named', w.json('doctor'))
+            c.same('damaged: looking changes nothing', snapshot(w.repo), before)
+        put(path, text)
+        os.chmod(path, mode)
+    c.same('damaged: whole again', {r['sessionId'] for r in w.json('list', '--all', '--system', 'entire')}, whole)
+    w.git('gc', '-q')
+    pack, = [f'{w.repo}/.git/objects/pack/{n}' for n in os.listdir(w.repo + '/.git/objects/pack') if n.endswith('.pack')]
+    text = get(pack)
+    os.chmod(pack, 0o644)
+    for size in 0, 40, len(text) // 2, len(text) - 30:
+        put(pack, text[:size])
+        c.same(f'damaged: a pack of {size} bytes', w.run('list', '--all', '--system', 'entire').returncode, 0)
+    w.close()
+    w = World(c, 'two-sessions')
+    name = w.git('rev-parse', 'entire/6d28ff0-e3b0c4~2')
+    path = f'{w.repo}/.git/objects/{name[:2]}/{name[2:]}'
+    os.chmod(path, 0o644)
+    put(path, get(path)[:-9])
+    c.same('damaged: a commit of a shadow branch ends what is known of it', [len(w.points(s)) for s in (A, B)], [1, 1])
+    c.need('damaged: and it is named', 'a commit of this shadow branch' in json.dumps(w.json('doctor')))
     w.close()
