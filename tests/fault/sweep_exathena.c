@@ -2,7 +2,6 @@
 
 #include <openssl/evp.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "store/rewind/mode.h"
 #include "store/store.h"
@@ -16,8 +15,8 @@
     "{\"data\":{\"message\":{\"role\":\"user\",\"content\":\"" text                                \
     "\"}},\"ts\":" AT(n) ",\"event\":\"user_message\",\"uuid\":\"event00000" n "\"}\n"
 #define SESSIONS "user/.exathena/sessions/"
-/* Beside the tree that is compared: names and bytes there tell where the tree lies. */
-#define SAVED "saved/deploy-123/"
+#define HISTORY "/.exathena/file-history/"
+#define SAVED "user" HISTORY "deploy-123/"
 
 /* Under the name that the library gives to a path. */
 static void save(struct yard *y, const char *file, const char *first)
@@ -42,12 +41,8 @@ static void save(struct yard *y, const char *file, const char *first)
 
 static void make_project(struct yard *y)
 {
-    char link[4096];
-
     folder_put(&y->folder, SESSIONS "deploy-123.jsonl",
                SLICE(USER("1", "one") "\nnot an event\r\n" USER("2", "two") USER("3", "three")));
-    folder_path(&y->folder, "user/.exathena/file-history", link);
-    assert_int_equal(symlink("../../saved", link), 0);
     folder_put(&y->folder, "user/lib/changed", SLICE("present\n"));
     folder_put(&y->folder, "user/lib/created", SLICE("created\n"));
     save(y, "user/lib/changed", "first\n");
@@ -77,6 +72,15 @@ static enum trial_end apply(struct yard *y)
     return going_back_apply(y, plan_of);
 }
 
+/* Names and bytes of what was saved tell where the tree lies, and a rewind reads them only. */
+static void blur(char *image)
+{
+    char *saved = strstr(image, HISTORY), *behind = strstr(image, "/.exathena/sessions");
+
+    if (saved && behind > saved)
+        memmove(saved, behind, strlen(behind) + 1);
+}
+
 static void files_and_log_go_back_together(void **state)
 {
     struct trial s = { .name = "rewind of an ExAthena session",
@@ -84,6 +88,7 @@ static void files_and_log_go_back_together(void **state)
                        .act = apply,
                        .recover = going_back_recover,
                        .undo = going_back_undo,
+                       .blur = blur,
                        .thorough = true,
                        .stride = 7 };
 
