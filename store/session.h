@@ -76,6 +76,7 @@ enum session_can {
     CAN_SET = 1 << 11,
     CAN_HAVE_AGENTS = 1 << 12,
     CAN_NAME_FORK = 1 << 13, /* give a copy a title */
+    CAN_HAVE_BRANCHES = 1 << 14,
 };
 
 /* One row of the list, made by describe from the two windows (the lite read). Texts are WTF-8, as the

@@ -327,7 +327,8 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
 
     if (v->prospect_error.code) {
         err_format(&v->prospect_error, text, sizeof text);
-        r.h = l->files.h > r.h ? l->files.h : r.h; /* all of it: nothing else stands here */
+        if (l->edge >= 0) /* beside the turns nothing else stands here */
+            r.h = f->rows - 2 - r.y;
         flow_put_words(f, r, STYLE_ERROR, slice_of(text));
     } else if (c && rewind_turn_why(v, c)) {
         flow_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));

@@ -291,6 +291,13 @@ void transcript_view_paste(struct transcript_view *v, struct slice text, struct 
     view_settle(v, fx);
 }
 
+static const char *in_words(const struct store_ops *ops, unsigned ability, const char *otherwise)
+{
+    const char *why = store_cannot(ops, ability);
+
+    return why ? why : otherwise;
+}
+
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)
 {
     const struct store_ops *ops = v->session ? v->session->ref[0].store->ops : NULL;
@@ -298,10 +305,16 @@ const char *transcript_view_unavailable(const struct transcript_view *v, enum ac
     if (v->inner)
         return transcript_view_unavailable(v->inner, a);
     switch (a) {
-    case ACT_BRANCHES: return !ops || ops->branches ? NULL : "this system keeps no branches";
+    case ACT_BRANCHES:
+        return !ops || ops->branches
+                   ? NULL
+                   : in_words(ops, CAN_HAVE_BRANCHES, "this system keeps no branches");
     case ACT_EXPORT: return "export comes with a later version";
     case ACT_REWIND_AT: return ops && ops->plan ? NULL : "this system keeps no copies of files";
-    case ACT_SUBAGENTS: return !ops || ops->subagents ? NULL : "this system keeps no sub-agents";
+    case ACT_SUBAGENTS:
+        return !ops || ops->subagents
+                   ? NULL
+                   : in_words(ops, CAN_HAVE_AGENTS, "this system keeps no sub-agents");
     case ACT_SEARCH_NEXT:
     case ACT_SEARCH_PREV: return v->search.needle.n ? NULL : "nothing is looked for: / searches";
     default: return NULL;

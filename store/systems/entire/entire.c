@@ -13,6 +13,7 @@ static const char *entire_cannot(unsigned ability)
     case CAN_REWIND: return "this session has no checkpoint";
     case CAN_TOMBSTONE: return "the conversation is its agent's: Entire keeps copies of it";
     case CAN_REAPPEND: return "an Entire session's metadata is a file of its own, and always found";
+    case CAN_HAVE_BRANCHES: return "branches are shown with the agent's own session";
     case CAN_HAVE_AGENTS: return "Entire keeps tasks as checkpoints, not as sub-agents";
     default: return NULL;
     }

@@ -201,6 +201,7 @@ static const char *exathena_cannot(unsigned ability)
     case CAN_TOMBSTONE: return "an ExAthena log is the only copy of its events: none is blanked";
     case CAN_REAPPEND: return "an ExAthena log holds no metadata that could be written again";
     case CAN_RETRIEVE: return "an ExAthena log lies where the library looks for it";
+    case CAN_HAVE_BRANCHES: return "an ExAthena log is one line: nothing branches off in it";
     case CAN_SET: return "an ExAthena session has no settings: its log is all there is";
     default: return NULL;
     }

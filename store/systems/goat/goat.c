@@ -125,6 +125,8 @@ static const char *goat_cannot(unsigned ability)
     case CAN_TOMBSTONE: return "a Go host counts every message: fork before this one instead";
     case CAN_REAPPEND: return "a Go session's metadata is a file of its own, and always found";
     case CAN_RETRIEVE: return "a Go session lies where its host looks for it";
+    case CAN_HAVE_BRANCHES:
+        return "a Go conversation is one line: its forks are sessions of their own";
     case CAN_HAVE_AGENTS: return "a Go session keeps no sub-agents";
     default: return NULL;
     }
