@@ -100,7 +100,7 @@ def exathena(top, _):
 def entire(top, config, name):
     made = f'{top}/made'
     os.makedirs(made)
-    subprocess.run(['bash', f'{HERE}/entire/make_fixture.sh', made], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(['bash', f'{HERE}/entire/make_fixture.sh', made, name], check=True, stdout=subprocess.DEVNULL)
     shutil.rmtree(os.path.dirname(config))
     for part in os.listdir(made):
         if part in ('home', 'wt', name):

@@ -1,0 +1,265 @@
+#!/bin/sh
+# Every row of the table of systems, and every action, on the fixtures of every system; the commands' half is ../table.py.
+. "$(dirname "$0")/lib.sh"
+for agent in claude goat; do
+    # shellcheck disable=SC2016
+    printf '#!/bin/sh\necho "agent %s: $* in $(pwd)"\n' $agent >"$top/bin/$agent"
+    chmod +x "$top/bin/$agent"
+done
+settings="GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null"
+
+# Everything of a world but what undo lives on.
+world_image() {
+    (cd "$world" && find . \( -path ./home/.local -o -path '*/.git/objects' -o -path '*/.git/logs' -o \
+        -path '*/.git/refs/reprise' -o -name '*.lock' \) -prune -o -type f -print0 | sort -z | xargs -0 sha256sum)
+}
+
+as_before() { world_image >"$top/now" && cmp -s "$top/now" "$top/before"; }
+
+# What a resume would go on with.
+said() {
+    # shellcheck disable=SC2086
+    env -i PATH="$PATH" HOME="$top/home" LC_ALL=C.UTF-8 ASAN_OPTIONS="${ASAN_OPTIONS-}" $settings \
+        "$program" -C "$project" restore "$sid" --json
+}
+
+said_before() { said | cmp -s - "$top/said"; }
+
+# A world with one of its sessions under the cursor.
+begin() { # WORLD SYSTEM:ID QUERY
+    name=$1 world=$top/$1 sid=$2
+    rm -rf "$top/home"
+    mkdir "$world"
+    project=$(python3 "$screens/../support/worlds.py" "$1" "$world")
+    ln -s "$world/home" "$top/home"
+    config=$world/home/.claude
+    world_image >"$top/before"
+    said >"$top/said" 2>/dev/null || : # where it has no conversation any more
+    open 110 32
+    enter_text "$3"
+    match "1/[0-9]+ "
+}
+
+# What the menu says of an action that cannot be done; chosen it says so again, and does nothing.
+cannot() { # LETTER WORDS
+    press C-x
+    see "take the session up again"
+    match "$1  [a-z]+ +.*$2"
+    enter_text "$1"
+    match "^ · [a-z ]+: .*$2"
+    as_before || fail "$name: $1 did something"
+}
+
+# Done, and taken back to the last byte.
+undone() { # WORDS
+    see "$1"
+    as_before && fail "$name: nothing was done: $1"
+    press C-x
+    see "take the last change back"
+    enter_text u
+    see "taken back"
+    until_true "$name: as it was before: $1" as_before
+}
+
+deletes() {
+    press DC
+    see "to the trash?" "leave it where it is"
+    press Down
+    press Enter
+    undone "moved to trash: 1 session"
+}
+
+renames() {
+    press C-r
+    see "title"
+    press C-u
+    enter_text "$1"
+    press Enter
+    undone "renamed"
+}
+
+forks() { # QUESTION
+    press C-f
+    see "$1"
+    [ "$1" = "a copy, called" ] || press Down
+    press Enter
+    undone "forked"
+}
+
+reads() { # TEXT WORDS_ABOUT_SUBAGENTS
+    press Right
+    see "$1"
+    press s
+    see "$2"
+    press Escape
+    see "recent"
+}
+
+# The question before anything goes back; while the files are still looked at there is none yet.
+asked() {
+    shows "leave everything as it is" || {
+        press a
+        false
+    }
+}
+
+# The turn that is so many above the last; what lies in the way stays.
+goes_back() { # UP FILE DONE
+    press C-x
+    see "show what going back would change"
+    enter_text w
+    see "dry run"
+    match "^▌ " # the turns have come
+    for _ in $1; do press Up; done
+    see "$2"
+    until_true "$name: the question" asked
+    press Down
+    press Enter
+    see "$3"
+    as_before && fail "$name: nothing went back"
+    press u
+    see "U does it again"
+    until_true "$name: the files as they were" as_before
+}
+
+# The conversation of the same turn.
+talks_back() { # WORDS
+    press m
+    see "conversation only" "$1"
+    until_true "$name: the question" asked
+    press Down
+    press Enter
+    see "✓ dropped"
+    as_before && fail "$name: the conversation is where it was"
+    press u
+    see "✓ brought back"
+    case $sid in # Claude Code's own log gets a row more where it cannot be cut, since it is being read
+    claude:* | entire:*) until_true "$name: the conversation as it was" said_before ;;
+    *) until_true "$name: the conversation as it was" as_before ;;
+    esac
+    leave
+}
+
+leave() {
+    press Escape
+    see "recent"
+}
+
+resumes() { # AGENT
+    press Enter
+    see "agent $1: --resume ${sid#*:} in"
+    ended 0
+    close
+}
+
+begin claude claude:22222222-2222-4222-8222-222222222222 third
+reads "Nothing to do" "no sub-agents"
+renames "Another name"
+forks "a copy, called"
+deletes
+goes_back "1" "[x] M mod.txt" "restored 3 files"
+talks_back "12 messages dropped"
+resumes claude
+
+begin shipped goat:7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f greeting
+reads "make main print a greeting" "a Go session keeps no sub-agents"
+cannot t "its metadata knows none"
+cannot a "there is no archive"
+renames "Another name"
+forks "a copy, called"
+deletes
+goes_back "1" "[x] M src/main.go" "restored 1 file"
+talks_back "8 messages dropped"
+resumes goat
+
+begin spec goat:0f0e0d0c-0b0a-4908-8706-050403020100 "greeting !is:fork !is:damaged"
+reads "also add a new file" "a Go session keeps no sub-agents"
+cannot t "its metadata knows none"
+renames "change the greeting again"
+forks "a copy, called"
+deletes
+goes_back "1" "[x] A notes/todo.md" "restored 1 file"
+talks_back "6 messages dropped"
+resumes goat
+
+begin doc goat:abc-123 Hello
+reads "Change the file" "a Go session keeps no sub-agents"
+cannot a "there is no archive"
+renames "Hello again"
+forks "a copy, called"
+deletes
+goes_back "" "[x] M a.txt" "restored 1 file"
+talks_back "2 messages dropped"
+resumes goat
+
+begin exathena exathena:deploy-123 config
+reads "Second turn done" "this session started no sub-agents"
+cannot n "it has no title"
+cannot t "its log is all there is"
+cannot a "there is no archive"
+forks "The copy gets no name"
+deletes
+goes_back "" "[x] D lib/new/created.ex" "restored 2 files"
+talks_back "10 messages dropped"
+press Enter
+see "no command is known; set"
+ended 4
+close
+
+begin two-sessions entire:a1b2c3d4-0001-4000-8000-00000000000a login
+reads "Session module added." "tasks as checkpoints"
+cannot n "it has no title"
+cannot t "its state knows none"
+cannot a "there is no archive"
+forks "a copy, called"
+press DC
+see "Its shadow branch stays: others use it."
+press Escape
+deletes
+goes_back "1 2" "[x] A src/util.c" "restored 3 files"
+talks_back "messages dropped"
+resumes claude
+
+begin migration entire:e1b2c3d4-0001-4000-8000-00000000000a parser
+reads "parser" "tasks as checkpoints"
+forks "a copy, called"
+deletes
+goes_back "1" "[x] M src/parse.c" "restored 1 file"
+talks_back "4 messages dropped"
+resumes claude
+
+# Of committed checkpoints: files, and the transcript that comes with a resume; nothing to be deleted.
+begin committed entire:d1b2c3d4-0003-4000-8000-00000000000c tests
+reads "Validation added." "tasks as checkpoints"
+cannot d "only its committed checkpoints are left"
+goes_back "" "[x] D CHANGES" "deleted 4 files"
+press m
+see "conversation is not on this machine (reprise retrieve brings" "it)"
+leave
+forks "a copy, called"
+find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . && fail "its transcript is here before it is wanted"
+resumes claude
+find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . || fail "its transcript did not come"
+
+begin refs-ulid entire:01b2c3d4-0001-4000-8000-00000000000a dependencies
+reads "Bumped." "tasks as checkpoints"
+cannot d "only its committed checkpoints are left"
+forks "a copy, called"
+press C-x
+enter_text w
+see "every file is as it was then"
+press Up
+see "This turn cannot be restored."
+leave
+resumes claude
+
+begin edge entire:f1b2c3d4-0001-4000-8000-00000000000a Carry
+see "no transcript of it is"
+deletes
+press C-x
+enter_text x
+see "half.json.tmp" "broken.json"
+press Escape
+see "recent"
+press C-c
+ended 130
