@@ -17,7 +17,7 @@ struct arena {
 
 /* n bytes aligned for any type, uninitialised; NULL without memory (the arena stays usable). */
 void *arena_alloc(struct arena *a, size_t n);
-void *arena_zalloc(struct arena *a, size_t n);
+void *arena_zalloc(struct arena *a, size_t n); /* all zero */
 /* A copy of the bytes, NUL-terminated after n (so .p may serve as a path). .p is NULL without memory,
  * also for an empty input that could not be copied. */
 struct slice arena_copy(struct arena *a, struct slice bytes);

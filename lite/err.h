@@ -16,15 +16,15 @@
 enum err_code {
     ERR_OK = 0,
     ERR_NOMEM,
-    ERR_IO,          /* a system call failed; see sys */
-    ERR_NOT_FOUND,   /* the thing named does not exist */
-    ERR_FORMAT,      /* bytes on disk are not what the format says */
-    ERR_LOCKED,      /* another process holds the lock */
-    ERR_STALE,       /* the file changed after it was read: plan again */
-    ERR_UNSAFE,      /* a stored name would reach outside its root */
+    ERR_IO,        /* a system call failed; see sys */
+    ERR_NOT_FOUND, /* the thing named does not exist */
+    ERR_FORMAT,    /* bytes on disk are not what the format says */
+    ERR_LOCKED,    /* somebody else holds the lock, or has the file open */
+    ERR_STALE,     /* something else lies there than was read, or expected: plan again */
+    ERR_UNSAFE,    /* a link, no regular file, or a stored name that would reach outside its root */
     ERR_UNSUPPORTED, /* this store cannot do that */
     ERR_USAGE, /* what was asked for is not a question we can answer: bad id, ambiguous prefix */
-    ERR_CANCELLED,
+    ERR_CANCELLED, /* by who asked, and no failure: often without a text */
 };
 
 /* An error as a value: no heap, no thread-local, so it can be made when malloc fails, copied
@@ -36,8 +36,10 @@ struct err {
     char text[200]; /* outermost context first: "list sessions: open" */
 };
 
-/* All three return the code, so a failing branch is one line: return err_sys(e, path, "open");
- * e may be NULL when the caller only branches on the code. err_sys reads errno first of all. */
+/* All of them return the code, so a failing branch is one line: return err_sys(e, path, "open");
+ * e may be NULL when the caller only branches on the code. err_sys reads errno first of all and answers ERR_NOT_FOUND
+ * for ENOENT, ERR_NOMEM for ENOMEM, ERR_LOCKED for EWOULDBLOCK, else ERR_IO. err_wrap puts what was being done in front
+ * of the text that is there. */
 enum err_code err_sys(struct err *e, const char *path, const char *verb);
 enum err_code err_set(struct err *e, enum err_code code, const char *path, const char *fmt, ...)
     PRINTF_LIKE(4, 5);

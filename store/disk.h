@@ -21,6 +21,7 @@
  * NULL) says how many. */
 MUST_CHECK enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path,
                                     struct err *e);
+/* ERR_OK also where the file system has nothing to sync there (EINVAL). */
 MUST_CHECK enum err_code disk_sync(int fd, const char *path, struct err *e);
 /* Lets the disk begin with bytes that were written: a large file is then synced while it is still being made. */
 void disk_begin_sync(int fd, int64_t at, int64_t n);

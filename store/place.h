@@ -16,14 +16,17 @@
 MUST_CHECK enum err_code place_look(const char *path, bool *there, struct stat *st, struct err *e);
 /* ERR_UNSAFE: a link stands there, which could lead anywhere. Nothing there is fine. */
 MUST_CHECK enum err_code place_no_link(const char *path, struct err *e);
+/* Opens a regular file for reading and writing, and looks at it; the caller closes. ERR_UNSAFE: a link, or no regular
+ * file. */
 MUST_CHECK enum err_code place_open(const char *path, int *fd, struct stat *st, struct err *e);
 /* Do these bytes lie at the offset? Not to know is an error: much is decided by the answer. */
 MUST_CHECK enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same,
                                      const char *path, struct err *e);
+/* Writes all of it, unsynced. After an error a part may have been written. */
 MUST_CHECK enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,
                                      struct err *e);
 int64_t place_mtime(const struct stat *st); /* ns since the epoch */
-/* A time that may not be put back is no reason to fail: the bytes are what counts. False with errno: the disk failed,
+/* Sets the mtime; MTIME_NOW does nothing. A time that may not be put back is no reason to fail: the bytes are what counts. False with errno: the disk failed,
  * and who mends something will have to come again. */
 bool place_mtime_put(int fd, int64_t ns);
 

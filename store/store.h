@@ -29,11 +29,14 @@
 /* One interface over every system that keeps sessions on disk.
  *
  * A store is one opened place that holds sessions of one system. All calls on it are const in effect:
- * several threads may describe and load from one store at once. Nothing here writes; what changes a
- * session has headers of its own.
+ * several threads may describe and load from one store at once. What reads writes nothing. Changes are planned here
+ * and done by store/change/ and store/rewind/; only the last members, for hosts, write at once.
  *
  * The order of calls: open -> enumerate -> describe (any number, any thread) -> tail, load, messages,
- * restore -> close. Rows and transcripts do not outlive their store. */
+ * restore -> close. Rows and transcripts do not outlive their store.
+ *
+ * What a call fills in is the caller's, to be ended by the function that the struct's header names for it
+ * (transcript_free, block_list_fini, restore_fini, rewind_plan_fini, ...); after a failure there is nothing new to end. */
 
 /* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
  * to stop. */
