@@ -1,65 +1,23 @@
-#include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "tests/test.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "support/talk.h"
-#include "tui/term/worker.h"
+#include "support/desk_place.h"
 
 /* Changes as workers make them: a real store in a temporary folder. */
 
-#define ID "5e550000-0000-4000-8000-000000000001"
-#define FILE_NAME "projects/-p/" ID ".jsonl"
-
-struct place_of_work {
-    struct talk talk;
-    struct session_ref ref;
-    char state[4096], data[4096];
-    struct store_env env;
-    struct store *store[1];
-    struct settings settings;
-    struct desk desk;
-    struct workers *workers;
-};
-
-static void begin(struct place_of_work *w)
+static void begin(struct desk_place *w)
 {
-    memset(w, 0, sizeof *w);
-    talk_begin(&w->talk);
+    desk_place_begin(w);
     talk_user(&w->talk, "one", "");
     talk_assistant(&w->talk, "two", "one");
-    w->ref = talk_ref(&w->talk);
-    folder_path(&w->talk.folder, "state", w->state);
-    folder_path(&w->talk.folder, "data", w->data);
-    w->env = (struct store_env){ .home = w->talk.folder.path,
-                                 .cwd = "/p",
-                                 .state_dir = w->state,
-                                 .data_dir = w->data,
-                                 .now_ms = 1000 };
-    assert_int_equal(claude_ops.open(&w->env, w->talk.folder.path, &w->store[0], NULL), ERR_OK);
-    w->ref.store = w->store[0];
-    w->settings.project = SLICE("/p");
-    desk_init(&w->desk, w->store, 1, &w->settings, "/p");
-    w->desk.env = &w->env;
-    assert_int_equal(workers_new(&w->desk, 2, &w->workers, NULL), ERR_OK);
-}
-
-static void end(struct place_of_work *w)
-{
-    workers_free(w->workers);
-    desk_fini(&w->desk);
-    store_close(w->store[0]);
-    talk_end(&w->talk);
+    desk_place_open(w, 2, 1000);
 }
 
 /* text: a title or tag, or the name that the wish needs. */
-static void ask(struct place_of_work *w, enum wish wish, const char *text)
+static void ask(struct desk_place *w, enum wish wish, const char *text)
 {
     struct effect q = { .kind = EFFECT_CHANGE, .wish = wish, .scope = SCOPE_ALL, .at_ms = 2000 };
     struct slice name = { text, strlen(text) };
@@ -72,27 +30,17 @@ static void ask(struct place_of_work *w, enum wish wish, const char *text)
     assert_true(workers_ask(w->workers, &q));
 }
 
-static struct msg next(struct place_of_work *w)
-{
-    struct pollfd fd = { .fd = workers_fd(w->workers), .events = POLLIN };
-    struct msg m;
-
-    while (!workers_take(w->workers, &m))
-        assert_int_equal(poll(&fd, 1, 30000), 1);
-    return m;
-}
-
 /* The answer to a change; the caller frees. */
-static struct changed *change(struct place_of_work *w, enum wish wish, const char *text)
+static struct changed *change(struct desk_place *w, enum wish wish, const char *text)
 {
     ask(w, wish, text);
-    struct msg m = next(w);
+    struct msg m = desk_place_next(w);
 
     assert_int_equal(m.kind, MSG_CHANGED);
     return m.u.changed;
 }
 
-static void done(struct place_of_work *w, enum wish wish, const char *text)
+static void done(struct desk_place *w, enum wish wish, const char *text)
 {
     struct changed *c = change(w, wish, text);
 
@@ -101,7 +49,7 @@ static void done(struct place_of_work *w, enum wish wish, const char *text)
     changed_free(c);
 }
 
-static bool file_has(const struct place_of_work *w, const char *text)
+static bool file_has(const struct desk_place *w, const char *text)
 {
     size_t n;
     char *bytes = folder_get(&w->talk.folder, FILE_NAME, &n);
@@ -114,7 +62,7 @@ static bool file_has(const struct place_of_work *w, const char *text)
 static void a_title_is_written_and_undo_leaves_not_a_byte_of_it(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
 
     begin(&w);
     char *before = folder_image(&w.talk.folder, "projects");
@@ -139,13 +87,13 @@ static void a_title_is_written_and_undo_leaves_not_a_byte_of_it(void **state)
     free(after);
     done(&w, WISH_REDO, "");
     assert_true(file_has(&w, "A new title"));
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void a_session_goes_to_the_trash_and_comes_back(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
 
     begin(&w);
     folder_put(&w.talk.folder, "projects/-p/" ID "/subagents/a.jsonl", SLICE("12345\n"));
@@ -162,7 +110,7 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     char id[64];
 
     assert_true(workers_ask(w.workers, &q));
-    struct msg m = next(&w);
+    struct msg m = desk_place_next(&w);
 
     assert_int_equal(m.kind, MSG_TRASH);
     assert_int_equal(m.u.trash->n, 1);
@@ -180,11 +128,11 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     assert_int_equal(c->error.code, ERR_NOT_FOUND); /* it is not there any more */
     assert_true(folder_has(&w.talk.folder, FILE_NAME));
     changed_free(c);
-    end(&w);
+    desk_place_end(&w);
 }
 
 /* What a rule without limits means. */
-static struct sweep *swept(struct place_of_work *w)
+static struct sweep *swept(struct desk_place *w)
 {
     struct effect q = { .kind = EFFECT_SWEEP,
                         .scope = SCOPE_ALL,
@@ -192,20 +140,20 @@ static struct sweep *swept(struct place_of_work *w)
                         .asker = ASKER_CLEANUP };
 
     assert_true(workers_ask(w->workers, &q));
-    struct msg m = next(w);
+    struct msg m = desk_place_next(w);
 
     assert_int_equal(m.kind, MSG_SWEEP);
     return m.u.sweep;
 }
 
-static struct changed *move_swept(struct place_of_work *w, struct sweep *sweep)
+static struct changed *move_swept(struct desk_place *w, struct sweep *sweep)
 {
     struct effect q = {
         .kind = EFFECT_CHANGE, .wish = WISH_SWEEP, .scope = SCOPE_ALL, .sweep = sweep
     };
 
     assert_true(workers_ask(w->workers, &q));
-    struct msg m = next(w);
+    struct msg m = desk_place_next(w);
 
     assert_int_equal(m.kind, MSG_CHANGED);
     return m.u.changed;
@@ -214,7 +162,7 @@ static struct changed *move_swept(struct place_of_work *w, struct sweep *sweep)
 static void a_sweep_goes_to_the_trash_and_comes_back(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
 
     begin(&w);
     char *before = folder_image(&w.talk.folder, "projects/-p");
@@ -232,13 +180,13 @@ static void a_sweep_goes_to_the_trash_and_comes_back(void **state)
     assert_string_equal(after, before);
     free(before);
     free(after);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void a_swept_session_that_was_used_meanwhile_stays(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
 
     begin(&w);
     struct sweep *sweep = swept(&w);
@@ -251,18 +199,18 @@ static void a_swept_session_that_was_used_meanwhile_stays(void **state)
     assert_int_equal(c->stayed, 1);
     changed_free(c);
     assert_true(folder_has(&w.talk.folder, FILE_NAME));
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void a_copy_is_made_and_undo_takes_it_away(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
     char name[128];
 
     begin(&w);
     ask(&w, WISH_FORK, "");
-    struct msg m = next(&w);
+    struct msg m = desk_place_next(&w);
 
     assert_int_equal(m.kind, MSG_CHANGED);
     assert_string_equal(m.u.changed->error.text, "");
@@ -273,13 +221,13 @@ static void a_copy_is_made_and_undo_takes_it_away(void **state)
     done(&w, WISH_UNDO, "");
     assert_false(folder_has(&w.talk.folder, name));
     assert_true(folder_has(&w.talk.folder, FILE_NAME));
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void what_went_wrong_is_said_and_nothing_changes(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
 
     begin(&w);
     char *before = folder_image(&w.talk.folder, "projects");
@@ -299,13 +247,13 @@ static void what_went_wrong_is_said_and_nothing_changes(void **state)
     assert_string_equal(after, before);
     free(before);
     free(after);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void changes_are_made_in_the_order_asked(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
 
     begin(&w);
     ask(&w, WISH_RENAME, "first");
@@ -314,7 +262,7 @@ static void changes_are_made_in_the_order_asked(void **state)
     ask(&w, WISH_UNDO, "");
     for (enum wish want[] = { WISH_RENAME, WISH_RENAME, WISH_UNDO, WISH_UNDO }, *p = want;
          p < want + 4; p++) {
-        struct msg m = next(&w);
+        struct msg m = desk_place_next(&w);
 
         assert_int_equal(m.kind, MSG_CHANGED);
         assert_int_equal(m.u.changed->wish, *p);
@@ -323,13 +271,13 @@ static void changes_are_made_in_the_order_asked(void **state)
     }
     assert_false(file_has(&w, "first"));
     assert_false(file_has(&w, "second"));
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void who_leaves_at_once_has_made_the_change_all_the_same(void **state)
 {
     (void)state;
-    struct place_of_work w;
+    struct desk_place w;
 
     begin(&w);
     ask(&w, WISH_RENAME, "first");
@@ -338,7 +286,7 @@ static void who_leaves_at_once_has_made_the_change_all_the_same(void **state)
     w.workers = NULL;
     assert_true(file_has(&w, "first"));
     assert_true(file_has(&w, "\"tag\":\"last\""));
-    end(&w);
+    desk_place_end(&w);
 }
 
 int main(void)

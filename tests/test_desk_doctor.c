@@ -1,79 +1,36 @@
 #include "tests/test.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/talk.h"
-#include "tui/term/worker.h"
+#include "support/desk_place.h"
 
 /* Questions about damage, and repairs, as workers answer them: a real store in a temporary folder. */
 
-#define ID "5e550000-0000-4000-8000-000000000001"
-#define FILE_NAME "projects/-p/" ID ".jsonl"
-
-struct place_of_work {
-    struct talk talk;
-    struct session_ref ref;
-    char state[4096], data[4096];
-    struct store_env env;
-    struct store *store[1];
-    struct settings settings;
-    struct desk desk;
-    struct workers *workers;
-};
-
 /* A conversation whose last line is cut. */
-static void begin(struct place_of_work *w)
+static void begin(struct desk_place *w)
 {
-    memset(w, 0, sizeof *w);
-    talk_begin(&w->talk);
+    desk_place_begin(w);
     talk_user(&w->talk, "one", "");
     talk_assistant(&w->talk, "two", "one");
     talk_raw(&w->talk, "{\"type\":\"us");
-    w->ref = talk_ref(&w->talk);
-    folder_path(&w->talk.folder, "state", w->state);
-    folder_path(&w->talk.folder, "data", w->data);
+    desk_place_open(w, 1, INT64_C(1000000));
     folder_mtime(&w->talk.folder, FILE_NAME, INT64_C(1000000000));
-    w->env = (struct store_env){ .home = w->talk.folder.path,
-                                 .cwd = "/p",
-                                 .state_dir = w->state,
-                                 .data_dir = w->data,
-                                 .now_ms = INT64_C(1000000) };
-    assert_int_equal(claude_ops.open(&w->env, w->talk.folder.path, &w->store[0], NULL), ERR_OK);
-    w->ref.store = w->store[0];
-    w->settings.project = SLICE("/p");
-    desk_init(&w->desk, w->store, 1, &w->settings, "/p");
-    w->desk.env = &w->env;
-    assert_int_equal(workers_new(&w->desk, 1, &w->workers, NULL), ERR_OK);
 }
 
-static void end(struct place_of_work *w)
-{
-    workers_free(w->workers);
-    desk_fini(&w->desk);
-    store_close(w->store[0]);
-    talk_end(&w->talk);
-}
-
-static struct msg ask(struct place_of_work *w, enum effect_kind kind, enum wish wish)
+static struct msg ask(struct desk_place *w, enum effect_kind kind, enum wish wish)
 {
     struct effect q = {
         .kind = kind, .wish = wish, .generation = 1, .scope = SCOPE_ALL, .at_ms = 1000000
     };
-    struct msg m;
 
     if (kind != EFFECT_AROUND)
         q.refs = ref_list_one(&w->ref, SLICE(""));
     assert_true(workers_ask(w->workers, &q));
-    struct pollfd fd = { .fd = workers_fd(w->workers), .events = POLLIN };
-
-    while (!workers_take(w->workers, &m))
-        assert_int_equal(poll(&fd, 1, 30000), 1);
-    return m;
+    return desk_place_next(w);
 }
 
-static size_t fixable(struct place_of_work *w)
+static size_t fixable(struct desk_place *w)
 {
     struct msg m = ask(w, EFFECT_DOCTOR, WISH_FIX);
 
@@ -88,7 +45,7 @@ static size_t fixable(struct place_of_work *w)
 
 static void a_look_finds_what_is_torn_and_changes_nothing(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
 
     (void)state;
     begin(&w);
@@ -100,12 +57,12 @@ static void a_look_finds_what_is_torn_and_changes_nothing(void **state)
     assert_string_equal(before, after);
     free(before);
     free(after);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void a_repair_is_made_once_and_can_be_taken_back(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
 
     (void)state;
     begin(&w);
@@ -134,12 +91,12 @@ static void a_repair_is_made_once_and_can_be_taken_back(void **state)
     assert_string_equal(before, after);
     free(before);
     free(after);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void what_lies_damaged_around_is_found_and_orphans_are_not_meant(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
 
     (void)state;
     begin(&w);
@@ -153,12 +110,12 @@ static void what_lies_damaged_around_is_found_and_orphans_are_not_meant(void **s
     assert_string_equal(m.u.findings->system[0], "reprise");
     assert_int_equal(m.u.findings->list.finding[0].kind, FINDING_DAMAGED_CHANGE);
     msg_fini(&m);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void a_session_that_is_gone_is_a_failure(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
 
     (void)state;
     begin(&w);
@@ -167,7 +124,7 @@ static void a_session_that_is_gone_is_a_failure(void **state)
 
     assert_int_equal(m.kind, MSG_FAILED);
     msg_fini(&m);
-    end(&w);
+    desk_place_end(&w);
 }
 
 int main(void)

@@ -1,27 +1,12 @@
 #include "tests/test.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lite/window.h"
-#include "support/talk.h"
-#include "tui/term/worker.h"
+#include "support/desk_place.h"
 
 /* Questions about rows as workers answer them: a real store in a temporary folder. */
-
-#define ID "5e550000-0000-4000-8000-000000000001"
-#define FILE_NAME "projects/-p/" ID ".jsonl"
-
-struct place_of_work {
-    struct talk talk;
-    struct session_ref ref;
-    struct store_env env;
-    struct store *store[1];
-    struct settings settings;
-    struct desk desk;
-    struct workers *workers;
-};
 
 /* Rows that fill a window and more. */
 static void fill(struct talk *t)
@@ -31,35 +16,20 @@ static void fill(struct talk *t)
                     "------------------------\"}}\n");
 }
 
-static void begin(struct place_of_work *w, bool title_between)
+static void begin(struct desk_place *w, bool title_between)
 {
-    memset(w, 0, sizeof *w);
-    talk_begin(&w->talk);
+    desk_place_begin(w);
     talk_user(&w->talk, "one", "");
     if (title_between) {
         fill(&w->talk);
         talk_raw(&w->talk, "{\"type\":\"custom-title\",\"customTitle\":\"in the middle\"}\n");
         fill(&w->talk);
     }
-    w->ref = talk_ref(&w->talk);
-    w->env = (struct store_env){ .home = w->talk.folder.path, .cwd = "/p", .now_ms = 1000 };
-    assert_int_equal(claude_ops.open(&w->env, w->talk.folder.path, &w->store[0], NULL), ERR_OK);
-    w->ref.store = w->store[0];
-    w->settings.project = SLICE("/p");
-    desk_init(&w->desk, w->store, 1, &w->settings, "/p");
-    assert_int_equal(workers_new(&w->desk, 1, &w->workers, NULL), ERR_OK);
-}
-
-static void end(struct place_of_work *w)
-{
-    workers_free(w->workers);
-    desk_fini(&w->desk);
-    store_close(w->store[0]);
-    talk_end(&w->talk);
+    desk_place_open(w, 1, 1000);
 }
 
 /* About the session so many times, as entries 10, 11, ... */
-static void ask(struct place_of_work *w, enum effect_kind kind, unsigned generation, size_t n)
+static void ask(struct desk_place *w, enum effect_kind kind, unsigned generation, size_t n)
 {
     struct effect q = { .kind = kind, .generation = generation, .scope = SCOPE_ALL };
 
@@ -70,19 +40,9 @@ static void ask(struct place_of_work *w, enum effect_kind kind, unsigned generat
     assert_true(workers_ask(w->workers, &q));
 }
 
-static struct msg next(struct place_of_work *w)
-{
-    struct pollfd fd = { .fd = workers_fd(w->workers), .events = POLLIN };
-    struct msg m;
-
-    while (!workers_take(w->workers, &m))
-        assert_int_equal(poll(&fd, 1, 30000), 1);
-    return m;
-}
-
 static void a_weight_counts_what_lies_beside_the_transcript(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
     size_t size;
 
     (void)state;
@@ -91,7 +51,7 @@ static void a_weight_counts_what_lies_beside_the_transcript(void **state)
     folder_put(&w.talk.folder, "projects/-p/" ID "/subagents/agent-a.jsonl", SLICE("0123456789"));
     folder_put(&w.talk.folder, "file-history/" ID "/abc@v1", SLICE("01234"));
     ask(&w, EFFECT_WEIGHTS, 3, 1);
-    struct msg m = next(&w);
+    struct msg m = desk_place_next(&w);
 
     assert_int_equal(m.kind, MSG_WEIGHTS);
     assert_int_equal(m.generation, 3);
@@ -100,35 +60,35 @@ static void a_weight_counts_what_lies_beside_the_transcript(void **state)
     assert_null(m.u.described->item[0].row);
     assert_int_equal(m.u.described->item[0].bytes, size + 15);
     msg_fini(&m);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void a_session_that_is_gone_weighs_nothing_and_fails_nothing(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
 
     (void)state;
     begin(&w, false);
     folder_remove(&w.talk.folder);
     ask(&w, EFFECT_WEIGHTS, 1, 2);
-    struct msg m = next(&w);
+    struct msg m = desk_place_next(&w);
 
     assert_int_equal(m.kind, MSG_WEIGHTS);
     assert_int_equal(m.u.described->n, 2);
     assert_int_equal(m.u.described->item[1].entry, 11);
     assert_true(m.u.described->item[1].bytes <= w.ref.file.size);
     msg_fini(&m);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void a_title_between_the_windows_comes_with_a_whole_row(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
 
     (void)state;
     begin(&w, true);
     ask(&w, EFFECT_DEEP, 5, 1);
-    struct msg m = next(&w);
+    struct msg m = desk_place_next(&w);
 
     assert_int_equal(m.kind, MSG_DEEP);
     assert_int_equal(m.generation, 5);
@@ -140,17 +100,17 @@ static void a_title_between_the_windows_comes_with_a_whole_row(void **state)
     assert_true(slice_eq(row->summary, SLICE("in the middle")));
     assert_true(row->first_prompt.n > 0);
     msg_fini(&m);
-    end(&w);
+    desk_place_end(&w);
 }
 
 static void where_nothing_is_found_no_row_is_handed_over(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
 
     (void)state;
     begin(&w, false);
     ask(&w, EFFECT_DEEP, 1, 1);
-    struct msg m = next(&w);
+    struct msg m = desk_place_next(&w);
 
     assert_int_equal(m.kind, MSG_DEEP);
     assert_int_equal(m.u.described->n, 1);
@@ -158,25 +118,25 @@ static void where_nothing_is_found_no_row_is_handed_over(void **state)
     msg_fini(&m);
     folder_remove(&w.talk.folder);
     ask(&w, EFFECT_DEEP, 2, 1);
-    m = next(&w);
+    m = desk_place_next(&w);
     assert_int_equal(m.kind, MSG_DEEP);
     assert_null(m.u.described->item[0].row);
     assert_int_equal(m.u.described->item[0].code, ERR_NOT_FOUND);
     msg_fini(&m);
-    end(&w);
+    desk_place_end(&w);
 }
 
 /* A row a piece: between two of them the worker looks at what is more urgent. */
 static void every_row_is_looked_at_by_itself(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
     bool seen[4] = { false };
 
     (void)state;
     begin(&w, true);
     ask(&w, EFFECT_DEEP, 1, 4);
     for (int i = 0; i < 4; i++) {
-        struct msg m = next(&w);
+        struct msg m = desk_place_next(&w);
 
         assert_int_equal(m.kind, MSG_DEEP);
         assert_int_equal(m.u.described->n, 1);
@@ -184,13 +144,13 @@ static void every_row_is_looked_at_by_itself(void **state)
         msg_fini(&m);
     }
     assert_true(seen[0] && seen[1] && seen[2] && seen[3]);
-    end(&w);
+    desk_place_end(&w);
 }
 
 /* One thread: what is asked while it is busy is answered in the order of urgency, a preview first. */
 static void others_go_before_a_look_through_files(void **state)
 {
-    struct place_of_work w;
+    struct desk_place w;
     bool tail = false;
     int deep = 0;
 
@@ -199,7 +159,7 @@ static void others_go_before_a_look_through_files(void **state)
     ask(&w, EFFECT_DEEP, 1, 40);
     ask(&w, EFFECT_TAIL, 2, 1);
     while (!tail) {
-        struct msg m = next(&w);
+        struct msg m = desk_place_next(&w);
 
         tail = m.kind == MSG_TRANSCRIPT;
         deep += m.kind == MSG_DEEP;
@@ -210,14 +170,14 @@ static void others_go_before_a_look_through_files(void **state)
     workers_cancel(w.workers, 1);
     ask(&w, EFFECT_WEIGHTS, 3, 1);
     for (bool last = false; !last;) { /* of the cancelled question at most the row in hand */
-        struct msg m = next(&w);
+        struct msg m = desk_place_next(&w);
 
         last = m.kind == MSG_WEIGHTS;
         deep += m.kind == MSG_DEEP;
         msg_fini(&m);
     }
     assert_true(deep < 40);
-    end(&w);
+    desk_place_end(&w);
 }
 
 int main(void)
