@@ -13,7 +13,7 @@
 #include "lite/file.h"
 #include "lite/slice.h"
 
-enum { AFTER_PACKS = 2, PIECE = 64 * 1024, LINE = 4096, ALTERNATES_MAX = 1 << 20 };
+enum { AFTER_PACKS = 2, PIECE = 16 * 1024, LINE = 4096, ALTERNATES_MAX = 1 << 20 };
 
 /* Reads nothing itself: it passes each object on, but for one that the next reader would not come back from. */
 struct guard {

@@ -180,7 +180,7 @@ static enum err_code make(struct loading *l, uint32_t leaf, struct transcript *t
     if (!rc) {
         l->forked = mark_forks(way);
         t->partial = way->partial;
-        transcript_end(t, ix);
+        t->torn_tail = ix->torn_tail;
         t->lines = ix->n;
         for (size_t i = 0; i < ix->n; i++)
             t->broken += is_broken(ix, i);
