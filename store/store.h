@@ -71,6 +71,10 @@ struct store_ops {
     /* sessions of one moment are listed by id upwards; else downwards (claude.md 2.6) */
     bool ties_upwards;
 
+    /* Plans say themselves which other session changed a file since (rewind_target.other); else store/rewind/rivals.h
+     * asks the checkpoints of the others. */
+    bool names_others;
+
     /* Opens a store at a path (a configuration directory, a repository, ...). ERR_NOT_FOUND is a normal
      * answer. Creates nothing. path NULL: where the environment says it lies by default. */
     enum err_code (*open)(const struct store_env *env, const char *path, struct store **out,

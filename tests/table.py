@@ -8,6 +8,8 @@ to be refused (4) in its own words. Each change is undone, and then every byte o
 """
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -196,6 +198,30 @@ def talk(c, w):
     c.undone(w, f'{w.name}: files and conversation under one undo', before)
 
 
+def rivals(c, w):
+    """Another session that worked on the same files later is named, the one that a copy was made of is not."""
+    if w.system not in ('goat', 'exathena'):
+        return
+    where = w.json('info', w.id)['path']
+    where = os.path.dirname(where) if w.system == 'goat' else where
+    later = {where: where.replace(w.sid, 'rival-1')}
+    if w.system == 'exathena':
+        saved = f'{w.dir}/.exathena/file-history/'
+        later[saved + w.sid] = saved + 'rival-1'
+    for old, new in later.items():
+        (shutil.copytree if os.path.isdir(old) else shutil.copy2)(old, new)
+        for path in [new] if os.path.isfile(new) else [f'{d}/{n}' for d, _, names in os.walk(new) for n in names]:
+            with open(path, 'rb') as f:
+                text = f.read().replace(w.sid.encode(), b'rival-1')
+            with open(path, 'wb') as f:
+                f.write(re.sub(rb'(\d-\d\dT)(\d\d):', lambda m: m[1] + b'%02d:' % (int(m[2]) + 1), text))
+    dry = w.json('rewind', w.id, '--to', w.point)
+    named = {f.get('alsoChangedBy', {}).get('sessionId') for f in dry['files'] if f['action'] != 'unchanged'}
+    c.same(f'{w.name}: who worked on the files later', named, {'rival-1'})
+    dry = w.json('rewind', f'{w.system}:rival-1', '--to', w.point)
+    c.same(f'{w.name}: who did so before is not', [f for f in dry['files'] if 'alsoChangedBy' in f], [])
+
+
 # ---- the operations ----
 
 def forks(c, w):
@@ -275,7 +301,7 @@ def writing(c, w):
 def main():
     c = Checks()
     for name in TABLE:
-        for parts in (found, read, going_back, talk, forks, changes, deleting), (writing,):
+        for parts in (found, read, going_back, talk, forks, changes, deleting), (writing,), (rivals,):
             with tempfile.TemporaryDirectory() as top:
                 w = World(sys.argv[1], name, os.path.realpath(top))
                 for part in parts:

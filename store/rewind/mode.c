@@ -4,6 +4,7 @@
 
 #include "store/rewind/only.h"
 #include "store/rewind/recall.h"
+#include "store/rewind/rivals.h"
 #include "store/store.h"
 
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)
@@ -57,6 +58,8 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
         rc = mode == REWIND_CONVERSATION ? begin(ref, point, &plan, e)
              : mode == REWIND_TURN       ? rewind_plan_only(ref, point, &plan, e)
                                          : files(ref->store, ref, point, &plan, e);
+    if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
+        rc = rewind_rivals(ref, &plan, e);
     if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))
         rc = add_talk(ref, &plan, e);
     if (!rc && mode != REWIND_TURN) /* that one knows what lies there by itself */

@@ -142,6 +142,7 @@ static const char *claude_cannot(unsigned ability)
 const struct store_ops claude_ops = {
     .name = "claude",
     .folders = "projects",
+    .names_others = true,
     .open = claude_open,
     .close = claude_close,
     .enumerate = claude_enumerate,

@@ -21,6 +21,7 @@ static const char *entire_cannot(unsigned ability)
 
 const struct store_ops entire_ops = {
     .name = "entire",
+    .names_others = true,
     .open = entire_open,
     .close = entire_close,
     .enumerate = entire_enumerate,
