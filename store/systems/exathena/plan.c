@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "store/checkpoint.h"
 #include "store/rewind/rewind.h"
@@ -199,14 +200,21 @@ enum err_code exathena_plan_inferred(const struct store *st, const struct sessio
 
 /* ---- the points ---- */
 
-/* Files written on the lines [from, to), each once. */
-static size_t files_between(const struct story *s, size_t from, size_t to)
+static bool is_written(const struct story *s, size_t from, size_t to, const char *path)
 {
-    size_t n = 0;
+    for (size_t i = from; i < to; i++)
+        if (strcmp(s->write[i].path, path) == 0)
+            return true;
+    return false;
+}
 
-    for (size_t i = 0; i < s->writes; i++)
-        n += s->write[i].line >= from && s->write[i].line < to &&
-             story_first(s, s->write[i].path, from) == &s->write[i];
+/* Files written from *at on and before this line, each once; *at moves behind them. */
+static size_t files_until(const struct story *s, size_t line, size_t *at)
+{
+    size_t from = *at, n = 0;
+
+    for (; *at < s->writes && s->write[*at].line < line; ++*at)
+        n += !is_written(s, from, *at, s->write[*at].path);
     return n;
 }
 
@@ -228,6 +236,9 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
 
     if (rc)
         return rc;
+    size_t at = 0; /* in what was written, which stands line by line as the prompts do */
+
+    files_until(&s, s.prompts ? s.prompt[0].line : 0, &at);
     list.arena = s.arena; /* its texts are the story's */
     list.checkpoint = arena_zalloc(&list.arena, (s.prompts + 1) * sizeof *list.checkpoint);
     for (size_t i = 0; list.checkpoint && i < s.prompts; i++) {
@@ -238,7 +249,7 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
                                                          .prompt = s.prompt[i].text,
                                                          .time_ms = s.prompt[i].time_ms,
                                                          .kind = CHECKPOINT_TURN,
-                                                         .files = files_between(&s, from, to),
+                                                         .files = files_until(&s, to, &at),
                                                          .shell = shell_between(&s, from, to) };
     }
     if (!list.checkpoint) {
