@@ -11,7 +11,7 @@
  * bytes to the front: a window is searched for all its metadata in one pass.
  *
  * All that is asked of most bytes is whether a quote and a colon stand side by side, 64 places at a
- * time where the machine has AVX2; the four bytes that end there, and two of the value, then leave few
+ * time where the machine has AVX2 or AVX-512; the four bytes that end there, and two of the value, then leave few
  * pairs that may be in a needle. So a needle has to hold such a pair, with three bytes or more in front of it. No
  * needle may be the front of another, and those with the same pair must begin at the same distance from
  * it. */
@@ -31,6 +31,10 @@ struct needle_set {
 
 struct needle_walk;
 typedef bool needle_find_fn(struct needle_walk *w);
+/* The searches for pairs: all find the same. The two that look at 64 places at a time are for machines where
+ * needle_find_best answers them, or the one behind them. */
+needle_find_fn needle_find_plain, needle_find_avx2, needle_find_avx512;
+needle_find_fn *needle_find_best(void);
 
 /* A search under way. */
 struct needle_walk {

@@ -75,10 +75,47 @@ static void a_needle_at_either_end_of_the_text_is_found(void **state)
     assert_false(begins_with_needle(&set, (struct slice){ NULL, 0 }));
 }
 
+/* The searches that this machine has, and none behind them. */
+struct searches {
+    needle_find_fn *find[4];
+};
+
+static struct searches all_searches(void)
+{
+    needle_find_fn *best = needle_find_best();
+
+#if defined(__x86_64__)
+    if (best == needle_find_avx512)
+        return (struct searches){ { best, needle_find_avx2, needle_find_plain } };
+#endif
+    if (best != needle_find_plain)
+        return (struct searches){ { best, needle_find_plain } };
+    return (struct searches){ { best } };
+}
+
+/* How many there are. */
+static size_t expect_as_plain(const struct needle_set *set, needle_find_fn *find, struct slice text)
+{
+    size_t at = text.n, plain_at = text.n, which = 0, plain_which = 0, hits = 0;
+    struct needle_walk walk;
+
+    needle_walk_init(&walk, set, text);
+    walk.find = find;
+    while (needle_walk_next(&walk, &at, &which)) {
+        assert_true(plain_last(text, &plain_at, &plain_which));
+        assert_int_equal(at, plain_at);
+        assert_int_equal(which, plain_which);
+        hits++;
+    }
+    assert_false(plain_last(text, &plain_at, &plain_which));
+    return hits;
+}
+
 /* Texts made of pieces of needles, so that nearly every step meets one. */
 static void random_texts_give_what_a_plain_search_gives(void **state)
 {
     (void)state;
+    struct searches searches = all_searches();
     struct needle_set set;
     char text[3 * NEEDLE_STRETCH];
     size_t hits = 0;
@@ -98,22 +135,29 @@ static void random_texts_give_what_a_plain_search_gives(void **state)
             memcpy(text + n, piece.p + from, len);
             n += len;
         }
-        size_t at = n, plain_at = n, which = 0, plain_which = 0;
-        struct needle_walk walk;
-        bool more = true;
-
-        needle_walk_init(&walk, &set, (struct slice){ text, n });
-        while (more) {
-            more = needle_walk_next(&walk, &at, &which);
-            assert_int_equal(more, plain_last((struct slice){ text, n }, &plain_at, &plain_which));
-            if (more) {
-                assert_int_equal(at, plain_at);
-                assert_int_equal(which, plain_which);
-                hits++;
-            }
-        }
+        for (size_t i = 0; searches.find[i]; i++)
+            hits += expect_as_plain(&set, searches.find[i], (struct slice){ text, n });
     }
     assert_true(hits > 10000);
+}
+
+/* More of them side by side than any row has. */
+static void pairs_that_fill_all_places_are_searched(void **state)
+{
+    (void)state;
+    struct searches searches = all_searches();
+    struct needle_set set;
+    char text[2 * NEEDLE_STRETCH + 100];
+
+    needle_set_init(&set, needles, COUNT);
+    for (size_t shift = 0; shift < 2; shift++) {
+        for (size_t i = 0; i < sizeof text; i++)
+            text[i] = (i + shift) % 2 ? ':' : '"';
+        memcpy(text + NEEDLE_STRETCH, needles[0].p, needles[0].n);
+        for (size_t i = 0; searches.find[i]; i++)
+            assert_int_equal(
+                expect_as_plain(&set, searches.find[i], (struct slice){ text, sizeof text }), 1);
+    }
 }
 
 static void a_needle_that_was_dropped_is_not_found_again(void **state)
@@ -149,6 +193,7 @@ int main(void)
         cmocka_unit_test(every_needle_is_found_from_the_end),
         cmocka_unit_test(a_needle_at_either_end_of_the_text_is_found),
         cmocka_unit_test(random_texts_give_what_a_plain_search_gives),
+        cmocka_unit_test(pairs_that_fill_all_places_are_searched),
         cmocka_unit_test(a_needle_that_was_dropped_is_not_found_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
