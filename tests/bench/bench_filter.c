@@ -10,16 +10,9 @@
 
 #include "store/store.h"
 #include "tui/filter/filter.h"
+#include "words.h"
 
 enum { TEXT = 512, TIMES = 5 };
-
-static const char *const words[] = {
-    "fix",     "the",    "payment",     "retry",   "loop",   "refactor", "Session", "picker",
-    "webhook", "tests",  "for",         "config",  "parser", "cache",    "deploy",  "script",
-    "update",  "README", "handler",     "migrate", "schema", "users",    "login",   "rate",
-    "limiter", "add",    "search",      "panel",   "broken", "build",    "of",      "docker",
-    "image",   "upload", "idempotency", "keys",
-};
 
 struct corpus {
     struct session_row *row;

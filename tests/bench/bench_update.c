@@ -10,16 +10,9 @@
 #include "bench.h"
 #include "store/store.h"
 #include "tui/model.h"
+#include "words.h"
 
 enum { ROWS = 60, COLS = 200, BATCH = 4096, PIECE = 64, TIMES = 5, TITLE = 96, PATH = 96, ID = 36 };
-
-static const char *const words[] = {
-    "fix",     "the",    "payment",     "retry",   "loop",   "refactor", "Session", "picker",
-    "webhook", "tests",  "for",         "config",  "parser", "cache",    "deploy",  "script",
-    "update",  "README", "handler",     "migrate", "schema", "users",    "login",   "rate",
-    "limiter", "add",    "search",      "panel",   "broken", "build",    "of",      "docker",
-    "image",   "upload", "idempotency", "keys",
-};
 
 struct session {
     char title[TITLE], prompt[2 * TITLE], path[PATH], id[ID + 1];

@@ -1,0 +1,13 @@
+#ifndef TESTS_BENCH_WORDS_H
+#define TESTS_BENCH_WORDS_H
+
+/* What titles and prompts of made-up sessions are drawn from. */
+static const char *const words[] = {
+    "fix",     "the",    "payment",     "retry",   "loop",   "refactor", "Session", "picker",
+    "webhook", "tests",  "for",         "config",  "parser", "cache",    "deploy",  "script",
+    "update",  "README", "handler",     "migrate", "schema", "users",    "login",   "rate",
+    "limiter", "add",    "search",      "panel",   "broken", "build",    "of",      "docker",
+    "image",   "upload", "idempotency", "keys",
+};
+
+#endif
