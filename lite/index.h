@@ -58,10 +58,9 @@ struct index {
 };
 
 enum index_flags {
-    INDEX_EXACT =
-        1, /* LINE_OK only where JSON.parse accepts the line; without it a line passes whose
-                        strings close and whose brackets add up, whatever else it looks like. A line
-                        too long to be held in memory is taken at its looks */
+    /* LINE_OK only where JSON.parse accepts the line; without it a line passes whose strings close and whose brackets
+     * add up, whatever else it looks like. A line too long to be held in memory is taken at its looks */
+    INDEX_EXACT = 1,
 };
 
 /* Indexes from ix->end to the size the file had when it was opened; a zeroed index starts at 0. Called

@@ -8,8 +8,8 @@
 enum {
     NONE = 255,
     KEY_END = 4,
-    VALUE =
-        3, /* from the quote over the colon and one byte more: the quote or blank a value begins with */
+    /* from the quote over the colon and one byte more: the quote or blank a value begins with */
+    VALUE = 3,
     VALUE_FRONT = 2, /* bytes of the value that are looked at */
 };
 

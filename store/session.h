@@ -46,17 +46,17 @@ enum session_hidden {
 enum session_flags {
     SESSION_TORN = 1 << 0,         /* the last line has no newline */
     SESSION_PROGRAMMATIC = 1 << 1, /* its rows say sdk-cli, sdk-ts, sdk-py, daemon */
-    SESSION_INTERRUPTED =
-        1 << 2,               /* the last turn was cut: a prompt or tool result without an answer */
+    /* the last turn was cut: a prompt or tool result without an answer */
+    SESSION_INTERRUPTED = 1 << 2,
     SESSION_FORK = 1 << 3,    /* its rows name the session they were copied from */
     SESSION_DAMAGED = 1 << 4, /* a line in the windows does not parse (a torn last one apart) */
     SESSION_ARCHIVED = 1 << 5,
-    SESSION_ARCHIVED_KNOWN =
-        1 << 6,               /* a mark says archived or not archived; unset: no mark at all */
+    /* a mark says archived or not archived; unset: no mark at all */
+    SESSION_ARCHIVED_KNOWN = 1 << 6,
     SESSION_LIVE = 1 << 7,    /* a running process has it open (see store/live.h) */
     SESSION_CHANGED = 1 << 8, /* it shrank or was replaced while it was read: reload */
-    SESSION_AI_TITLE =
-        1 << 9, /* custom_title is the agent's; a person's may lie outside the windows */
+    /* custom_title is the agent's; a person's may lie outside the windows */
+    SESSION_AI_TITLE = 1 << 9,
 };
 
 /* What can be done with a session, as CLI.md names it. Made from store_ops and the session itself. */

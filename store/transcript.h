@@ -37,8 +37,8 @@ enum message_flags {
     MESSAGE_ASIDE = 1 << 6,    /* here a branch leaves what a resume goes on with */
     MESSAGE_LEAF = 1 << 7,     /* a resume goes on after this one; only where there are branches */
     MESSAGE_CLEARED = 1 << 8,  /* a resume takes nothing of what ends here along: it was cleared */
-    MESSAGE_MISTYPED =
-        1 << 9, /* broken, though it parses: a member is of a type that its program does not read */
+    /* broken, though it parses: a member is of a type that its program does not read */
+    MESSAGE_MISTYPED = 1 << 9,
 };
 
 struct message {

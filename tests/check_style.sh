@@ -18,7 +18,8 @@ awk '
     /(^|[^A-Za-z])(TODO|FIXME|XXX|HACK)([^A-Za-z]|$)/ { say("something left undone") }
     /\/\/ / && !/:\/\// && !/"/ { say("a // comment") }
     # What clang-format makes of a field whose comment is too long for its line.
-    apart && /^ +[*\[]*[a-z_]+.*; *\/\*/ { say("a field pushed off its line by its comment: put that above it") }
-    { apart = /^ +(const |unsigned |enum |struct )*[a-z0-9_]+( [a-z0-9_]+)?$/ && !/(else|return|do)$/ }
+    apart && /^ +[^ ].*[;,] *\/\*/ { say("a field pushed off its line by its comment: put that above it") }
+    { apart = /^ +(const |unsigned |enum |struct )*[a-z0-9_]+( [a-z0-9_]+)?$/ && !/(else|return|do)$/ ||
+              /^ +[A-Z0-9_]+ =$/ }
     END { exit bad }
 ' $files

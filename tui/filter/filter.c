@@ -6,8 +6,8 @@
 #include "lite/fetch.h"
 
 enum {
-    SCORES =
-        4096, /* counted up to here; the few above share the last place and get the thorough score */
+    /* counted up to here; the few above share the last place and get the thorough score */
+    SCORES = 4096,
     THOROUGH = 256, /* more than any screen shows */
     /* What asking costs, in turned-down sessions, and how much of it one frame has time for. */
     COST_ASKED = 12,

@@ -12,8 +12,8 @@
 enum {
     TITLE_KEYS = 3,
     TITLE_DIGITS = 9 + 12 + 12,
-    TITLE_SAME =
-        TITLE_DIGITS / 2, /* bytes in which titles with the same keys are the same, at least */
+    /* bytes in which titles with the same keys are the same, at least */
+    TITLE_SAME = TITLE_DIGITS / 2,
 };
 #define TITLE_NONE UINT64_C(129961739795077) /* a first one without a title: above all others */
 
