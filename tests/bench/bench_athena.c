@@ -126,38 +126,6 @@ static size_t bare_loop(const char *dir)
     return n;
 }
 
-/* ---- one session ---- */
-
-static bool race_loads(struct store *st, int rounds)
-{
-    const struct scope everywhere = { .all = true };
-    struct bench_time ours = { 0 }, theirs = { 0 };
-    struct arena a = { 0 };
-    struct session_ref ref;
-    bool whole = true;
-
-    bench_need(!exathena_ops.find(st, &everywhere, SLICE("long"), &a, &ref, NULL), "long");
-    for (int i = 0; i < 10 * rounds; i++) {
-        struct transcript *t;
-        double wall = bench_now(), cpu = bench_cpu();
-
-        bare_read(ref.path.p);
-        bench_keep_best(&theirs, bench_now() - wall, bench_cpu() - cpu);
-        wall = bench_now();
-        cpu = bench_cpu();
-        bench_need(!exathena_ops.load(st, &ref, NULL, &t, NULL), "load");
-        bench_keep_best(&ours, bench_now() - wall, bench_cpu() - cpu);
-        whole &= t->n == MESSAGES;
-        transcript_free(t);
-    }
-    printf("  read %.1f MB                %8.3f ms\n", (double)ref.file.size / 1e6,
-           theirs.wall * 1e3);
-    printf("  load %d messages        %8.3f ms  %.2fx reading\n", MESSAGES, ours.wall * 1e3,
-           ours.wall / theirs.wall);
-    arena_fini(&a);
-    return whole;
-}
-
 /* Do all of them list the same sessions? */
 static bool race_lists(const char *dir, struct store *st, struct run *run, int rounds)
 {
@@ -202,7 +170,8 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "exathena:%s", argv[2]);
     const char *list[] = { argv[1], "list", "--json", "--all", "--store", path, NULL };
     struct run run = { .argv = list, .config = argv[2] };
-    bool listed = race_lists(argv[2], st, &run, rounds), loaded = race_loads(st, rounds);
+    bool listed = race_lists(argv[2], st, &run, rounds);
+    bool loaded = race_load(st, SLICE("long"), rounds) == MESSAGES;
 
     store_close(st);
     return listed && loaded ? 0 : 1;

@@ -144,17 +144,6 @@ static size_t bare_list(const struct place *p)
 
 /* ---- ours ---- */
 
-static size_t our_load(const struct place *p, const struct session_ref *ref)
-{
-    struct transcript *t;
-
-    bench_need(goat_ops.load(p->store, ref, NULL, &t, NULL) == ERR_OK, "load");
-    size_t n = t->n;
-
-    transcript_free(t);
-    return n;
-}
-
 /* ---- both ---- */
 
 static int race_list(const struct place *p, int rounds)
@@ -179,37 +168,6 @@ static int race_list(const struct place *p, int rounds)
     return listed == there;
 }
 
-static int race_load(const struct place *p, size_t messages, int rounds)
-{
-    struct bench_time ours = { 0 }, theirs = { 0 };
-    const struct scope everywhere = { .all = true };
-    struct arena a = { 0 };
-    struct session_ref ref;
-    char id[32];
-    size_t n = 0;
-
-    snprintf(id, sizeof id, "s-%06zu", p->n);
-    bench_need(goat_ops.find(p->store, &everywhere, (struct slice){ id, strlen(id) }, &a, &ref,
-                             NULL) == ERR_OK,
-               id);
-    for (int i = 0; i < 10 * rounds; i++) {
-        double wall = bench_now(), cpu = bench_cpu();
-
-        bare_read(ref.path.p);
-        bench_keep_best(&theirs, bench_now() - wall, bench_cpu() - cpu);
-        wall = bench_now(), cpu = bench_cpu();
-        n = our_load(p, &ref);
-        bench_keep_best(&ours, bench_now() - wall, bench_cpu() - cpu);
-    }
-    printf("goat: a conversation of %zu messages, %lld bytes\n", n, (long long)ref.file.size);
-    printf("  read                     %8.2f ms (cpu %8.2f)\n", theirs.wall * 1e3,
-           theirs.cpu * 1e3);
-    printf("  load                     %8.2f ms (cpu %8.2f)  %.2fx\n", ours.wall * 1e3,
-           ours.cpu * 1e3, ours.wall / theirs.wall);
-    arena_fini(&a);
-    return n == messages;
-}
-
 int main(int argc, char **argv)
 {
     struct place p = { .env = { .cwd = "/" } };
@@ -228,8 +186,10 @@ int main(int argc, char **argv)
     build(&p, messages);
     bench_need(goat_ops.open(&p.env, p.sessions, &p.store, NULL) == ERR_OK, p.sessions);
     int good = race_list(&p, rounds);
+    char id[32];
 
-    good &= race_load(&p, messages, rounds);
+    snprintf(id, sizeof id, "s-%06zu", p.n);
+    good &= race_load(p.store, slice_of(id), rounds) == messages;
     store_close(p.store);
     return good ? 0 : 1;
 }

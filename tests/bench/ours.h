@@ -5,10 +5,10 @@
 
 #include "store/store.h"
 
-/* What both sides of a comparison do in this process: a listing of all rows, and reading a file with one buffer, which is
- * the least that any reader of its bytes does. */
+/* Our side of the comparisons that are made in this process. */
 
-size_t ours_list(struct store *st); /* how many rows */
-void bare_read(const char *path);
+size_t ours_list(struct store *st); /* of all sessions; how many rows */
+/* Loading a session against reading its bytes, and prints the times. Answers how many messages it has. */
+size_t race_load(struct store *st, struct slice id, int rounds);
 
 #endif
