@@ -13,7 +13,8 @@ import os
 import subprocess
 import sys
 
-from support.go_store import Checks, Shop, get, put, sha, tree
+from support.checks import Checks
+from support.go_store import Shop, get, put, sha, tree
 from support.program import snapshot
 
 SHIPPED = '7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f'

@@ -8,7 +8,8 @@ import os
 import shutil
 import sys
 
-from support.go_store import Checks, Shop, get, put, sha, tree
+from support.checks import Checks
+from support.go_store import Shop, get, put, sha, tree
 
 T = '2026-02-09T02:48:28'
 

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+from support import checks
 from support.program import Program, snapshot
 from support.worlds import ENV, WORLDS, world
 
@@ -87,17 +88,7 @@ class World:
         return [p['id'] for p in self.json('checkpoints', self.id)]
 
 
-class Checks:
-    def __init__(self):
-        self.passed = self.failed = 0
-
-    def same(self, what, got, want):
-        if got == want:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f'{what}:\n  want {want!r}\n  got  {got!r}'[:1500])
-
+class Checks(checks.Checks):
     def undone(self, w, what, before):
         """Takes the newest change back."""
         run = w.run('undo')

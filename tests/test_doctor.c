@@ -156,6 +156,17 @@ static void undo(struct world *w)
     change_log_close(log);
 }
 
+/* Takes `before` over. */
+static void undo_gives_back(struct world *w, char *before)
+{
+    undo(w);
+    char *after = folder_image(&w->folder, "config");
+
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
 static void a_torn_tail_is_repaired_and_the_repair_undone(void **state)
 {
     struct world *w = *state;
@@ -168,12 +179,7 @@ static void a_torn_tail_is_repaired_and_the_repair_undone(void **state)
     assert_true(folder_is(&w->folder, SESSION, USER("a", "null") "\n"));
     assert_string_equal(look(w), "");
 
-    undo(w);
-    char *after = folder_image(&w->folder, "config");
-
-    assert_string_equal(before, after);
-    free(before);
-    free(after);
+    undo_gives_back(w, before);
 }
 
 static void a_session_that_may_be_in_use_is_left_alone(void **state)
@@ -288,12 +294,7 @@ static void what_is_repaired_together_is_undone_together(void **state)
     folder_mtime(&w->folder, SESSION, (NOW - DAY) * 1000000);
     assert_string_equal(look(w), "");
 
-    undo(w);
-    char *after = folder_image(&w->folder, "config");
-
-    assert_string_equal(before, after);
-    free(before);
-    free(after);
+    undo_gives_back(w, before);
 }
 
 static void a_file_in_use_keeps_no_other_from_its_repair(void **state)

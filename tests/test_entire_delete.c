@@ -230,6 +230,26 @@ static void a_branch_that_cannot_be_read_to_its_end_stays(void **state)
     entire_world_remove(&w);
 }
 
+/* git passes such a ref over when it lists them. */
+static void a_branch_whose_ref_cannot_be_read_stays(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct trash_list list;
+
+    entire_world_make(&w, "two-sessions");
+    free(entire_world_sh(&w,
+                         "cd '%s'/.git && rm entire-sessions/" B ".json && "
+                         "echo torn >refs/heads/entire/6d28ff0-e3b0c4",
+                         w.repo));
+    assert_int_equal(take_away(&w, A, &list), ERR_OK);
+    assert_int_equal(list.item[0].refs, 0);
+    assert_non_null(list.item[0].stays);
+    assert_non_null(strstr(list.item[0].stays, "not all of it can be read"));
+    trash_list_fini(&list);
+    entire_world_remove(&w);
+}
+
 static void a_branch_is_left_behind_when_no_state_is(void **state)
 {
     (void)state;
@@ -323,6 +343,7 @@ int main(void)
         cmocka_unit_test(a_branch_comes_back_from_the_trash),
         cmocka_unit_test(a_branch_with_a_commit_of_nobody_stays),
         cmocka_unit_test(a_branch_that_cannot_be_read_to_its_end_stays),
+        cmocka_unit_test(a_branch_whose_ref_cannot_be_read_stays),
         cmocka_unit_test(committed_checkpoints_stay),
         cmocka_unit_test(a_branch_is_left_behind_when_no_state_is),
         cmocka_unit_test(a_branch_that_moved_on_stays),

@@ -80,19 +80,3 @@ class Shop:
 
     def close(self):
         shutil.rmtree(self.top)
-
-
-class Checks:
-    def __init__(self, path):
-        self.path = path
-        self.passed = self.failed = 0
-
-    def same(self, what, got, want):
-        if got == want:
-            self.passed += 1
-        else:
-            self.failed += 1
-            print(f'{what}:\n  want {want!r}\n  got  {got!r}'[:2000])
-
-    def need(self, what, holds):
-        self.same(what, bool(holds), True)
