@@ -194,6 +194,144 @@ static void search_opens_what_hides_the_place(void **state)
     buf_fini(&rows);
 }
 
+#define EDIT_INPUT "{\"file_path\":\"/a\",\"old_string\":\"gamma needle\",\"new_string\":\"delta\"}"
+
+/* Two calls whose results come after both, an edit whose result is folded twice, notes, and a match over a line's
+ * end. Hits in the order they are read on the screen. */
+static const char *const hit_lines[] = {
+    "needle one", "needle two", "first needle",  "second needle", "third needle",  "gamma needle",
+    "edited the", "needle too", "last needle a", "last needle a", "a meta needle",
+};
+
+static void open_hits(struct drive *d)
+{
+    struct buf rows = { 0 };
+
+    assert_int_equal(
+        buf_addf(
+            &rows, "%s%s%s%s%s%s%s%s%s%s", USER("needle one, needle two in the prompt"),
+            CALL("1", "Read", "{\"file_path\":\"/a\"}"),
+            CALL("2", "Read", "{\"file_path\":\"/b\"}"),
+            RESULT("2", "", "zero\\nthird needle\\nno"),
+            RESULT("1", "", "zero\\nfirst needle\\nno\\nsecond needle"),
+            CALL("3", "Edit", EDIT_INPUT), RESULT("3", "", "edited the needle file"),
+            SAID("A long line breaks where it ends, and this wrapped needle too"),
+            SAID("last needle and needle"),
+            "{\"type\":\"user\",\"isMeta\":true,\"message\":{\"content\":\"a meta needle\"}}\n"),
+        ERR_OK);
+    drive_init(d, buf_slice(&rows));
+    buf_fini(&rows);
+}
+
+/* A message's text may be on the line above: prompts hold two hits in one line. */
+static void assert_hit(struct drive *d, size_t i, size_t n)
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%zu of %zu", i + 1, n);
+    if (!screen_holds(d, number))
+        fail_msg("hit %zu: the counter is not \"%s\"", i, number);
+    assert_cursor_on(d, hit_lines[i]);
+}
+
+static void every_hit_is_visited_once_and_has_its_number(void **state)
+{
+    (void)state;
+    enum { N = sizeof hit_lines / sizeof hit_lines[0] };
+    struct drive d;
+
+    open_hits(&d);
+    drive_open(&d, ASKER_VIEWER, 20, 60);
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "needle");
+    drive_act(&d, ACT_ACCEPT);
+    for (size_t round = 0; round < 2; round++)
+        for (size_t i = 0; i < N; i++) {
+            assert_hit(&d, i, N);
+            drive_act(&d, ACT_SEARCH_NEXT);
+        }
+    for (size_t i = 0; i < N; i++) {
+        drive_act(&d, ACT_SEARCH_PREV);
+        assert_true(screen_holds(&d, i == 0 ? "went round" : "of 11"));
+        drive_act(&d, ACT_SEARCH_PREV);
+        drive_act(&d, ACT_SEARCH_NEXT);
+        if (i > 0)
+            assert_hit(&d, N - 1 - i, N);
+    }
+    drive_fini(&d);
+}
+
+static void a_match_over_the_end_of_a_line_is_found(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_hits(&d);
+    drive_open(&d, ASKER_VIEWER, 20, 60);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "wrapped needle");
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, "1 of 1"));
+    assert_cursor_on(&d, "and this wrapped");
+    assert_false(screen_holds(&d, "wrapped needle too"));
+    drive_fini(&d);
+}
+
+static void search_goes_on_from_a_cursor_that_was_moved(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_hits(&d);
+    drive_open(&d, ASKER_VIEWER, 20, 60);
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "needle");
+    drive_act(&d, ACT_ACCEPT);
+    drive_act(&d, ACT_LAST);
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_hit(&d, 7, 11); /* two are in the last line that is shown, one is folded below it */
+    drive_act(&d, ACT_FIRST);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_hit(&d, 0, 11);
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_hit(&d, 2, 11);
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_SEARCH_PREV);
+    assert_hit(&d, 2, 11);
+    drive_fini(&d);
+}
+
+static void a_search_holds_when_the_whole_conversation_comes(void **state)
+{
+    (void)state;
+    struct drive d;
+    struct buf talk = long_talk(300);
+
+    drive_init(&d, buf_slice(&talk));
+    d.tail_rows = 40;
+    d.hold_load = true;
+    drive_open(&d, ASKER_VIEWER, 14, 60);
+    drive_act(&d, ACT_SEARCH);
+    drive_type(&d, "answer 29");
+    drive_act(&d, ACT_ACCEPT);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_true(screen_holds(&d, "2 of 10"));
+    assert_cursor_on(&d, "answer 291");
+    drive_release_load(&d);
+
+    assert_true(screen_holds(&d, "3 of 11")); /* with "answer 29" itself */
+    assert_cursor_on(&d, "answer 291");
+    drive_act(&d, ACT_SEARCH_NEXT);
+    assert_cursor_on(&d, "answer 292");
+    assert_true(screen_holds(&d, "4 of 11"));
+    drive_fini(&d);
+    buf_fini(&talk);
+}
+
 static void a_message_can_be_seen_as_it_is_stored(void **state)
 {
     (void)state;
@@ -314,6 +452,10 @@ int main(void)
         cmocka_unit_test(hostile_text_never_reaches_a_cell),
         cmocka_unit_test(search_goes_to_what_is_typed_and_counts),
         cmocka_unit_test(search_opens_what_hides_the_place),
+        cmocka_unit_test(every_hit_is_visited_once_and_has_its_number),
+        cmocka_unit_test(a_match_over_the_end_of_a_line_is_found),
+        cmocka_unit_test(search_goes_on_from_a_cursor_that_was_moved),
+        cmocka_unit_test(a_search_holds_when_the_whole_conversation_comes),
         cmocka_unit_test(a_message_can_be_seen_as_it_is_stored),
         cmocka_unit_test(the_block_at_the_cursor_is_copied),
         cmocka_unit_test(broken_lines_are_shown_in_their_place),

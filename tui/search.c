@@ -6,6 +6,7 @@
 
 #include "lite/utf8.h"
 #include "store/store.h"
+#include "tui/screens/tool.h"
 
 enum { BATCH = 256, ROWS_BETWEEN = 2048 };
 
@@ -161,7 +162,7 @@ struct searching {
     void *arg;
     struct hit_list *list; /* being filled; NULL: none is begun */
     size_t rows;           /* since the last list was handed out */
-    struct buf row;
+    struct buf row, above;
     struct block_list blocks;
 };
 
@@ -201,6 +202,35 @@ static bool may_hold(struct slice row, struct slice needle)
     return search_text(row, needle, &at, &n) || memmem(row.p, row.n, "\\u", 2);
 }
 
+/* The place of a call in the rows at and above its result. Rows without its id are not decoded. */
+static bool find_call(struct searching *s, size_t message, struct slice id, struct hit *hit)
+{
+    struct block_list list = { 0 };
+    bool found = false;
+
+    for (size_t away = 0; id.n && !found && away <= SEARCH_PARTNER_ROWS && away <= message;
+         away++) {
+        if (transcript_read(s->c->transcript, message - away, &s->above, NULL) || s->above.n == 0 ||
+            !memmem(s->above.p, s->above.n, id.p, id.n) ||
+            s->c->store->ops->blocks(s->c->store, buf_slice(&s->above), &list, NULL))
+            continue;
+        for (size_t i = 0; i < list.n && !found; i++) {
+            found = list.block[i].kind == BLOCK_TOOL_CALL && slice_eq(list.block[i].call_id, id);
+            if (found)
+                *hit =
+                    (struct hit){ message - away, (uint32_t)i, hit->count, (uint32_t)away, true };
+        }
+        block_list_fini(&list);
+    }
+    return found;
+}
+
+static size_t count_block(const struct block *b, struct slice needle)
+{
+    return search_count(b->text, needle) +
+           (b->kind == BLOCK_TOOL_CALL ? tool_count(b, needle) : search_count(b->input, needle));
+}
+
 static enum err_code search_message(struct searching *s, size_t message)
 {
     enum err_code rc = ERR_OK;
@@ -211,10 +241,13 @@ static enum err_code search_message(struct searching *s, size_t message)
         return ERR_OK;
     for (size_t i = 0; i < s->blocks.n && !rc; i++) {
         const struct block *b = &s->blocks.block[i];
-        size_t count = search_count(b->text, s->needle) + search_count(b->input, s->needle);
+        size_t count = count_block(b, s->needle);
+        struct hit hit = { message, (uint32_t)i, (uint32_t)count, 0, false };
 
+        if (count && b->kind == BLOCK_TOOL_RESULT)
+            find_call(s, message, b->call_id, &hit);
         if (count)
-            rc = add_hit(s, (struct hit){ message, (uint32_t)i, (uint32_t)count });
+            rc = add_hit(s, hit);
     }
     if (++s->rows >= ROWS_BETWEEN && s->list)
         hand_out(s, false);
@@ -239,5 +272,6 @@ enum err_code search_conversation(const struct conversation *c, struct slice nee
         hand_out(&s, true);
     hit_list_free(s.list);
     buf_fini(&s.row);
+    buf_fini(&s.above);
     return rc;
 }

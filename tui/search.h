@@ -12,11 +12,17 @@
 /* Looking for text in a conversation, as it reads when decoded: prompts, answers, thinking, what tools were asked
  * and what they answered. Capitals count only when the needle has one. */
 
-/* A block that holds the needle. */
+/* A block that holds the needle. A tool's result is shown under its call, and is found there: its own message
+ * is `away` messages behind the call's. */
 struct hit {
     size_t message;
     uint32_t block, count; /* of occurrences in it */
+    uint32_t away;
+    bool result;
 };
+
+/* How far a call and its result may lie apart to be shown as one. */
+enum { SEARCH_PARTNER_ROWS = 64 };
 
 struct hit_list {
     struct hit *hit; /* owned */

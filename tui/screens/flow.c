@@ -45,7 +45,16 @@ static int room(const struct flow *f)
     return f->narrow || left > NARROWEST ? left : NARROWEST;
 }
 
-static void end_line(struct flow *f, bool wrapped)
+static size_t runs_with_text(const struct margin *m)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < m->n; i++)
+        n += m->run[i].text.n > 0;
+    return n;
+}
+
+static void end_line(struct flow *f, enum line_end end)
 {
     struct run small[MARGIN_RUNS + 20], *run = small;
     const struct margin *m = margin(f);
@@ -63,14 +72,18 @@ static void end_line(struct flow *f, bool wrapped)
             run[n++] = (struct run){ { p, f->line.stroke[i].len }, f->line.stroke[i].style };
             p += f->line.stroke[i].len;
         }
+        f->sheet->stamp.end = (uint8_t)end;
+        f->sheet->stamp.margin = (uint8_t)runs_with_text(m);
         sheet_line(f->sheet, run, n);
+        f->sheet->stamp.end = LINE_ENDS;
+        f->sheet->stamp.margin = 0;
     } else {
         keep(f, ERR_NOMEM);
     }
     arena_fini(&scratch);
     ink_clear(&f->line);
     f->lines++;
-    f->wrapped = wrapped;
+    f->wrapped = end != LINE_ENDS;
 }
 
 /* The word is complete: it goes into this line, or begins the next. */
@@ -80,7 +93,7 @@ static void commit(struct flow *f)
     if (f->word.width == 0)
         return;
     if (f->line.width > 0 && f->line.width + f->blanks.width + f->word.width > room(f)) {
-        end_line(f, true);
+        end_line(f, f->blanks.width > 0 ? LINE_JOINS_BLANK : LINE_JOINS);
         ink_clear(&f->blanks);
     }
     if (f->wrapped && f->line.width == 0)
@@ -94,7 +107,7 @@ void flow_break(struct flow *f)
 {
     commit(f);
     ink_clear(&f->blanks);
-    end_line(f, false);
+    end_line(f, LINE_ENDS);
 }
 
 /* Punctuation that must not begin a line: it stays with the ideograph before it. */
@@ -127,7 +140,7 @@ static void add_to_word(struct flow *f, enum style style, const struct glyph *g,
 static void add_verbatim(struct flow *f, enum style style, const struct glyph *g, size_t cluster)
 {
     if (!g->joined && f->line.width > 0 && f->line.width + (int)cluster > room(f))
-        end_line(f, true);
+        end_line(f, LINE_JOINS);
     keep(f, ink_add(&f->line, style, g->bytes, g->len, g->width));
 }
 
@@ -176,7 +189,7 @@ void flow_end(struct flow *f)
 {
     commit(f);
     if (f->line.width > 0)
-        end_line(f, false);
+        end_line(f, LINE_ENDS);
     ink_fini(&f->line);
     ink_fini(&f->blanks);
     ink_fini(&f->word);

@@ -249,7 +249,8 @@ static void lay_note(struct laying *l, const struct block *b)
         lay_summary(l, b);
         return;
     }
-    if (!b->failed && (l->folds->level == FOLD_ALL || (quiet && l->folds->level != FOLD_NOTHING)))
+    if (!b->failed && !open &&
+        (l->folds->level == FOLD_ALL || (quiet && l->folds->level != FOLD_NOTHING)))
         return;
     begin(l, PAGE_NOTE);
     look_cut(l->look, &words, b->name, 32);

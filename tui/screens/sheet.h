@@ -25,10 +25,16 @@ enum line_part {
     PART_MORE,  /* the rest of a long text is shown or hidden */
 };
 
+/* How a line ends: with the text's own line break, or where the layout broke it. */
+enum line_end { LINE_ENDS, LINE_JOINS, LINE_JOINS_BLANK }; /* a blank was left out at the break */
+
 struct line {
     uint32_t run, runs; /* first and count, in sheet.run */
     uint16_t block;     /* of the message: what the line belongs to */
     uint8_t part;       /* enum line_part */
+    uint8_t end;        /* enum line_end */
+    uint8_t margin;     /* so many of its first runs are no text: list marks, quote bars */
+    bool result;        /* of a tool: what it returned, not what was asked */
     bool foldable;      /* unfolding here does something */
     bool rule;          /* drawn out to the width, after its runs */
 };

@@ -6,8 +6,9 @@
 #include "lite/utf8.h"
 #include "tui/clean.h"
 #include "tui/screens/hunks.h"
+#include "tui/search.h"
 
-enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8 };
+enum { SHORT_LINES = 16, LONG_LINES = 4000, LEAST_ARGUMENT = 8, DEEPEST = 16 };
 
 #define INDENT "    "
 
@@ -399,6 +400,44 @@ static void lay_diff(struct sheet *s, const struct look *look, const struct tool
         look_more(s, look, left);
 }
 
+/* Occurrences in the strings of a value; the names of members are not counted. */
+static size_t count_value(struct slice value, struct slice needle, struct arena *scratch, int deep)
+{
+    struct json_iter it;
+    struct slice key, member, text;
+    size_t n = 0;
+
+    if (json_type(value) == JSON_STRING)
+        return json_text(value, scratch, &text) ? search_count(text, needle) : 0;
+    if (deep == DEEPEST || !json_iter_open(&it, value))
+        return search_count(value, needle);
+    while (json_iter_next(&it, &key, &member))
+        n += count_value(member, needle, scratch, deep + 1);
+    return n;
+}
+
+size_t tool_count(const struct block *call, struct slice needle)
+{
+    struct tool t = { .call = call };
+    struct hunks d = { 0 };
+    struct arena scratch = { 0 };
+    struct json_iter it;
+    struct slice key, value;
+    size_t n = 0;
+
+    collect_diff(&d, &t);
+    for (size_t i = 0; i < d.n; i++)
+        if (d.line[i].sign != '@')
+            n += search_count(d.line[i].text, needle);
+    if (json_iter_open(&it, call->input))
+        while (json_iter_next(&it, &key, &value))
+            if (d.n == 0 || json_string_is(key, "file_path") || !is_shown_elsewhere(&t, key, true))
+                n += count_value(value, needle, &scratch, 0);
+    arena_fini(&scratch);
+    hunks_fini(&d);
+    return n;
+}
+
 void tool_lay_result(struct sheet *s, const struct look *look, const struct tool *t)
 {
     struct slice text = without_tag(t->result->text);
@@ -420,7 +459,10 @@ void tool_lay(struct sheet *s, const struct look *look, const struct tool *t)
     lay_input(s, look, t, d.n > 0);
     if (d.n > 0)
         lay_diff(s, look, t, &d);
-    if (t->result && (d.n == 0 || t->result->failed))
+    if (t->result && (d.n == 0 || t->result->failed || t->more)) {
+        s->stamp.result = true;
         tool_lay_result(s, look, t);
+        s->stamp.result = false;
+    }
     hunks_fini(&d);
 }

@@ -19,6 +19,9 @@ void tool_lay_result(struct sheet *s, const struct look *look, const struct tool
 void tool_lay_text(struct sheet *s, const struct look *look, enum style style, struct slice text,
                    bool more);
 
+/* How often a text occurs in what a call was asked, as it is shown: an edit by its diff. */
+size_t tool_count(const struct block *call, struct slice needle);
+
 /* Lines of a text; a last one without newline counts. */
 size_t tool_count_lines(struct slice text);
 

@@ -13,7 +13,9 @@ enum {
 
 int view_body_height(const struct transcript_view *v)
 {
-    return view_is_preview(v) ? v->h : v->h - 1;
+    bool foot = v->search.typing || v->search.needle.n > 0; /* no hit is hidden behind it */
+
+    return view_is_preview(v) ? v->h : v->h - 1 - foot;
 }
 
 int view_text_width(const struct transcript_view *v)
@@ -267,7 +269,9 @@ static void take_conversation(struct transcript_view *v, const struct msg *msg, 
     else
         v->asked_load = 0;
     v->error = (struct err){ 0 };
+    view_search_keep_place(v);
     view_replace(v, msg->u.conversation);
+    view_search_again(v, fx);
     if (is_hardly_anything(v) && v->tail_bytes < TAIL_MAX) {
         v->tail_bytes *= 16;
         ask_tail(v, fx);

@@ -54,15 +54,6 @@ static void draw_title(const struct transcript_view *v, struct frame *f, struct 
     frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_BAR, v->title);
 }
 
-static size_t hits_before(const struct transcript_view *v)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < v->search.n && v->search.hit[i].message < v->cursor.message; i++)
-        n += v->search.hit[i].count;
-    return n;
-}
-
 static void search_state(const struct transcript_view *v, char *out, size_t cap)
 {
     const struct search *s = &v->search;
@@ -70,11 +61,13 @@ static void search_state(const struct transcript_view *v, char *out, size_t cap)
     out[0] = '\0';
     if (s->needle.n == 0)
         return;
-    if (s->total > 0)
-        snprintf(out, cap, "%zu of %zu%s", hits_before(v) + (hits_before(v) < s->total), s->total,
-                 s->done              ? ""
-                 : v->settings->ascii ? "..."
-                                      : "…");
+    size_t number = view_search_number(s);
+    const char *more = s->done ? "" : v->settings->ascii ? "..." : "…";
+
+    if (number > 0)
+        snprintf(out, cap, "%zu of %zu%s", number, s->total, more);
+    else if (s->total > 0)
+        snprintf(out, cap, "%zu found%s", s->total, more);
     else
         snprintf(out, cap, "%s", s->done ? "not found" : "searching");
 }
@@ -89,12 +82,13 @@ static void draw_foot(const struct transcript_view *v, struct frame *f, struct r
     if (r.h < 2 || (!s->typing && s->needle.n == 0 && !v->say[0]))
         return;
     frame_fill(f, (struct rect){ y, r.x, 1, r.w }, STYLE_BAR);
-    if (v->say[0] && !s->typing) {
-        frame_puts(f, y, r.x + 1, r.w - 2, STYLE_BAR, v->say);
-        return;
-    }
     search_state(v, state, sizeof state);
     int room = put_right(f, y, r, s->done && s->total == 0 ? STYLE_WARN : STYLE_BAR, state);
+
+    if (v->say[0] && !s->typing) {
+        frame_puts(f, y, r.x + 1, room - 2, STYLE_BAR, v->say);
+        return;
+    }
     int x = r.x + frame_puts(f, y, r.x, 1, STYLE_KEY, "/");
 
     x += frame_text(f, y, x, room - 2, STYLE_BAR, buf_slice(&s->needle));
@@ -106,28 +100,78 @@ static void draw_foot(const struct transcript_view *v, struct frame *f, struct r
 
 /* ---- lines ---- */
 
+/* Lines that the layout broke off one text: the line with as much around it as a match may reach into. */
+struct stretch {
+    struct buf text;
+    size_t from, to; /* the line's own part of the text */
+};
+
+static bool stretch_around(struct stretch *s, const struct sheet *sheet, size_t at, size_t reach)
+{
+    size_t first = at, last = at, before = 0;
+    struct buf *text = &s->text;
+
+    for (; first > 0 && sheet->line[first - 1].end != LINE_ENDS && before < reach; first--) {
+        text->n = 0;
+        if (!view_line_text(sheet, first - 1, text))
+            return false;
+        before += text->n;
+    }
+    text->n = 0;
+    for (size_t i = first; i <= last; i++) {
+        if (i == at)
+            s->from = text->n;
+        if (!view_line_text(sheet, i, text))
+            return false;
+        if (i == at)
+            s->to = text->n;
+        if (sheet->line[i].end != LINE_ENDS && i + 1 < sheet->n && text->n - s->to < reach)
+            last = i + 1;
+    }
+    return true;
+}
+
+static int margin_width(const struct sheet *sheet, size_t at)
+{
+    const struct line *l = &sheet->line[at];
+    int width = 0;
+
+    for (uint32_t i = 0; i < l->margin && i < l->runs; i++)
+        width += (int)clean_width(sheet->run[l->run + i].text);
+    return width;
+}
+
 /* Marks what is looked for, in a line that was drawn at (y, x). */
 static void mark_matches(const struct transcript_view *v, const struct sheet *sheet, size_t at,
                          struct frame *f, int y, int x)
 {
-    const struct line *l = &sheet->line[at];
-    struct buf text = { 0 };
-    size_t from = 0, where_at, n;
+    struct slice needle = buf_slice(&v->search.needle);
+    struct stretch s = { .from = 0 };
+    size_t where_at, n, end = 0;
 
-    for (uint32_t i = 0; i < l->runs; i++)
-        if (buf_add(&text, sheet->run[l->run + i].text))
-            break;
-    struct slice rest = buf_slice(&text);
+    if (!stretch_around(&s, sheet, at, needle.n)) {
+        buf_fini(&s.text);
+        return;
+    }
+    struct slice rest = buf_slice(&s.text);
 
-    while (search_text(rest, buf_slice(&v->search.needle), &where_at, &n)) {
-        from = text.n - rest.n + where_at;
-        struct rect r = { y, x + (int)clean_width((struct slice){ text.p, from }), 1,
-                          (int)clean_width((struct slice){ text.p + from, n }) };
+    x += margin_width(sheet, at);
+    while (search_text(rest, needle, &where_at, &n)) {
+        size_t from = end + where_at;
+
+        end = from + n;
+        rest = (struct slice){ s.text.p + end, s.text.n - end };
+        size_t low = from > s.from ? from : s.from, high = end < s.to ? end : s.to;
+
+        if (low >= high)
+            continue;
+        struct rect r = { y,
+                          x + (int)clean_width((struct slice){ s.text.p + s.from, low - s.from }),
+                          1, (int)clean_width((struct slice){ s.text.p + low, high - low }) };
 
         frame_style(f, r, STYLE_MATCH);
-        rest = (struct slice){ text.p + from + n, text.n - from - n };
     }
-    buf_fini(&text);
+    buf_fini(&s.text);
 }
 
 /* What the mark covers: all lines of the selected block, since that is what keys act on. */

@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
-/* Searching: a worker finds the blocks that hold the needle, in order; on the screen the lines that show it are
- * looked for again, since a needle may lie behind a fold, or be broken by a line's end. */
+/* Searching: a worker finds the blocks that hold the needle and counts how often; here the lines that show an
+ * occurrence are found, since it may be behind a fold, or be broken by a line's end. What is gone to is an occurrence of a
+ * hit, never "the next line that shows it": so each is visited once, and has its number. */
 
 enum { HITS_MAX = 1 << 18 };
 
@@ -14,8 +15,9 @@ static struct slice needle(const struct transcript_view *v)
 
 static void forget_hits(struct search *s)
 {
-    s->n = s->total = s->wanted = 0;
-    s->done = s->limited = s->jump = false;
+    s->n = s->total = s->at = 0;
+    s->nth = 0;
+    s->done = s->limited = s->jump = s->wanted = s->again = false;
 }
 
 void view_search_fini(struct search *s)
@@ -72,18 +74,51 @@ void view_search_typed(struct transcript_view *v, struct effects *fx)
 
 /* ---- answers ---- */
 
-static bool keep(struct search *s, struct hit hit)
+static int hit_cmp(const struct hit *a, const struct hit *b)
 {
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? s->cap * 2 : 256;
-        struct hit *p = cap > HITS_MAX ? NULL : reallocarray(s->hit, cap, sizeof *p);
+    if (a->message != b->message)
+        return a->message < b->message ? -1 : 1;
+    if (a->block != b->block)
+        return a->block < b->block ? -1 : 1;
+    return a->result == b->result ? 0 : b->result ? -1 : 1;
+}
 
-        if (!p)
-            return false;
-        s->hit = p;
-        s->cap = cap;
+static bool reserve_hit(struct search *s)
+{
+    if (s->n < s->cap)
+        return true;
+    size_t cap = s->cap ? s->cap * 2 : 256;
+    struct hit *p = cap > HITS_MAX ? NULL : reallocarray(s->hit, cap, sizeof *p);
+
+    if (!p)
+        return false;
+    s->hit = p;
+    s->cap = cap;
+    return true;
+}
+
+/* Results are found after the rows between them and their calls: a few places from the end. */
+static bool keep(struct transcript_view *v, struct hit hit)
+{
+    struct search *s = &v->search;
+    size_t at = s->n;
+
+    if (!reserve_hit(s))
+        return false;
+    while (at > 0 && hit_cmp(&s->hit[at - 1], &hit) > 0)
+        at--;
+    memmove(s->hit + at + 1, s->hit + at, (s->n++ - at) * sizeof *s->hit);
+    s->hit[at] = hit;
+    if (s->at > at)
+        s->at++;
+    if (s->again && hit.message < view_count(v) && hit.block == s->here_hit.block &&
+        hit.result == s->here_hit.result &&
+        v->conversation->transcript->message[hit.message].offset == s->here) {
+        s->at = at + 1;
+        if (s->nth >= hit.count)
+            s->nth = hit.count - 1;
+        s->again = false;
     }
-    s->hit[s->n++] = hit;
     return true;
 }
 
@@ -111,12 +146,16 @@ static void jump(struct search *s)
 {
     size_t at = hit_from(s, s->from.message);
 
-    if (at < s->n)
-        s->wanted = 1 + at;
-    else if (s->done && s->n > 0)
-        s->wanted = 1;
-    if (s->wanted || s->done)
-        s->jump = false;
+    if (at == s->n)
+        at = 0;
+    if (s->n == 0 || (at == 0 && !s->done && s->hit[0].message < s->from.message)) {
+        s->jump = !s->done;
+        return;
+    }
+    s->at = 1 + at;
+    s->nth = 0;
+    s->wanted = true;
+    s->jump = false;
 }
 
 bool view_search_msg(struct transcript_view *v, const struct msg *msg)
@@ -136,7 +175,7 @@ bool view_search_msg(struct transcript_view *v, const struct msg *msg)
 
     for (size_t i = 0; i < found->n; i++) {
         s->total += found->hit[i].count;
-        if (!keep(s, found->hit[i]))
+        if (!keep(v, found->hit[i]))
             s->limited = true;
     }
     s->done = found->done;
@@ -148,134 +187,273 @@ bool view_search_msg(struct transcript_view *v, const struct msg *msg)
     return true;
 }
 
+/* ---- another reading of the file ---- */
+
+void view_search_keep_place(struct transcript_view *v)
+{
+    struct search *s = &v->search;
+
+    if (!s->at || s->again)
+        return;
+    s->here_hit = s->hit[s->at - 1];
+    s->here = v->conversation->transcript->message[s->here_hit.message].offset;
+}
+
+void view_search_again(struct transcript_view *v, struct effects *fx)
+{
+    struct search was = v->search;
+
+    if (was.needle.n == 0 || (!was.asked && !was.done))
+        return;
+    view_search_typed(v, fx);
+    v->search.jump = was.jump;
+    v->search.again = was.at || was.again;
+    v->search.nth = was.nth;
+    v->search.wanted = was.wanted;
+}
+
 /* ---- on the screen ---- */
 
-static bool line_holds(const struct sheet *sheet, size_t at, struct slice what, struct buf *scratch)
+size_t view_search_number(const struct search *s)
+{
+    size_t number = s->nth + 1;
+
+    if (!s->at)
+        return 0;
+    for (size_t i = 0; i + 1 < s->at; i++)
+        number += s->hit[i].count;
+    return number;
+}
+
+bool view_line_text(const struct sheet *sheet, size_t at, struct buf *out)
 {
     const struct line *l = &sheet->line[at];
-    size_t where, n;
 
-    scratch->n = 0;
-    for (uint32_t i = 0; i < l->runs; i++)
-        if (buf_add(scratch, sheet->run[l->run + i].text))
+    for (uint32_t i = l->margin; i < l->runs; i++)
+        if (buf_add(out, sheet->run[l->run + i].text))
             return false;
-    return search_text(buf_slice(scratch), what, &where, &n);
+    return l->end != LINE_JOINS_BLANK || buf_add_byte(out, ' ') == ERR_OK;
 }
 
-/* The first line from `line` on, in this direction, that shows the needle. */
-static bool find_line(struct transcript_view *v, size_t message, size_t line, int way, size_t *out)
-{
-    size_t lines = view_lines(v, message);
-    const struct slot *s = window_slot(&v->window, message);
-    struct buf scratch = { 0 };
-    bool found = false;
+/* Which lines of a message show a hit, and the line of its n-th occurrence among them. */
+struct lookup {
+    const struct sheet *sheet;
+    struct slice needle;
+    const struct hit *hit;
+    bool head;    /* the line that a call is folded to counts, too */
+    size_t nth;   /* which one is looked for */
+    size_t n;     /* occurrences seen */
+    size_t line;  /* of the n-th, or of the last before it */
+    size_t first; /* line of the block; SIZE_MAX: none */
+};
 
-    for (; s && line < lines && !found; line = way > 0 ? line + 1 : line - 1) {
-        found = line_holds(&s->sheet, line, needle(v), &scratch);
-        if (found)
-            *out = line;
-        if (line == 0 && way < 0)
-            break;
-    }
-    buf_fini(&scratch);
-    return found;
+static bool is_of_hit(const struct lookup *l, size_t at)
+{
+    const struct line *line = &l->sheet->line[at];
+
+    return line->block == l->hit->block && line->result == l->hit->result && line->runs > 0 &&
+           !line->rule && line->part == PART_BLOCK && (l->head || at != l->first);
 }
 
-/* A result is shown under its call: which message and block that is. */
-static void owner_of(struct transcript_view *v, size_t *message, uint32_t *block)
+/* One text that the layout broke into lines, from `first` on. Returns the line behind it. */
+static size_t look_in_text(struct lookup *l, size_t first, struct buf *text)
 {
-    const struct slot *s = window_slot(&v->window, *message);
-    const struct block_list *list = &s->passage.blocks;
+    size_t line = first, end = first, at, n, done = 0, behind = 0;
 
-    if (*block >= list->n || list->block[*block].kind != BLOCK_TOOL_RESULT)
-        return;
-    struct slice id = list->block[*block].call_id;
+    text->n = 0;
+    do {
+        if (!view_line_text(l->sheet, end, text))
+            return l->sheet->n;
+    } while (l->sheet->line[end++].end != LINE_ENDS && end < l->sheet->n);
+    struct slice all = buf_slice(text), rest = all;
+    struct buf one = { 0 };
 
-    for (size_t m = *message + 1; id.n && m-- > v->window.first && *message - m < 64;) {
-        const struct block_list *above = &window_slot(&v->window, m)->passage.blocks;
-
-        for (size_t i = 0; i < above->n; i++)
-            if (above->block[i].kind == BLOCK_TOOL_CALL && slice_eq(above->block[i].call_id, id)) {
-                *message = m;
-                *block = (uint32_t)i;
-                return;
-            }
+    while (search_text(rest, l->needle, &at, &n)) {
+        for (; line < end; behind += one.n, line++) {
+            one.n = 0;
+            if (!view_line_text(l->sheet, line, &one) || done + at < behind + one.n)
+                break;
+        }
+        if (l->n <= l->nth)
+            l->line = line < end ? line : end - 1;
+        l->n++;
+        done += at + n;
+        rest = (struct slice){ all.p + done, all.n - done };
     }
+    buf_fini(&one);
+    return end;
 }
 
-/* Opens what hides the needle: the block, then the rest of its text. */
-static bool reveal(struct transcript_view *v, size_t message, uint32_t block, size_t *line)
+static void look_through(struct lookup *l, bool head)
 {
-    const struct message *m = &v->conversation->transcript->message[message];
-    const struct slot *s = window_slot(&v->window, message);
-    enum block_kind kind = s->passage.blocks.block[block].kind;
+    struct buf text = { 0 };
 
-    if (find_line(v, message, 0, 1, line))
-        return true;
-    if (!folds_open(&v->folds, kind, m->offset, block, PART_BLOCK)) {
-        folds_toggle(&v->folds, m->offset, block, PART_BLOCK);
-        if (find_line(v, message, 0, 1, line))
-            return true;
-    }
-    if (!folds_open(&v->folds, kind, m->offset, block, PART_MORE))
-        folds_toggle(&v->folds, m->offset, block, PART_MORE);
-    return find_line(v, message, 0, 1, line);
+    l->head = head;
+    l->n = 0;
+    for (size_t i = 0; i < l->sheet->n;)
+        i = is_of_hit(l, i) ? look_in_text(l, i, &text) : i + 1;
+    buf_fini(&text);
+}
+
+static size_t first_line(const struct sheet *sheet, uint32_t block)
+{
+    for (size_t i = 0; i < sheet->n; i++)
+        if (sheet->line[i].block == block && sheet->line[i].runs > 0 && !sheet->line[i].rule)
+            return i;
+    return SIZE_MAX;
+}
+
+/* The line that shows an occurrence as things are folded now; false where none does, and then the line it is
+ * folded into. The line of an open call repeats what is below it, and counts only where the rest has too little. */
+static bool line_of(struct transcript_view *v, const struct hit *hit, size_t nth, size_t *line)
+{
+    size_t lines = view_lines(v, hit->message);
+    const struct slot *s = window_slot(&v->window, hit->message);
+
+    *line = 0;
+    if (!s || lines == 0 || hit->block >= s->passage.blocks.n)
+        return false;
+    struct lookup l = { .sheet = &s->sheet,
+                        .needle = needle(v),
+                        .hit = hit,
+                        .nth = nth,
+                        .first = first_line(&s->sheet, hit->block) };
+    enum block_kind kind = s->passage.blocks.block[hit->block].kind;
+    bool repeats = kind == BLOCK_TOOL_CALL || kind == BLOCK_TOOL_RESULT;
+
+    l.line = l.first == SIZE_MAX ? 0 : l.first;
+    look_through(&l, !repeats);
+    if (repeats && !hit->result && l.n < hit->count)
+        look_through(&l, true);
+    *line = l.line;
+    return nth < l.n;
+}
+
+/* Opens what hides an occurrence: the block, then the rest of its text. */
+static size_t reveal(struct transcript_view *v, const struct hit *hit, size_t nth)
+{
+    int64_t offset = v->conversation->transcript->message[hit->message].offset;
+    const struct slot *s = window_slot(&v->window, hit->message);
+    size_t line;
+
+    if (line_of(v, hit, nth, &line) || hit->block >= s->passage.blocks.n)
+        return line;
+    enum block_kind kind = s->passage.blocks.block[hit->block].kind;
+
+    for (int part = PART_BLOCK; part <= PART_MORE; part++)
+        if (!folds_open(&v->folds, kind, offset, hit->block, (enum line_part)part)) {
+            folds_toggle(&v->folds, offset, hit->block, (enum line_part)part);
+            if (line_of(v, hit, nth, &line))
+                break;
+        }
+    return line;
 }
 
 void view_search_settle(struct transcript_view *v)
 {
     struct search *s = &v->search;
 
-    if (!s->wanted || s->wanted > s->n)
+    if (!s->wanted || !s->at)
         return;
-    const struct hit *hit = &s->hit[s->wanted - 1];
-    size_t message = hit->message, line = 0;
-    uint32_t block = hit->block;
+    struct hit hit = s->hit[s->at - 1];
 
-    if (message >= view_count(v)) {
-        s->wanted = 0;
+    if (hit.message + hit.away >= view_count(v)) {
+        s->wanted = false;
         return;
     }
-    if (!window_slot(&v->window, message)) {
-        if (v->top.message != message)
-            view_go_to(v, (struct spot){ message, 0 });
+    if (!window_slot(&v->window, hit.message) || !window_slot(&v->window, hit.message + hit.away)) {
+        if (v->top.message != hit.message)
+            view_go_to(v, (struct spot){ hit.message, 0 });
         return; /* goes on when it is read */
     }
-    s->wanted = 0;
-    owner_of(v, &message, &block);
-    if (block < window_slot(&v->window, message)->passage.blocks.n)
-        reveal(v, message, block, &line);
+    s->wanted = false;
     v->at_end = false;
-    v->cursor = (struct spot){ message, line };
+    v->cursor = (struct spot){ hit.message, reveal(v, &hit, s->nth) };
     view_show_cursor(v, 4);
+    s->shown = v->cursor;
 }
 
+/* The first occurrence in lines behind the cursor, or, with `here`, in its own, too: its hit, s->n if there is none. */
+static size_t hit_from_cursor(struct transcript_view *v, bool here, uint32_t *nth)
+{
+    const struct search *s = &v->search;
+    size_t at = hit_from(s, v->cursor.message), line;
+
+    for (*nth = 0; at < s->n && s->hit[at].message == v->cursor.message; at++) {
+        uint32_t low = 0, n = s->hit[at].count; /* lines of later occurrences are never higher */
+
+        while (n) {
+            line_of(v, &s->hit[at], low + n / 2, &line);
+            if (line + here > v->cursor.line) {
+                n /= 2;
+            } else {
+                low += n / 2 + 1;
+                n -= n / 2 + 1;
+            }
+        }
+        if (low < s->hit[at].count) {
+            *nth = low;
+            break;
+        }
+    }
+    return at;
+}
+
+static void step_on(struct transcript_view *v, size_t at, uint32_t nth)
+{
+    struct search *s = &v->search;
+
+    if (at == s->n && !s->done) {
+        view_say(v, "the rest is still being searched");
+        return;
+    }
+    if (at == s->n) {
+        view_say(v, "went round to the first");
+        at = nth = 0;
+    }
+    s->at = at + 1;
+    s->nth = nth;
+    s->wanted = true;
+}
+
+/* To the occurrence before this one. */
+static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
+{
+    struct search *s = &v->search;
+
+    if (nth > 0) {
+        nth--;
+    } else {
+        if (at == 0)
+            view_say(v, "went round to the last");
+        at = at > 0 ? at - 1 : s->n - 1;
+        nth = s->hit[at].count - 1;
+    }
+    s->at = at + 1;
+    s->nth = nth;
+    s->wanted = true;
+}
+
+/* From the occurrence gone to last; from the cursor, when it was moved since. */
 void view_search_step(struct transcript_view *v, int way)
 {
     struct search *s = &v->search;
-    size_t line = 0;
+    uint32_t nth = s->nth;
+    bool there = s->at && (s->wanted || view_spot_cmp(v->cursor, s->shown) == 0);
+    size_t at = there ? s->at - 1 : 0;
 
-    if (s->n == 0 ||
-        (way < 0 && v->cursor.line == 0
-             ? false
-             : find_line(v, v->cursor.message, way > 0 ? v->cursor.line + 1 : v->cursor.line - 1,
-                         way, &line))) {
-        if (s->n > 0) {
-            v->at_end = false;
-            v->cursor.line = line;
-            view_show_cursor(v, 4);
-        }
+    if (s->n == 0) {
+        view_say(v, s->done ? "not found" : "still searching");
         return;
     }
-    size_t at = hit_from(s, way > 0 ? v->cursor.message + 1 : v->cursor.message);
-
-    if (way > 0) {
-        s->wanted = at < s->n ? 1 + at : 1;
-        if (at == s->n)
-            view_say(v, "went round to the first");
-    } else {
-        s->wanted = at > 0 ? at : s->n;
-        if (at == 0)
-            view_say(v, "went round to the last");
+    if (!there)
+        at = hit_from_cursor(v, way < 0, &nth);
+    else if (way > 0 && ++nth >= s->hit[at].count) {
+        at++;
+        nth = 0;
     }
+    if (way > 0)
+        step_on(v, at, nth);
+    else
+        step_back(v, at, nth);
 }

@@ -54,8 +54,14 @@ struct search {
     unsigned asked;     /* generation; 0: nothing is asked */
     bool done, limited; /* all was searched; more was found than is kept */
     struct spot from;   /* where the cursor was when the search began */
-    size_t wanted;      /* a hit to show as soon as it is read, 1 + its place; 0: none */
+    size_t at;          /* the hit that was gone to, 1 + its place; 0: none */
+    uint32_t nth;       /* which of its occurrences */
+    bool wanted;        /* it is shown as soon as it is read */
+    struct spot shown;  /* where the cursor was put for it */
     bool jump;          /* the cursor goes to the first hit behind `from` when it comes */
+    bool again;         /* the file is searched anew: the hit at `here` is the one gone to */
+    int64_t here;       /* the place of its row in the file */
+    struct hit here_hit;
 };
 
 struct transcript_view {
@@ -153,6 +159,13 @@ void view_search_typed(struct transcript_view *v, struct effects *fx);
 void view_search_step(struct transcript_view *v, int way);
 bool view_search_msg(struct transcript_view *v, const struct msg *msg);
 void view_search_settle(struct transcript_view *v);
+/* Around a change of the conversation: its messages have other numbers afterwards. */
+void view_search_keep_place(struct transcript_view *v);
+void view_search_again(struct transcript_view *v, struct effects *fx);
+/* Occurrences up to the one that was gone to; 0: none was. */
+size_t view_search_number(const struct search *s);
+/* Adds the text of a line without its margin, and the blank it lost at its end. */
+bool view_line_text(const struct sheet *sheet, size_t at, struct buf *out);
 void view_search_cancel(struct transcript_view *v, struct effects *fx);
 
 void view_raw_open(struct transcript_view *v);

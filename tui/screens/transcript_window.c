@@ -9,7 +9,7 @@ enum {
     READ_AHEAD = 64,   /* kept read on either side of the screen */
     WINDOW_MAX = 4096, /* slots kept: more are only held while they are in sight */
     BYTES_MAX = 64 << 20,
-    PARTNER_ROWS = 64, /* how far a call and its result may lie apart */
+    PARTNER_ROWS = SEARCH_PARTNER_ROWS,
     BEFORE_ROWS = 16,  /* how far back one looks for what stands above */
 };
 
