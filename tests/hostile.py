@@ -30,11 +30,12 @@ def check_reading(program, name, sid, raw):
         silent(program, name, command, run, raw)
 
 
-def check_json(program, name, sid):
-    """JSON is data: it holds what the file holds, but control bytes only escaped."""
+def check_json(program, name, sid, raw):
+    """JSON is data: it holds what the file holds, but what acts on a terminal only escaped."""
     for command in ('info', 'messages', 'restore', 'doctor'):
         run = program.run(command, '--json', sid)
         program.need(not [b for b in run.stdout if b < 32 and b != 10], f'{name}: {command} --json: raw control bytes')
+        program.need(raw not in run.stdout, f'{name}: {command} --json: raw: {run.stdout[:300]!r}')
         json.loads(run.stdout)
 
 
@@ -67,7 +68,7 @@ def main():
             with open(f'{top}/projects/-w/{sid}.jsonl', 'wb') as f:
                 f.write(transcript(sid, evil))
             check_reading(program, name, sid, raw)
-            check_json(program, name, sid)
+            check_json(program, name, sid, raw)
             check_arguments(program, name, evil, raw)
             check_names(program, top, name, evil, raw)
         program.same('all listed', len(program.json('list', '--all')), len(PATTERNS))

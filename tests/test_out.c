@@ -71,6 +71,64 @@ static void a_reader_that_left_is_no_failure(void **state)
     close(fd[1]);
 }
 
+static const char *written(struct slice text, bool raw, char got[256])
+{
+    struct out o;
+    int fd[2];
+
+    assert_int_equal(pipe(fd), 0);
+    out_init(&o, fd[1]);
+    o.raw = raw;
+    assert_int_equal(out_add(&o, text, NULL), ERR_OK);
+    assert_int_equal(out_flush(&o, NULL), ERR_OK);
+    ssize_t n = read(fd[0], got, 255);
+
+    assert_in_range(n, 0, 255);
+    got[n] = '\0';
+    out_fini(&o);
+    close(fd[0]);
+    close(fd[1]);
+    return got;
+}
+
+static void what_acts_or_hides_leaves_as_json_escapes_it(void **state)
+{
+    static const struct {
+        const char *in, *out;
+    } cases[] = {
+        { "{\"a\":\"plain, long enough for a block or two of it\"}",
+          "{\"a\":\"plain, long enough for a block or two of it\"}" },
+        { "caf\xc3\xa9 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80 e\xcc\x81",
+          "caf\xc3\xa9 \xe6\xbc\xa2\xe5\xad\x97 \xf0\x9f\x98\x80 e\xcc\x81" },
+        { "\xc2\x9b"
+          "31m|\xc2\x9d"
+          "52;c|\xc2\x85|\x7f",
+          "\\u009b31m|\\u009d52;c|\\u0085|\\u007f" },
+        { "sixteen bytes on.\x7f", "sixteen bytes on.\\u007f" },
+        { "\xe2\x80\xae|\xe2\x81\xa6|\xd8\x9c|\xe2\x80\x8e", "\\u202e|\\u2066|\\u061c|\\u200e" },
+        { "\xe2\x80\x8b|\xe2\x80\x8d|\xef\xbb\xbf|\xe2\x81\xa0|\xc2\xad",
+          "\\u200b|\\u200d|\\ufeff|\\u2060|\\u00ad" },
+        { "\xe2\x80\xa8|\xe2\x80\xa9|\xef\xbf\xb9", "\\u2028|\\u2029|\\ufff9" },
+        { "t\xf3\xa0\x81\x81t|\xf3\xa0\x84\x80", "t\\udb40\\udc41t|\\udb40\\udd00" },
+        { "\33[2mour own\33[0m\n", "\33[2mour own\33[0m\n" },
+    };
+    char got[256];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(written((struct slice){ cases[i].in, strlen(cases[i].in) }, false, got),
+                            cases[i].out);
+}
+
+static void the_bytes_of_a_file_leave_as_they_are(void **state)
+{
+    char got[256];
+
+    (void)state;
+    assert_string_equal(written(SLICE("\xc2\x9b \x7f \xff \xe2\x80\xae"), true, got),
+                        "\xc2\x9b \x7f \xff \xe2\x80\xae");
+}
+
 static void a_full_disk_is_a_failure(void **state)
 {
     struct out o;
@@ -158,6 +216,8 @@ int main(void)
         cmocka_unit_test(rows_are_written_in_pieces),
         cmocka_unit_test(long_texts_are_printed_whole),
         cmocka_unit_test(a_reader_that_left_is_no_failure),
+        cmocka_unit_test(what_acts_or_hides_leaves_as_json_escapes_it),
+        cmocka_unit_test(the_bytes_of_a_file_leave_as_they_are),
         cmocka_unit_test(a_full_disk_is_a_failure),
         cmocka_unit_test(text_from_disk_is_cleaned),
         cmocka_unit_test(a_touched_file_is_as_old_as_what_was_said_in_it),

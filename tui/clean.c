@@ -63,6 +63,11 @@ static bool is_invisible_mark(uint32_t cp)
            (cp >= 0x180B && cp <= 0x180F);
 }
 
+bool clean_is_sign(uint32_t cp)
+{
+    return width_of(cp) < 0 || is_invisible_mark(cp);
+}
+
 static void put(struct glyph *g, uint32_t cp)
 {
     char utf8[4];
@@ -165,7 +170,7 @@ bool clean_next(struct clean *c, struct glyph *g)
     g->joined = c->at > 0 && !width_breaks(c->before, cp, &c->state);
     c->before = cp;
     c->at = next;
-    if (width < 0 || is_invisible_mark(cp)) {
+    if (clean_is_sign(cp)) {
         g->joined = false;
         sign(g, cp);
         return true;

@@ -59,6 +59,9 @@ bool clean_next(struct clean *c, struct glyph *g);
 /* Columns of the cluster that begins here (its glyph and those joined to it); 0 at the end. */
 size_t clean_cluster_width(const struct clean *c);
 
+/* Does the character, anywhere but in a well-formed cluster, act on a terminal or hide from a reader? */
+bool clean_is_sign(uint32_t cp);
+
 /* How many bytes at `at` say nothing a reader wants to see: the CR of a CRLF, and the colours that programs write into
  * their output. 0: none. Any other escape is shown by its sign. */
 size_t clean_noise(struct slice text, size_t at);

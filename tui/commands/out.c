@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/scan.h"
+#include "lite/utf8.h"
 #include "tui/clean.h"
 
 void out_init(struct out *o, int fd)
@@ -66,6 +68,77 @@ enum err_code out_row(struct out *o, struct err *e)
     return o->buf.n < OUT_PIECE ? ERR_OK : out_flush(o, e);
 }
 
+/* ---- what may not leave as itself ---- */
+
+static enum err_code add_unit(struct buf *out, uint32_t unit)
+{
+    return buf_addf(out, "\\u%04x", (unsigned)unit);
+}
+
+static enum err_code add_escaped(struct buf *out, uint32_t cp)
+{
+    if (cp < 0x10000)
+        return add_unit(out, cp);
+    enum err_code rc = add_unit(out, 0xD800 + ((cp - 0x10000) >> 10));
+
+    return rc ? rc : add_unit(out, 0xDC00 + ((cp - 0x10000) & 0x3FF));
+}
+
+/* How many bytes at the front are ASCII without DEL. */
+static size_t ascii_front(struct slice text)
+{
+    size_t n = 0;
+
+    while (n + SCAN_BLOCK <= text.n && !scan_beyond_ascii(text.p + n) &&
+           !memchr(text.p + n, 0x7f, SCAN_BLOCK))
+        n += SCAN_BLOCK;
+    while (n < text.n && (unsigned char)text.p[n] < 0x7f)
+        n++;
+    return n;
+}
+
+/* The first character that is escaped: where it begins, and what follows; false when there is none. Broken bytes are
+ * nothing that a terminal acts on: jsonout and clean put U+FFFD for them. */
+static bool find_sign(struct slice text, struct slice *front, struct slice *rest, uint32_t *cp)
+{
+    *rest = text;
+    while (rest->n) {
+        size_t plain = ascii_front(*rest);
+
+        *rest = (struct slice){ rest->p + plain, rest->n - plain };
+        if (rest->n == 0)
+            return false;
+        *front = (struct slice){ text.p, text.n - rest->n };
+        *cp = utf8_next(rest, true);
+        if (clean_is_sign(*cp))
+            return true;
+    }
+    return false;
+}
+
+static enum err_code escape_signs(struct out *o)
+{
+    struct slice front, rest, text = buf_slice(&o->buf);
+    struct buf escaped = { 0 };
+    enum err_code rc = ERR_OK;
+    uint32_t cp;
+
+    if (o->raw || !find_sign(text, &front, &rest, &cp))
+        return ERR_OK;
+    do {
+        rc = buf_add(&escaped, front);
+        if (!rc)
+            rc = add_escaped(&escaped, cp);
+        text = rest;
+    } while (!rc && find_sign(text, &front, &rest, &cp));
+    if (!rc)
+        rc = buf_add(&escaped, text);
+    buf_fini(rc ? &escaped : &o->buf);
+    if (!rc)
+        o->buf = escaped;
+    return rc;
+}
+
 static enum err_code write_failed(struct out *o, struct err *e)
 {
     o->buf.n = 0;
@@ -81,6 +154,10 @@ enum err_code out_flush(struct out *o, struct err *e)
 
     if (o->closed)
         return err_set(e, ERR_CANCELLED, "stdout", "nobody reads the answer any more");
+    enum err_code rc = escape_signs(o);
+
+    if (rc)
+        return no_memory(rc, e);
     while (done < o->buf.n) {
         ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
 

@@ -10,6 +10,10 @@
 /* Where a command's answer goes. Rows are gathered and written in pieces of OUT_PIECE, so that a long
  * answer streams and costs no memory. The first failure sticks: later calls do nothing and say it again.
  *
+ * Nothing that clean.h calls a sign leaves as itself, but for what ASCII has of them: DEL, C1, bidi, zero-width and tag
+ * characters are written as JSON escapes them (\u009b). Text for people was cleaned and has none; in JSON they are
+ * inside of strings. Pieces end where rows do, so no character is cut.
+ *
  * A reader that went away (EPIPE) is no failure of the command: it is ERR_CANCELLED with `closed` set,
  * which stops the work and ends the program quietly. */
 struct out {
@@ -17,6 +21,7 @@ struct out {
     struct buf buf; /* what is not written yet; jsonout may write here */
     bool closed;
     bool color; /* may be styled with escape sequences of our own */
+    bool raw;   /* the bytes of a file: written as they are */
 };
 
 enum { OUT_PIECE = 32 * 1024 };
