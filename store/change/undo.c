@@ -116,7 +116,8 @@ static enum err_code find_change(struct change_log *log, const char *id, struct 
     }
     walk_close(&w);
     if (!*out)
-        return err_set(e, ERR_NOT_FOUND, id, "there is no change to take back");
+        return err_set(e, ERR_NOT_FOUND, id,
+                       id ? "there is no change with this id" : "nothing left to undo");
     if (rc) {
         change_free(*out);
         *out = NULL;

@@ -378,7 +378,8 @@ static enum err_code choose(const struct rewind_records *list, const char *id, c
     if (id && id[0] && strcmp(id, list->unread) == 0)
         return err_set(e, ERR_FORMAT, id,
                        "undo a rewind: its record is damaged, or of a newer reprise");
-    return err_set(e, ERR_NOT_FOUND, id, "there is nothing to undo");
+    return err_set(e, ERR_NOT_FOUND, id,
+                   id ? "there is no change or rewind with this id" : "nothing left to undo");
 }
 
 enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,

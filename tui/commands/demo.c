@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/arena.h"
 #include "store/demo.h"
 #include "tui/commands/command.h"
 
@@ -70,31 +71,41 @@ static void remove_left_behind(const char *temp_dir, int64_t now_ms)
         closedir(temp);
 }
 
+/* Only the sample is read and written: undo records, the operation log and the trash are the demo's own and go with it,
+ * and what the person has done elsewhere is not there to be undone. */
+static bool enter_sample(struct world *w, const char *dir, struct arena *a)
+{
+    w->env.home = dir;
+    w->env.cwd = arena_format(a, "%s/" DEMO_PROJECT, dir);
+    w->env.state_dir = arena_format(a, "%s/state", dir);
+    w->env.data_dir = arena_format(a, "%s/data", dir);
+    w->env.claude_config_dir = arena_format(a, "%s/" DEMO_CONFIG, dir);
+    w->env.claude_project_dir_name = NULL;
+    return !a->failed;
+}
+
 /* The picker as if it had been started in the sample project. Enter shows the command instead of running it: no
  * agent knows these sessions. */
 static enum err_code run_inside(struct invocation *in, const char *dir, struct err *e)
 {
     struct world world = *in->world;
     struct invocation picker = *in;
-    struct buf config = { 0 }, project = { 0 };
-    enum err_code rc = buf_addf(&config, "%s/" DEMO_CONFIG, dir);
+    struct arena a = { 0 };
+    enum err_code rc = enter_sample(&world, dir, &a)
+                           ? ERR_OK
+                           : err_set(e, ERR_NOMEM, dir, "open the demo: out of memory");
 
-    if (rc == ERR_OK)
-        rc = buf_addf(&project, "%s/" DEMO_PROJECT, dir);
-    world.env.claude_config_dir = buf_cstr(&config);
-    world.env.cwd = buf_cstr(&project);
-    if (rc || !world.env.claude_config_dir || !world.env.cwd) {
-        rc = err_set(e, ERR_NOMEM, dir, "open the demo: out of memory");
-    } else {
+    if (rc == ERR_OK) {
         picker.world = &world;
         picker.command = &commands_table[0];
         picker.options.given |= OPTION_BIT(PRINT);
+        picker.options.stores = 0;
+        picker.options.project = NULL;
         rc = picker_run(&picker, e);
         in->out = picker.out;
         in->exit_code = picker.exit_code;
     }
-    buf_fini(&config);
-    buf_fini(&project);
+    arena_fini(&a);
     return rc;
 }
 

@@ -338,7 +338,9 @@ const struct command commands_table[] = {
         .name = "demo",
         .operands = "",
         .summary = "build a small sample store and open the picker on it",
-        .help = "The sample lives in a temporary directory and is removed on leaving.\n",
+        .help = "The sample lives in a temporary directory, with an operation log and a trash of "
+                "its own, and is\n"
+                "removed on leaving. What you did elsewhere is not there to be undone.\n",
         .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),
         .run = demo_run,
     },
