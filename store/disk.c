@@ -10,11 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/signalhold.h"
+
 enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *path, struct err *e)
 {
     size_t at = 0;
+    struct signal_hold hold;
     enum err_code rc = ERR_OK;
 
+    signal_hold_begin(&hold, SIGXFSZ);
     while (at < bytes.n && !rc) {
         ssize_t k = write(fd, bytes.p + at, bytes.n - at);
 
@@ -23,6 +27,7 @@ enum err_code disk_write(int fd, struct slice bytes, size_t *done, const char *p
         else if (k == 0 || errno != EINTR)
             rc = err_sys(e, path, "write");
     }
+    signal_hold_end(&hold, -1);
     if (done)
         *done = at;
     return rc;

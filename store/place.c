@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lite/time.h"
+#include "store/signalhold.h"
 
 int64_t place_mtime(const struct stat *st)
 {
@@ -90,19 +91,44 @@ enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same
     return ERR_OK;
 }
 
+enum err_code place_read(int fd, char *out, size_t n, int64_t offset, size_t *got, const char *path,
+                         struct err *e)
+{
+    *got = 0;
+    while (*got < n) {
+        ssize_t k = pread(fd, out + *got, n - *got, offset + (int64_t)*got);
+
+        if (k < 0 && errno == EINTR)
+            continue;
+        if (k < 0)
+            return err_sys(e, path, "read");
+        if (k == 0)
+            break;
+        *got += (size_t)k;
+    }
+    return ERR_OK;
+}
+
 enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,
                           struct err *e)
 {
+    struct signal_hold hold;
+    enum err_code rc = ERR_OK;
+
+    signal_hold_begin(&hold, SIGXFSZ);
     while (bytes.n) {
         ssize_t k = pwrite(fd, bytes.p, bytes.n, offset);
 
         if (k < 0 && errno == EINTR)
             continue;
         if (k <= 0)
-            return err_sys(e, path, "write");
+            rc = err_sys(e, path, "write");
+        if (rc)
+            break;
         bytes.p += k;
         bytes.n -= (size_t)k;
         offset += k;
     }
-    return ERR_OK;
+    signal_hold_end(&hold, -1);
+    return rc;
 }

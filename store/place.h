@@ -22,6 +22,9 @@ MUST_CHECK enum err_code place_open(const char *path, int *fd, struct stat *st, 
 /* Do these bytes lie at the offset? Not to know is an error: much is decided by the answer. */
 MUST_CHECK enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same,
                                      const char *path, struct err *e);
+/* Reads up to n bytes; fewer at the end of the file. */
+MUST_CHECK enum err_code place_read(int fd, char *out, size_t n, int64_t offset, size_t *got,
+                                    const char *path, struct err *e);
 /* Writes all of it, unsynced. After an error a part may have been written. */
 MUST_CHECK enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,
                                      struct err *e);

@@ -69,12 +69,13 @@ static int set_actions(posix_spawn_file_actions_t *a, const struct spawn *s, int
 /* A group of its own, to be killed whole; signals as a fresh program expects them. */
 static int set_attributes(posix_spawnattr_t *a)
 {
-    sigset_t none, pipe;
+    sigset_t none, ignored; /* by tui/main.c */
     int rc;
 
     sigemptyset(&none);
-    sigemptyset(&pipe);
-    sigaddset(&pipe, SIGPIPE);
+    sigemptyset(&ignored);
+    sigaddset(&ignored, SIGPIPE);
+    sigaddset(&ignored, SIGXFSZ);
     rc = posix_spawnattr_setflags(a, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                          POSIX_SPAWN_SETSIGDEF);
     if (!rc)
@@ -82,7 +83,7 @@ static int set_attributes(posix_spawnattr_t *a)
     if (!rc)
         rc = posix_spawnattr_setsigmask(a, &none);
     if (!rc)
-        rc = posix_spawnattr_setsigdefault(a, &pipe);
+        rc = posix_spawnattr_setsigdefault(a, &ignored);
     return rc;
 }
 

@@ -110,7 +110,7 @@ int main(int argc, char **argv)
 
     use_locale();
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves is an answer of write, not a death */
-    signal(SIGIO, SIG_IGN);   /* somebody waits for a lease of ours (store/log/lease.h) */
+    signal(SIGXFSZ, SIG_IGN); /* likewise where a library of others meets a limit */
     out_init(&in.out, STDOUT_FILENO);
     enum err_code rc = invocation_read(&in, argc, argv, &e);
 

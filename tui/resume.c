@@ -63,7 +63,7 @@ enum err_code resume_exec(const struct resume *r, const char *system, struct err
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
-    signal(SIGIO, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     execvp(r->argv[0], r->argv);
     if (errno == ENOENT)
         return err_set(e, ERR_IO, r->argv[0],

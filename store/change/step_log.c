@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +10,9 @@
 #include "store/log/append.h"
 #include "store/log/lease.h"
 #include "store/place.h"
+
+/* What was appended is looked for by its first bytes, in pieces of the file that overlap by as many. */
+enum { SEARCH_WINDOW = 1 << 20, SEARCH_HEAD = 4096 };
 
 enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
 {
@@ -31,30 +35,54 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
     return ERR_OK;
 }
 
+/* The lease was taken from us while we were stopped, and whoever waited for it may have written. */
+static enum err_code still_alone(const struct lease *lease, const char *path, struct err *e)
+{
+    return lease_holds(lease) ? ERR_OK
+                              : err_set(e, ERR_LOCKED, path,
+                                        "change the end: a program opened the session meanwhile");
+}
+
+static enum err_code cut_end(const struct lease *lease, int64_t end, const char *path,
+                             struct err *e)
+{
+    enum err_code rc = still_alone(lease, path, e);
+
+    return !rc && ftruncate(lease->fd, end) ? err_sys(e, path, "cut the end") : rc;
+}
+
 /* The end of the log is longer or shorter than before. Growing first and shrinking last keeps every byte that
  * is wanted on the disk at each moment: only bytes that are in the record already are ever cut. */
-static enum err_code tail_write(int fd, const struct step *s, const struct stat *st, struct err *e)
+static enum err_code tail_write(const struct lease *lease, const struct step *s,
+                                const struct stat *st, struct err *e)
 {
     int64_t end = s->offset + (int64_t)s->bytes.n;
-    enum err_code rc = place_write(fd, s->bytes, s->offset, s->path, e);
+    enum err_code rc = still_alone(lease, s->path, e);
 
-    if (!rc && end < st->st_size && ftruncate(fd, end))
-        rc = err_sys(e, s->path, "cut the end");
-    if (rc && place_write(fd, s->old, s->offset, s->path, NULL) == ERR_OK &&
-        ftruncate(fd, st->st_size))
-        return err_wrap(e, rc, "the old end could not be put back");
-    return rc;
+    if (rc)
+        return rc;
+    rc = place_write(lease->fd, s->bytes, s->offset, s->path, e);
+    if (!rc && end < st->st_size)
+        rc = cut_end(lease, end, s->path, e);
+    if (!rc)
+        return ERR_OK;
+    enum err_code back = place_write(lease->fd, s->old, s->offset, s->path, NULL);
+
+    if (!back && end > st->st_size)
+        back = cut_end(lease, st->st_size, s->path, NULL);
+    return back ? err_wrap(e, rc, "the old end could not be put back") : rc;
 }
 
 static enum err_code tail_do(struct step *s, struct err *e)
 {
     int fd;
+    struct lease lease;
     struct stat st;
     enum err_code rc = place_open(s->path, &fd, &st, e);
 
     if (rc)
         return rc;
-    if (!lease_take(fd)) {
+    if (!lease_take(&lease, fd)) {
         close(fd);
         return err_set(e, ERR_LOCKED, s->path, "change the end: a program has the session open");
     }
@@ -68,10 +96,11 @@ static enum err_code tail_do(struct step *s, struct err *e)
         rc = err_set(e, ERR_STALE, s->path, "change the end: the session went on since");
     if (!rc) {
         s->old_mtime_ns = place_mtime(&st);
-        rc = tail_write(fd, s, &st, e);
-        place_mtime_put(fd, rc ? s->old_mtime_ns : s->mtime_ns);
+        rc = tail_write(&lease, s, &st, e);
+        if (lease_holds(&lease)) /* else the time is that of somebody's write */
+            place_mtime_put(fd, rc ? s->old_mtime_ns : s->mtime_ns);
     }
-    lease_drop(fd);
+    lease_drop(&lease);
     if (!rc)
         rc = disk_sync(fd, s->path, e);
     close(fd);
@@ -130,8 +159,34 @@ enum err_code step_edit_do(struct step *s, struct err *e)
     return rc;
 }
 
-/* The appended bytes are looked for behind the place where the file ended, record by record: another program
- * may have written between. */
+/* Looks for the bytes from *at on; *at becomes where they lie. window has room for SEARCH_WINDOW. */
+static enum err_code search(int fd, const struct step *s, char *window, int64_t *at, bool *found,
+                            struct err *e)
+{
+    size_t head = s->bytes.n < SEARCH_HEAD ? s->bytes.n : SEARCH_HEAD, got;
+    enum err_code rc = ERR_OK;
+
+    while (!rc && !*found) {
+        rc = place_read(fd, window, SEARCH_WINDOW, *at, &got, s->path, e);
+        if (rc || got < head)
+            break;
+        const char *from = window, *hit;
+
+        while (!rc && (hit = memmem(from, got - (size_t)(from - window), s->bytes.p, head))) {
+            rc = place_holds(fd, s->bytes, *at + (hit - window), found, s->path, e);
+            if (*found)
+                *at += hit - window;
+            if (rc || *found)
+                break;
+            from = hit + 1;
+        }
+        if (!*found)
+            *at += (int64_t)(got - head + 1);
+    }
+    return rc;
+}
+
+/* The appended bytes are looked for behind the place where the file ended: another program may have written between. */
 enum err_code step_append_done(struct step *s, bool *done, struct err *e)
 {
     struct stat st;
@@ -146,13 +201,15 @@ enum err_code step_append_done(struct step *s, bool *done, struct err *e)
         close(fd);
         return rc;
     }
-    enum err_code rc = ERR_OK;
+    int64_t at = s->offset;
+    char *window = malloc(SEARCH_WINDOW);
+    enum err_code rc = window ? ERR_OK : err_set(e, ERR_NOMEM, s->path, "look for an append");
 
-    for (int64_t at = s->offset; at + (int64_t)s->bytes.n <= st.st_size && !*done && !rc; at++) {
-        rc = place_holds(fd, s->bytes, at, done, s->path, e);
-        if (*done)
-            s->offset = at;
-    }
+    if (!rc && at + (int64_t)s->bytes.n <= st.st_size)
+        rc = search(fd, s, window, &at, done, e);
+    if (*done)
+        s->offset = at;
+    free(window);
     close(fd);
     return rc;
 }
@@ -306,14 +363,15 @@ static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
     return rc || same ? rc : err_set(e, ERR_STALE, s->path, "take back: the session went on since");
 }
 
-/* A mixture of old and new bytes becomes the old ones. A lease that a TAIL needs is held. */
-static enum err_code bytes_back(int fd, const struct step *s, int64_t size, struct err *e)
+/* A mixture of old and new bytes becomes the old ones. lease: that a TAIL needs; NULL for an EDIT. */
+static enum err_code bytes_back(int fd, const struct lease *lease, const struct step *s,
+                                int64_t size, struct err *e)
 {
     int64_t end = s->offset + (int64_t)s->old.n;
     enum err_code rc = place_write(fd, s->old, s->offset, s->path, e);
 
-    if (!rc && s->kind == STEP_TAIL && size > end && ftruncate(fd, end))
-        rc = err_sys(e, s->path, "cut the end");
+    if (!rc && lease && size > end)
+        rc = cut_end(lease, end, s->path, e);
     if (!rc && !place_mtime_put(fd, s->old_mtime_ns))
         rc = err_sys(e, s->path, "put the time back");
     return rc;
@@ -322,6 +380,7 @@ static enum err_code bytes_back(int fd, const struct step *s, int64_t size, stru
 enum err_code step_bytes_mend(const struct step *s, struct err *e)
 {
     int fd;
+    struct lease lease;
     struct stat st;
     bool is, tail = s->kind == STEP_TAIL;
 
@@ -334,16 +393,16 @@ enum err_code step_bytes_mend(const struct step *s, struct err *e)
     if (rc)
         return rc;
     rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
-    if (!rc && is && tail && !lease_take(fd)) {
+    if (!rc && is && tail && !lease_take(&lease, fd)) {
         /* Half an append harms no other line. */
         if (s->old.n)
             rc = err_set(e, ERR_LOCKED, s->path, "take back: a program has the session open");
         is = false;
     }
     if (!rc && is) {
-        rc = bytes_back(fd, s, st.st_size, e);
+        rc = bytes_back(fd, tail ? &lease : NULL, s, st.st_size, e);
         if (tail)
-            lease_drop(fd);
+            lease_drop(&lease);
         if (!rc)
             rc = disk_sync(fd, s->path, e);
     } else if (!rc && tail) {

@@ -86,16 +86,17 @@ enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, str
 /* Cuts our bytes off where it is proven that nobody else can have written behind them. */
 static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
 {
+    struct lease lease;
     struct stat st;
 
-    if (!lease_take(fd))
+    if (!lease_take(&lease, fd))
         return false;
-    bool last = fstat(fd, &st) == 0 && st.st_size == end;
+    bool last = fstat(fd, &st) == 0 && st.st_size == end && lease_holds(&lease);
     bool cut = last && ftruncate(fd, end - (off_t)done) == 0;
 
     if (cut)
         place_mtime_put(fd, mtime_ns);
-    lease_drop(fd);
+    lease_drop(&lease);
     return cut;
 }
 
@@ -103,9 +104,10 @@ static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
 static enum err_code write_rest(int fd, struct slice rest, off_t end, const char *path,
                                 struct err *e)
 {
+    struct lease lease;
     struct stat st;
 
-    if (!lease_take(fd)) {
+    if (!lease_take(&lease, fd)) {
         errno = ENOSPC; /* what a short write to a regular file means */
         return err_sys(e, path, "append");
     }
@@ -115,31 +117,55 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
         rc = err_set(e, ERR_STALE, path, "append: another program wrote behind the first part");
     if (!rc)
         rc = disk_write(fd, rest, NULL, path, e);
-    lease_drop(fd);
+    lease_drop(&lease);
     return rc;
 }
 
-/* After a partial write. What cannot be cut off is ended with a newline, so that the next record of anybody begins
- * on a line of its own. */
-static void take_back(int fd, off_t begin, int64_t mtime_ns)
+/* A line of blanks in place of our bytes: that needs no room, and harms nothing of others, wherever they wrote since. A
+ * newline that guards them stays. */
+static void blank_out(int fd, struct slice bytes, off_t begin)
+{
+    char blanks[4096];
+    bool ours;
+    int flags = fcntl(fd, F_GETFL);
+
+    if (place_holds(fd, bytes, begin, &ours, "", NULL) || !ours ||
+        fcntl(fd, F_SETFL, flags & ~O_APPEND))
+        return;
+    memset(blanks, ' ', sizeof blanks);
+    for (size_t at = bytes.p[0] == '\n', n; at < bytes.n; at += n) {
+        n = bytes.n - at < sizeof blanks ? bytes.n - at : sizeof blanks;
+        if (at + n == bytes.n)
+            blanks[n - 1] = '\n';
+        if (place_write(fd, (struct slice){ blanks, n }, begin + (off_t)at, "", NULL))
+            return; /* nothing is left to try */
+    }
+}
+
+/* After a partial write: so that the next record of anybody begins on a line of its own. */
+static void take_back(int fd, struct slice bytes, off_t begin, int64_t mtime_ns)
 {
     off_t end = lseek(fd, 0, SEEK_CUR);
 
-    if (end <= begin || cut_off(fd, end, (size_t)(end - begin), mtime_ns))
+    if (end <= begin || (size_t)(end - begin) > bytes.n)
         return;
-    while (write(fd, "\n", 1) < 0 && errno == EINTR)
-        ;
+    bytes.n = (size_t)(end - begin);
+    if (!cut_off(fd, end, bytes.n, mtime_ns))
+        blank_out(fd, bytes, begin);
 }
 
 /* One write call: a second one could land behind a stranger's record, but for where that is proven impossible. */
 static enum err_code write_once(int fd, struct slice bytes, const struct file_id *before,
                                 const char *path, off_t *end, struct err *e)
 {
+    struct signal_hold hold;
     ssize_t k;
 
+    signal_hold_begin(&hold, SIGXFSZ);
     do
         k = write(fd, bytes.p, bytes.n);
     while (k < 0 && errno == EINTR);
+    signal_hold_end(&hold, -1);
     if (k < 0)
         return err_sys(e, path, "append");
     size_t done = (size_t)k;
@@ -152,7 +178,7 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
         write_rest(fd, (struct slice){ bytes.p + done, bytes.n - done }, *end, path, e);
 
     if (rc)
-        take_back(fd, begin, before->mtime_ns);
+        take_back(fd, bytes, begin, before->mtime_ns);
     else
         *end = begin + (off_t)bytes.n;
     return rc;
@@ -208,48 +234,5 @@ enum err_code log_append(const char *path, struct slice records, unsigned flags,
         *out = a;
     close(fd);
     buf_fini(&bytes);
-    return rc;
-}
-
-static enum err_code cut_under_lease(int fd, const char *path, struct slice bytes,
-                                     const struct appended *a, struct err *e)
-{
-    struct stat st;
-    bool same;
-
-    if (fstat(fd, &st))
-        return err_sys(e, path, "look at the file");
-    enum err_code rc = place_holds(fd, bytes, a->offset, &same, path, e);
-
-    if (rc)
-        return rc;
-    if (st.st_size != a->offset + a->length || !same)
-        return err_set(e, ERR_STALE, path, "take back: the file went on since");
-    if (ftruncate(fd, a->offset))
-        return err_sys(e, path, "take back");
-    place_mtime_put(fd, a->before.mtime_ns);
-    return ERR_OK;
-}
-
-enum err_code log_append_undo(const char *path, struct slice bytes, const struct appended *a,
-                              struct err *e)
-{
-    struct file_id now;
-    int fd;
-    enum err_code rc = log_open(path, 0, &fd, &now, e);
-
-    if (rc)
-        return rc;
-    if (now.dev != a->before.dev || now.ino != a->before.ino)
-        rc = err_set(e, ERR_STALE, path, "take back: another file lies here now");
-    else if (!lease_take(fd))
-        rc = err_set(e, ERR_LOCKED, path, "take back: a program has the session open");
-    if (!rc) {
-        rc = cut_under_lease(fd, path, bytes, a, e);
-        lease_drop(fd);
-        if (!rc)
-            rc = disk_sync(fd, path, e);
-    }
-    close(fd);
     return rc;
 }

@@ -31,17 +31,11 @@ MUST_CHECK enum err_code log_tail_is_torn(const char *path, unsigned flags, bool
 
 /* records: whole lines, each with its newline (and perhaps a guarding one before the first). The file must exist and
  * be regular. After a partial write the rest follows where nobody else has the file open.
- * ERR_IO after a partial write otherwise (disk full): our piece was taken back when that was safe, else ended with a
- * newline so that it harms no other record; nothing else changed. ERR_IO when it could not be read back or synced: taken
+ * ERR_IO after a partial write otherwise (disk full, a limit on the size of files): our piece was taken back when that was
+ * safe, else blanks and a newline lie in its place; nothing else changed. ERR_IO when it could not be read back or synced: taken
  * back likewise, else the text says that it is there. ERR_STALE: what was read back is not what
  * was written (the file was truncated under us). */
 MUST_CHECK enum err_code log_append(const char *path, struct slice records, unsigned flags,
                                     struct appended *out, struct err *e);
-
-/* Takes back what log_append wrote, if and only if it still is the file's end, its bytes are the same and
- * nobody else has the file open (write lease); the old mtime is put back. ERR_STALE or ERR_LOCKED otherwise,
- * with nothing changed: the caller then appends a record that says the opposite. */
-MUST_CHECK enum err_code log_append_undo(const char *path, struct slice bytes,
-                                         const struct appended *a, struct err *e);
 
 #endif

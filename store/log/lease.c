@@ -2,22 +2,41 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
-bool lease_take(int fd)
+bool lease_take(struct lease *l, int fd)
 {
-    return fcntl(fd, F_SETLEASE, F_WRLCK) == 0;
+    const struct f_owner_ex own = { .type = F_OWNER_TID, .pid = gettid() };
+
+    *l = (struct lease){ .fd = fd };
+    signal_hold_begin(&l->hold, SIGIO);
+    /* An owner that is set before the lease stays. With a signal that is named the kernel says of which descriptor. */
+    if (fcntl(fd, F_SETOWN_EX, &own) == 0 && fcntl(fd, F_SETSIG, SIGIO) == 0 &&
+        fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+        return true;
+    signal_hold_end(&l->hold, fd);
+    return false;
 }
 
-void lease_drop(int fd)
+bool lease_holds(const struct lease *l)
 {
-    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return fcntl(l->fd, F_GETLEASE) == F_WRLCK;
+}
+
+void lease_drop(struct lease *l)
+{
+    fcntl(l->fd, F_SETLEASE, F_UNLCK);
+    signal_hold_end(&l->hold, l->fd);
 }
 
 bool lease_refused_close(int fd)
 {
-    bool busy = !lease_take(fd) && errno == EAGAIN;
+    struct lease lease;
+    bool taken = lease_take(&lease, fd), busy = !taken && errno == EAGAIN;
 
+    if (taken)
+        lease_drop(&lease);
     close(fd);
     return busy;
 }
