@@ -18,7 +18,7 @@ struct agents;
 /* What an agent of a system looks like. A name without a slash is the program's own, or that of the script which an
  * interpreter runs; one with slashes is a part of its path. */
 struct agents_of {
-    const char *proc;           /* "/proc"; a test has its own */
+    const char *proc;           /* the process table: "/proc" */
     const char *const *program; /* NULL-terminated */
     /* an option with which the named session is only read; NULL: there is none */
     const char *forks;

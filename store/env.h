@@ -16,6 +16,7 @@ struct store_env {
     const char *state_dir; /* undo records, operation log: $XDG_STATE_HOME/reprise */
     const char *data_dir;  /* trash: $XDG_DATA_HOME/reprise */
     int64_t now_ms;        /* when this command began */
+    const char *proc_dir;  /* where running agents are looked for; NULL: /proc */
 
     const char *claude_config_dir;       /* CLAUDE_CONFIG_DIR; "" counts (claude.md 1) */
     const char *claude_project_dir_name; /* CLAUDE_CODE_PROJECT_DIR_NAME */

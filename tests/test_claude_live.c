@@ -14,13 +14,14 @@
 #define ID "5e550000-0000-4000-8000-000000000001"
 #define NAME "cfg/projects/-p/" ID ".jsonl"
 
-/* A session of the directory "here", and real processes that call themselves as the agent does. */
+/* A session of the directory "here", and a real process that calls itself as the agent does. It is the only one in the
+ * process table that the store is given: other agents of this machine do not count. */
 struct place {
     struct folder folder;
     struct store_env env;
     struct store *store;
     struct session_ref ref;
-    char config[4096], here[4096], path[4096];
+    char config[4096], here[4096], path[4096], proc[4096];
     pid_t child;
 };
 
@@ -42,8 +43,10 @@ static int set_up(void **state)
     folder_dir(&p->folder, "cfg");
     folder_path(&p->folder, "cfg", p->config);
     folder_path(&p->folder, NAME, p->path);
+    folder_dir(&p->folder, "proc");
+    folder_path(&p->folder, "proc", p->proc);
     assert_non_null(realpath(folder_path(&p->folder, "here", here), p->here));
-    p->env = (struct store_env){ .cwd = p->config, .now_ms = now_ms() };
+    p->env = (struct store_env){ .cwd = p->config, .now_ms = now_ms(), .proc_dir = p->proc };
     assert_int_equal(claude_ops.open(&p->env, p->config, &p->store, NULL), ERR_OK);
     p->ref = (struct session_ref){ .store = p->store,
                                    .id = SLICE(ID),
@@ -78,6 +81,16 @@ static void write_session(struct place *p)
     folder_put(&p->folder, NAME, (struct slice){ row, (size_t)n });
 }
 
+/* Puts a link to a process of the machine's table, or to a file of it, into the store's. */
+static void link_proc(struct place *p, const char *name)
+{
+    char from[64], to[4200];
+
+    snprintf(from, sizeof from, "/proc/%s", name);
+    snprintf(to, sizeof to, "%s/%s", p->proc, name);
+    assert_int_equal(symlink(from, to), 0);
+}
+
 /* A shell that waits, or does what it is told; comes back when it calls itself "claude". */
 static void start_agent(struct place *p, const char *cwd, const char *script, const char *option,
                         const char *value)
@@ -99,6 +112,11 @@ static void start_agent(struct place *p, const char *cwd, const char *script, co
     close(ends[1]);
     assert_int_equal(read(ends[0], &byte, 1), 0); /* its end closes when the shell has begun */
     close(ends[0]);
+    char pid[32];
+
+    snprintf(pid, sizeof pid, "%ld", (long)p->child);
+    link_proc(p, pid);
+    link_proc(p, "stat");
 }
 
 static struct live ask(struct place *p)

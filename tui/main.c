@@ -78,6 +78,7 @@ static void world_fill(struct world *w, struct arena *a)
         .state_dir = base_dir("XDG_STATE_HOME", ".local/state", a),
         .data_dir = base_dir("XDG_DATA_HOME", ".local/share", a),
         .now_ms = now_ms(),
+        .proc_dir = filled("REPRISE_PROC_DIR"),
         .claude_config_dir = getenv("CLAUDE_CONFIG_DIR"),
         .claude_project_dir_name = getenv("CLAUDE_CODE_PROJECT_DIR_NAME"),
         .claude_keep_precompact = getenv("CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),

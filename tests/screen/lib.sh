@@ -54,7 +54,7 @@ open() { # COLUMNS ROWS ARG...
     # shellcheck disable=SC2086
     tm new-session -d -x "$columns" -y "$rows" \
         env -i PATH="$top/bin:$PATH" HOME="$top/home" TZ=UTC LC_ALL=C.UTF-8 TERM=screen-256color \
-        CLAUDE_CONFIG_DIR="$config" ASAN_OPTIONS="${ASAN_OPTIONS-}" $settings \
+        CLAUDE_CONFIG_DIR="$config" REPRISE_PROC_DIR="$top" ASAN_OPTIONS="${ASAN_OPTIONS-}" $settings \
         sh "$screens/pane.sh" "$top" "$project" "$program" "$@"
     tm set -g status off >/dev/null
 }

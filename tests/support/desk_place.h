@@ -37,6 +37,7 @@ static inline void desk_place_open(struct desk_place *w, int workers, int64_t no
     folder_path(&w->talk.folder, "state", w->state);
     folder_path(&w->talk.folder, "data", w->data);
     w->env = (struct store_env){ .home = w->talk.folder.path,
+                                 .proc_dir = w->talk.folder.path,
                                  .cwd = "/p",
                                  .state_dir = w->state,
                                  .data_dir = w->data,

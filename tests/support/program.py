@@ -30,6 +30,7 @@ class Program:
         self.path = os.path.abspath(path)
         self.home = home
         self.env = {'PATH': os.environ['PATH'], 'HOME': home, 'LC_ALL': 'C.UTF-8', 'TZ': 'UTC', 'TERM': 'xterm-256color',
+                    'REPRISE_PROC_DIR': home,  # what else runs on the machine is nothing to these tests
                     **{k: v for k, v in os.environ.items() if k.endswith('SAN_OPTIONS')}, **env}
         self.failed = 0
         self.passed = 0

@@ -117,6 +117,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     if (!rc)
         rc = configdir_require(c->base.path, e);
     agents.config = c->base.path;
+    agents.proc = env->proc_dir ? env->proc_dir : "/proc";
     if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
                 !(c->scratch = scratch_pool_new()) || !(c->live = live_watch_new(c->base.path)) ||
                 !(c->agents = agents_new(&agents))))

@@ -14,7 +14,6 @@
 enum { RECENT_MS = 10000, WATCH_STEPS = 6, WATCH_STEP_MS = 50 };
 
 const struct agents_of claude_agents = {
-    .proc = "/proc",
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
     .forks = "--fork-session",
     .config_variable = "CLAUDE_CONFIG_DIR",
