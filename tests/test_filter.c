@@ -133,6 +133,52 @@ static void a_lone_word_finds_the_front_of_an_id(void **state)
     filter_fini(&r.filter);
 }
 
+static void what_stands_on_the_row_is_found_by_bare_words(void **state)
+{
+    (void)state;
+    static struct store_ops goat = { .name = "goat" };
+    static const struct store other = { .ops = &goat };
+    struct rows r;
+
+    fill(&r);
+    r.row[3].ref.store = &other;
+    r.row[3].dialect = "spec";
+    assert_true(filter_set(&r.filter, 3, &r.row[3]));
+    assert_string_equal(ask(&r, "#infra", true), "1");
+    assert_string_equal(ask(&r, "^infra", true), "1");
+    assert_string_equal(ask(&r, "#", true), "1 3");
+    assert_string_equal(ask(&r, "goat", true), "3");
+    assert_string_equal(ask(&r, "goat/s", true), "3");
+    assert_string_equal(ask(&r, "'spec", true), "3");
+    assert_string_equal(ask(&r, "refund claude", true), "2");
+    assert_string_equal(ask(&r, "!claude", true), "3");
+    assert_string_equal(ask(&r, "'goat", true), "3");
+    assert_string_equal(ask(&r, "payment aaaa0002", true), "1");
+    assert_string_equal(ask(&r, "AAAA0002", true), "1");
+    assert_string_equal(ask(&r, "aaaa0001 | bbbb0003", false), "0 2");
+    filter_fini(&r.filter);
+}
+
+static void an_id_is_found_while_it_is_typed(void **state)
+{
+    (void)state;
+    static const char *const typed[] = { "b", "bb", "bbb", "bbbb", "bbbb0", "bbbb0004" };
+    struct rows r;
+
+    fill(&r);
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+        ask(&r, typed[i], true);
+    assert_string_equal(ask(&r, "bbbb0004", true), "3");
+    for (size_t i = 1; i <= 12; i++) {
+        char query[16];
+
+        snprintf(query, sizeof query, "%.*s", (int)i, "pay bbbb0004");
+        ask(&r, query, true);
+    }
+    assert_string_equal(ask(&r, "pay bbbb0004", true), "3");
+    filter_fini(&r.filter);
+}
+
 static void field_filters_ask_what_they_say(void **state)
 {
     (void)state;
@@ -341,6 +387,8 @@ int main(void)
         cmocka_unit_test(equals_stay_in_the_order_of_the_list),
         cmocka_unit_test(one_letter_ranks_by_beginnings_of_words),
         cmocka_unit_test(a_lone_word_finds_the_front_of_an_id),
+        cmocka_unit_test(what_stands_on_the_row_is_found_by_bare_words),
+        cmocka_unit_test(an_id_is_found_while_it_is_typed),
         cmocka_unit_test(field_filters_ask_what_they_say),
         cmocka_unit_test(alternatives_and_negations_combine),
         cmocka_unit_test(narrowing_gives_what_a_fresh_question_gives),

@@ -1,5 +1,6 @@
 #include "tui/filter/doc.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "store/store.h"
@@ -32,6 +33,39 @@ static struct slice field_of(const struct session_row *row, enum doc_field field
     return (struct slice){ 0 };
 }
 
+enum { SYSTEM_TEXT = 40 };
+
+/* As the list shows it: "claude", "goat/spec". */
+static struct slice system_of(const struct session_row *row, char out[SYSTEM_TEXT])
+{
+    snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
+             row->dialect ? row->dialect : "");
+    return (struct slice){ out, strlen(out) };
+}
+
+/* A tag has its sign in front, as the list shows it. */
+static enum err_code fold_field(const struct session_row *row, enum doc_field field,
+                                struct buf *text, struct buf *classes)
+{
+    struct slice value = field_of(row, field);
+    enum err_code rc = ERR_OK;
+
+    if (field == DOC_TAG && value.n > 0)
+        rc = fold_text(SLICE("#"), 1, text, classes);
+    return rc ? rc : fold_text(value, field_limit[field], text, classes);
+}
+
+static uint64_t names_of(const struct session_row *row, struct buf *scratch)
+{
+    char system[SYSTEM_TEXT];
+
+    scratch->n = 0;
+    if (fold_text(row->ref.id, HAY_MAX, scratch, NULL) ||
+        fold_text(system_of(row, system), HAY_MAX, scratch, NULL))
+        return UINT64_MAX; /* asked more often than need be */
+    return fold_signature(buf_slice(scratch));
+}
+
 static uint64_t initials_of(struct hay title)
 {
     uint64_t set = 0;
@@ -49,8 +83,8 @@ struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *
     struct doc *d = NULL;
 
     for (int i = 0; i < DOC_FIELDS; i++) {
-        if (fold_text(field_of(row, (enum doc_field)i), field_limit[i], &text, &classes) ||
-            buf_add_byte(&text, END_MARK) || buf_add_byte(&classes, 0))
+        if (fold_field(row, (enum doc_field)i, &text, &classes) || buf_add_byte(&text, END_MARK) ||
+            buf_add_byte(&classes, 0))
             goto done;
         at[i + 1] = (uint32_t)text.n;
     }
@@ -73,6 +107,7 @@ struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *
     d->sets.initials = initials_of(doc_hay(d, DOC_TITLE));
     d->sets.shorts = fold_signature((struct slice){ d->text, d->at[DOC_SHORT] });
     d->sets.all = fold_signature((struct slice){ d->text, d->at[DOC_FIELDS] });
+    d->sets.names = names_of(row, &text);
 done:
     buf_fini(&text);
     buf_fini(&classes);
@@ -105,19 +140,35 @@ static int weigh(int score, int quarters)
     return score == FUZZY_NO ? FUZZY_NO : score * quarters / 4;
 }
 
-static bool id_begins(const struct doc *d, const struct needle *needle)
+static bool begins_with(struct slice name, const struct needle *needle)
 {
-    struct slice id = d->row->ref.id;
-
-    if (needle->n < 3 || needle->n > id.n)
+    if (needle->n > name.n)
         return false;
     for (size_t i = 0; i < needle->n; i++) {
-        char c = id.p[i];
+        char c = name.p[i];
 
         if ((c >= 'A' && c <= 'Z' ? c + 0x20 : c) != needle->text[i])
             return false;
     }
     return true;
+}
+
+/* The front of an id, of a system's name or of its dialect. An id is meant by whoever types it, a system is a
+ * property of many. */
+static int name_score(const struct doc *d, const struct needle *needle)
+{
+    char both[SYSTEM_TEXT];
+
+    if (needle->n < DOC_NAME_LEAST || (d->sets.names & needle->signature) != needle->signature)
+        return FUZZY_NO;
+    if (begins_with(d->row->ref.id, needle))
+        return 40 * (int)needle->n;
+    struct slice system = system_of(d->row, both), dialect = { NULL, 0 };
+
+    if (d->row->dialect)
+        dialect = slice_of(d->row->dialect);
+    return begins_with(system, needle) || begins_with(dialect, needle) ? 4 * (int)needle->n
+                                                                       : FUZZY_NO;
 }
 
 int doc_letter_score(struct doc_sets sets, uint64_t letter)
@@ -129,7 +180,7 @@ int doc_letter_score(struct doc_sets sets, uint64_t letter)
     return sets.shorts & letter ? 16 : 8;
 }
 
-static int fuzzy_term(const struct doc *d, const struct term *t, bool alone, enum rigour rigour)
+static int fuzzy_term(const struct doc *d, const struct term *t, enum rigour rigour)
 {
     const struct needle *needle = &t->needle;
     bool letters_there = (d->sets.shorts & needle->signature) == needle->signature;
@@ -142,18 +193,24 @@ static int fuzzy_term(const struct doc *d, const struct term *t, bool alone, enu
 
         best = best_of(best, weigh(score, f == DOC_TITLE ? 4 : 3));
     }
-    if (alone && id_begins(d, needle))
-        return best_of(best, 40 * (int)needle->n);
-    if (best != FUZZY_NO)
+    best = best_of(best, name_score(d, needle));
+    if (best != FUZZY_NO || (d->sets.all & needle->signature) != needle->signature)
         return best;
     return weigh(fuzzy_near(needle, hay_from(d, DOC_SHORT)), 2);
+}
+
+static struct hay hay_behind(struct hay hay)
+{
+    return hay.n > 0 ? (struct hay){ hay.text + 1, hay.class + 1, hay.n - 1 } : hay;
 }
 
 static int exact_term(const struct doc *d, const struct term *t)
 {
     struct hay whole = hay_from(d, 0);
-    int best = FUZZY_NO;
+    int best = t->anchor & ANCHOR_END ? FUZZY_NO : name_score(d, &t->needle);
 
+    if (best != FUZZY_NO)
+        return best;
     if (!memmem(whole.text, whole.n, t->needle.text, t->needle.n))
         return FUZZY_NO;
     for (enum doc_field f = 0; f < DOC_FIELDS; f++) {
@@ -163,6 +220,8 @@ static int exact_term(const struct doc *d, const struct term *t)
         if (t->negate && best != FUZZY_NO)
             break;
     }
+    if (best == FUZZY_NO && t->anchor & ANCHOR_START) /* a tag begins behind its sign, too */
+        best = weigh(fuzzy_exact(&t->needle, hay_behind(doc_hay(d, DOC_TAG)), t->anchor, NULL), 3);
     return best;
 }
 
@@ -202,6 +261,7 @@ static int64_t row_time(const struct session_row *row)
 static int term_fits(const struct doc *d, const struct term *t, bool marked)
 {
     const struct session_row *row = d->row;
+    char system[SYSTEM_TEXT];
     bool fits = false;
 
     switch (t->kind) {
@@ -209,11 +269,7 @@ static int term_fits(const struct doc *d, const struct term *t, bool marked)
     case TERM_BRANCH: return fuzzy_exact(&t->needle, doc_hay(d, DOC_BRANCH), ANCHOR_NONE, NULL);
     case TERM_DIR: return fuzzy_exact(&t->needle, doc_hay(d, DOC_DIR), ANCHOR_NONE, NULL);
     case TERM_ID: return plain_text(&t->needle, row->ref.id);
-    case TERM_SYSTEM: {
-        const char *name = row->ref.store->ops->name;
-
-        return plain_text(&t->needle, (struct slice){ name, strlen(name) });
-    }
+    case TERM_SYSTEM: return plain_text(&t->needle, system_of(row, system));
     case TERM_BEFORE: fits = row_time(row) < t->value; break;
     case TERM_AFTER: fits = row_time(row) >= t->value; break;
     case TERM_LARGER: fits = row->ref.file.size >= t->value; break;
@@ -225,15 +281,14 @@ static int term_fits(const struct doc *d, const struct term *t, bool marked)
     return fits ? 0 : FUZZY_NO;
 }
 
-static int term_score(const struct doc *d, const struct query *q, const struct term *t, bool marked,
-                      enum rigour rigour)
+static int term_score(const struct doc *d, const struct term *t, bool marked, enum rigour rigour)
 {
     int score;
 
     if (t->kind == TERM_FUZZY && t->needle.n == 1 && !t->needle.keep_case && !t->negate)
         score = doc_letter_score(d->sets, t->needle.signature);
     else if (t->kind == TERM_FUZZY)
-        score = fuzzy_term(d, t, q->n == 1, rigour);
+        score = fuzzy_term(d, t, rigour);
     else if (t->kind == TERM_EXACT)
         score = exact_term(d, t);
     else
@@ -251,7 +306,7 @@ int doc_score(const struct doc *d, const struct query *q, bool marked, enum rigo
         int best = FUZZY_NO;
 
         do {
-            best = best_of(best, term_score(d, q, &q->term[i], marked, rigour));
+            best = best_of(best, term_score(d, &q->term[i], marked, rigour));
             i++;
         } while (i < q->n && q->term[i].or_before);
         if (best == FUZZY_NO)

@@ -24,8 +24,11 @@ enum doc_field {
 struct doc_sets {
     uint64_t initials; /* that words of the title begin with */
     uint64_t shorts;   /* in the short fields */
-    uint64_t all;      /* in any field; the id is none */
+    uint64_t all;      /* in any field */
+    uint64_t names;    /* in the id and the system's name, which are found by their fronts only */
 };
+
+enum { DOC_NAME_LEAST = 3 }; /* letters of a word that may be the front of an id */
 
 struct doc {
     const struct session_row *row; /* borrowed: lives as long as the doc */

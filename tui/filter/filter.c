@@ -132,11 +132,20 @@ static bool keep_text(struct filter *f, struct slice text)
     return true;
 }
 
+/* A word that was too short to be the front of an id, and is not any more, fits more than it did. */
+static bool names_come_in(const struct query *before, const struct query *next)
+{
+    size_t last = before->n ? before->n - 1 : 0;
+
+    return before->n > 0 && next->n > last && before->term[last].needle.n < DOC_NAME_LEAST &&
+           next->term[last].needle.n >= DOC_NAME_LEAST;
+}
+
 /* The survivors of the query before are all that can fit when only letters were added. */
 static bool survivors_do(const struct filter *f, const struct query *next, struct slice text)
 {
-    return f->fresh && f->query.narrows && next->narrows && text.n >= f->text_n && f->text_n > 0 &&
-           memcmp(text.p, f->text, f->text_n) == 0;
+    return f->fresh && !names_come_in(&f->query, next) && f->query.narrows && next->narrows &&
+           text.n >= f->text_n && f->text_n > 0 && memcmp(text.p, f->text, f->text_n) == 0;
 }
 
 /* The letters a session must have in any of its texts. */
@@ -152,12 +161,6 @@ static uint64_t letters_of(const struct query *q)
             set |= t->needle.signature;
     }
     return set;
-}
-
-/* A lone word may be the front of an id, whose letters are in no set. */
-static bool may_be_id(const struct query *q)
-{
-    return q->n == 1 && q->term[0].kind == TERM_FUZZY && q->term[0].needle.n >= 3;
 }
 
 /* The commonest query of all, one letter, is answered by the sets alone. */
@@ -187,7 +190,7 @@ static void score_entries(struct filter *f, const bool *marked)
 {
     const struct query *q = &f->query;
     uint64_t letters = letters_of(q);
-    bool id = may_be_id(q), letter = is_letter(q);
+    bool letter = is_letter(q);
     size_t fits = f->fit_count, i = f->left_at;
     int enough = f->busy ? COST_SHORT : COST_STEP;
 
@@ -198,7 +201,7 @@ static void score_entries(struct filter *f, const bool *marked)
         int score;
 
         fetch_ahead(f, f->left, f->left_end, i);
-        if (!slot->doc || ((slot->sets.all & letters) != letters && !id))
+        if (!slot->doc || ((slot->sets.all | slot->sets.names) & letters) != letters)
             continue;
         if (letter) {
             score = doc_letter_score(slot->sets, letters);

@@ -17,6 +17,7 @@
  *     tag:x branch:x sys:x dir:x id:x               in that field only
  *     before:2w after:2026-01-31 size:>10M          by age or day, by size
  *     is:running|archived|fork|damaged|interrupted|empty|marked
+ *     1a2b, claude, #tag                            also the front of an id or a system's name, and a tag's sign
  *     //text                                        in the conversations themselves
  *
  * A capital makes its word care about capitals. A field without a value yet, as while typing, fits all. */

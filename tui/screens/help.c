@@ -19,6 +19,7 @@ static const struct {
     { "!word", "sessions in which it does not stand" },
     { "a | b", "one of the two" },
     { "\"two words\"", "as they stand, blank and all" },
+    { "1a2b  claude  #tag", "also the front of an id, of a system, a tag" },
     { "tag:x branch:x", "in that field; also dir: sys: id:" },
     { "before:2w after:3d", "by age (m h d w mo y), or a day: after:2026-01-31" },
     { "size:>10M", "larger; size:<100k: smaller" },
