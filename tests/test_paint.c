@@ -127,6 +127,29 @@ static void clusters_keep_their_columns(void **state)
     paint_fini(&p);
 }
 
+/* In a locale of other characters nothing outside ASCII is sent, and the columns stay. */
+static void another_locale_gets_ascii(void **state)
+{
+    struct theme theme;
+    struct paint p;
+    struct frame f;
+
+    (void)state;
+    assert_non_null(setlocale(LC_CTYPE, "C"));
+    theme_default(&theme);
+    paint_init(&p, &theme, COLOURS_NONE, false);
+    assert_true(frame_init(&f, 10, 40, false));
+    frame_clear(&f);
+    frame_puts(&f, 5, 0, 40, STYLE_TEXT, "Gr\u00f6\u00dfer \u65e5\u672c \u201cx\u201d \u2026|");
+    paint_frame(&p, &f);
+    assert_non_null(strstr(take_sent(), "Gro?er ? ?  \"x\" ~|"));
+    for (const char *byte = sent; *byte; byte++)
+        assert_true((signed char)*byte > 0);
+    setlocale(LC_CTYPE, "C.UTF-8");
+    frame_fini(&f);
+    paint_fini(&p);
+}
+
 static const char *paint_match(enum colours colours, bool no_color)
 {
     struct theme theme;
@@ -162,6 +185,7 @@ int main(void)
         cmocka_unit_test(only_what_changed_is_sent),
         cmocka_unit_test(clusters_keep_their_columns),
         cmocka_unit_test(without_colours_attributes_remain),
+        cmocka_unit_test(another_locale_gets_ascii),
     };
 
     setlocale(LC_CTYPE, "C.UTF-8");

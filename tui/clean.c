@@ -1,7 +1,10 @@
 #include "tui/clean.h"
 
+#include <langinfo.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <utf8proc.h>
 
 #include "lite/utf8.h"
 #include "tui/width.h"
@@ -225,6 +228,64 @@ enum err_code clean_add(struct buf *out, struct slice text)
             return rc;
     }
     return ERR_OK;
+}
+
+bool clean_locale_is_utf8(void)
+{
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+}
+
+static char plain_punctuation(uint32_t cp)
+{
+    static const struct {
+        uint32_t first, last;
+        char plain;
+    } known[] = {
+        { 0x2010, 0x2015, '-' }, { 0x2018, 0x201B, '\'' }, { 0x201C, 0x201F, '"' },
+        { 0x2022, 0x2022, '*' }, { 0x2026, 0x2026, '~' },  { 0x2039, 0x2039, '<' },
+        { 0x203A, 0x203A, '>' }, { 0x2190, 0x2190, '<' },  { 0x2192, 0x2192, '>' },
+        { 0x00A0, 0x00A0, ' ' }, { 0x00AB, 0x00AB, '"' },  { 0x00B7, 0x00B7, '.' },
+        { 0x00BB, 0x00BB, '"' }, { 0x00D7, 0x00D7, 'x' },
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (cp >= known[i].first && cp <= known[i].last)
+            return known[i].plain;
+    return '?';
+}
+
+char clean_stand_in(struct slice character)
+{
+    enum { PARTS = 32 };
+    utf8proc_int32_t part[PARTS];
+    uint32_t cp = character.n ? utf8_next(&character, true) : ' ';
+    int last = 0;
+
+    if (plain_punctuation(cp) != '?')
+        return plain_punctuation(cp);
+    if (cp >= 0x80 && utf8proc_decompose_char((utf8proc_int32_t)cp, part, PARTS,
+                                              UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, &last) > 0)
+        cp = (uint32_t)part[0];
+    return cp >= 0x20 && cp < 0x7F ? (char)cp : '?';
+}
+
+enum err_code clean_add_ascii(struct buf *out, struct slice text)
+{
+    struct clean c;
+    struct glyph g;
+    enum err_code rc = ERR_OK;
+
+    clean_begin(&c, text);
+    while (!rc && clean_next(&c, &g)) {
+        if (g.kind == GLYPH_SIGN) {
+            rc = buf_add(out, (struct slice){ g.bytes, g.len });
+            continue;
+        }
+        rc = buf_add_byte(out, clean_stand_in((struct slice){ g.bytes, g.len }));
+        for (int i = 1; i < g.width && !rc; i++)
+            rc = buf_add_byte(out, ' ');
+    }
+    return rc;
 }
 
 size_t clean_noise(struct slice text, size_t at)

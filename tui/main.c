@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <langinfo.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "lite/arena.h"
 #include "lite/buf.h"
+#include "tui/clean.h"
 #include "tui/commands/command.h"
 #include "tui/commands/report.h"
 
@@ -88,17 +88,22 @@ static void world_fill(struct world *w, struct arena *a)
     w->editor = editor ? editor : filled("EDITOR");
     w->temp_dir = temp && temp[0] == '/' ? temp : "/tmp";
     w->no_color = filled("NO_COLOR") != NULL;
-    w->utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    w->utf8 = clean_locale_is_utf8();
 }
 
-/* Only what characters are is taken from the locale. Where none is set at all, as in most containers, the
- * terminal is a UTF-8 one all the same. */
+/* Only what characters are is taken from the locale. Where none is set at all, as in most containers, or one of
+ * UTF-8 that this machine does not have, the terminal is a UTF-8 one all the same. */
 static void use_locale(void)
 {
-    if (!filled("LC_ALL") && !filled("LC_CTYPE") && !filled("LANG"))
+    static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+    const char *name = NULL;
+
+    for (size_t i = 0; !name && i < sizeof variables / sizeof *variables; i++)
+        name = filled(variables[i]);
+    if (name && setlocale(LC_CTYPE, ""))
+        return;
+    if (!name || strcasestr(name, "utf-8") || strcasestr(name, "utf8"))
         setlocale(LC_CTYPE, "C.UTF-8");
-    else
-        setlocale(LC_CTYPE, "");
 }
 
 int main(int argc, char **argv)

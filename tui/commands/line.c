@@ -72,7 +72,7 @@ enum err_code line_column(struct slice text, size_t w, struct out *out, struct e
     enum err_code rc = out_text(out, (struct slice){ text.p, n }, e);
 
     if (rc == ERR_OK && cut)
-        rc = out_add(out, SLICE("\xe2\x80\xa6"), e);
+        rc = out_text(out, SLICE("…"), e);
     return rc ? rc : blanks(w - used - cut, out, e);
 }
 

@@ -12,7 +12,7 @@
 
 void out_init(struct out *o, int fd)
 {
-    *o = (struct out){ .fd = fd };
+    *o = (struct out){ .fd = fd, .ascii = !clean_locale_is_utf8() && isatty(fd) };
 }
 
 void out_fini(struct out *o)
@@ -50,7 +50,7 @@ enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
 
 enum err_code out_text(struct out *o, struct slice text, struct err *e)
 {
-    return no_memory(clean_add(&o->buf, text), e);
+    return no_memory(o->ascii ? clean_add_ascii(&o->buf, text) : clean_add(&o->buf, text), e);
 }
 
 enum err_code out_look(struct out *o, enum out_look look, struct err *e)

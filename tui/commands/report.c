@@ -31,8 +31,11 @@ void report_line(int fd, const struct err *e)
     struct slice text = SLICE("reprise: out of memory\n");
 
     err_format(e, raw, sizeof raw);
+    bool ascii = !clean_locale_is_utf8() && isatty(fd);
+
     if (buf_add(&line, SLICE("reprise: ")) == ERR_OK &&
-        clean_add(&line, (struct slice){ raw, strlen(raw) }) == ERR_OK &&
+        (ascii ? clean_add_ascii : clean_add)(&line, (struct slice){ raw, strlen(raw) }) ==
+            ERR_OK &&
         buf_add_byte(&line, '\n') == ERR_OK)
         text = buf_slice(&line);
     /* There is nobody left to tell when even this fails. */

@@ -6,6 +6,7 @@
 #include <wchar.h>
 
 #include "lite/utf8.h"
+#include "tui/clean.h"
 
 static int colours_of_terminal(void)
 {
@@ -50,7 +51,7 @@ static void make_pairs(struct paint *p)
 
 void paint_init(struct paint *p, const struct theme *theme, enum colours wanted, bool no_color)
 {
-    *p = (struct paint){ .theme = theme };
+    *p = (struct paint){ .theme = theme, .utf8 = clean_locale_is_utf8() };
     start_color();
     use_default_colors();
     p->colours = colours_to_use(wanted, no_color);
@@ -93,7 +94,9 @@ static void make_cell(const struct paint *p, const struct cell *from, cchar_t *t
     wchar_t text[CCHARW_MAX + 1];
     size_t n = 0;
 
-    while (rest.n && n < CCHARW_MAX)
+    if (!p->utf8 && rest.n)
+        text[n++] = (wchar_t)clean_stand_in(rest);
+    while (p->utf8 && rest.n && n < CCHARW_MAX)
         text[n++] = (wchar_t)utf8_next(&rest, false);
     if (n == 0)
         text[n++] = L' ';
@@ -107,7 +110,7 @@ static void paint_row(const struct paint *p, const struct frame *f, int y, cchar
     int n = 0;
 
     for (int x = 0; x < f->cols; x++)
-        if (cell[x].width > 0)
+        if (cell[x].width > 0 || !p->utf8) /* the stand-in of a wide one is a letter and a blank */
             make_cell(p, &cell[x], &line[n++]);
     mvwadd_wchnstr(stdscr, y, 0, line, n);
 }

@@ -12,6 +12,7 @@
 struct paint {
     struct frame shown; /* what the curses screen holds; no cells: nothing is known */
     const struct theme *theme;
+    bool utf8;               /* the locale; else curses would send bytes for characters */
     int colours;             /* 0: attributes only; 8, 16, 256 */
     short pair[STYLE_COUNT]; /* the curses pair of each style; 0: the terminal's own colours */
 };

@@ -131,18 +131,32 @@ static void set_raw(const struct terminal *t)
 
 static bool cannot_draw(const char *type)
 {
-    return !type || strcmp(type, "dumb") == 0;
+    return !type || strcmp(type, "dumb") == 0 || strcmp(type, "unknown") == 0;
+}
+
+/* Terminals of today speak as xterm does; many have an entry of their own that a remote machine lacks. */
+static SCREEN *new_screen(const struct terminal *t, const char *type)
+{
+    static const char *const like[] = { "xterm-256color", "xterm" };
+    SCREEN *screen = newterm(type, t->drawn, t->unused);
+
+    for (size_t i = 0; !screen && i < sizeof like / sizeof *like; i++)
+        screen = newterm(like[i], t->drawn, t->unused);
+    return screen;
 }
 
 static enum err_code open_screen(struct terminal *t, const struct term_options *o, struct err *e)
 {
     const char *type = o->type ? o->type : "(none)";
 
-    if (!cannot_draw(o->type))
-        t->screen = newterm(o->type, t->drawn, t->unused);
-    if (!t->screen)
+    if (cannot_draw(o->type))
         return err_set(e, ERR_USAGE, type,
                        "open the screen: this terminal cannot draw one; try --plain");
+    t->screen = new_screen(t, o->type);
+    if (!t->screen)
+        return err_set(e, ERR_USAGE, type,
+                       "open the screen: no terminfo entry for this terminal, nor for "
+                       "xterm-256color; install ncurses-base, or try --plain");
     set_term(t->screen);
     nonl();
     typeahead(-1); /* we read the keys, curses must not look for them */
