@@ -21,9 +21,11 @@ struct many {
 
 static void see(struct many *m, uint32_t n, const int64_t *time_ms)
 {
+    static const struct store_ops ops = { .name = "claude" };
     struct ref_list *list = ref_list_new();
 
     assert_non_null(list);
+    m->store.ops = &ops;
     for (uint32_t i = 0; i < n; i++) {
         char id[8], path[16];
         struct session_ref ref = { .store = &m->store, .folder = SLICE("x") };
