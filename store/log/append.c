@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@
 
 /* A fresh tail without newline may be a writer in the middle of its line: looked at once more after this. */
 enum { FRESH_MS = 200 };
+/* Other programs of ours hold the lock for the few milliseconds of one append. */
+enum { LOCK_WAIT_MS = 10000, LOCK_NAP_MS = 2, REPLACED_MOST = 8 };
 
 static enum err_code log_open(const char *path, unsigned flags, int *fd, struct file_id *id,
                               struct err *e)
@@ -38,6 +41,38 @@ static enum err_code log_open(const char *path, unsigned flags, int *fd, struct 
         return rc;
     }
     *id = file_id_of(&st);
+    return ERR_OK;
+}
+
+/* Kept until the descriptor is closed. A file system without locks is appended to without one. */
+static enum err_code log_lock(int fd, const char *path, struct err *e)
+{
+    const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
+
+    for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB); waited += LOCK_NAP_MS) {
+        if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL)
+            return ERR_OK;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return err_sys(e, path, "lock for appending");
+        if (waited >= LOCK_WAIT_MS)
+            return err_set(e, ERR_LOCKED, path,
+                           "append: another program has held the lock for 10 s");
+        nanosleep(&nap, NULL);
+    }
+    return ERR_OK;
+}
+
+/* False: the path names another file by now. now may be NULL. */
+static enum err_code still_named(const char *path, unsigned flags, const struct file_id *id,
+                                 bool *same, struct file_id *now, struct err *e)
+{
+    struct stat st;
+
+    if (fstatat(AT_FDCWD, path, &st, flags & APPEND_FOLLOW ? 0 : AT_SYMLINK_NOFOLLOW))
+        return err_sys(e, path, "append: look at the file again");
+    *same = st.st_dev == id->dev && st.st_ino == id->ino;
+    if (now)
+        *now = file_id_of(&st);
     return ERR_OK;
 }
 
@@ -209,30 +244,100 @@ static enum err_code needs_guard(int fd, struct slice records, const char *path,
     return records.n && records.p[0] == '\n' ? ERR_OK : torn_after_a_moment(fd, path, guard, e);
 }
 
-enum err_code log_append(const char *path, struct slice records, unsigned flags,
-                         struct appended *out, struct err *e)
+static enum err_code append_records(int fd, const char *path, struct slice records,
+                                    struct appended *a, struct err *e)
 {
-    struct appended a = { 0 };
     struct buf bytes = { 0 };
-    int fd;
     off_t end = 0;
-    enum err_code rc = log_open(path, flags, &fd, &a.before, e);
+    enum err_code rc = needs_guard(fd, records, path, &a->guarded, e);
+
+    if (!rc && ((a->guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records)))
+        rc = err_set(e, ERR_NOMEM, path, "append: out of memory");
+    if (!rc)
+        rc = write_once(fd, buf_slice(&bytes), &a->before, path, &end, e);
+    if (!rc) {
+        a->length = (int64_t)bytes.n;
+        a->offset = end - a->length;
+        rc = make_sure(fd, buf_slice(&bytes), a, path, e);
+    }
+    buf_fini(&bytes);
+    return rc;
+}
+
+/* The file that lies at the path by now may be a copy that was made after our write. */
+static enum err_code in_successor(const char *path, unsigned flags, struct slice records,
+                                  struct appended *a, bool *there, struct err *e)
+{
+    struct file_id id;
+    int fd;
+    enum err_code rc = log_open(path, flags, &fd, &id, e);
 
     if (rc)
         return rc;
-    rc = needs_guard(fd, records, path, &a.guarded, e);
-    if (!rc && ((a.guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records)))
-        rc = err_set(e, ERR_NOMEM, path, "append: out of memory");
+    rc = place_holds(fd, records, a->offset + a->guarded, there, path, e);
+    if (!rc && *there)
+        rc = disk_sync(fd, path, e);
+    if (!rc && *there)
+        a->before = id;
+    close(fd);
+    return rc;
+}
+
+/* One attempt; *done is false when the file was replaced by another before its end. */
+static enum err_code try_append(const char *path, unsigned flags, log_compose_fn *compose,
+                                void *arg, struct appended *a, bool *done, struct err *e)
+{
+    struct buf records = { 0 };
+    int fd;
+    enum err_code rc = log_open(path, flags, &fd, &a->before, e);
+
+    if (rc)
+        return rc;
+    rc = log_lock(fd, path, e);
     if (!rc)
-        rc = write_once(fd, buf_slice(&bytes), &a.before, path, &end, e);
-    if (!rc) {
-        a.length = (int64_t)bytes.n;
-        a.offset = end - a.length;
-        rc = make_sure(fd, buf_slice(&bytes), &a, path, e);
+        rc = still_named(path, flags, &a->before, done, &a->before, e);
+    if (!rc && *done) {
+        rc = compose(arg, &records, e);
+        if (!rc && records.n) {
+            rc = append_records(fd, path, buf_slice(&records), a, e);
+            if (!rc)
+                rc = still_named(path, flags, &a->before, done, NULL, e);
+        }
     }
+    close(fd);
+    if (!rc && records.n && !*done)
+        rc = in_successor(path, flags, buf_slice(&records), a, done, e);
+    buf_fini(&records);
+    return rc;
+}
+
+enum err_code log_append_with(const char *path, unsigned flags, log_compose_fn *compose, void *arg,
+                              struct appended *out, struct err *e)
+{
+    struct appended a;
+    bool done = false;
+    enum err_code rc = ERR_OK;
+
+    for (int i = 0; i < REPLACED_MOST && !rc && !done; i++) {
+        a = (struct appended){ 0 };
+        rc = try_append(path, flags, compose, arg, &a, &done, e);
+    }
+    if (!rc && !done)
+        rc = err_set(e, ERR_STALE, path, "append: another program keeps replacing the file");
     if (!rc && out)
         *out = a;
-    close(fd);
-    buf_fini(&bytes);
     return rc;
+}
+
+static enum err_code compose_records(void *arg, struct buf *records, struct err *e)
+{
+    const struct slice *all = arg;
+
+    return buf_add(records, *all) ? err_set(e, ERR_NOMEM, "", "append: out of memory") : ERR_OK;
+}
+
+enum err_code log_append(const char *path, struct slice records, unsigned flags,
+                         struct appended *out, struct err *e)
+{
+    return log_append_with(path, flags, compose_records, &records, out, e);
 }

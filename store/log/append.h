@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lite/buf.h"
 #include "lite/err.h"
 #include "lite/file.h"
 #include "lite/slice.h"
@@ -37,5 +38,15 @@ MUST_CHECK enum err_code log_tail_is_torn(const char *path, unsigned flags, bool
  * was written (the file was truncated under us). */
 MUST_CHECK enum err_code log_append(const char *path, struct slice records, unsigned flags,
                                     struct appended *out, struct err *e);
+
+/* The same for records that depend on what the log holds. Programs of ours take turns (flock on the log itself, for up to
+ * 10 s: then ERR_LOCKED), and compose is called when it is our turn: what it reads in the log stays the end of it but
+ * for rows of programs that know nothing of the lock. It adds whole lines to records, or nothing: then nothing is
+ * written, and out->length is 0.
+ * Where the path names another file after the write (a sync tool put a copy in its place), the records are looked for
+ * in that one, and compose is called again for it; ERR_STALE when that happens again and again. */
+typedef enum err_code log_compose_fn(void *arg, struct buf *records, struct err *e);
+MUST_CHECK enum err_code log_append_with(const char *path, unsigned flags, log_compose_fn *compose,
+                                         void *arg, struct appended *out, struct err *e);
 
 #endif
