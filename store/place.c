@@ -132,3 +132,21 @@ enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char
     signal_hold_end(&hold, -1);
     return rc;
 }
+
+enum err_code place_blank(int fd, size_t n, int64_t offset, const char *path, struct err *e)
+{
+    char blanks[4096];
+    enum err_code rc = ERR_OK;
+
+    memset(blanks, ' ', sizeof blanks);
+    while (n && !rc) {
+        size_t k = n < sizeof blanks ? n : sizeof blanks;
+
+        if (k == n)
+            blanks[k - 1] = '\n';
+        rc = place_write(fd, (struct slice){ blanks, k }, offset, path, e);
+        n -= k;
+        offset += (int64_t)k;
+    }
+    return rc;
+}

@@ -28,6 +28,9 @@ MUST_CHECK enum err_code place_read(int fd, char *out, size_t n, int64_t offset,
 /* Writes all of it, unsynced. After an error a part may have been written. */
 MUST_CHECK enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,
                                      struct err *e);
+/* A line of blanks in place of n bytes: that needs no room, and harms nothing of others, wherever they write. */
+MUST_CHECK enum err_code place_blank(int fd, size_t n, int64_t offset, const char *path,
+                                     struct err *e);
 int64_t place_mtime(const struct stat *st); /* ns since the epoch */
 /* Sets the mtime; MTIME_NOW does nothing. A time that may not be put back is no reason to fail: the bytes are what counts. False with errno: the disk failed,
  * and who mends something will have to come again. */

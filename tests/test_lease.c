@@ -224,6 +224,29 @@ static void what_came_once_the_lease_was_lost_is_not_cut_off(void **state)
     arena_fini(&a);
 }
 
+/* ---- half an append ---- */
+
+static void half_an_append_is_blanked_where_a_program_has_the_log_open(void **state)
+{
+    char path[4096];
+    struct arena a = { 0 };
+    struct step s = { .kind = STEP_APPEND,
+                      .path = folder_path(*state, "log.jsonl", path),
+                      .bytes = SLICE("{\"title\":\"ours\"}\n"),
+                      .offset = (int64_t)strlen(ROWS),
+                      .old_mtime_ns = MTIME_NOW };
+    int agent;
+
+    scratch_write(state, "log.jsonl", SLICE(ROWS "{\"ti"));
+    agent = open(path, O_WRONLY | O_APPEND);
+    assert_int_equal(step_mend(&s, &a, NULL), ERR_OK);
+    assert_int_equal(write(agent, AGENTS, strlen(AGENTS)), strlen(AGENTS));
+    close(agent);
+
+    assert_true(folder_is(*state, "log.jsonl", ROWS "   \n" AGENTS));
+    arena_fini(&a);
+}
+
 /* ---- where an append lies ---- */
 
 static void an_append_is_found_however_much_others_wrote(void **state)
@@ -275,6 +298,7 @@ int main(void)
         TEST(an_append_that_meets_a_limit_is_taken_back),
         TEST(where_it_cannot_be_cut_off_a_blank_line_stays),
         TEST(what_came_once_the_lease_was_lost_is_not_cut_off),
+        TEST(half_an_append_is_blanked_where_a_program_has_the_log_open),
         TEST(an_append_is_found_however_much_others_wrote),
     };
 

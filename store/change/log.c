@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/change/journal.h"
 #include "store/disk.h"
 
 enum { LOCK_WAIT_MS = 5000, LOCK_STEP_MS = 20 };
@@ -102,6 +103,8 @@ enum err_code change_log_open(const struct store_env *env, struct change_log **o
         rc = disk_private_dir(log->dir, e);
     if (!rc)
         rc = lock_take(log, e);
+    if (!rc)
+        journal_recover(env);
     if (!rc)
         rc = recover_all(log, e);
     if (rc) {

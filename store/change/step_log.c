@@ -317,8 +317,7 @@ static enum err_code time_mend(const struct step *s, struct err *e)
     return rc;
 }
 
-/* Where the lease is not granted what there is of the append stays: a torn line, or one of its own, that harms no
- * other, and the next append of anybody who guards begins behind it. */
+/* Where the lease is not granted blanks lie in place of what there is of the append. */
 enum err_code step_append_mend(const struct step *s, struct err *e)
 {
     struct step tail = *s;
@@ -377,6 +376,16 @@ static enum err_code bytes_back(int fd, const struct lease *lease, const struct 
     return rc;
 }
 
+/* Half an append that cannot be cut off: its last line would have the next one of anybody glued to it. */
+static enum err_code part_blank(int fd, const struct step *s, int64_t size, struct err *e)
+{
+    int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';
+    int64_t n = size - s->offset - guard;
+    enum err_code rc = n > 0 ? place_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK;
+
+    return rc ? rc : disk_sync(fd, s->path, e);
+}
+
 enum err_code step_bytes_mend(const struct step *s, struct err *e)
 {
     int fd;
@@ -394,9 +403,8 @@ enum err_code step_bytes_mend(const struct step *s, struct err *e)
         return rc;
     rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
     if (!rc && is && tail && !lease_take(&lease, fd)) {
-        /* Half an append harms no other line. */
-        if (s->old.n)
-            rc = err_set(e, ERR_LOCKED, s->path, "take back: a program has the session open");
+        rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "take back: a program has the session open")
+                      : part_blank(fd, s, st.st_size, e);
         is = false;
     }
     if (!rc && is) {

@@ -19,7 +19,8 @@ struct store_ops;
  *
  * A host's writes are its own: they are done at once, durable when the call returns, and no part of the log of changes
  * that `undo` takes back. What is written lies beside whatever other programs write at the same moment, and no byte
- * of theirs is lost. A call that fails has written nothing that a reader would take for a row or a session.
+ * of theirs is lost. A call that fails has written nothing that a reader would take for a row or a session. What a kill
+ * cut short is taken back when the next append or change begins (store/change/journal.h).
  *
  * The order of calls: host_make (once, where there is no store yet) -> open -> host_create -> host_append,
  * host_checkpoint, host_set in any order. A system that cannot do one of them has NULL in its place in struct
@@ -90,7 +91,7 @@ MUST_CHECK enum err_code host_make(const struct store_ops *ops, const struct sto
  * an id of the system. */
 MUST_CHECK enum err_code host_create(const struct store *st, const struct host_create *req,
                                      struct arena *a, struct host_created *out, struct err *e);
-/* Adds rows behind the last one, all of them or none, in one write. A row says what it was handed in
+/* Adds rows behind the last one, all of them or none, in one write that is written down first. A row says what it was handed in
  * with, in the order and spelling of the system where that has its own; what its rows need and this one lacks (an id, a
  * time, the row before) is added to it. ERR_USAGE: a row is no JSON
  * object, or none of this system. */

@@ -156,25 +156,16 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
     return rc;
 }
 
-/* A line of blanks in place of our bytes: that needs no room, and harms nothing of others, wherever they wrote since. A
- * newline that guards them stays. */
+/* Where our bytes are not the end any more, or somebody has the file open. A newline that guards them stays. */
 static void blank_out(int fd, struct slice bytes, off_t begin)
 {
-    char blanks[4096];
     bool ours;
-    int flags = fcntl(fd, F_GETFL);
+    int flags = fcntl(fd, F_GETFL), guard = bytes.p[0] == '\n';
 
     if (place_holds(fd, bytes, begin, &ours, "", NULL) || !ours ||
-        fcntl(fd, F_SETFL, flags & ~O_APPEND))
-        return;
-    memset(blanks, ' ', sizeof blanks);
-    for (size_t at = bytes.p[0] == '\n', n; at < bytes.n; at += n) {
-        n = bytes.n - at < sizeof blanks ? bytes.n - at : sizeof blanks;
-        if (at + n == bytes.n)
-            blanks[n - 1] = '\n';
-        if (place_write(fd, (struct slice){ blanks, n }, begin + (off_t)at, "", NULL))
-            return; /* nothing is left to try */
-    }
+        fcntl(fd, F_SETFL, flags & ~O_APPEND) ||
+        place_blank(fd, bytes.n - (size_t)guard, begin + guard, "", NULL))
+        errno = 0; /* nothing is left to try */
 }
 
 /* After a partial write: so that the next record of anybody begins on a line of its own. */

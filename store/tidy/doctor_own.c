@@ -10,6 +10,7 @@
 #include "lite/file.h"
 #include "store/change/log.h"
 #include "store/change/record.h"
+#include "store/log/filelock.h"
 #include "store/rewind/tx.h"
 #include "store/tidy/doctor.h"
 #include "store/tidy/trash_info.h"
@@ -37,6 +38,23 @@ static bool is_intent(const char *name)
     const char *dot = strchr(name, '.');
 
     return dot && strcmp(dot, CHANGE_INTENT_SUFFIX) == 0;
+}
+
+static enum err_code look_at_append(const char *path, const char *name, struct finding *f,
+                                    struct arena *a, struct err *e)
+{
+    char above[PATH_MAX];
+    int n = (int)(strlen(path) - strlen(name));
+
+    (void)a;
+    (void)e;
+    if ((size_t)snprintf(above, sizeof above, "%.*s", n, path) < sizeof above &&
+        filelock_is_held(above))
+        return ERR_OK; /* it is under way */
+    f->kind = FINDING_UNFINISHED_CHANGE;
+    f->why = "an append that was cut short; what is there of it will be taken back";
+    f->fixable = true;
+    return ERR_OK;
 }
 
 static enum err_code look_at_change(const char *path, const char *name, struct finding *f,
@@ -166,6 +184,7 @@ static enum err_code look_in_all(const struct store_env *env, struct finding_lis
         entry_fn *look;
     } places[] = {
         { env->state_dir, "changes", look_at_change },
+        { env->state_dir, "appends", look_at_append },
         { env->state_dir, "rewinds", look_at_rewind },
         { env->data_dir, "trash", look_at_batch },
     };

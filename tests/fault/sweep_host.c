@@ -2,13 +2,14 @@
 
 #include <stdlib.h>
 
-#include "lite/json.h"
 #include "store/host/host.h"
 #include "store/store.h"
+#include "tests/fault/changing.h"
 #include "tests/fault/trial.h"
 
-/* What a host writes (store/host/host.h), broken at every call. There is nothing that recovers a host's write: what it
- * promises is that it is there or is not, and that it can be made again whatever a crash left. */
+/* What a host writes (store/host/host.h), broken at every call. Rows are there or are not, once the next change began.
+ * Nothing recovers the rest of a host's writes: what it promises is that it is there or is not, and that it can be made
+ * again whatever a crash left. */
 struct host_case {
     const struct store_ops *ops;
     const char *place, *log; /* of the store, and of its session */
@@ -213,12 +214,6 @@ static void make_saved(struct yard *y)
     assert_int_equal(checkpoint(y), END_DONE);
 }
 
-static enum trial_end nothing(struct yard *y)
-{
-    (void)y;
-    return END_DONE;
-}
-
 /* Names of yards, what is drawn by chance, and what is made of a path (a SHA-256). */
 static void blur(char *image)
 {
@@ -271,45 +266,24 @@ static bool can_be_made_again(const struct yard *y, bool done)
     return same;
 }
 
-static bool says(struct slice line, const char *row)
+/* The empty log of a first append stays. */
+static bool has_no_row(const struct yard *y, bool done)
 {
-    return memmem(line.p, line.n, row, strlen(row)) && json_valid(line);
-}
-
-/* The one write of an append may have been torn, or left NULs: then it harms no line, and comes behind what is there. */
-static bool can_be_appended_again(const struct yard *y, bool done)
-{
-    struct yard again = *y;
-    struct slice line, last[2] = { SLICE(""), SLICE("") };
-    bool torn = true, two = false;
-    size_t n;
-
-    if (done || case_of(y)->act(&again) != END_DONE)
-        return false;
-    char *bytes = folder_get(&y->folder, case_of(y)->log, &n);
-
-    for (struct slice rest = { bytes, n }; slice_line(&rest, &line, &torn);) {
-        two = two || says(line, "row 2");
-        last[0] = last[1];
-        last[1] = line;
-    }
-    bool whole = two && !torn && (case_of(y)->act == append_one || says(last[0], "row 3")) &&
-                 says(last[1], case_of(y)->act == append_one ? "row 2" : "row 4");
-
-    free(bytes);
-    return whole;
+    return !done && folder_is(&y->folder, case_of(y)->log, "");
 }
 
 static void hold(const char *name, const struct host_case *c, bool leaves)
 {
-    bool appends = c->act == append || c->act == append_one;
+    bool first = c->act == append_one, appends = first || c->act == append;
 
     for (int no_tmpfile = 0; no_tmpfile < 2; no_tmpfile++) {
         struct trial s = { .name = name,
                            .make = c->make,
                            .act = c->act,
-                           .recover = nothing,
-                           .tolerates = appends ? can_be_appended_again : can_be_made_again,
+                           .recover = changing_recover,
+                           .tolerates = first     ? has_no_row
+                                        : appends ? NULL
+                                                  : can_be_made_again,
                            .blur = blur,
                            .arg = c,
                            .leaves = leaves,

@@ -173,7 +173,7 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
     for (size_t i = 0; i < req->n && !rc; i++)
         rc = add_row(&w, req->row[i], &id[i], &lines, e);
     if (!rc)
-        rc = claude_write_rows(ref, buf_slice(&lines), e);
+        rc = claude_write_rows(st->env, ref, buf_slice(&lines), e);
     if (!rc)
         *out = (struct host_appended){ .n = req->n, .id = id };
     buf_fini(&lines);

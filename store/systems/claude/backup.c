@@ -282,7 +282,7 @@ static enum err_code write_row(struct saving *s, struct slice message, struct er
     jsonout_close(&j, '}');
     enum err_code rc = j.rc || buf_add_byte(&row, '\n')
                            ? no_memory(s, e)
-                           : claude_write_rows(s->ref, buf_slice(&row), e);
+                           : claude_write_rows(s->st->env, s->ref, buf_slice(&row), e);
 
     buf_fini(&row);
     return rc;

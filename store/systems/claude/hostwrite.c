@@ -1,7 +1,7 @@
 #include "store/systems/claude/hostwrite.h"
 
 #include "lite/json.h"
-#include "store/log/append.h"
+#include "store/change/journal.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/reappend.h"
 
@@ -20,7 +20,8 @@ static void forget_said(struct slice lines, struct metarows *m)
     }
 }
 
-enum err_code claude_write_rows(const struct session_ref *ref, struct slice lines, struct err *e)
+enum err_code claude_write_rows(const struct store_env *env, const struct session_ref *ref,
+                                struct slice lines, struct err *e)
 {
     struct arena a = { 0 };
     struct buf bytes = { 0 };
@@ -34,7 +35,7 @@ enum err_code claude_write_rows(const struct session_ref *ref, struct slice line
             rc = err_set(e, ERR_NOMEM, ref->path.p, "append: out of memory");
     }
     if (!rc)
-        rc = log_append(ref->path.p, buf_slice(&bytes), APPEND_FOLLOW, NULL, e);
+        rc = journal_append(env, ref->path.p, buf_slice(&bytes), APPEND_FOLLOW, e);
     buf_fini(&bytes);
     arena_fini(&a);
     return rc;

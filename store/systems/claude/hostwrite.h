@@ -7,7 +7,8 @@
 
 /* Appends whole lines, done at once. Metadata rows that they would push out of the window in which listings look
  * come again behind them, unless the lines say the same thing anew. */
-MUST_CHECK enum err_code claude_write_rows(const struct session_ref *ref, struct slice lines,
+MUST_CHECK enum err_code claude_write_rows(const struct store_env *env,
+                                           const struct session_ref *ref, struct slice lines,
                                            struct err *e);
 
 #endif

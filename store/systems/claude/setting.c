@@ -53,11 +53,10 @@ enum err_code claude_set(const struct store *st, const struct session_ref *ref,
     struct buf rows = { 0 };
     enum err_code rc = ERR_OK;
 
-    (void)st;
     for (size_t i = 0; i < n && !rc; i++)
         rc = add_row(ref, &setting[i], &rows, e);
     if (!rc)
-        rc = claude_write_rows(ref, buf_slice(&rows), e);
+        rc = claude_write_rows(st->env, ref, buf_slice(&rows), e);
     buf_fini(&rows);
     return rc;
 }

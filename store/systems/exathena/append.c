@@ -1,4 +1,4 @@
-#include "store/log/append.h"
+#include "store/change/journal.h"
 
 #include <fcntl.h>
 
@@ -169,7 +169,7 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
     for (size_t i = 0; i < req->n && !rc; i++)
         rc = add_row(&w, req->row[i], &id[i], &lines, e);
     if (!rc)
-        rc = log_append(ref->path.p, buf_slice(&lines), 0, NULL, e);
+        rc = journal_append(st->env, ref->path.p, buf_slice(&lines), 0, e);
     if (!rc)
         *out = (struct host_appended){ .n = req->n, .id = id };
     buf_fini(&lines);

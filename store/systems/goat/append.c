@@ -1,4 +1,4 @@
-#include "store/log/append.h"
+#include "store/change/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,7 @@
  * appended to, as a running host keeps it open (B5). */
 
 struct appending {
+    const struct store_env *env;
     const struct session_ref *ref;
     struct arena *a;
     bool flat;
@@ -83,7 +84,6 @@ static enum err_code write_rows(struct appending *w, const char *name, struct sl
 {
     const char *path = goat_path(w->ref, name, w->a), *dir = goat_path(w->ref, "", w->a);
     const char *lock = path ? arena_format(w->a, "%s" GOAT_LOCK_SUFFIX, path) : NULL;
-    struct appended done;
     int held = -1;
 
     if (!lock || !dir)
@@ -93,7 +93,7 @@ static enum err_code write_rows(struct appending *w, const char *name, struct sl
     if (!rc && access(path, F_OK) && !(rc = make_log(path, e)))
         rc = disk_sync_dir(dir, e);
     if (!rc)
-        rc = log_append(path, rows, 0, &done, e);
+        rc = journal_append(w->env, path, rows, 0, e);
     filelock_drop(held);
     return rc;
 }
@@ -123,7 +123,7 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
                           const struct host_append *req, struct arena *a, struct host_appended *out,
                           struct err *e)
 {
-    struct appending w = { .ref = ref, .a = a };
+    struct appending w = { .env = st->env, .ref = ref, .a = a };
     struct goat_document d;
     struct buf now = { 0 };
     enum err_code rc = goat_document_open(ref, &d, e);

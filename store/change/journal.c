@@ -1,0 +1,159 @@
+#include "store/change/journal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/change/copy.h"
+#include "store/change/record.h"
+#include "store/disk.h"
+#include "store/place.h"
+
+static enum err_code end_one(const char *dir)
+{
+    struct change *c;
+    enum err_code rc = record_read(dir, &c, NULL);
+
+    if (rc == ERR_NOT_FOUND) /* it was never begun */
+        return copy_remove(dir, NULL);
+    if (rc) /* what cannot be understood is not acted on */
+        return rc;
+    for (size_t i = 0; i < c->n && !rc; i++) {
+        bool done;
+
+        rc = step_done(&c->step[i], &done, NULL);
+        if (!rc && !done)
+            rc = step_mend(&c->step[i], &c->arena, NULL);
+    }
+    change_free(c);
+    return rc ? rc : copy_remove(dir, NULL);
+}
+
+static void end_all(const char *dir)
+{
+    char path[PATH_MAX];
+    const struct dirent *x;
+    DIR *d = opendir(dir);
+
+    while (d && (x = readdir(d)))
+        if (x->d_name[0] != '.' &&
+            (size_t)snprintf(path, sizeof path, "%s/%s", dir, x->d_name) < sizeof path &&
+            end_one(path))
+            errno = 0; /* the next one tries again */
+    if (d)
+        closedir(d);
+}
+
+void journal_recover(const struct store_env *env)
+{
+    char dir[PATH_MAX];
+
+    if (env_state_path(env, "appends", dir, NULL))
+        return;
+    int lock = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+        end_all(dir);
+    if (lock >= 0)
+        close(lock);
+}
+
+static enum err_code lock_shared(int lock, const char *dir, struct err *e)
+{
+    while (flock(lock, LOCK_SH))
+        if (errno != EINTR)
+            return err_sys(e, dir, "lock");
+    return ERR_OK;
+}
+
+/* The link's target: what recovery opens must be no link. */
+static enum err_code describe(struct change *c, const char *path, struct slice records,
+                              unsigned flags, struct err *e)
+{
+    char *real = flags & APPEND_FOLLOW ? realpath(path, NULL) : strdup(path);
+    struct step s = { .kind = STEP_APPEND, .bytes = records, .mtime_ns = MTIME_NOW };
+
+    if (!real)
+        return err_sys(e, path, "append: find the file");
+    s.path = arena_copy(&c->arena, (struct slice){ real, strlen(real) }).p;
+    c->step = arena_zalloc(&c->arena, sizeof *c->step);
+    free(real);
+    if (!s.path || !c->step)
+        return err_set(e, ERR_NOMEM, path, "append: out of memory");
+    c->step[c->n++] = s;
+    return step_prepare(c->step, &c->arena, e);
+}
+
+static enum err_code entry_write(struct journal *j, const char *above, struct change *c,
+                                 struct err *e)
+{
+    unsigned char r[8];
+
+    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
+        return err_sys(e, above, "draw a random name");
+    snprintf(j->dir, sizeof j->dir, "%s/0%02x%02x%02x%02x%02x%02x%02x%02x", above, r[0], r[1], r[2],
+             r[3], r[4], r[5], r[6], r[7]);
+    if (mkdir(j->dir, 0700)) {
+        enum err_code rc = err_sys(e, j->dir, "make directory");
+
+        j->dir[0] = '\0';
+        return rc;
+    }
+    enum err_code rc = record_write(j->dir, c, e);
+
+    return rc ? rc : disk_sync_dir(above, e);
+}
+
+enum err_code journal_begin(const struct store_env *env, const char *path, struct slice records,
+                            unsigned flags, struct journal *j, struct err *e)
+{
+    char above[PATH_MAX];
+    struct change *c;
+
+    *j = (struct journal){ .lock = -1 };
+    if (env_state_path(env, "appends", above, NULL) == ERR_NOT_FOUND)
+        return ERR_OK;
+    enum err_code rc = disk_private_dir(above, e);
+
+    if (rc)
+        return rc;
+    journal_recover(env);
+    c = change_new("append");
+    if (!c)
+        return err_set(e, ERR_NOMEM, path, "append: out of memory");
+    rc = describe(c, path, records, flags, e);
+    j->lock = rc ? -1 : open(above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (!rc)
+        rc = j->lock < 0 ? err_sys(e, above, "open") : lock_shared(j->lock, above, e);
+    if (!rc)
+        rc = entry_write(j, above, c, e);
+    change_free(c);
+    return rc;
+}
+
+void journal_end(struct journal *j)
+{
+    if (j->dir[0] && copy_remove(j->dir, NULL))
+        errno = 0; /* the next one finds that it was done */
+    if (j->lock >= 0)
+        close(j->lock);
+}
+
+enum err_code journal_append(const struct store_env *env, const char *path, struct slice records,
+                             unsigned flags, struct err *e)
+{
+    struct journal j;
+    enum err_code rc = journal_begin(env, path, records, flags, &j, e);
+
+    if (!rc)
+        rc = log_append(path, records, flags, NULL, e);
+    journal_end(&j);
+    return rc;
+}
