@@ -64,12 +64,34 @@ static void paths_that_flatten_alike_are_the_same(void **state)
     assert_false(folder_same(SLICE("/A"), SLICE("/a")));
 }
 
+static const char *stands_for(const char *folder, const char *path, struct arena *a)
+{
+    return folder_stands_for(slice_of(folder), slice_of(path), a);
+}
+
+static void a_folder_stands_for_a_directory_or_one_above_it(void **state)
+{
+    struct arena a = { 0 };
+
+    (void)state;
+    assert_string_equal(stands_for("-home-u-p", "/home/u/p", &a), "/home/u/p");
+    assert_string_equal(stands_for("-home-u-p", "/home/u/p/sub/x", &a), "/home/u/p");
+    assert_string_equal(stands_for("-home-u-p", "/home/u-p", &a), "/home/u-p");
+    assert_null(stands_for("-home-u-p", "/", &a));
+    assert_null(stands_for("-home-u-p", "/home/u", &a));
+    assert_null(stands_for("-home-u-p", "/home/u/q", &a));
+    assert_null(stands_for("", "/home/u", &a));
+    assert_null(stands_for("-home-u-p", "", &a));
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_but_letters_and_digits_become_dashes),
         cmocka_unit_test(a_long_name_is_cut_and_told_apart_by_a_hash),
         cmocka_unit_test(paths_that_flatten_alike_are_the_same),
+        cmocka_unit_test(a_folder_stands_for_a_directory_or_one_above_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/folder.h"
 #include "store/systems/claude/lastwrite.h"
 #include "tests/folder.h"
 
@@ -21,6 +22,7 @@ struct place {
     struct session_ref ref;
     struct buf rows;
     char config[4096], cwd[4096], path[4096];
+    char session[4096]; /* from the folder */
 };
 
 static int set_up(void **state)
@@ -28,11 +30,16 @@ static int set_up(void **state)
     struct place *p = calloc(1, sizeof *p);
 
     folder_make(&p->folder);
-    folder_dir(&p->folder, "cfg/projects/-p");
+    folder_dir(&p->folder, "cfg/projects");
     folder_dir(&p->folder, "ws");
     folder_path(&p->folder, "cfg", p->config);
     folder_path(&p->folder, "ws", p->cwd);
-    folder_path(&p->folder, "cfg/projects/-p/" ID ".jsonl", p->path);
+    struct arena a = { 0 };
+
+    snprintf(p->session, sizeof p->session, "cfg/projects/%s/" ID ".jsonl",
+             folder_name(slice_of(p->cwd), &a).p);
+    arena_fini(&a);
+    folder_path(&p->folder, p->session, p->path);
     p->env = (struct store_env){ .cwd = p->cwd, .claude_config_dir = p->config };
     assert_int_equal(claude_ops.open(&p->env, p->config, &p->store, NULL), ERR_OK);
     *state = p;
@@ -92,7 +99,7 @@ static void turns(struct place *p)
 
 static void write_session(struct place *p)
 {
-    folder_put(&p->folder, "cfg/projects/-p/" ID ".jsonl", buf_slice(&p->rows));
+    folder_put(&p->folder, p->session, buf_slice(&p->rows));
     p->ref = (struct session_ref){ .store = p->store,
                                    .id = SLICE(ID),
                                    .path = { p->path, strlen(p->path) } };

@@ -99,10 +99,29 @@ static void what_programs_trust_needs_consent(void **state)
         "/p/.mcp.json",
         "/home/u/.gitconfig",
         "/p/.gemini/settings.json",
+        "/home/u/.claude.json",
+        "/home/u/.config/reprise/config",
+        "/home/u/.config/git/config",
+        "/home/u/.config/systemd/user/x.service",
+        "/home/u/.config/fish/conf.d/x.fish",
+        "/home/u/.bash_aliases",
+        "/p/.vscode/tasks.json",
+        "/p/.VSCode/Tasks.json",
+        "/p/.githooks/pre-commit",
+        "/p/.npmrc",
+        "/home/u/.xprofile",
+        "/home/u/.pam_environment",
+    };
+    static const char *const plain[] = {
+        "/p/git/config",  "/p/.vscode/extensions.json", "/p/systemd/user/x",
+        "/p/.config/git", "/p/.config/git/configs",     "/p/.config/fish/conf.d",
+        "/p/npmrc",
     };
 
     for (size_t i = 0; i < sizeof sensitive / sizeof *sensitive; i++)
         assert_int_equal(check(sensitive[i]), PATHRULE_SENSITIVE);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        assert_int_equal(check(plain[i]), PATHRULE_FINE);
 }
 
 static bool forbids(const char *path)

@@ -11,6 +11,8 @@ script(exathena recorded exathena.py $<TARGET_FILE:reprise>)
 # Go directory sessions: the lists of their format.
 script(goat recorded goat.py $<TARGET_FILE:reprise>)
 script(goat_bad recorded goat_bad.py $<TARGET_FILE:reprise>)
+# What a rewind may touch, whoever wrote the session.
+script(rewind_rules recorded rewind_rules.py $<TARGET_FILE:reprise>)
 
 # Entire: the conformance list of its format, by the numbers. Under the sanitizers there is no injector.
 set(injector -)

@@ -213,6 +213,7 @@ static enum err_code begin(const struct rewind_plan *found, struct rewind_plan *
 
     plan->system = found->system;
     plan->before = found->before;
+    plan->wide = found->wide;
     plan->point_ms = found->point_ms;
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         *to[i] = from[i] ? arena_format(&plan->arena, "%s", from[i]) : NULL;

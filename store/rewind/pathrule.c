@@ -99,12 +99,22 @@ static bool is_git(struct slice part)
 
 /* clang-format off */
 static const char *const trusted_dirs[] = {
-    ".ssh", ".gnupg", ".husky", "autostart",
+    ".ssh", ".gnupg", ".husky", ".githooks", "autostart",
 };
 static const char *const trusted_files[] = {
     ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile",
     ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc", ".login", "config.fish", ".envrc", ".gitconfig",
-    ".netrc", ".mcp.json", "crontab", "authorized_keys",
+    ".netrc", ".mcp.json", "crontab", "authorized_keys", ".bash_aliases", ".npmrc", ".yarnrc", ".yarnrc.yml",
+    ".pypirc", ".xprofile", ".xinitrc", ".xsession", ".xsessionrc", ".pam_environment", ".inputrc", ".direnvrc",
+    ".claude.json",
+};
+/* Parts that follow each other: a directory with what is below it, or a file at the end. */
+static const char *const trusted_places[] = {
+    ".config/systemd/user/", ".local/share/systemd/user/", ".config/fish/conf.d/", ".config/fish/functions/",
+    ".config/environment.d/", ".config/direnv/",
+};
+static const char *const trusted_ends[] = {
+    ".config/reprise/config", ".config/git/config", ".vscode/tasks.json", ".vscode/launch.json",
 };
 /* In these, only what steers the agent: its memory and plans are plain files. */
 static const char *const agent_dirs[] = { ".claude", ".gemini", ".codex", ".cursor", ".entire", ".exathena" };
@@ -123,11 +133,32 @@ static bool is_one_of(struct slice part, const char *const *names, size_t n)
 }
 #define IS_ONE_OF(part, names) is_one_of(part, names, sizeof(names) / sizeof(names)[0])
 
+/* Does the rest of a path, from one of its slashes on, begin with the place? whole: and end with it. */
+static bool is_at(struct slice rest, const char *place, bool whole)
+{
+    size_t n = strlen(place);
+
+    return rest.n > n && (!whole || rest.n == n + 1) && strncasecmp(rest.p + 1, place, n) == 0;
+}
+
+static bool is_trusted_place(struct slice rest)
+{
+    for (size_t i = 0; i < sizeof trusted_places / sizeof *trusted_places; i++)
+        if (is_at(rest, trusted_places[i], false))
+            return true;
+    for (size_t i = 0; i < sizeof trusted_ends / sizeof *trusted_ends; i++)
+        if (is_at(rest, trusted_ends[i], true))
+            return true;
+    return false;
+}
+
 static bool is_sensitive(struct slice path)
 {
     bool in_agent = false;
 
     while (path.n) {
+        if (is_trusted_place(path))
+            return true;
         struct slice part = part_next(&path);
         bool last = path.n == 0;
 

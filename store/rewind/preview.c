@@ -33,11 +33,6 @@ static bool refuse(struct rewind_entry *x, enum rewind_rule rule, const char *wh
     return false;
 }
 
-static bool is_outside(const struct worker *w, const char *path)
-{
-    return !w->plan->root || !pathrule_under(slice_of(path), slice_of(w->plan->root));
-}
-
 /* Rules that no consent lifts. */
 static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
 {
@@ -62,7 +57,7 @@ static void ask_consent(const struct worker *w, struct rewind_entry *x)
     x->would = x->action;
     if (pathrule_check(slice_of(path), &why) == PATHRULE_SENSITIVE && !o->allow_sensitive)
         refuse(x, REWIND_RULE_SENSITIVE, why);
-    else if (is_outside(w, path) && !o->allow_outside)
+    else if (!rewind_is_inside(w->plan, path) && !o->allow_outside)
         refuse(x, REWIND_RULE_OUTSIDE, "outside the session's project");
     else if (x->edited && !o->allow_edited)
         refuse(x, REWIND_RULE_EDITED,
@@ -205,7 +200,7 @@ static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err 
 static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     const struct rewind_target *t = x->target;
-    bool outside = is_outside(w, t->path);
+    bool outside = !rewind_is_inside(w->plan, t->path);
 
     if (!may_look(t, x))
         return ERR_OK;

@@ -98,6 +98,7 @@ struct rewind_plan {
     const char *point;  /* the message or checkpoint that was asked for */
     const char *undoes; /* the record that this plan takes back, or NULL */
     const char *root;   /* the session's project: what lies outside needs allow_outside */
+    bool wide; /* the root is no project's directory: what is below it is outside too (root.h) */
     struct rewind_target *target;
     size_t n;
     /* what directories are like that come back with their files; others are made as usual */
@@ -117,6 +118,8 @@ MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct 
 MUST_CHECK enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text,
                                           struct err *e);
 void rewind_plan_fini(struct rewind_plan *plan);
+/* Does the path belong to the plan's project? */
+bool rewind_is_inside(const struct rewind_plan *plan, const char *path);
 
 /* ---- preview: what it would do ---- */
 

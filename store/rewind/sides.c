@@ -5,15 +5,12 @@
 
 #include "store/rewind/beneath.h"
 #include "store/rewind/look.h"
-#include "store/rewind/pathrule.h"
 
 /* The root below which the file is reached: the session's directory, or / for what lies outside of it. */
 static enum err_code open_root(const struct rewind_plan *plan, const char *path, int *fd,
                                const char **root, struct err *e)
 {
-    bool inside = plan->root && pathrule_under(slice_of(path), slice_of(plan->root));
-
-    *root = inside ? plan->root : "/";
+    *root = rewind_is_inside(plan, path) ? plan->root : "/";
     enum err_code rc = beneath_root(*root, fd, e);
 
     if (rc != ERR_NOT_FOUND)

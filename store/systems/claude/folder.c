@@ -2,6 +2,7 @@
 
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "lite/utf8.h"
 
@@ -107,4 +108,23 @@ bool folder_same(struct slice a, struct slice b)
             return false;
     } while (unit >= 0);
     return true;
+}
+
+const char *folder_stands_for(struct slice folder, struct slice path, struct arena *a)
+{
+    const size_t cut = FOLDER_NAME_MAX + 1; /* with the '-' behind it */
+
+    while (path.n) {
+        struct slice name = folder_name(path, a);
+
+        if (!name.p)
+            return NULL;
+        if (slice_eq(name, folder) ||
+            (name.n > cut && folder.n > cut && memcmp(name.p, folder.p, cut) == 0))
+            return arena_copy(a, path).p;
+        const char *slash = memrchr(path.p, '/', path.n);
+
+        path.n = slash ? (size_t)(slash - path.p) : 0;
+    }
+    return NULL;
 }

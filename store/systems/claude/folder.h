@@ -15,6 +15,9 @@ enum { FOLDER_NAME_MAX = 200 };
 struct slice folder_flatten(struct slice path, struct arena *a);
 /* The folder's name: flattened, and from 200 units on cut and told apart by a hash of the path. */
 struct slice folder_name(struct slice path, struct arena *a);
+/* The directory that a folder stands for, if it is the path or above it; the nearest. Of long names the hash is not
+ * compared: programs make it differently. NULL: none is, or no memory (arena.failed). */
+const char *folder_stands_for(struct slice folder, struct slice path, struct arena *a);
 /* Do two paths flatten to the same name? */
 bool folder_same(struct slice a, struct slice b);
 

@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 
 #include "store/lexical.h"
+#include "store/rewind/pathrule.h"
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/discover.h"
+#include "store/systems/claude/folder.h"
 
 void planner_close(struct planner *p)
 {
@@ -13,6 +16,34 @@ void planner_close(struct planner *p)
     transcript_free(p->transcript);
     session_row_free(p->row);
     arena_fini(&p->arena);
+}
+
+/* The name of the folder that holds the transcript. */
+static struct slice folder_of(struct slice path)
+{
+    const char *end = memrchr(path.p, '/', path.n);
+    size_t n = end ? (size_t)(end - path.p) : 0;
+    const char *slash = n ? memrchr(path.p, '/', n) : NULL;
+
+    return slash ? (struct slice){ slash + 1, (size_t)(end - slash - 1) } : SLICE("");
+}
+
+/* Rows name any directory that their writer liked. The folder stands for one: that in which the program was started, or
+ * one above it; else the one that the rows name, or one above it. */
+static enum err_code find_root(struct planner *p, struct err *e)
+{
+    const struct store_env *env = p->claude->base.env;
+    struct slice start = slice_of(env && env->cwd ? env->cwd : ""),
+                 folder = folder_of(p->ref->path);
+    struct slice now = claude_folder_now(p->claude, start, &p->arena);
+
+    if (p->claude->forced_folder && slice_eq(now, folder))
+        p->root = arena_copy(&p->arena, start).p;
+    if (!p->root)
+        p->root = folder_stands_for(folder, start, &p->arena);
+    if (!p->root && p->cwd)
+        p->root = folder_stands_for(folder, slice_of(p->cwd), &p->arena);
+    return p->arena.failed ? planner_no_memory(p, e) : ERR_OK;
 }
 
 enum err_code planner_open(struct planner *p, const struct store *st, const struct session_ref *ref,
@@ -31,8 +62,12 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
     if (!rc && p->history.n)
         rc = lastwrites_read(p->transcript, p->history.turn[p->history.n - 1].message, &p->writes,
                              e);
-    if (!rc && p->row->cwd.n && p->row->cwd.p[0] == '/')
-        p->cwd = arena_copy(&p->arena, p->row->cwd).p;
+    struct slice said = p->row && p->row->cwd.n ? arena_copy(&p->arena, p->row->cwd) : SLICE("");
+
+    if (!rc && said.n && said.p[0] == '/')
+        p->cwd = lexical_absolute("", said.p, &p->arena);
+    if (!rc)
+        rc = find_root(p, e);
     if (rc)
         planner_close(p);
     return rc;
@@ -42,7 +77,10 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
 
 const char *planner_path(struct planner *p, const char *tracked)
 {
-    return lexical_absolute(p->cwd ? p->cwd : "", tracked, &p->arena);
+    bool strays = p->root && p->cwd && !pathrule_under(slice_of(p->cwd), slice_of(p->root));
+    const char *dir = strays ? p->root : p->cwd;
+
+    return lexical_absolute(dir ? dir : "", tracked, &p->arena);
 }
 
 static const char *backup_in(struct planner *p, struct slice session, const char *name)

@@ -15,6 +15,7 @@ struct planner {
     struct history history;
     struct lastwrites writes; /* since the newest snapshot */
     const char *cwd;          /* NULL: the session does not say */
+    const char *root; /* the directory that the session's folder stands for; NULL: not known */
 };
 
 MUST_CHECK enum err_code planner_open(struct planner *p, const struct store *st,

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "store/rewind/rewind.h"
+#include "store/rewind/root.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/planner.h"
 #include "store/systems/claude/rivals.h"
@@ -135,11 +135,10 @@ static enum err_code fill(struct planner *p, size_t turn, struct rewind_plan *pl
     plan->system = "claude";
     plan->session = arena_copy(a, p->ref->id).p;
     plan->point = arena_copy(a, p->history.turn[turn].id).p;
-    plan->root = p->cwd ? arena_format(a, "%s", p->cwd) : NULL;
     plan->point_ms = p->history.turn[turn].time_ms;
-    if (!plan->session || !plan->point || (p->cwd && !plan->root))
+    if (!plan->session || !plan->point)
         return planner_no_memory(p, e);
-    enum err_code rc = ERR_OK;
+    enum err_code rc = rewind_plan_root(p->claude->base.env, plan, p->root, e);
 
     for (size_t i = 0; i < p->history.paths && !rc; i++)
         rc = add_target(p, turn, p->history.path[i], plan, e);

@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "lite/time.h"
+#include "store/rewind/root.h"
 #include "store/systems/entire/beside.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/planning.h"
@@ -20,10 +21,13 @@ enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, st
     plan->system = "entire";
     plan->session = arena_copy(a, p->view.session->id).p;
     plan->point = arena_copy(a, p->point->id).p;
-    plan->root = arena_format(a, "%s", p->view.root);
     plan->point_ms = p->point->time_ms;
     plan->before = safety_keep;
-    return plan->session && plan->point && plan->root ? ERR_OK : no_memory(e);
+    enum err_code rc = rewind_plan_root(p->view.store->base.env, plan, p->view.root, e);
+
+    /* core.worktree may name any directory; a work tree is one that has this repository. */
+    plan->wide = plan->wide || !view_root_is_own(&p->view);
+    return rc || (plan->session && plan->point) ? rc : no_memory(e);
 }
 
 static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, const char *many,

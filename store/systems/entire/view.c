@@ -50,6 +50,15 @@ enum err_code view_open(const struct store *st, const struct session_ref *ref, s
     return rc;
 }
 
+bool view_root_is_own(const struct view *v)
+{
+    const char *common = git_repository_commondir(v->repo);
+    size_t n = strlen(v->store->common);
+
+    return has_git(v->root) && strncmp(common, v->store->common, n) == 0 &&
+           strspn(common + n, "/") == strlen(common + n);
+}
+
 void view_close(struct view *v)
 {
     repo_close(v->repo);

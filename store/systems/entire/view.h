@@ -21,6 +21,9 @@ void view_close(struct view *v);
  * NULL: there is none. */
 const char *view_root(const struct entire *x, const struct catalog_session *s);
 
+/* Does the work tree hold the .git that leads to this repository? */
+bool view_root_is_own(const struct view *v);
+
 /* The tree before a shadow point: that of the commit before it, else of the commit it was made on. */
 bool view_before(const struct view *v, const struct point *p, git_oid *tree);
 /* The tree of a commit, of HEAD, of the tip of a branch (without refs/heads/). */

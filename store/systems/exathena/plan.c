@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "store/checkpoint.h"
-#include "store/rewind/rewind.h"
+#include "store/rewind/root.h"
 #include "store/systems/exathena/files.h"
 #include "store/systems/exathena/point.h"
 #include "store/systems/exathena/story.h"
@@ -158,8 +158,9 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
     p->plan.session = arena_copy(a, ref->id).p;
     p->plan.point = p->point.id.p;
     p->plan.point_ms = p->point.time_ms;
-    p->plan.root = arena_format(a, "%s", p->x->project);
-    return rc || (p->plan.session && p->plan.root) ? rc : no_memory(p, e);
+    if (!rc)
+        rc = rewind_plan_root(st->env, &p->plan, p->x->project, e);
+    return rc || p->plan.session ? rc : no_memory(p, e);
 }
 
 static enum err_code close_plan(struct planning *p, enum err_code rc, struct rewind_plan *out)

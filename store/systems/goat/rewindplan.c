@@ -1,10 +1,13 @@
+#include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "lite/time.h"
+#include "lite/utf8.h"
 #include "store/checkpoint.h"
-#include "store/rewind/rewind.h"
+#include "store/lexical.h"
+#include "store/rewind/root.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/log.h"
 #include "store/systems/goat/manifest.h"
@@ -245,6 +248,55 @@ static enum err_code add_targets(struct planner *p, const struct goat_point *poi
     return rc;
 }
 
+/* Does a project's folder stand for the directory? Hosts flatten "/", or all but letters and digits, and keep the first
+ * '-' or not (goat.md B5). */
+static bool stands_for(struct slice folder, struct slice dir)
+{
+    for (; folder.n && *folder.p == '-'; folder.n--)
+        folder.p++;
+    for (; dir.n && !isalnum((unsigned char)*dir.p) && *dir.p > 0; dir.n--)
+        dir.p++;
+    while (folder.n && dir.n) {
+        uint32_t a = utf8_next(&folder, false), b = utf8_next(&dir, false);
+        bool plain = b < 0x80 && isalnum((int)b);
+
+        if (a != b && (a != '-' || plain))
+            return false;
+        if (a == '-' && b > 0xFFFF && folder.n && *folder.p == '-') /* two units */
+            utf8_next(&folder, false);
+    }
+    return folder.n == 0 && dir.n == 0;
+}
+
+/* The path, or the nearest directory above it that the folder stands for; NULL: none. */
+static const char *named_dir(struct planner *p, const char *path)
+{
+    struct slice dir = slice_of(path ? path : "");
+
+    while (dir.n && !stands_for(p->ref->folder, dir)) {
+        const char *slash = memrchr(dir.p, '/', dir.n);
+
+        dir.n = slash ? (size_t)(slash - dir.p) : 0;
+    }
+    return dir.n ? arena_copy(&p->arena, dir).p : NULL;
+}
+
+/* What the session says of its directory is believed as far as its folder bears it out; a folder that is named after
+ * no directory bears out nothing, and then it is not above the one that the program was started in. */
+static const char *root_of(struct planner *p)
+{
+    const struct store_env *env = p->ref->store->env;
+    struct slice folder = p->ref->folder;
+    const char *said = p->cwd ? lexical_absolute("", p->cwd, &p->arena) : NULL;
+    const char *root = folder.n ? named_dir(p, env ? env->cwd : NULL) : NULL;
+
+    if (!root && folder.n)
+        root = named_dir(p, said);
+    if (root || (folder.n && *folder.p == '-') || !said)
+        return root;
+    return rewind_root_is_above(env, said) ? NULL : said;
+}
+
 static enum err_code fill(struct planner *p, const struct goat_point *point,
                           struct rewind_plan *plan, struct err *e)
 {
@@ -253,11 +305,13 @@ static enum err_code fill(struct planner *p, const struct goat_point *point,
     plan->system = goat_ops.name;
     plan->session = arena_copy(a, p->ref->id).p;
     plan->point = arena_copy(a, point->id).p;
-    plan->root = p->cwd ? arena_format(a, "%s", p->cwd) : NULL;
     plan->point_ms = point->time_ms;
-    if (!plan->session || !plan->point || (p->cwd && !plan->root))
+    if (!plan->session || !plan->point)
         return no_memory(p, e);
-    enum err_code rc = add_targets(p, point, plan, e);
+    enum err_code rc = rewind_plan_root(p->ref->store->env, plan, root_of(p), e);
+
+    if (!rc)
+        rc = add_targets(p, point, plan, e);
 
     if (!rc && is_end(point))
         rc = rewind_plan_note(

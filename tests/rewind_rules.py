@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""What a rewind may touch, whoever wrote the session: its own directory, and what nobody but the session wrote.
+
+usage: rewind_rules.py PROGRAM
+"""
+import contextlib
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from support.program import Program
+
+SID = '11111111-2222-4333-8444-555555555555'
+FIRST, SECOND = 'aaaaaaaa-0000-4000-8000-000000000001', 'aaaaaaaa-0000-4000-8000-000000000002'
+NOW = '2026-02-09T02:0{}:00.000Z'
+
+
+def put(path, body):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'wb') as f:
+        f.write(body.encode() if isinstance(body, str) else body)
+    return path
+
+
+def get(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
+def flat(path):
+    return ''.join(c if c.isalnum() and c.isascii() else '-' for c in path)
+
+
+class World:
+    """A home, a project in it, and a configuration directory."""
+
+    def __init__(self, path):
+        self.top = os.path.realpath(tempfile.mkdtemp())
+        self.home, self.project, self.config = (f'{self.top}/{n}' for n in ('home', 'home/src/shop', 'config'))
+        os.makedirs(self.project)
+        self.program = Program(path, self.project, {
+            'HOME': self.home, 'CLAUDE_CONFIG_DIR': self.config, 'GIT_CONFIG_GLOBAL': '/dev/null',
+            **{f'XDG_{k}_HOME': f'{self.top}/{k}' for k in ('STATE', 'DATA', 'CACHE', 'CONFIG')}})
+
+    def rewind(self, sid, to, *args):
+        return self.program.run('rewind', sid, '--to', to, *args)
+
+    def dry(self, sid, to, *args):
+        return json.loads(self.rewind(sid, to, '--json', *args).stdout)
+
+
+@contextlib.contextmanager
+def world(path):
+    with contextlib.ExitStack() as stack:
+        w = World(path)
+        stack.callback(subprocess.run, ['rm', '-rf', w.top], check=False)
+        yield w
+
+
+def claude(w, cwd, before, after, folder=None):
+    """A session of two turns that made its files what `after` says; what they were then and now, by their paths."""
+    rows = []
+
+    def row(kind, uid, parent, **more):
+        rows.append({'type': kind, 'uuid': uid, 'parentUuid': parent, 'cwd': cwd, 'sessionId': SID, 'isSidechain': False,
+                     'timestamp': NOW.format(len(rows)), 'version': '2.1.197', **more})
+
+    def saved(files, version):
+        seen = {}
+        for path, body in files.items():
+            name = None
+            if body is not None:
+                name = f'{hashlib.sha256(path.encode()).hexdigest()[:16]}@v{version}'
+                put(f'{w.config}/file-history/{SID}/{name}', body)
+            seen[path] = {'backupFileName': name, 'version': version, 'backupTime': NOW.format(0)}
+        return seen
+
+    for n, (uid, files) in enumerate(((FIRST, before), (SECOND, after))):
+        row('user', uid, rows[-2]['uuid'] if n else None, message={'role': 'user', 'content': f'turn {n}'})
+        rows.append({'type': 'file-history-snapshot', 'messageId': uid, 'isSnapshotUpdate': False,
+                     'snapshot': {'messageId': uid, 'timestamp': NOW.format(n), 'trackedFileBackups': saved(files, n + 1)}})
+        row('assistant', uid[:-1] + chr(ord('a') + n), uid,
+            message={'role': 'assistant', 'content': [{'type': 'text', 'text': 'done'}]})
+        rows[-1], rows[-2] = rows[-2], rows[-1]
+    put(f'{w.config}/projects/{folder or flat(w.project)}/{SID}.jsonl', ''.join(json.dumps(r) + '\n' for r in rows))
+    return SID
+
+
+def goat(w, cwd, before, base=None, end=None):
+    """A Go directory session: its one checkpoint, and perhaps what it says it left."""
+    top = f'{base or w.config + "/projects/" + flat(w.project)[1:] + "/sessions"}/shop-1'
+    put(f'{top}/metadata.json', json.dumps({'id': 'shop-1', 'cwd': cwd, 'model': 'm', 'created_at': NOW.format(0),
+                                            'updated_at': NOW.format(1), 'message_count': 1, 'turn_count': 1}))
+    put(f'{top}/messages.jsonl', json.dumps({'uuid': FIRST, 'timestamp': NOW.format(0), 'message': {
+        'role': 'user', 'content': 'turn'}}) + '\n')
+    for name, files, n in ((FIRST, before, 0), ('session-end', end, 1)):
+        if files is None:
+            continue
+        listed = []
+        for path, body in files.items():
+            entry = {'path': path, 'exists': body is not None}
+            if body is not None:
+                entry['hash'] = hashlib.sha256(body.encode()).hexdigest()
+                entry['size'] = len(body)
+                put(f'{top}/checkpoints/{name}/files/{entry["hash"]}', body)
+            listed.append(entry)
+        put(f'{top}/checkpoints/{name}/manifest.json',
+            json.dumps({'user_message_uuid': name, 'created_at': NOW.format(n), 'files': listed}))
+    return 'shop-1'
+
+
+# ---- the root ----
+
+def claimed(w):
+    """What a session may say of its directory, and whose it is."""
+    return {'the root of everything': '/', 'the home directory': w.home, 'above the home directory': w.top,
+            'above the project': os.path.dirname(w.project), 'beside the project': w.home + '/src/other',
+            'a way around': w.project + '/..', 'the root by another name': '/.', 'home by another name': w.home + '/src/..'}
+
+
+def a_transcript_does_not_choose_its_root(path):
+    with world(path) as w:
+        planted = w.home + '/src/other/planted'
+        os.makedirs(os.path.dirname(planted))
+        for what, cwd in claimed(w).items():
+            sid = claude(w, cwd, {planted: 'evil'}, {planted: None})
+            run = w.rewind(sid, FIRST, '--apply')
+            w.program.need(run.returncode == 4, f'claude, {what}: exit {run.returncode} {run.stderr!r}')
+            w.program.need(not os.path.exists(planted), f'claude, {what}: a file was made')
+            w.program.need(b'outside the session' in run.stdout, f'claude, {what}: {run.stdout!r}')
+        yield w.program
+
+
+def a_go_session_does_not_choose_its_root(path):
+    for base in None, 'config/projects/{}/sessions', 'elsewhere/sessions':
+        with world(path) as w:
+            planted = w.home + '/src/other/planted'
+            os.makedirs(os.path.dirname(planted))
+            where = base and f'{w.top}/{base.format(flat(w.project))}'
+            for what, cwd in claimed(w).items():
+                if what == 'beside the project' and base == 'elsewhere/sessions':
+                    continue  # its place says nothing of a directory
+                sid = goat(w, cwd, {planted: 'evil'}, where, {planted: None})
+                run = w.program.run('rewind', '--store', f'goat:{where or w.config}', sid, '--to', FIRST, '--apply')
+                w.program.need(run.returncode == 4, f'goat, {base}, {what}: exit {run.returncode} {run.stderr!r}')
+                w.program.need(not os.path.exists(planted), f'goat, {base}, {what}: a file was made')
+            yield w.program
+
+
+def a_work_tree_is_one_that_holds_its_repository(path):
+    """core.worktree of a hostile repository, and a home that is one."""
+    with world(path) as w:
+        def git(*args, cwd=w.project):
+            subprocess.run(['git', '-c', 'user.name=x', '-c', 'user.email=x@x', *args], cwd=cwd, env=w.program.env,
+                           check=True, capture_output=True)
+        git('init', '-q', '-b', 'main')
+        put(w.project + '/a', 'one')
+        git('add', '-A')
+        git('commit', '-qm', 'one')
+        base = subprocess.run(['git', 'rev-parse', 'HEAD'], cwd=w.project, capture_output=True, check=True,
+                              env=w.program.env, text=True).stdout.strip()
+        put(w.project + '/other/planted', 'evil')
+        git('checkout', '-q', '--detach')
+        git('add', '-A')
+        git('commit', '-qm', 'Checkpoint\n\nEntire-Metadata: .entire/metadata/s\nEntire-Session: s\nEntire-Strategy: '
+            'manual-commit')
+        git('branch', f'entire/{base[:7]}-e3b0c4')
+        git('checkout', '-q', 'main')
+        put(w.project + '/.git/entire-sessions/s.json', json.dumps(
+            {'session_id': 's', 'base_commit': base, 'started_at': NOW.format(0), 'checkpoint_count': 1,
+             'untracked_files_at_start': [], 'worktree_path': '', 'agent_type': 'Claude Code'}))
+        points = json.loads(w.program.run('checkpoints', '--json', '--store', f'entire:{w.project}', 's').stdout)
+        w.program.need(len(points) == 1, f'entire: {points}')
+        git('config', 'core.worktree', w.home + '/src')
+        run = w.program.run('rewind', '--store', f'entire:{w.project}', 's', '--to', points[0]['id'], '--apply')
+        w.program.need(run.returncode == 4, f'entire: exit {run.returncode} {run.stdout!r} {run.stderr!r}')
+        w.program.need(not os.path.exists(w.home + '/src/other/planted'), 'entire: a file was made')
+        yield w.program
+
+
+def the_session_s_own_directory_is_inside(path):
+    with world(path) as w:
+        file = w.project + '/sub/a'
+        for cwd in w.project, w.project + '/sub':
+            put(file, 'two')
+            sid = claude(w, cwd, {file: 'one'}, {file: 'two'})
+            w.program.need(w.rewind(sid, FIRST, '--apply').returncode == 0, f'claude, {cwd}: refused')
+            w.program.need(get(file) == b'one', f'claude, {cwd}: not restored')
+        put(file, 'two')
+        os.makedirs(w.project + '/deep')
+        for start in w.project + '/deep', w.home:
+            run = w.program.run('-C', start, 'rewind', sid, '--to', FIRST)
+            w.program.need(b'restore' in run.stdout, f'claude, from {start}: {run.stdout!r}')
+        sid = goat(w, w.project, {file: 'one'}, None, {file: 'two'})
+        run = w.rewind(sid, FIRST, '--apply')
+        w.program.need(run.returncode == 0 and get(file) == b'one', f'goat: {run.stdout!r} {run.stderr!r}')
+        yield w.program
+
+
+def main():
+    checks = [a_transcript_does_not_choose_its_root, a_go_session_does_not_choose_its_root,
+              a_work_tree_is_one_that_holds_its_repository, the_session_s_own_directory_is_inside]
+    passed = failed = 0
+    for check in checks:
+        for program in check(sys.argv[1]):
+            passed, failed = passed + program.passed, failed + program.failed
+    print(f'{passed} passed, {failed} failed')
+    sys.exit(1 if failed or passed < 60 else 0)
+
+
+if __name__ == '__main__':
+    main()
