@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "store/quiet.h"
+
 const struct store_ops *const store_systems[] = { &claude_ops, &goat_ops, &exathena_ops,
                                                   &entire_ops, NULL };
 
@@ -40,5 +42,5 @@ enum err_code store_live(const struct session_ref *const ref[], size_t n, struct
             rc = st->ops->live(st, ref[i], &out[i], e);
         }
     }
-    return rc;
+    return rc ? rc : quiet_watch(ref, n, out, e);
 }

@@ -295,7 +295,7 @@ const struct store_ops *store_system(struct slice name); /* NULL: no such system
 void store_close(struct store *st);                      /* NULL is fine */
 
 /* Is somebody writing to each of n sessions? Neighbours of one store are asked together, where it can do that (see
- * live_many). Of a system that cannot tell all are quiet. */
+ * live_many). What was written to a moment ago is watched (store/quiet.h). */
 MUST_CHECK enum err_code store_live(const struct session_ref *const ref[], size_t n,
                                     struct live out[], struct err *e);
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "store/systems/claude/claude.h"
+#include "store/tidy/request.h"
 #include "tests/folder.h"
 
 #define ID "5e550000-0000-4000-8000-000000000001"
@@ -121,9 +122,10 @@ static void start_agent(struct place *p, const char *cwd, const char *script, co
 
 static struct live ask(struct place *p)
 {
+    const struct session_ref *ref = &p->ref;
     struct live live;
 
-    assert_int_equal(claude_ops.live(p->store, &p->ref, &live, NULL), ERR_OK);
+    assert_int_equal(store_live(&ref, 1, &live, NULL), ERR_OK);
     return live;
 }
 
@@ -177,6 +179,30 @@ static void while_an_agent_runs_a_file_that_changes_is_live(void **state)
     while (ask(p).state == LIVE_QUIET && left-- > 0)
         p->env.now_ms = now_ms();
     assert_true(left > 0);
+}
+
+/* Of a program that nobody knows for an agent, and that opens the file anew for each row, nothing else shows. */
+static void what_is_being_written_is_not_deleted(void **state)
+{
+    struct place *p = *state;
+    struct trash_request request;
+    struct arena a = { 0 };
+    int left = 100;
+
+    write_session(p);
+    p->child = fork();
+    assert_true(p->child >= 0);
+    while (p->child == 0) {
+        int fd = open(p->path, O_WRONLY | O_APPEND | O_CREAT, 0600);
+
+        if (fd < 0 || write(fd, "{}\n", 3) != 3 || close(fd))
+            _exit(1);
+    }
+    while (left-- > 0 &&
+           trash_request_of(&p->ref, SLICE(""), REQUEST_ALL, &a, &request, NULL) != ERR_LOCKED)
+        p->env.now_ms = now_ms();
+    assert_true(left >= 0);
+    arena_fini(&a);
 }
 
 static void who_has_it_open_has_it(void **state)
@@ -251,6 +277,7 @@ int main(void)
         TEST(an_agent_in_its_directory_may_write_to_it),
         TEST(an_agent_elsewhere_does_not_hold_it),
         TEST(while_an_agent_runs_a_file_that_changes_is_live),
+        TEST(what_is_being_written_is_not_deleted),
         TEST(who_has_it_open_has_it),
         TEST(many_are_answered_like_one_after_the_other),
         TEST(what_belongs_to_another_user_is_not_known),

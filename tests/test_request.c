@@ -37,12 +37,13 @@ static enum err_code fake_parts(const struct store *st, const struct session_ref
 
 static const struct store_ops ops = { .name = "fake", .parts = fake_parts, .live = fake_live };
 static const struct store_ops keeps = { .name = "keeps" };
+static const struct store_env env = { .now_ms = 1800000000000 };
 
 static enum err_code ask(const struct store_ops *of, enum live_state state, unsigned what,
                          struct trash_request *out, struct err *e)
 {
     static char path[] = "/a.jsonl";
-    struct fake st = { { .ops = of, .path = path }, { state, 42, false, "it runs" } };
+    struct fake st = { { .ops = of, .env = &env, .path = path }, { state, 42, false, "it runs" } };
     struct session_ref ref = { .store = &st.base, .id = SLICE("a"), .path = SLICE("/a.jsonl") };
     struct arena a = { 0 };
 
@@ -103,8 +104,10 @@ static void of_many_the_first_that_may_not_go_is_named(void **state)
     (void)state;
     const struct store_ops many = { .name = "many", .parts = fake_parts, .live_many = second_runs };
     char path[] = "/a.jsonl";
-    struct fake st = { { .ops = &many, .path = path }, { LIVE_QUIET, 0, false, NULL } };
-    struct fake slow = { { .ops = &ops, .path = path }, { LIVE_QUIET, 0, false, NULL } };
+    struct fake st = { { .ops = &many, .env = &env, .path = path },
+                       { LIVE_QUIET, 0, false, NULL } };
+    struct fake slow = { { .ops = &ops, .env = &env, .path = path },
+                         { LIVE_QUIET, 0, false, NULL } };
     struct session_ref a = { .store = &st.base, .id = SLICE("a"), .path = SLICE("/a.jsonl") },
                        b = a, c = a;
     const struct session_ref *ref[] = { &a, &b, &c };

@@ -193,6 +193,7 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
     char batch[48], dir[PATH_MAX];
     struct change *c = change_new(kind);
     enum err_code rc = batch_dir(env, batch, dir, e);
+    bool made = !rc;
 
     list.item = arena_zalloc(&list.arena, sizeof *list.item * (n + 1));
     if (!rc && (!c || !list.item))
@@ -208,7 +209,8 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
     }
     change_free(c);
     if (rc) {
-        rmdir(dir);
+        if (made) /* else it has no name, or is another's */
+            rmdir(dir);
         trash_list_fini(&list);
         return rc;
     }

@@ -1,7 +1,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "store/log/lease.h"
@@ -9,9 +8,7 @@
 
 /* Has somebody the session open? The signs, strongest first (SAFETY.md 1.5 C): the registry of the agents and a write
  * lease, which prove it; then where one cannot look (another user's file, a file system that other machines write to),
- * and what agents that did not sign in are doing. */
-
-enum { RECENT_MS = 10000, WATCH_STEPS = 6, WATCH_STEP_MS = 50 };
+ * and what agents that did not sign in are doing. Whether the file changes is watched for all systems (store/quiet.h). */
 
 const struct agents_of claude_agents = {
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
@@ -32,22 +29,6 @@ static bool is_shared(const char *path, int fd)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if ((uint32_t)fs.f_type == kinds[i])
             return true;
-    return false;
-}
-
-/* A file that is written to while one looks at it. */
-static bool is_changing(const char *path, const struct stat *was)
-{
-    const struct timespec step = { 0, WATCH_STEP_MS * 1000000L };
-    struct stat now;
-
-    for (int i = 0; i < WATCH_STEPS; i++) {
-        nanosleep(&step, NULL);
-        if (stat(path, &now) != 0 || now.st_size != was->st_size ||
-            now.st_mtim.tv_sec != was->st_mtim.tv_sec ||
-            now.st_mtim.tv_nsec != was->st_mtim.tv_nsec)
-            return true;
-    }
     return false;
 }
 
@@ -87,13 +68,9 @@ static struct live look_around(const struct store *st, const struct session_ref 
     case AGENTS_MAYBE:
     case AGENTS_IN_CWD:
         return (struct live){ LIVE_UNKNOWN, pid, false, "it runs in the session's directory" };
-    case AGENTS_ELSEWHERE: break;
-    case AGENTS_NONE: return (struct live){ .state = LIVE_QUIET };
+    case AGENTS_ELSEWHERE:
+    case AGENTS_NONE: break;
     }
-    int64_t age = st->env->now_ms - written;
-
-    if (age < RECENT_MS && age > -RECENT_MS && is_changing(ref->path.p, sb))
-        return (struct live){ LIVE_UNKNOWN, 0, false, "it is being written to" };
     return (struct live){ .state = LIVE_QUIET };
 }
 

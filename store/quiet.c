@@ -1,0 +1,71 @@
+#include "store/quiet.h"
+
+#include <time.h>
+
+#include "store/tidy/weight.h"
+
+enum { RECENT_MS = 10000, WATCH_STEPS = 6, WATCH_STEP_MS = 50 };
+
+struct watched {
+    const char **part;
+    size_t parts, session;
+    struct weight weight;
+};
+
+static enum err_code weigh(const struct watched *w, struct weight *out, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *out = (struct weight){ 0 };
+    for (size_t k = 0; k < w->parts && !rc; k++)
+        rc = weight_add(w->part[k], out, e);
+    return rc;
+}
+
+/* Those that were written to a moment ago. */
+static enum err_code find_recent(const struct session_ref *const ref[], size_t n,
+                                 const struct live out[], struct arena *a, struct watched *w,
+                                 size_t *found, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < n && !rc; i++) {
+        const struct store *st = ref[i]->store;
+        struct watched *x = &w[*found];
+
+        if (out[i].state != LIVE_QUIET || !st->ops->parts)
+            continue;
+        x->session = i;
+        rc = st->ops->parts(st, ref[i], false, a, &x->part, &x->parts, e);
+        if (!rc)
+            rc = weigh(x, &x->weight, e);
+        *found += !rc && x->weight.newest_ms > st->env->now_ms - RECENT_MS;
+    }
+    return rc;
+}
+
+enum err_code quiet_watch(const struct session_ref *const ref[], size_t n, struct live out[],
+                          struct err *e)
+{
+    const struct timespec step = { 0, WATCH_STEP_MS * 1000000L };
+    struct arena a = { 0 };
+    struct watched *w = arena_zalloc(&a, (n + 1) * sizeof *w);
+    size_t found = 0;
+    enum err_code rc = w ? find_recent(ref, n, out, &a, w, &found, e)
+                         : err_set(e, ERR_NOMEM, "", "watch sessions: out of memory");
+
+    for (int s = 0; s < WATCH_STEPS && found && !rc; s++) {
+        nanosleep(&step, NULL);
+        for (size_t i = 0; i < found && !rc; i++) {
+            struct live *live = &out[w[i].session];
+            struct weight now;
+
+            rc = weigh(&w[i], &now, e);
+            if (!rc && (now.bytes != w[i].weight.bytes || now.files != w[i].weight.files ||
+                        now.newest_ms != w[i].weight.newest_ms))
+                *live = (struct live){ LIVE_UNKNOWN, 0, false, "it is being written to" };
+        }
+    }
+    arena_fini(&a);
+    return rc;
+}
