@@ -110,6 +110,8 @@ static struct slice spell_key(char text[FIELD_TEXT], const char *key, const char
     size_t n = strlen(key), more = strlen(then);
 
     assert(1 + n + more <= FIELD_TEXT);
+    if (n > FIELD_TEXT - 1 - more)
+        n = FIELD_TEXT - 1 - more;
     text[0] = '"';
     memcpy(text + 1, key, n);
     memcpy(text + 1 + n, then, more);
@@ -227,6 +229,8 @@ void field_set_init(struct field_set *set, const struct field fields[], size_t n
     size_t count = 0;
 
     assert(n <= FIELD_MAX);
+    if (n > FIELD_MAX)
+        n = FIELD_MAX;
     set->field = fields;
     set->n = n;
     for (size_t i = 0; i < n; i++) {

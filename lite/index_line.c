@@ -37,7 +37,11 @@ void index_reader_init(struct index_reader *r, const struct index_keys *keys, un
     for (size_t i = 0; keys->kinds && keys->kinds[i]; i++) {
         size_t n = strlen(keys->kinds[i]);
 
-        assert(i < sizeof r->kind_length && n <= UINT8_MAX);
+        bool fits = i < sizeof r->kind_length && n <= UINT8_MAX;
+
+        assert(fits);
+        if (!fits)
+            break;
         r->kind_length[i] = (uint8_t)n;
     }
 }

@@ -13,7 +13,11 @@ void keyscan_names_add(struct keyscan_names *names, const char *name)
     size_t n = strlen(name);
     unsigned first = (unsigned char)*name;
 
-    assert(names->n < KEYSCAN_NAMES && n > 0 && n <= KEYSCAN_NAME_LONGEST && first < 128);
+    bool fits = names->n < KEYSCAN_NAMES && n > 0 && n <= KEYSCAN_NAME_LONGEST && first < 128;
+
+    assert(fits);
+    if (!fits)
+        return;
     names->of_length[n] |= 1u << names->n;
     names->of_first[first] |= 1u << names->n;
     names->name[names->n++] = name;

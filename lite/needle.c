@@ -57,6 +57,8 @@ static uint64_t may_follow(const struct needle_set *set, size_t i)
 void needle_set_init(struct needle_set *set, const struct slice needles[], size_t n)
 {
     assert(n >= 1 && n <= NEEDLE_MAX);
+    if (n > NEEDLE_MAX)
+        n = NEEDLE_MAX;
     set->n = n;
     memset(set->first, NONE, sizeof set->first);
     memset(set->may, 0, sizeof set->may);

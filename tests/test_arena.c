@@ -41,6 +41,7 @@ static void texts_stand_one_after_the_other(void **state)
     assert_string_equal(arena_concat(&a, texts, 4), "one/two");
     assert_string_equal(arena_concat(&a, texts, 0), "");
     assert_null(arena_concat(&a, endless, 2));
+    assert_true(a.failed);
     arena_fini(&a);
 }
 
@@ -50,6 +51,10 @@ static void an_impossible_size_answers_null(void **state)
     struct arena a = { 0 };
 
     assert_null(arena_alloc(&a, SIZE_MAX));
+    assert_true(a.failed);
+    a.failed = false;
+    assert_null(arena_copy(&a, (struct slice){ "", SIZE_MAX }).p);
+    assert_true(a.failed);
     assert_non_null(arena_alloc(&a, 8));
     arena_reset(&a);
     assert_non_null(arena_zalloc(&a, 8));

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "support/screen.h"
@@ -163,6 +164,31 @@ static void marked_sessions_that_the_query_hides_are_mentioned(void **state)
     screen_press(&x.s, "<Down><Tab><Tab>page<Del>");
     assert_true(screen_has(&x.s, "Move 2 sessions"));
     assert_true(screen_has(&x.s, "2 of them are not on the screen now."));
+    screen_close(&x.s);
+}
+
+static void however_many_marked_sessions_are_hidden_they_are_mentioned(void **state)
+{
+    (void)state;
+    enum { MANY = 70 };
+    struct shop x;
+    struct fake fake[MANY];
+    char id[MANY][40];
+
+    shop_begin(&x);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(id[i], sizeof id[i], "%08d-0000-4000-8000-000000000000", i + 1);
+        fake[i] = x.fake[i == 0 ? 3 : 0]; /* only the first one fits "page" */
+        fake[i].id = id[i];
+        fake[i].flags = 0;
+        fake[i].ago_ms = i * MINUTE;
+    }
+    screen_ready(&x.s, fake, MANY, 24, 80);
+    for (int i = 0; i < MANY; i++)
+        screen_press(&x.s, "<Tab>");
+    screen_press(&x.s, "page<Del>");
+    assert_true(screen_has(&x.s, "Move 70 sessions"));
+    assert_true(screen_has(&x.s, "69 of them are not on the screen now."));
     screen_close(&x.s);
 }
 
@@ -436,6 +462,7 @@ int main(void)
         cmocka_unit_test(no_letter_acts_while_a_title_is_typed),
         cmocka_unit_test(a_title_of_blanks_is_refused_where_it_is_typed),
         cmocka_unit_test(an_empty_tag_takes_the_tag_away),
+        cmocka_unit_test(however_many_marked_sessions_are_hidden_they_are_mentioned),
         cmocka_unit_test(marked_sessions_get_one_tag),
         cmocka_unit_test(archive_puts_aside_and_takes_back),
         cmocka_unit_test(an_error_stays_until_it_was_read),

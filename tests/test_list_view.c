@@ -25,6 +25,26 @@ static void marks_are_counted_and_printed_together(void **state)
     screen_close(&x.s);
 }
 
+static void marked_sessions_are_printed_when_all_have_been_read(void **state)
+{
+    (void)state;
+    struct shop x;
+    struct effect e;
+
+    shop_begin(&x);
+    screen_open(&x.s, x.fake, SHOP, 24, 80);
+    screen_take(&x.s);
+    assert_true(effects_take(&x.s.waiting, &e));
+    assert_int_equal(e.kind, EFFECT_LIST);
+    screen_answer_one(&x.s, &e);
+    effect_fini(&e);
+    screen_press_only(&x.s, "<Tab><Tab><Tab><C-o>");
+    assert_string_equal(x.s.log, "");
+    screen_answer(&x.s);
+    assert_string_equal(x.s.log, "print 11111111 22222222 33333333\n");
+    screen_close(&x.s);
+}
+
 static void the_only_marked_session_is_the_one_that_is_resumed(void **state)
 {
     (void)state;
@@ -161,6 +181,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_are_counted_and_printed_together),
+        cmocka_unit_test(marked_sessions_are_printed_when_all_have_been_read),
         cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
         cmocka_unit_test(print_mode_prints_on_enter),
         cmocka_unit_test(scopes_go_from_here_to_worktrees_to_all),

@@ -423,6 +423,17 @@ static void after_the_choice_nothing_changes_any_more(void **state)
     screen_close(&x.s);
 }
 
+static void more_questions_than_there_is_room_for_do_no_harm(void **state)
+{
+    (void)state;
+    struct effects fx = { 0 };
+
+    for (int i = 0; i < 2 * EFFECTS_MAX; i++)
+        assert_non_null(effect_add(&fx, EFFECT_LIST, ASKER_LIST));
+    assert_int_equal(fx.n, EFFECTS_MAX);
+    effects_fini(&fx);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +462,7 @@ int main(void)
         cmocka_unit_test(a_key_that_says_what_it_does_is_named_once),
         cmocka_unit_test(nothing_wakes_the_program_when_nothing_happens),
         cmocka_unit_test(after_the_choice_nothing_changes_any_more),
+        cmocka_unit_test(more_questions_than_there_is_room_for_do_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -205,18 +205,26 @@ static void begin_tag(struct model *m)
 
 /* ---- deleting: shows first, acts second ---- */
 
+static int compare_entries(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 /* Marked sessions that the query hides go too: a person must hear of them. */
 static size_t hidden_by_query(const struct model *m)
 {
-    const struct changing *c = &m->changing;
+    const struct ref_list *refs = m->changing.refs; /* by entry: subject_next goes upwards */
+    const struct filter *filter = &m->list.filter;
     size_t shown = 0;
 
     if (view_base(m) != VIEW_LIST || m->list.marks == 0)
         return 0;
-    for (size_t i = 0; i < m->list.filter.hits; i++)
-        for (size_t k = 0; k < c->refs->n && c->refs->n <= 64; k++)
-            shown += m->list.filter.hit[i] == c->refs->entry[k];
-    return c->refs->n <= 64 ? c->refs->n - shown : 0;
+    for (size_t i = 0; i < filter->hits; i++)
+        shown += bsearch(&filter->hit[i], refs->entry, refs->n, sizeof *refs->entry,
+                         compare_entries) != NULL;
+    return refs->n - shown;
 }
 
 static void trash_answer(struct model *m, enum dialog_choice choice)

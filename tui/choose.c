@@ -56,6 +56,7 @@ static const struct session_row *row_of(const struct model *m, uint32_t entry)
 
 static bool choose_row(struct model *m, const struct session_row *row)
 {
+    free(m->chosen);
     m->chosen = malloc(sizeof(struct session_row *));
     if (m->chosen)
         m->chosen[0] = row;
@@ -156,11 +157,13 @@ static void resume_one(struct model *m)
         ask_place(m);
 }
 
+/* The marked sessions in the list's order; those that could not be read are left out. */
 static size_t collect_marked(struct model *m)
 {
     const struct list *l = &m->list;
     size_t n = 0;
 
+    free(m->chosen);
     m->chosen = calloc(l->marks + 1, sizeof *m->chosen);
     for (size_t i = 0; m->chosen && i < l->order.n && n < l->marks; i++) {
         uint32_t entry = l->order.entry[i];
@@ -171,16 +174,35 @@ static size_t collect_marked(struct model *m)
     return n;
 }
 
+static bool prints_marked(const struct model *m)
+{
+    return m->choosing.action == ACT_PRINT && in_list(m) && m->list.marks > 0;
+}
+
+/* Whether the rows that are acted on have been read, or never will be. */
+static bool rows_are_there(const struct model *m)
+{
+    const struct list *l = &m->list;
+
+    if (!prints_marked(m))
+        return row_of(m, m->choosing.entry) != NULL;
+    for (uint32_t i = 0; !list_settled(l) && i < l->marked_cap && i < l->roster.n; i++)
+        if (l->marked[i] && roster_listed(&l->roster, i) && !row_of(m, i))
+            return false;
+    return true;
+}
+
 static void print_rows(struct model *m)
 {
-    size_t n = 1;
+    size_t n = prints_marked(m) ? collect_marked(m) : choose_row(m, row_of(m, m->choosing.entry));
 
-    if (in_list(m) && m->list.marks > 0)
-        n = collect_marked(m);
-    else if (!choose_row(m, row_of(m, m->choosing.entry)))
-        n = 0;
-    if (n == 0) {
+    if (!m->chosen) {
         no_memory(m);
+        return;
+    }
+    if (n == 0) {
+        toast_error_text(&m->toast, SLICE("none of the marked sessions can be read"));
+        choose_forget(m);
         return;
     }
     struct effect *e = effect_add(&m->fx, EFFECT_PRINT, ASKER_LIST);
@@ -211,7 +233,7 @@ void choose_begin(struct model *m, enum action a)
         return;
     }
     m->choosing.entry = meant(m);
-    if (row_of(m, m->choosing.entry))
+    if (rows_are_there(m))
         act_on_row(m);
     else
         m->choosing.waits_for_row = !list_settled(l) || m->choosing.entry != ENTRY_NONE;
@@ -226,7 +248,7 @@ void choose_retry(struct model *m)
         if (m->choosing.entry == ENTRY_NONE)
             choose_forget(m);
     }
-    if (row_of(m, m->choosing.entry))
+    if (rows_are_there(m))
         act_on_row(m);
 }
 

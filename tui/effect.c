@@ -1,12 +1,12 @@
 #include "tui/effect.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum asker asker)
 {
-    assert(fx->n < EFFECTS_MAX);
+    if (fx->n == EFFECTS_MAX) /* no update asks for so much; the last question gives way */
+        effect_fini(&fx->item[--fx->n]);
     struct effect *e = &fx->item[fx->n++];
 
     *e = (struct effect){ .kind = kind, .asker = asker, .generation = ++fx->last_generation };

@@ -101,9 +101,10 @@ struct msg {
     } u;
 };
 
-/* Frees what an undelivered message carries. */
-/* Does it answer the question of this generation, with what was asked for or with MSG_FAILED? 0: nothing was asked. */
+/* Returns true if it answers the question of this generation, with what was asked for or with MSG_FAILED. An `asked`
+ * of 0 means that nothing was asked. */
 bool msg_answers(const struct msg *m, unsigned asked, enum msg_kind kind);
+/* Frees what an undelivered message carries. */
 void msg_fini(struct msg *m);
 
 #endif

@@ -1,4 +1,3 @@
-#include <assert.h>
 
 #include "tui/state.h"
 
@@ -23,14 +22,15 @@ enum view_id view_top(const struct model *m)
 
 void view_push(struct model *m, enum view_id id)
 {
-    assert(m->depth < VIEW_STACK);
+    if (m->depth == VIEW_STACK) /* deeper than any way through the screens: the top gives way */
+        m->depth--;
     m->stack[m->depth++] = id;
 }
 
 void view_pop(struct model *m)
 {
-    assert(m->depth > 1);
-    m->depth--;
+    if (m->depth > 1)
+        m->depth--;
 }
 
 bool view_is_open(const struct model *m, enum view_id id)

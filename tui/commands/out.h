@@ -8,7 +8,7 @@
 #include "lite/slice.h"
 
 /* Where a command's answer goes. Rows are gathered and written in pieces of OUT_PIECE, so that a long
- * answer streams and costs no memory. The first failure sticks: later calls do nothing and say it again.
+ * answer streams and costs no memory. Each call reports its own failure; a caller stops at the first.
  *
  * Nothing that clean.h calls a sign leaves as itself, but for what ASCII has of them: DEL, C1, bidi, zero-width and tag
  * characters are written as JSON escapes them (\u009b). Text for people was cleaned and has none; in JSON they are

@@ -1,6 +1,5 @@
 #include "tui/screens/list.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,8 +48,8 @@ void list_fini(struct list *l)
 
 void list_hold(struct list *l, uint32_t *entry)
 {
-    assert(l->held_n < LIST_HELD);
-    l->held[l->held_n++].entry = entry;
+    if (l->held_n < LIST_HELD)
+        l->held[l->held_n++].entry = entry;
 }
 
 void list_let_go(struct list *l, uint32_t *entry)

@@ -1,5 +1,6 @@
 #include "store/systems/claude/fork.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -178,7 +179,12 @@ static enum err_code stage(struct staging *s, struct err *e)
 
 static enum err_code name_places(struct staging *s, struct arena *a, struct err *e)
 {
-    const char *data = s->f->c->base.env->data_dir, *id = s->f->id;
+    const char *id = s->f->id;
+    char forks[PATH_MAX];
+    enum err_code rc = env_data_path(s->f->c->base.env, "forks", forks, e);
+
+    if (rc)
+        return rc;
     struct slice source = s->f->ref->path;
     const char *slash = memrchr(source.p, '/', source.n);
     struct slice folder = { source.p, slash ? (size_t)(slash - source.p) : 0 };
@@ -186,10 +192,10 @@ static enum err_code name_places(struct staging *s, struct arena *a, struct err 
     if (s->req->folder)
         folder = (struct slice){ s->req->folder, strlen(s->req->folder) };
 
-    s->dir = arena_format(a, "%s/forks", data);
+    s->dir = arena_format(a, "%s", forks);
     s->name = arena_format(a, "%s" CLAUDE_SUFFIX, id);
-    s->made.staged = arena_format(a, "%s/forks/%s" CLAUDE_SUFFIX, data, id);
-    s->made.staged_files = arena_format(a, "%s/forks/%s.files", data, id);
+    s->made.staged = arena_format(a, "%s/%s" CLAUDE_SUFFIX, forks, id);
+    s->made.staged_files = arena_format(a, "%s/%s.files", forks, id);
     s->made.path = arena_format(a, "%.*s/%s" CLAUDE_SUFFIX, SLICE_ARG(folder), id);
     s->made.id = arena_copy(a, (struct slice){ id, strlen(id) });
     if (!s->dir || !s->name || !s->made.staged || !s->made.staged_files || !s->made.path ||

@@ -49,6 +49,8 @@ void exathena_draw_id(char *out, size_t n)
     unsigned spare = (unsigned)(n * 6 % 8); /* bits of the last digit that are no byte's: zero */
 
     assert(n < sizeof random);
+    if (n >= sizeof random)
+        n = sizeof random - 1;
     if (getrandom(random, n, 0) < (ssize_t)n)
         memset(random, 0, n); /* then the name is taken, and says so */
     random[n - 1] &= (unsigned char)(63u >> spare << spare);

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 #include "store/change/copy.h"
@@ -114,14 +115,17 @@ static enum err_code stage(const struct forking *f, struct err *e)
 
 static enum err_code name_places(struct forking *f, struct arena *a, struct err *e)
 {
-    const char *data = f->x->base.env->data_dir;
+    char forks[PATH_MAX];
+    enum err_code rc = env_data_path(f->x->base.env, "forks", forks, e);
 
+    if (rc)
+        return rc;
     exathena_draw_id(f->id, EXATHENA_ID);
-    f->dir = arena_format(a, "%s/forks", data);
+    f->dir = arena_format(a, "%s", forks);
     f->name = arena_format(a, "%s" EXATHENA_SUFFIX, f->id);
     f->history = arena_format(a, "%s/%.*s", f->x->history, SLICE_ARG(f->ref->id));
-    f->made.staged = arena_format(a, "%s/forks/%s" EXATHENA_SUFFIX, data, f->id);
-    f->made.staged_files = arena_format(a, "%s/forks/%s.files", data, f->id);
+    f->made.staged = arena_format(a, "%s/%s" EXATHENA_SUFFIX, forks, f->id);
+    f->made.staged_files = arena_format(a, "%s/%s.files", forks, f->id);
     f->made.path = arena_format(a, "%s/%s" EXATHENA_SUFFIX, f->x->sessions, f->id);
     f->made.id = arena_copy(a, (struct slice){ f->id, EXATHENA_ID });
     return f->dir && f->name && f->history && f->made.staged && f->made.staged_files &&

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -269,16 +270,21 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
                           struct fork_result *out, struct err *e)
 {
     struct arena *a = &c->arena;
+    char forks[PATH_MAX];
+    enum err_code rc = env_data_path(f->st->env, "forks", forks, e);
+
+    if (rc)
+        return rc;
     struct fork_result made = {
         .id = arena_copy(a, (struct slice){ f->id, strlen(f->id) }),
         .path = place_of(f, "/" GOAT_MESSAGES_LOG, a),
-        .staged = arena_format(a, "%s/forks/%s", f->st->env->data_dir, f->id),
+        .staged = arena_format(a, "%s/%s", forks, f->id),
     };
     struct step move = { .kind = STEP_MOVE, .path = made.staged, .to = place_of(f, "", a) };
 
     if (!made.id.p || !made.path || !made.staged || !move.to)
         return no_memory(f, e);
-    enum err_code rc = stage(f, req, made.staged, e);
+    rc = stage(f, req, made.staged, e);
 
     if (!rc)
         rc = change_add(c, &move, e);
