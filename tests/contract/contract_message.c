@@ -111,6 +111,23 @@ static void a_fork_at_no_message_is_refused(struct contract *c)
     free(before);
 }
 
+static void a_fork_needs_a_place_of_its_own_to_be_made_in(struct contract *c)
+{
+    if (!c->ops->fork ||
+        strcmp(c->ops->name, "entire") == 0) /* Entire's are made beside the agent's sessions */
+        skip();
+    struct session_ref ref = contract_find(c, contract_first(c));
+    struct fork_request q = { .at = { NULL, 0 } };
+    struct fork_result made;
+    struct change *change = contract_begin("fork");
+
+    c->env.data_dir = NULL;
+    assert_int_equal(c->ops->fork(c->store, &ref, &q, change, &made, NULL), ERR_NOT_FOUND);
+    c->env.data_dir = c->data;
+    assert_int_equal(change->n, 0);
+    change_free(change);
+}
+
 /* ---- messages ---- */
 
 static bool holds(const struct transcript *t, const char *id)
@@ -196,6 +213,7 @@ const struct contract_case contract_messages[] = {
     CASE(a_fork_up_to_a_message_ends_with_it),
     CASE(a_fork_that_is_dropped_was_never_there),
     CASE(a_fork_at_no_message_is_refused),
+    CASE(a_fork_needs_a_place_of_its_own_to_be_made_in),
     CASE(a_session_goes_on_after_the_message_it_is_told),
     CASE(a_message_that_was_taken_out_is_not_shown),
     CASE(what_is_no_message_cannot_be_taken_out),

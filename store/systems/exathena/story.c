@@ -1,5 +1,6 @@
 #include "store/systems/exathena/story.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "lite/json.h"
@@ -21,6 +22,7 @@ struct telling {
     struct call *call;
     size_t n;
     size_t line;
+    struct index_line span;   /* of that line: where its bytes are */
     struct story_write *want; /* fill this one in, instead of telling all */
     struct arena *into;
 };
@@ -51,8 +53,11 @@ static enum err_code add_write(struct telling *t, struct slice path, bool known)
     if (!list)
         return ERR_NOMEM;
     s->write = list;
-    list[s->writes] =
-        (struct story_write){ .path = absolute(t, path), .line = t->line, .known = known };
+    list[s->writes] = (struct story_write){ .path = absolute(t, path),
+                                            .line = t->line,
+                                            .at = t->span.offset,
+                                            .length = t->span.length,
+                                            .known = known };
     s->writes += list[s->writes].path != NULL;
     return list[s->writes - 1].path ? ERR_OK : ERR_NOMEM;
 }
@@ -234,20 +239,23 @@ static enum err_code tell_lines(struct telling *t, const struct session_ref *ref
 
     if (rc)
         return rc;
-    size_t first = t->want ? t->want->line : 0, end = t->want ? first + 1 : log.index.n;
-
-    for (size_t i = first; !rc && i < end && i < log.index.n; i++) {
+    for (size_t i = 0; !rc && i < log.index.n; i++) {
         if (log.index.line[i].state == LINE_BLANK || log.index.line[i].length == UINT32_MAX)
             continue;
         t->line = i;
+        t->span = log.index.line[i];
         rc = logfile_row(&log, i, &row, e);
         if (!rc && tell(t, row))
             rc = err_set(e, ERR_NOMEM, ref->path.p, "read what was written: out of memory");
     }
     logfile_close(&log);
+    return rc;
+}
+
+static void telling_fini(struct telling *t)
+{
     arena_fini(&t->scratch);
     arena_fini(&t->calls);
-    return rc;
 }
 
 enum err_code story_read(const struct session_ref *ref, const char *project, struct story *out,
@@ -257,6 +265,7 @@ enum err_code story_read(const struct session_ref *ref, const char *project, str
     struct telling t = { .story = &s, .project = project };
     enum err_code rc = tell_lines(&t, ref, e);
 
+    telling_fini(&t);
     if (rc)
         story_fini(&s);
     else
@@ -286,13 +295,39 @@ const struct story_write *story_first(const struct story *s, const char *path, s
     return NULL;
 }
 
+/* The bytes that the line of a write had when the log was read. */
+static enum err_code read_line(const struct session_ref *ref, const struct story_write *w,
+                               struct buf *line, struct err *e)
+{
+    struct file file;
+    size_t got = 0;
+    enum err_code rc = buf_reserve(line, w->length);
+
+    if (rc)
+        return err_set(e, rc, ref->path.p, "out of memory: read what was written");
+    rc = file_open(AT_FDCWD, ref->path.p, 0, &file, e);
+    if (rc)
+        return rc;
+    rc = file_read(&file, w->at, line->p, w->length, &got, e);
+    file_close(&file);
+    if (rc)
+        return err_at(e, rc, ref->path.p);
+    line->n = got;
+    return ERR_OK;
+}
+
 enum err_code story_write_read(const struct session_ref *ref, const char *project,
                                struct story_write *w, struct arena *a, struct err *e)
 {
-    struct telling t = { .project = project, .want = w, .into = a };
-    enum err_code rc = tell_lines(&t, ref, e);
+    struct telling t = { .project = project, .line = w->line, .want = w, .into = a };
+    struct buf line = { 0 };
+    enum err_code rc = read_line(ref, w, &line, e);
 
+    if (!rc && tell(&t, buf_slice(&line)))
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "out of memory: read what was written");
+    telling_fini(&t);
+    buf_fini(&line);
     if (!rc && !w->before.p)
-        rc = err_set(e, ERR_STALE, ref->path.p, "read what was written: the session changed");
+        rc = err_set(e, ERR_STALE, ref->path.p, "the session changed: read what was written");
     return rc;
 }

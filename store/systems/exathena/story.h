@@ -14,8 +14,10 @@ struct story_prompt {
 struct story_write {
     const char *path; /* absolute, lexically clean */
     size_t line;
+    int64_t at;                 /* where that line is in the log, */
+    uint32_t length;            /* and how long it is */
     bool known;                 /* what follows is */
-    struct slice before, after; /* only in what story_writes_read was asked for */
+    struct slice before, after; /* filled in by story_write_read */
 };
 
 struct story {
