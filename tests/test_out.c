@@ -166,7 +166,7 @@ static const struct store_ops some = { .name = "some" };
 static const struct store place = { .ops = &some };
 
 static const struct session_row touched = {
-    .ref = { .store = &place, .id = { "0a1b2c3d-0000", 13 } },
+    .ref = { .store = &place, .id = { "0a1b2c3d-0000", 13 }, .file.size = 4096 },
     .summary = { "A \33[31mtitle", 12 },
     .git_branch = { "main", 4 },
     .tag = { "infra", 5 },
@@ -175,18 +175,24 @@ static const struct session_row touched = {
     .activity_ms = 9 * 86400000,
 };
 
-static const char *line_of(struct out *o, bool color)
+static const char *line_in(struct out *o, struct line_look look)
 {
-    struct line_look look = { .now_ms = 10 * 86400000, .ids = short_ids_new() };
-
+    look.now_ms = 10 * 86400000;
+    look.ids = short_ids_new();
+    look.id_columns = 8;
     assert_true(short_ids_add(look.ids, &some, touched.ref.id));
     short_ids_end(look.ids);
     line_look_fit(&look, &touched.ref);
-    out_init(o, -1);
-    o->color = color;
-    assert_int_equal(line_write(&touched, &look, o, NULL), ERR_OK);
+    assert_int_equal(line_write(&touched, &look, 0, o, NULL), ERR_OK);
     line_look_close(&look);
     return buf_cstr(&o->buf);
+}
+
+static const char *line_of(struct out *o, bool color)
+{
+    out_init(o, -1);
+    o->color = color;
+    return line_in(o, (struct line_look){ .width = 0 });
 }
 
 static void a_touched_file_is_as_old_as_what_was_said_in_it(void **state)
@@ -194,8 +200,9 @@ static void a_touched_file_is_as_old_as_what_was_said_in_it(void **state)
     (void)state;
     struct out o;
 
-    assert_string_equal(line_of(&o, false),
-                        "  1d ago  0a1b2c3d  main                A ^[[31mtitle  #infra  (fork)\n");
+    assert_string_equal(
+        line_of(&o, false),
+        "  1d ago  0a1b2c3d  main               4.0 KB  A ^[[31mtitle  #infra  (fork)\n");
     out_fini(&o);
 }
 
@@ -205,8 +212,60 @@ static void age_branch_tag_and_state_have_colours_of_their_own(void **state)
     struct out o;
 
     assert_string_equal(line_of(&o, true),
-                        "\33[2m  1d ago\33[0m  0a1b2c3d  \33[36mmain              \33[0m  "
+                        "\33[2m  1d ago\33[0m  0a1b2c3d  \33[36mmain            \33[0m   4.0 KB  "
                         "A ^[[31mtitle\33[35m  #infra\33[33m  (fork)\33[0m\n");
+    out_fini(&o);
+}
+
+static void a_line_fits_the_terminal_it_is_written_to(void **state)
+{
+    (void)state;
+    struct out o;
+
+    for (size_t width = 30; width < 130; width++) {
+        out_init(&o, -1);
+        size_t n = 0;
+
+        for (const char *p =
+                 line_in(&o, (struct line_look){ .width = width, .shows_projects = true });
+             *p && *p != '\n'; p++)
+            n += (*p & 0xc0) != 0x80;
+        if (n > width)
+            fail_msg("%zu columns in %zu: %s", n, width, o.buf.p);
+        out_fini(&o);
+    }
+}
+
+static void an_id_that_needs_more_widens_only_itself(void **state)
+{
+    (void)state;
+    struct session_row twin = touched;
+    struct line_look look = { .ids = short_ids_new(), .id_columns = 8 };
+    struct out o;
+
+    twin.ref.id = SLICE("0a1b2c3d-1000");
+    assert_true(short_ids_add(look.ids, &some, touched.ref.id));
+    assert_true(short_ids_add(look.ids, &some, twin.ref.id));
+    short_ids_end(look.ids);
+    line_look_fit(&look, &twin.ref);
+    assert_int_equal(look.id_columns, 8);
+    out_init(&o, -1);
+    assert_int_equal(line_id(&twin.ref, &look, &o, NULL), ERR_OK);
+    assert_string_equal(buf_cstr(&o.buf), "0a1b2c3d-1");
+    out_fini(&o);
+    line_look_close(&look);
+}
+
+static void the_columns_are_named_above_them(void **state)
+{
+    (void)state;
+    struct line_look look = { .id_columns = 8, .shows_projects = true };
+    struct out o;
+
+    out_init(&o, -1);
+    assert_int_equal(line_header(&look, 2, &o, NULL), ERR_OK);
+    assert_string_equal(buf_cstr(&o.buf),
+                        "       AGE  ID        PROJECT         BRANCH               SIZE  TITLE\n");
     out_fini(&o);
 }
 
@@ -222,6 +281,9 @@ int main(void)
         cmocka_unit_test(text_from_disk_is_cleaned),
         cmocka_unit_test(a_touched_file_is_as_old_as_what_was_said_in_it),
         cmocka_unit_test(age_branch_tag_and_state_have_colours_of_their_own),
+        cmocka_unit_test(a_line_fits_the_terminal_it_is_written_to),
+        cmocka_unit_test(an_id_that_needs_more_widens_only_itself),
+        cmocka_unit_test(the_columns_are_named_above_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

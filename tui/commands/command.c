@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "tui/commands/nearest.h"
@@ -87,6 +88,14 @@ static bool wants_color(const struct invocation *in)
     return !w->no_color && w->term && strcmp(w->term, "dumb") != 0 && isatty(in->out.fd);
 }
 
+/* 0: no terminal, or one that does not say. */
+static size_t terminal_columns(int fd)
+{
+    struct winsize size;
+
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
 static enum err_code run(struct invocation *in, struct err *e)
 {
     if (option_given(&in->options, OPTION_HELP))
@@ -101,6 +110,7 @@ int invocation_run(struct invocation *in)
     struct err e = { 0 };
 
     in->out.color = wants_color(in);
+    in->out.columns = terminal_columns(in->out.fd);
     enum err_code rc = run(in, &e);
 
     if (rc && in->argc > 0)

@@ -4,9 +4,18 @@
 #include <string.h>
 
 #include "tui/clean.h"
+#include "tui/path.h"
+#include "tui/size.h"
 #include "tui/when.h"
 
-enum { AGE_COLUMNS = 8, BRANCH_COLUMNS = 18 };
+enum {
+    AGE_COLUMNS = 8,
+    ID_COLUMNS = 8,
+    PROJECT_COLUMNS = 14,
+    BRANCH_COLUMNS = 16,
+    SIZE_COLUMNS = 7,
+    GAP = 2,
+};
 
 static const struct {
     unsigned flag;
@@ -76,25 +85,30 @@ enum err_code line_column(struct slice text, size_t w, struct out *out, struct e
     return rc ? rc : blanks(w - used - cut, out, e);
 }
 
-enum err_code line_look_open(const struct sessions *s, int64_t now_ms, struct line_look *out,
-                             struct err *e)
+enum err_code line_look_open(const struct sessions *s, const struct out *out, int64_t now_ms,
+                             struct line_look *look, struct err *e)
 {
-    struct line_look look = { .now_ms = now_ms };
-    enum err_code rc = short_ids_of_stores(s->store, s->n, &look.ids, e);
+    struct line_look made = { .now_ms = now_ms,
+                              .id_columns = ID_COLUMNS,
+                              .width = out->columns,
+                              .shows_projects = s->scope.all };
+    enum err_code rc = short_ids_of_stores(s->store, s->n, &made.ids, e);
 
     if (!rc)
-        *out = look;
+        *look = made;
     return rc;
 }
 
+/* Only the system before an id widens the column, not what tells one id from another. */
 void line_look_fit(struct line_look *look, const struct session_ref *ref)
 {
     char text[SHORT_ID];
-    size_t columns;
+    struct slice id = short_ids_of(look->ids, ref->store->ops, ref->id, text);
+    size_t system = strlen(ref->store->ops->name);
 
-    fits(short_ids_of(look->ids, ref->store->ops, ref->id, text), SHORT_ID, &columns);
-    if (columns > look->id_columns)
-        look->id_columns = columns;
+    if (id.n > system && id.p[system] == ':' && memcmp(id.p, ref->store->ops->name, system) == 0 &&
+        look->id_columns < system + 1 + ID_COLUMNS)
+        look->id_columns = system + 1 + ID_COLUMNS;
 }
 
 void line_look_close(struct line_look *look)
@@ -106,9 +120,43 @@ enum err_code line_id(const struct session_ref *ref, const struct line_look *loo
                       struct err *e)
 {
     char text[SHORT_ID];
+    struct slice id = short_ids_of(look->ids, ref->store->ops, ref->id, text);
+    size_t used;
 
-    return line_column(short_ids_of(look->ids, ref->store->ops, ref->id, text), look->id_columns,
-                       out, e);
+    fits(id, SHORT_ID, &used);
+    enum err_code rc = out_text(out, id, e);
+
+    return rc || used >= look->id_columns ? rc : blanks(look->id_columns - used, out, e);
+}
+
+/* Which columns a line has, and what is left for the title. */
+struct layout {
+    bool project, branch, size;
+    size_t title; /* SIZE_MAX: all of it */
+};
+
+static struct layout layout_of(const struct line_look *look, size_t indent)
+{
+    struct layout l = { look->shows_projects, true, true, SIZE_MAX };
+    struct {
+        bool *shown;
+        size_t columns;
+    } optional[] = { { &l.project, PROJECT_COLUMNS + GAP },
+                     { &l.branch, BRANCH_COLUMNS + GAP },
+                     { &l.size, SIZE_COLUMNS + GAP } };
+    size_t used = indent + AGE_COLUMNS + GAP + look->id_columns + GAP;
+
+    if (look->width == 0)
+        return l;
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
+        used += *optional[i].shown ? optional[i].columns : 0;
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
+        if (*optional[i].shown && used + LINE_TITLE_LEAST > look->width) {
+            *optional[i].shown = false;
+            used -= optional[i].columns;
+        }
+    l.title = look->width > used + 8 ? look->width - used : 8;
+    return l;
 }
 
 static enum err_code age_column(const struct session_row *row, int64_t now_ms, struct out *out,
@@ -127,22 +175,84 @@ static enum err_code age_column(const struct session_row *row, int64_t now_ms, s
     return rc ? rc : blanks(2, out, e);
 }
 
+/* One column in a colour of its own, and the gap after it. */
+static enum err_code styled_column(struct slice text, size_t w, enum out_look style,
+                                   struct out *out, struct err *e)
+{
+    enum err_code rc = out_look(out, style, e);
+
+    if (rc == ERR_OK)
+        rc = line_column(text, w, out, e);
+    if (rc == ERR_OK)
+        rc = out_look(out, OUT_PLAIN, e);
+    return rc ? rc : blanks(GAP, out, e);
+}
+
+static enum err_code size_column(int64_t bytes, struct out *out, struct err *e)
+{
+    char text[SIZE_TEXT];
+
+    size_text(bytes, text);
+    enum err_code rc = out_addf(out, e, "%*s", SIZE_COLUMNS, text);
+
+    return rc ? rc : blanks(GAP, out, e);
+}
+
 static enum err_code columns(const struct session_row *row, const struct line_look *look,
-                             struct out *out, struct err *e)
+                             const struct layout *l, struct out *out, struct err *e)
 {
     enum err_code rc = age_column(row, look->now_ms, out, e);
 
     if (rc == ERR_OK)
         rc = line_id(&row->ref, look, out, e);
     if (rc == ERR_OK)
-        rc = blanks(2, out, e);
+        rc = blanks(GAP, out, e);
+    if (rc == ERR_OK && l->project)
+        rc = line_column(path_last(row->cwd), PROJECT_COLUMNS, out, e);
+    if (rc == ERR_OK && l->project)
+        rc = blanks(GAP, out, e);
+    if (rc == ERR_OK && l->branch)
+        rc = styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, out, e);
+    if (rc == ERR_OK && l->size)
+        rc = size_column(row->ref.file.size, out, e);
+    return rc;
+}
+
+enum err_code line_header(const struct line_look *look, size_t indent, struct out *out,
+                          struct err *e)
+{
+    struct layout l = layout_of(look, indent);
+    enum err_code rc = blanks(indent, out, e);
+
     if (rc == ERR_OK)
-        rc = out_look(out, OUT_BRANCH, e);
+        rc = out_look(out, OUT_AGE, e);
     if (rc == ERR_OK)
-        rc = line_column(row->git_branch, BRANCH_COLUMNS, out, e);
+        rc = out_addf(out, e, "%*s  %-*s  ", AGE_COLUMNS, "AGE", (int)look->id_columns, "ID");
+    if (rc == ERR_OK && l.project)
+        rc = out_addf(out, e, "%-*s  ", PROJECT_COLUMNS, "PROJECT");
+    if (rc == ERR_OK && l.branch)
+        rc = out_addf(out, e, "%-*s  ", BRANCH_COLUMNS, "BRANCH");
+    if (rc == ERR_OK && l.size)
+        rc = out_addf(out, e, "%*s  ", SIZE_COLUMNS, "SIZE");
+    if (rc == ERR_OK)
+        rc = out_add(out, SLICE("TITLE"), e);
     if (rc == ERR_OK)
         rc = out_look(out, OUT_PLAIN, e);
-    return rc ? rc : blanks(2, out, e);
+    return rc ? rc : out_add(out, SLICE("\n"), e);
+}
+
+/* How wide the tag and the flags are behind the title. */
+static size_t end_columns(const struct session_row *row)
+{
+    char flags[LINE_FLAGS];
+    size_t tag = 0;
+
+    line_flags(row->flags, flags);
+    if (row->tag.n) {
+        fits(row->tag, SIZE_MAX / 2, &tag);
+        tag += sizeof "  #" - 1;
+    }
+    return tag + (flags[0] ? sizeof "  ()" - 1 + strlen(flags) : 0);
 }
 
 static enum err_code tag_and_flags(const struct session_row *row, struct out *out, struct err *e)
@@ -164,14 +274,28 @@ static enum err_code tag_and_flags(const struct session_row *row, struct out *ou
     return rc || (!row->tag.n && !flags[0]) ? rc : out_look(out, OUT_PLAIN, e);
 }
 
-enum err_code line_write(const struct session_row *row, const struct line_look *look,
+/* The title, cut so that tag and flags fit behind it; where they leave it too little, they go. */
+static enum err_code title_and_end(const struct session_row *row, size_t room, struct out *out,
+                                   struct err *e)
+{
+    size_t end = end_columns(row), used;
+    bool has_end = room == SIZE_MAX || end + LINE_TITLE_LEAST / 2 <= room;
+    size_t most = room == SIZE_MAX ? SIZE_MAX / 2 : room - (has_end ? end : 0);
+
+    bool whole = fits(row->summary, most, &used) == row->summary.n;
+    enum err_code rc =
+        whole ? out_text(out, row->summary, e) : line_column(row->summary, most, out, e);
+
+    return rc || !has_end ? rc : tag_and_flags(row, out, e);
+}
+
+enum err_code line_write(const struct session_row *row, const struct line_look *look, size_t indent,
                          struct out *out, struct err *e)
 {
-    enum err_code rc = columns(row, look, out, e);
+    struct layout l = layout_of(look, indent);
+    enum err_code rc = columns(row, look, &l, out, e);
 
     if (rc == ERR_OK)
-        rc = out_text(out, row->summary, e);
-    if (rc == ERR_OK)
-        rc = tag_and_flags(row, out, e);
+        rc = title_and_end(row, l.title, out, e);
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }

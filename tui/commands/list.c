@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "lite/jsonout.h"
@@ -65,8 +66,13 @@ static enum err_code write_json(struct answer *a, const struct session_row *row,
 static enum err_code write_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct answer *a = arg;
-    enum err_code rc = a->json ? write_json(a, row, e) : line_write(row, &a->look, a->out, e);
+    enum err_code rc = ERR_OK;
 
+    /* What is piped on is one line a session and nothing else. */
+    if (!a->json && a->rows == 0 && a->out->columns > 0)
+        rc = line_header(&a->look, 0, a->out, e);
+    if (!rc)
+        rc = a->json ? write_json(a, row, e) : line_write(row, &a->look, 0, a->out, e);
     a->rows++;
     return rc ? rc : out_row(a->out, e);
 }
@@ -85,7 +91,7 @@ static enum err_code choose_look(const struct invocation *in, const struct sessi
 {
     size_t n;
     const struct session_ref *const *refs = listing_refs(l, &n);
-    enum err_code rc = line_look_open(s, in->world->env.now_ms, look, e);
+    enum err_code rc = line_look_open(s, &in->out, in->world->env.now_ms, look, e);
 
     for (size_t i = 0; i < n && !rc; i++)
         line_look_fit(look, refs[i]);
@@ -108,6 +114,15 @@ static enum err_code say_unreadable(struct invocation *in, const struct sessions
         if (s->store[i]->ops->unreadable)
             rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, say, in, e);
     return rc;
+}
+
+/* On stderr: what reads the answer gets no line that is no session. */
+static void say_nothing_fits(const struct invocation *in, const struct sessions *s)
+{
+    dprintf(in->err_fd, "%s\n",
+            s->n == 0      ? "reprise: no agent has kept sessions here yet"
+            : s->scope.all ? "reprise: no sessions match"
+                           : "reprise: no sessions match here; --all looks in every project");
 }
 
 static void say_damaged(const struct session_row *row, void *arg)
@@ -145,6 +160,8 @@ enum err_code list_run(struct invocation *in, struct err *e)
         rc = choose_look(in, &s, listing, &answer.look, e);
     if (rc == ERR_OK)
         rc = write_all(listing, &answer, e);
+    if (rc == ERR_OK && !answer.json && answer.rows == 0)
+        say_nothing_fits(in, &s);
     line_look_close(&answer.look);
     listing_close(listing);
     sessions_close(&s);

@@ -20,9 +20,10 @@ struct out {
     int fd;
     struct buf buf; /* what is not written yet; jsonout may write here */
     bool closed;
-    bool ascii; /* a terminal that knows nothing else: its locale is no UTF-8 one */
-    bool color; /* may be styled with escape sequences of our own */
-    bool raw;   /* the bytes of a file: written as they are */
+    bool ascii;     /* a terminal that knows nothing else: its locale is no UTF-8 one */
+    bool color;     /* may be styled with escape sequences of our own */
+    size_t columns; /* of the terminal that the answer goes to; 0: it goes elsewhere */
+    bool raw;       /* the bytes of a file: written as they are */
 };
 
 enum { OUT_PIECE = 32 * 1024 };

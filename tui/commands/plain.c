@@ -12,7 +12,7 @@
 #include "tui/filter/fuzzy.h"
 #include "tui/filter/query.h"
 
-enum { SHOWN_MAX = 40, TYPED_MAX = 1024 };
+enum { SHOWN_MAX = 40, NUMBER_COLUMNS = 5, TYPED_MAX = 1024 };
 
 /* A session that fits the query. */
 struct fitting {
@@ -109,14 +109,16 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
     struct session_row *row = session_row_new();
     enum err_code rc = row ? ERR_OK : no_memory(e);
 
+    if (!rc && m->shown > 0)
+        rc = line_header(&m->look, NUMBER_COLUMNS, m->out, e);
     for (size_t i = 0; i < m->shown && !rc; i++) {
         const struct session_ref *ref = m->fits[i].ref;
 
-        rc = out_addf(m->out, e, "%3zu. ", i + 1);
+        rc = out_addf(m->out, e, "%*zu. ", NUMBER_COLUMNS - 2, i + 1);
         if (!rc && ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL))
             rc = out_add(m->out, SLICE("(gone)\n"), e);
         else if (!rc)
-            rc = line_write(row, &m->look, m->out, e);
+            rc = line_write(row, &m->look, NUMBER_COLUMNS, m->out, e);
     }
     session_row_free(row);
     return rc;
@@ -141,7 +143,7 @@ static enum err_code show(struct menu *m, const struct sessions *s, enum sort_ki
     enum err_code rc = gather(m, s, sort, e);
 
     if (rc == ERR_OK)
-        rc = line_look_open(s, m->world->env.now_ms, &m->look, e);
+        rc = line_look_open(s, m->out, m->world->env.now_ms, &m->look, e);
     for (size_t i = 0; i < m->shown && !rc; i++)
         line_look_fit(&m->look, m->fits[i].ref);
     if (rc == ERR_OK)

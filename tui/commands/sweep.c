@@ -207,7 +207,7 @@ static enum err_code move(struct invocation *in, struct answer *a, struct err *e
 static enum err_code choose_look(const struct invocation *in, const struct sessions *s,
                                  struct answer *a, struct err *e)
 {
-    enum err_code rc = line_look_open(s, in->world->env.now_ms, &a->look, e);
+    enum err_code rc = line_look_open(s, &in->out, in->world->env.now_ms, &a->look, e);
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
         line_look_fit(&a->look, &a->sweep.item[i].ref);
