@@ -1,47 +1,180 @@
 #include "store/newest.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "store/rewind/rewind.h"
 #include "store/stamp.h"
 
 struct looking {
-    bool undos; /* for the newest of all; else for the newest that stands and is no undo */
+    const struct store_env *env;
+    const struct shown *shown;
+    const char *id; /* the one that is named; NULL: the newest */
+    bool undos;     /* the newest of all; else the newest that stands and is no undo */
+    struct rewind_records rewinds;
+    size_t next; /* of them */
     struct newest found;
-    bool is_undo;
+    struct newest_others *others;
+    bool is_undo, done;
 };
 
-static void take(struct looking *l, enum newest_kind kind, const char *id, int64_t at_ms,
-                 bool is_undo)
+/* ---- what a person is told of it ---- */
+
+static void copy(char *out, size_t cap, const char *text)
 {
-    l->found = (struct newest){ .kind = kind, .at_ms = at_ms };
-    memcpy(l->found.id, id, strnlen(id, sizeof l->found.id - 1));
-    l->is_undo = is_undo;
+    size_t n = text ? strnlen(text, cap - 1) : 0;
+
+    while (text && text[n] && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--; /* no half character */
+    memcpy(out, text ? text : "", n);
+    out[n] = '\0';
 }
 
-static bool newest_change(const struct change *c, bool undone, void *arg)
+/* "claude:5e55…": the id is what follows the system's name. */
+static const char *id_of(const char *session)
+{
+    const char *colon = strchr(session, ':');
+
+    return colon ? colon + 1 : session;
+}
+
+static struct newest of_change(const struct change *c)
+{
+    struct newest n = { .kind = NEWEST_CHANGE, .at_ms = c->at_ms, .sessions = c->sessions_n };
+
+    copy(n.id, sizeof n.id, c->id);
+    copy(n.command, sizeof n.command, c->kind);
+    copy(n.text, sizeof n.text, c->text);
+    if (c->sessions_n) {
+        const struct change_origin *o = &c->origin[0];
+
+        copy(n.title, sizeof n.title,
+             o->title         ? o->title
+             : c->sessions[0] ? id_of(c->sessions[0])
+                              : NULL);
+        copy(n.dir, sizeof n.dir, o->dir);
+    }
+    return n;
+}
+
+static struct newest of_rewind(const struct rewind_record *r)
+{
+    struct newest n = { .kind = NEWEST_REWIND, .at_ms = r->at_ms, .sessions = 1 };
+
+    copy(n.id, sizeof n.id, r->id);
+    copy(n.command, sizeof n.command, r->undoes ? "undo" : "rewind");
+    snprintf(n.text, sizeof n.text, "%zu restored, %zu created, %zu deleted%s", r->restored,
+             r->created, r->deleted, talk_moves(r->how) ? ", the conversation too" : "");
+    copy(n.title, sizeof n.title, r->title ? r->title : r->session);
+    copy(n.dir, sizeof n.dir, r->project);
+    return n;
+}
+
+void newest_phrase(const struct newest *n, char *out, size_t cap)
+{
+    bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
+    bool plain = strcmp(n->command, "fork") == 0; /* the id of a copy says nothing */
+    int at = snprintf(out, cap, "%s%s", again && n->kind == NEWEST_CHANGE ? "" : n->command,
+                      again && n->kind == NEWEST_CHANGE ? "" : " of ");
+
+    if (at > 0 && (size_t)at < cap)
+        at += snprintf(out + at, cap - (size_t)at, "\"%s\"", n->title);
+    if (at > 0 && (size_t)at < cap && n->sessions > 1 && !plain)
+        at += snprintf(out + at, cap - (size_t)at, " and %zu more", n->sessions - 1);
+    if (at > 0 && (size_t)at < cap && !plain)
+        snprintf(out + at, cap - (size_t)at, ": %s", n->text);
+}
+
+/* ---- looking ---- */
+
+/* Can anything of it be taken back now? What was edited since cannot. */
+static bool can_be_undone(struct looking *l, const char *id)
+{
+    const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
+    struct rewind_plan plan = { 0 };
+    struct rewind_preview p = { 0 };
+    bool can = false;
+
+    if (rewind_undo_plan(l->env, id, &plan, NULL) == ERR_OK &&
+        rewind_preview(&plan, &options, &p, NULL) == ERR_OK) {
+        can = plan.talk.change != NULL || (p.n > 0 && p.refused == 0);
+        for (size_t i = 0; i < p.n && !can; i++)
+            can = p.entry[i].action != REWIND_REFUSED && p.entry[i].action != REWIND_UNCHANGED;
+    }
+    rewind_preview_fini(&p);
+    rewind_plan_fini(&plan);
+    return can;
+}
+
+static void pass_over(struct looking *l, const struct newest *n, enum origin_place place)
+{
+    struct newest *first = place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere;
+
+    l->others->gone_n += place == ORIGIN_GONE;
+    if (first->kind == NEWEST_NONE)
+        *first = *n;
+}
+
+static void found(struct looking *l, const struct newest *n, bool is_undo)
+{
+    l->found = *n;
+    l->is_undo = is_undo;
+    l->done = true;
+}
+
+static void see_rewind(struct looking *l, const struct rewind_record *r)
+{
+    struct newest n = of_rewind(r);
+
+    if (l->id) {
+        if (strcmp(l->id, r->id) == 0)
+            found(l, &n, r->undoes != NULL);
+        return;
+    }
+    if (!l->undos && (r->undone || r->undoes))
+        return;
+    enum origin_place place = origin_of_rewind(l->shown, r);
+    bool edited = !l->undos && (r->partly || (l->shown && l->shown->skip_edited));
+
+    if (place != ORIGIN_SHOWN)
+        pass_over(l, &n, place);
+    else if (!edited || can_be_undone(l, r->id))
+        found(l, &n, r->undoes && !r->undone);
+    else if (l->others->edited.kind == NEWEST_NONE)
+        l->others->edited = n;
+}
+
+/* Of two of the same time the change is meant. */
+static void see_rewinds_after(struct looking *l, int64_t stamp)
+{
+    for (; !l->done && l->next < l->rewinds.n; l->next++) {
+        const struct rewind_record *r = &l->rewinds.record[l->next];
+
+        if (stamp_of(r->id) <= stamp)
+            return;
+        see_rewind(l, r);
+    }
+}
+
+static bool see_change(const struct change *c, bool undone, void *arg)
 {
     struct looking *l = arg;
     bool is_undo = strcmp(c->kind, "undo") == 0;
 
-    if (!l->undos && (undone || is_undo))
+    see_rewinds_after(l, stamp_of(c->id));
+    if (l->done)
+        return false;
+    struct newest n = of_change(c);
+
+    if (l->id ? strcmp(l->id, c->id) != 0 : !l->undos && (undone || is_undo))
         return true;
-    take(l, NEWEST_CHANGE, c->id, c->at_ms, is_undo && !undone);
-    return false;
-}
+    enum origin_place place = l->id ? ORIGIN_SHOWN : origin_of_change(l->shown, c);
 
-/* Of two of the same time the change is meant. */
-static void newest_rewind(struct looking *l, const struct rewind_records *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        const struct rewind_record *r = &list->record[i];
-
-        if (!l->undos && (r->undone || r->undoes))
-            continue;
-        if (l->found.kind == NEWEST_NONE || stamp_of(r->id) > stamp_of(l->found.id))
-            take(l, NEWEST_REWIND, r->id, r->at_ms, r->undoes && !r->undone);
-        return;
-    }
+    if (place == ORIGIN_SHOWN)
+        found(l, &n, is_undo && !undone);
+    else
+        pass_over(l, &n, place);
+    return !l->done;
 }
 
 /* A record that cannot be read, damaged or of a newer reprise, may be of what the person means. */
@@ -55,42 +188,59 @@ static enum err_code check_unread(const struct looking *l, const char *unread, s
                : ERR_OK;
 }
 
-static enum err_code look(const struct store_env *env, struct change_log *log, struct looking *l,
-                          struct err *e)
+static enum err_code look(struct change_log *log, struct looking *l, struct err *e)
 {
-    struct rewind_records list;
-    enum err_code rc = change_list(log, newest_change, l, e);
+    struct newest_others ignored;
 
-    if (!rc)
-        rc = rewind_records_read(env, &list, e);
+    if (!l->others)
+        l->others = &ignored;
+    *l->others = (struct newest_others){ .gone_n = 0 };
+    enum err_code rc = rewind_records_read(l->env, &l->rewinds, e);
+
     if (rc)
         return rc;
-    newest_rewind(l, &list);
-    rc = check_unread(l, change_log_unread(log), e);
+    rc = change_list(log, see_change, l, e);
     if (!rc)
-        rc = check_unread(l, list.unread, e);
-    rewind_records_fini(&list);
+        see_rewinds_after(l, -1);
+    if (!rc && !l->id)
+        rc = check_unread(l, change_log_unread(log), e);
+    if (!rc && !l->id)
+        rc = check_unread(l, l->rewinds.unread, e);
+    rewind_records_fini(&l->rewinds);
     return rc;
 }
 
 enum err_code newest_standing(const struct store_env *env, struct change_log *log,
-                              struct newest *out, struct err *e)
+                              const struct shown *shown, struct newest *out,
+                              struct newest_others *others, struct err *e)
 {
-    struct looking l = { .undos = false };
-    enum err_code rc = look(env, log, &l, e);
+    struct looking l = { .env = env, .shown = shown, .others = others };
+    enum err_code rc = look(log, &l, e);
 
     if (!rc)
         *out = l.found;
     return rc;
 }
 
-enum err_code newest_undo(const struct store_env *env, struct change_log *log, struct newest *out,
-                          struct err *e)
+enum err_code newest_undo(const struct store_env *env, struct change_log *log,
+                          const struct shown *shown, struct newest *out,
+                          struct newest_others *others, struct err *e)
 {
-    struct looking l = { .undos = true };
-    enum err_code rc = look(env, log, &l, e);
+    struct looking l = { .env = env, .shown = shown, .others = others, .undos = true };
+    enum err_code rc = look(log, &l, e);
 
     if (!rc)
         *out = l.is_undo ? l.found : (struct newest){ .kind = NEWEST_NONE };
+    return rc;
+}
+
+enum err_code newest_named(const struct store_env *env, struct change_log *log, const char *id,
+                           struct newest *out, struct err *e)
+{
+    struct looking l = { .env = env, .id = id };
+    enum err_code rc = look(log, &l, e);
+
+    if (!rc)
+        *out = l.found;
     return rc;
 }

@@ -6,23 +6,46 @@
 #include "lite/err.h"
 #include "store/change/change.h"
 #include "store/env.h"
+#include "store/origin.h"
 
 /* There are two kinds of changes to take back, rewinds of files and changes of sessions, each with a log of its own;
- * their ids never meet. A person who says undo means the newest that stands, of either kind. */
+ * their ids never meet. A person who says undo means the newest that stands, of either kind, of what is looked at. */
 enum newest_kind { NEWEST_NONE, NEWEST_CHANGE, NEWEST_REWIND };
 
 struct newest {
     enum newest_kind kind;
     char id[64];
     int64_t at_ms;
+    char command[32]; /* "rename", "rewind", "undo", ... */
+    char text
+        [200]; /* what it did; this and what follows is for a person, perhaps cut, and not cleaned */
+    char title[160]; /* of its session, or of the first of several; its id where it has none */
+    char dir[200];   /* that session's directory; "": not known */
+    size_t sessions;
 };
 
-/* What undo would take back. The log is open; so nothing of it changes meanwhile. ERR_STALE: there is a newer record that
- * cannot be read. */
+/* What was passed over. */
+struct newest_others {
+    struct newest elsewhere; /* the newest that stands in other stores and directories */
+    struct newest edited;    /* the newest rewind of which what is left changed since */
+    struct newest gone;      /* the newest of those whose sessions are not there any more, */
+    size_t gone_n;           /* and how many are newer than the one that was found */
+};
+
+/* What undo would take back, of what is shown (NULL: all). The log is open; so nothing of it changes meanwhile. others may
+ * be NULL. ERR_STALE: there is a newer record that cannot be read. */
 MUST_CHECK enum err_code newest_standing(const struct store_env *env, struct change_log *log,
-                                         struct newest *out, struct err *e);
-/* What redo would take back: the newest of all, if that took something back itself. */
+                                         const struct shown *shown, struct newest *out,
+                                         struct newest_others *others, struct err *e);
+/* What redo would take back: the newest of all that is shown, if that took something back itself. */
 MUST_CHECK enum err_code newest_undo(const struct store_env *env, struct change_log *log,
-                                     struct newest *out, struct err *e);
+                                     const struct shown *shown, struct newest *out,
+                                     struct newest_others *others, struct err *e);
+/* The change or rewind with this id; kind is NEWEST_NONE where there is none. */
+MUST_CHECK enum err_code newest_named(const struct store_env *env, struct change_log *log,
+                                      const char *id, struct newest *out, struct err *e);
+
+/* 'rename of "Fix the payment": renamed to Retries' */
+void newest_phrase(const struct newest *n, char *out, size_t cap);
 
 #endif

@@ -74,7 +74,7 @@ def rewinding(c):
     c.same('G22 what is the same is not written', os.stat(s.ws + '/README.md').st_mtime_ns, mtime)
     c.need('a directory that was made stays', os.path.isdir(s.ws + '/src/new'))
     c.same('G20 again: nothing', s.json('rewind', SHIPPED, '--to', TURN)['filesChanged'], [])
-    s.run('undo')
+    s.run('undo', '--all')
     c.same('undone', tree(s.ws), before)
     os.remove(os.path.join(s.dir(SHIPPED), 'checkpoints', TURN, 'files', sha(b'same bytes\n')))
     c.need('G24 a blob is gone: known in the dry run',
@@ -103,14 +103,14 @@ def changing(c):
     c.same('G13 where', meta['fork_point_uuid'], '374caf41-8bfa-4730-8b8c-b55ce3c20344')
     c.same('G12 times', meta['created_at'], meta['updated_at'])
     c.same('no lock, no stream', sorted(os.listdir(there)), ['messages.jsonl', 'metadata.json'])
-    s.run('undo')
+    s.run('undo', '--all')
     s.run('rename', SHIPPED, 'a < b')
     c.need('G2 escaped, no newline at the end',
            get(s.dir(SHIPPED) + '/metadata.json').endswith(b'"leaf_title": "a \\u003c b",\n  "exit_reason": "end_turn"\n}'))
-    s.run('undo')
+    s.run('undo', '--all')
     s.run('delete', 'c0ffee00-0000-4000-8000-000000000003')
     c.same('deleted', len(s.rows()), 3)
-    s.run('undo')
+    s.run('undo', '--all')
     left = {p: w for p, w in snapshot(s.store).items() if w[2] is not None}
     c.same('all of it undone', left, {p: w for p, w in before.items() if w[2] is not None})
     for bad in '', '.', '..', 'a/b', '-x':

@@ -84,7 +84,7 @@ def go_back(program, sid, to, mode, tops):
         return after
     program.json('undo', undone['undo'])
     program.same(f'{mode} {to}: redo', bodies(files_of(*tops)) == bodies(after), True)
-    program.json('undo')
+    program.json('undo', '--all')
     program.same(f'{mode} {to}: and back', bodies(files_of(*tops)) == bodies(before), True)
     return after
 
@@ -117,7 +117,7 @@ def refuse(program, sid, point):
     stale = rewind(program, sid, first, 'conversation')['plan']
     one(program, program.run('resume-at', sid, spoken(program, sid)[-2]), 0)
     one(program, program.run('rewind', sid, '--to', first, '--mode', 'conversation', '--apply', '--plan', stale), 4)
-    one(program, program.run('undo'), 0)
+    one(program, program.run('undo', '--all'), 0)
     one(program, program.run('rewind', sid, '--to', point, '--mode', 'both', '--into', 'x'), 2)
     one(program, program.run('rewind', sid, '--to', point, '--mode', 'conversation', '--file', 'x'), 2)
     one(program, program.run('rewind', sid, '--to', 'nothing', '--mode', 'conversation', '--json'), 3)

@@ -101,7 +101,7 @@ static enum err_code newest_of(struct place *p, struct newest *newest)
     struct change_log *log;
 
     assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
-    enum err_code rc = newest_standing(&p->env, log, newest, &p->e);
+    enum err_code rc = newest_standing(&p->env, log, NULL, newest, NULL, &p->e);
 
     change_log_close(log);
     return rc;

@@ -50,7 +50,7 @@ def check_sweep(program, store):
     program.same('moved', [[s[k] for k in same] for s in moved['sessions']], [[s[k] for k in same] for s in shown['sessions']])
     program.same('in the trash', {t['trashId'] for t in program.json('trash', 'list')}, {s['trashId'] for s in moved['sessions']})
     program.same('listed', program.json('list', '--all'), [])
-    program.json('undo')
+    program.json('undo', '--all')
     program.same('back', files_of(store), before)
 
 
@@ -60,16 +60,16 @@ def check_changes(program, store, rows):
     before = files_of(store)
     done = program.json('archive', *ids, ids[0])
     program.same('archived', [(d['sessionId'], d['archived']) for d in done], [(i, True) for i in [*ids, ids[0]]])
-    dry = program.json('undo', '--dry-run')
+    dry = program.json('undo', '--all', '--dry-run')
     program.same('one change', (dry['undoes'], len(dry['sessions']), dry['dryRun']), (done[0]['change'], 2, True))
     program.same('a dry run', {r['sessionId'] for r in program.json('list', '--all', '--archived')}, set(ids))
-    program.json('undo')
+    program.json('undo', '--all')
     program.same('taken back', files_of(store), before)
     program.same('cleaned', program.json('tag', ids[0], 'ﬁx\u200b')['tag'], 'fix')
     program.same('in the log', program.json('log')[0]['text'], 'tagged fix')
-    program.json('undo')
+    program.json('undo', '--all')
     program.same('twice is once', program.json('delete', ids[0], ids[0])['sessionId'], ids[0])
-    program.json('undo')
+    program.json('undo', '--all')
     program.same('back again', files_of(store), before)
 
 
@@ -91,7 +91,7 @@ def check_orphans(program, store, row):
     moved = program.json('sweep', '--apply', *rule)
     program.same('orphans', [s['sessionId'] for s in moved['sessions']], [row['sessionId']])
     program.need(copies in moved['sessions'][0]['parts'] and not os.path.exists(copies), f'moved: {moved}')
-    program.json('undo')
+    program.json('undo', '--all')
     program.same('orphans are back', files_of(store), before)
     os.rename(row['path'] + '.away', row['path'])
     program.same('none', program.json('sweep', *rule)['sessions'], [])
@@ -116,7 +116,7 @@ def check_repair(program, store, row):
         repaired = f.read()
     program.need(repaired.startswith(whole + filler), 'a repair only adds')
     program.need(b'\n\n' not in repaired, 'a repair adds no empty line')
-    program.json('undo')
+    program.json('undo', '--all')
     program.same('undone', files_of(store), before)
 
 

@@ -74,7 +74,7 @@ def change(program, rng, ids):
         return 2
     else:
         program.json('rename', sid, 'for a moment')
-        program.json('undo')
+        program.json('undo', '--all')
         return 0
     return 1
 
@@ -98,7 +98,7 @@ def main():
                 ids = [r['sessionId'] for r in program.json('list', '--all')]
                 undos += change(program, rng, ids)
             for _ in range(undos):
-                program.json('undo')
+                program.json('undo', '--all')
             after = files_of(store)
             program.same('files', sorted(after), sorted(before))
             program.same('changed', [p for p in before if after.get(p) != before[p]], [])

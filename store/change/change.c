@@ -57,11 +57,23 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
 enum err_code change_name(struct change *c, const char *session, struct err *e)
 {
     const char **list = arena_grow(&c->arena, c->sessions, c->sessions_n, sizeof *list);
+    struct change_origin *origin = arena_grow(&c->arena, c->origin, c->sessions_n, sizeof *origin);
 
-    if (!list || !keep_text(c, &session))
+    if (!list || !origin || !keep_text(c, &session))
         return err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory");
     c->sessions = list;
+    c->origin = origin;
     c->sessions[c->sessions_n++] = session;
+    return ERR_OK;
+}
+
+enum err_code change_set_origin(struct change *c, const struct change_origin *origin, struct err *e)
+{
+    struct change_origin copy = *origin;
+
+    if (!keep_text(c, &copy.store) || !keep_text(c, &copy.dir) || !keep_text(c, &copy.title))
+        return err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory");
+    c->origin[c->sessions_n - 1] = copy;
     return ERR_OK;
 }
 

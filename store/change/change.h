@@ -26,13 +26,22 @@
 
 struct change_log; /* opened, locked, recovered */
 
+/* Where a session was and what it was called when it was changed: by then it may be deleted, or its store gone. NULL: not
+ * recorded, as in records of older versions. */
+struct change_origin {
+    const char *store; /* the store's path */
+    const char *dir;   /* the directory that the session is about */
+    const char *title;
+};
+
 struct change {
     struct arena arena; /* owns everything below */
     char id[40];        /* given by change_run */
     const char *kind;   /* "rename", "delete", ...: the name of the command */
     const char *text; /* what it did, for a person: "renamed to …"; data inside is not cleaned */
-    const char *undoes;    /* the id of the change that this one took back, or NULL */
-    const char **sessions; /* "claude:5e55…" */
+    const char *undoes;           /* the id of the change that this one took back, or NULL */
+    const char **sessions;        /* "claude:5e55…" */
+    struct change_origin *origin; /* of each of them */
     size_t sessions_n;
     struct step *step;
     size_t n;
@@ -49,6 +58,9 @@ MUST_CHECK enum err_code change_session(struct change *c, const char *system, st
 
 /* The same for a name that is complete: "claude:5e55…". */
 MUST_CHECK enum err_code change_name(struct change *c, const char *session, struct err *e);
+/* Of the session that was named last. Texts are copied. */
+MUST_CHECK enum err_code change_set_origin(struct change *c, const struct change_origin *origin,
+                                           struct err *e);
 
 /* Waits up to 5 s for the lock (ERR_LOCKED), makes the directories, recovers. */
 MUST_CHECK enum err_code change_log_open(const struct store_env *env, struct change_log **out,

@@ -63,7 +63,8 @@ static struct change *like(const struct change *c, const char *kind)
     bool ok = to->kind && to->text;
 
     for (size_t i = 0; i < c->sessions_n && ok; i++)
-        ok = change_name(to, c->sessions[i], NULL) == ERR_OK;
+        ok = change_name(to, c->sessions[i], NULL) == ERR_OK &&
+             change_set_origin(to, &c->origin[i], NULL) == ERR_OK;
     if (ok)
         return to;
     change_free(to);

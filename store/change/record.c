@@ -114,6 +114,9 @@ static void put_change(struct writer *w, const struct change *c)
     for (size_t i = 0; i < c->sessions_n && !w->rc; i++) {
         jsonout_open(&w->j, '{');
         put_text(w, "id", c->sessions[i]);
+        put_text(w, "store", c->origin[i].store);
+        put_text(w, "dir", c->origin[i].dir);
+        put_text(w, "title", c->origin[i].title);
         jsonout_close(&w->j, '}');
     }
     jsonout_close(&w->j, ']');
@@ -251,6 +254,14 @@ static void get_step(struct reader *r, const cJSON *o, struct step *s)
         damaged(r);
 }
 
+static void get_session(struct reader *r, const cJSON *o, struct change *c)
+{
+    c->origin[c->sessions_n] = (struct change_origin){ .store = get_text(r, o, "store"),
+                                                       .dir = get_text(r, o, "dir"),
+                                                       .title = get_text(r, o, "title") };
+    c->sessions[c->sessions_n++] = get_text(r, o, "id");
+}
+
 static void get_change(struct reader *r, const cJSON *root, struct change *c)
 {
     const cJSON *o, *sessions = cJSON_GetObjectItemCaseSensitive(root, "sessions");
@@ -268,12 +279,13 @@ static void get_change(struct reader *r, const cJSON *root, struct change *c)
         return;
     c->sessions =
         arena_zalloc(r->a, sizeof *c->sessions * (size_t)(cJSON_GetArraySize(sessions) + 1));
+    c->origin = arena_zalloc(r->a, sizeof *c->origin * (size_t)(cJSON_GetArraySize(sessions) + 1));
     c->step = arena_zalloc(r->a, sizeof *c->step * (size_t)(cJSON_GetArraySize(steps) + 1));
-    if (!c->sessions || !c->step) {
+    if (!c->sessions || !c->origin || !c->step) {
         r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
         return;
     }
-    cJSON_ArrayForEach(o, sessions) c->sessions[c->sessions_n++] = get_text(r, o, "id");
+    cJSON_ArrayForEach(o, sessions) get_session(r, o, c);
     cJSON_ArrayForEach(o, steps) get_step(r, o, &c->step[c->n++]);
 }
 

@@ -129,6 +129,18 @@ static enum err_code keep_talk(struct tx *tx, const struct rewind_talk *t, struc
                            : err_set(e, ERR_NOMEM, tx->dir, "plan a rewind: out of memory");
 }
 
+/* An undo says what it leaves: the rest of the record can then be taken back later. */
+static bool keep_settled(struct tx *tx, const struct rewind_preview *p)
+{
+    if (!tx->undoes)
+        return true;
+    tx->settled = arena_zalloc(&tx->arena, sizeof *tx->settled * (p->n + 1));
+    for (size_t i = 0; i < p->n && tx->settled; i++)
+        if (p->entry[i].action == REWIND_UNCHANGED)
+            tx->settled[tx->settled_n++] = keep(tx, p->entry[i].target->path);
+    return !tx->arena.failed;
+}
+
 static enum err_code tx_make(const struct store_env *env, const struct rewind_preview *p,
                              const char *id, const char *dir, struct tx *tx, struct err *e)
 {
@@ -143,8 +155,10 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     tx->point = keep(tx, p->plan->point);
     tx->undoes = keep(tx, p->plan->undoes);
     tx->project = keep(tx, p->plan->root);
+    tx->store = keep(tx, p->plan->store);
+    tx->title = keep(tx, p->plan->title);
     tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
-    if (tx->arena.failed)
+    if (tx->arena.failed || !keep_settled(tx, p))
         return err_set(e, ERR_NOMEM, dir, "plan a rewind: out of memory");
     enum err_code rc = keep_talk(tx, &p->plan->talk, e);
     struct stat st;
@@ -322,7 +336,7 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     rc = tx_make(env, p, id, dir, &tx, e);
     if (!rc && tx.n && p->plan->before)
         rc = p->plan->before(p, e);
-    if (!rc && (tx.n || tx.talk.change))
+    if (!rc && (tx.n || tx.talk.change || tx.settled_n))
         rc = run(env, &tx, p, e);
     else if (copy_remove(dir, NULL) && !rc)
         rc = err_set(e, ERR_IO, dir, "remove an empty record");

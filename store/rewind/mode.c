@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "store/origin.h"
 #include "store/rewind/only.h"
 #include "store/rewind/recall.h"
 #include "store/rewind/rivals.h"
@@ -44,6 +45,17 @@ static enum err_code add_talk(const struct session_ref *ref, struct rewind_plan 
     return rc;
 }
 
+enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_plan *plan,
+                                 struct err *e)
+{
+    struct change_origin o = { 0 };
+    enum err_code rc = origin_of(ref, &plan->arena, &o, e);
+
+    plan->store = o.store;
+    plan->title = o.title;
+    return rc;
+}
+
 typedef enum err_code files_fn(const struct store *st, const struct session_ref *ref,
                                struct slice point, struct rewind_plan *out, struct err *e);
 
@@ -64,6 +76,8 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
         rc = add_talk(ref, &plan, e);
     if (!rc && mode != REWIND_TURN) /* that one knows what lies there by itself */
         rc = rewind_plan_recall(ref->store->env, &plan, e);
+    if (!rc)
+        rc = rewind_plan_origin(ref, &plan, e);
     if (rc)
         rewind_plan_fini(&plan);
     else

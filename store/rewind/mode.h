@@ -27,5 +27,8 @@ MUST_CHECK enum err_code rewind_plan_make(const struct session_ref *ref, struct 
 MUST_CHECK enum err_code rewind_plan_infer(const struct session_ref *ref, struct slice point,
                                            enum rewind_mode mode, struct rewind_plan *out,
                                            struct err *e);
+/* Notes in the plan which store the session is of and what it is called, for the record. */
+MUST_CHECK enum err_code rewind_plan_origin(const struct session_ref *ref, struct rewind_plan *plan,
+                                            struct err *e);
 
 #endif

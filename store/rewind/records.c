@@ -12,6 +12,7 @@
 #include "store/change/copy.h"
 #include "store/disk.h"
 #include "store/rewind/tx.h"
+#include "store/rewind/undone.h"
 
 /* ---- the records on disk ---- */
 
@@ -218,7 +219,7 @@ static const char *keep(struct arena *a, const char *text)
     return text ? arena_copy(a, (struct slice){ text, strlen(text) }).p : NULL;
 }
 
-static bool add_record(struct rewind_records *list, const struct tx *tx)
+static bool add_record(struct rewind_records *list, struct undone *undone, const struct tx *tx)
 {
     struct rewind_record *r = &list->record[list->n];
     struct arena *a = &list->arena;
@@ -228,6 +229,9 @@ static bool add_record(struct rewind_records *list, const struct tx *tx)
                                  .session = keep(a, tx->session),
                                  .point = keep(a, tx->point),
                                  .undoes = keep(a, tx->undoes),
+                                 .store = keep(a, tx->store),
+                                 .title = keep(a, tx->title),
+                                 .project = keep(a, tx->project),
                                  .at_ms = tx->at_ms,
                                  .bytes = size_of(tx->dir),
                                  .how = tx->talk.how,
@@ -244,17 +248,7 @@ static bool add_record(struct rewind_records *list, const struct tx *tx)
         r->deleted += did == REWIND_DELETE;
     }
     list->n++;
-    return !a->failed;
-}
-
-/* Newest first: whoever could have taken a record back was met before it. */
-static void mark_undone(struct rewind_records *list)
-{
-    for (size_t i = 0; i < list->n; i++)
-        for (size_t k = i + 1; k < list->n && !list->record[i].undone && list->record[i].undoes;
-             k++)
-            if (strcmp(list->record[k].id, list->record[i].undoes) == 0)
-                list->record[k].undone = true;
+    return undone_mark(undone, tx, r) && !a->failed;
 }
 
 enum err_code rewind_records_read(const struct store_env *env, struct rewind_records *out,
@@ -263,6 +257,7 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
     char dir[PATH_MAX];
     struct dirent **names = NULL;
     struct rewind_records list = { 0 };
+    struct undone undone = { .arena = &list.arena };
     int n = 0;
     enum err_code rc = env_state_path(env, "rewinds", dir, e);
 
@@ -283,12 +278,11 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
                 snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
             continue;
         }
-        if (!add_record(&list, &tx))
+        if (!add_record(&list, &undone, &tx))
             rc = err_set(e, ERR_NOMEM, dir, "list rewinds: out of memory");
         tx_fini(&tx);
     }
     names_free(names, n);
-    mark_undone(&list);
     if (rc)
         rewind_records_fini(&list);
     else
@@ -334,7 +328,8 @@ static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, s
     return rewind_plan_add(plan, &t, e);
 }
 
-static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct err *e)
+static enum err_code plan_from(struct tx *tx, const struct rewind_record *r,
+                               struct rewind_plan *out, struct err *e)
 {
     struct rewind_plan plan = { .point_ms = tx->at_ms };
     enum err_code rc = ERR_OK;
@@ -344,12 +339,15 @@ static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct er
     plan.point = keep(&plan.arena, tx->id);
     plan.undoes = keep(&plan.arena, tx->id);
     plan.root = keep(&plan.arena, tx->project);
+    plan.store = keep(&plan.arena, tx->store);
+    plan.title = keep(&plan.arena, tx->title);
     dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs);
     if (plan.arena.failed)
         rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
     for (size_t i = 0; i < tx->n && !rc; i++)
-        rc = add_target(&plan, tx, i, e);
-    if (!rc)
+        if (undone_leaves(r, tx->entry[i].path))
+            rc = add_target(&plan, tx, i, e);
+    if (!rc && !r->talk_undone)
         rc = tx_talk_inverse(tx, &plan.talk, e);
     if (rc)
         rewind_plan_fini(&plan);
@@ -359,8 +357,8 @@ static enum err_code plan_from(struct tx *tx, struct rewind_plan *out, struct er
 }
 
 /* The named record, or the newest that stands: undos are passed over, and what they took back. */
-static enum err_code choose(const struct rewind_records *list, const char *id, const char **out,
-                            struct err *e)
+static enum err_code choose(const struct rewind_records *list, const char *id,
+                            const struct rewind_record **out, struct err *e)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct rewind_record *r = &list->record[i];
@@ -372,7 +370,7 @@ static enum err_code choose(const struct rewind_records *list, const char *id, c
                            "undo a rewind: it was cut short, and a program has its session open");
         if (r->undone)
             return err_set(e, ERR_STALE, id, "undo a rewind: it was undone already");
-        *out = r->id;
+        *out = r;
         return ERR_OK;
     }
     if (id && id[0] && strcmp(id, list->unread) == 0)
@@ -387,7 +385,7 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
 {
     struct rewind_records list;
     char dir[PATH_MAX], path[TX_PATH_MAX];
-    const char *chosen;
+    const struct rewind_record *chosen;
     struct tx tx;
     enum err_code rc = rewind_records_read(env, &list, e);
 
@@ -397,13 +395,13 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     if (!rc)
         rc = env_state_path(env, "rewinds", dir, e);
     if (!rc) {
-        tx_path(dir, chosen, path);
-        rc = tx_read(path, chosen, &tx, e);
+        tx_path(dir, chosen->id, path);
+        rc = tx_read(path, chosen->id, &tx, e);
+    }
+    if (!rc) {
+        rc = plan_from(&tx, chosen, out, e);
+        tx_fini(&tx);
     }
     rewind_records_fini(&list);
-    if (rc)
-        return rc;
-    rc = plan_from(&tx, out, e);
-    tx_fini(&tx);
     return rc;
 }

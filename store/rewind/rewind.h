@@ -99,6 +99,7 @@ struct rewind_plan {
     const char *undoes; /* the record that this plan takes back, or NULL */
     const char *root;   /* the session's project: what lies outside needs allow_outside */
     bool wide; /* the root is no project's directory: what is below it is outside too (root.h) */
+    const char *store, *title; /* the session's store and what it is called, for the record; NULL */
     struct rewind_target *target;
     size_t n;
     /* what directories are like that come back with their files; others are made as usual */
@@ -249,7 +250,9 @@ bool rewind_is_chosen(const struct rewind_options *options, const char *path);
 struct rewind_record {
     const char *id;
     const char *system, *session, *point;
-    const char *undoes; /* the record that this one took back, or NULL */
+    const char *undoes;        /* the record that this one took back, or NULL */
+    const char *store, *title; /* of the session, then; NULL: not recorded */
+    const char *project;       /* its directory; NULL: it had none */
     int64_t at_ms;
     int64_t bytes; /* on disk */
     size_t restored, created, deleted;
@@ -258,6 +261,10 @@ struct rewind_record {
     /* it was cut short: somebody wrote to the conversation before it could be put back */
     bool stays;
     bool interrupted, undone;
+    /* A part of it was taken back: of its files these, sorted, can still be; its conversation was taken back too. */
+    bool partly, talk_undone;
+    const char **left;
+    size_t left_n;
 };
 
 struct rewind_records {

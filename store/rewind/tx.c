@@ -114,6 +114,19 @@ static bool put_talk(cJSON *root, const struct rewind_talk *t)
                                    member_put_int(root, "added", (int64_t)t->added));
 }
 
+static bool put_settled(cJSON *root, const struct tx *tx, struct buf *scratch)
+{
+    cJSON *list = tx->settled ? cJSON_AddArrayToObject(root, "settled") : NULL;
+    bool ok = list || !tx->settled;
+
+    for (size_t i = 0; i < tx->settled_n && ok; i++) {
+        cJSON *o = cJSON_CreateObject();
+
+        ok = cJSON_AddItemToArray(list, o) && member_put_text(o, "path", tx->settled[i], scratch);
+    }
+    return ok;
+}
+
 static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "entries");
@@ -123,8 +136,10 @@ static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
               member_put_text(root, "session", tx->session, scratch) &&
               member_put_text(root, "point", tx->point, scratch) &&
               member_put_text(root, "undoes", tx->undoes, scratch) &&
-              member_put_text(root, "project", tx->project, scratch) && put_talk(root, &tx->talk) &&
-              dirs_write(root, &tx->dirs, scratch);
+              member_put_text(root, "project", tx->project, scratch) &&
+              member_put_text(root, "store", tx->store, scratch) &&
+              member_put_text(root, "title", tx->title, scratch) && put_talk(root, &tx->talk) &&
+              dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
 
     if (ok && tx->stays)
         ok = member_put_int(root, "stays", 1);
@@ -247,6 +262,20 @@ static bool get_talk(const cJSON *root, struct rewind_talk *t)
     return true;
 }
 
+static bool get_settled(const cJSON *root, struct tx *tx)
+{
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "settled");
+
+    if (!list)
+        return true;
+    tx->settled =
+        arena_zalloc(&tx->arena, sizeof *tx->settled * ((size_t)cJSON_GetArraySize(list) + 1));
+    for (const cJSON *o = list->child; o && tx->settled; o = o->next)
+        if (!member_text(o, "path", &tx->arena, &tx->settled[tx->settled_n++]))
+            return false;
+    return tx->settled && cJSON_IsArray(list);
+}
+
 static bool get_plan(const cJSON *root, struct tx *tx)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
@@ -260,8 +289,10 @@ static bool get_plan(const cJSON *root, struct tx *tx)
         !member_text(root, "session", a, &tx->session) ||
         !member_text(root, "point", a, &tx->point) ||
         !member_may_text(root, "undoes", a, &tx->undoes) ||
-        !member_may_text(root, "project", a, &tx->project) || !get_talk(root, &tx->talk) ||
-        (tx_knows_attrs(tx) && !dirs_read(root, a, &tx->dirs)))
+        !member_may_text(root, "project", a, &tx->project) ||
+        !member_may_text(root, "store", a, &tx->store) ||
+        !member_may_text(root, "title", a, &tx->title) || !get_talk(root, &tx->talk) ||
+        !get_settled(root, tx) || (tx_knows_attrs(tx) && !dirs_read(root, a, &tx->dirs)))
         return false;
     tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
     for (const cJSON *o = list->child; o; o = o->next)

@@ -59,11 +59,16 @@ struct tx {
     const char *dir; /* <state>/rewinds/<id> */
     int64_t version; /* of the record's form */
     const char *system, *session, *point, *undoes, *project;
+    const char *store, *title; /* of the session; NULL: not recorded */
     int64_t at_ms;
     struct rewind_talk talk; /* its change: only on the way */
     struct tx_entry *entry;
     size_t n;
     struct dirs dirs; /* those that go with the files in them, or come back */
+    /* Of an undo: what was as it should be already, and so is taken back as well. What is neither here nor an entry was
+     * left out. NULL: not recorded by older versions, which took back all or said nothing of the rest. */
+    const char **settled;
+    size_t settled_n;
     /* what it did to the conversation could not be taken back, and the files did not follow */
     bool stays;
     enum tx_phase phase;

@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/origin.h"
 #include "store/place.h"
 #include "store/tidy/doctor.h"
 #include "store/tidy/sweep.h"
@@ -147,7 +148,7 @@ static const char *text_of(const struct repair *r)
 static enum err_code carry_out(const struct repair *r, struct err *why)
 {
     struct change *c = change_new("doctor");
-    enum err_code rc = c ? change_session(c, r->ref->store->ops->name, r->ref->id, why) : ERR_NOMEM;
+    enum err_code rc = c ? origin_add_session(c, r->ref, why) : ERR_NOMEM;
 
     if (!rc)
         rc = plan(r, c, why);

@@ -1,5 +1,7 @@
 #include "store/tidy/request.h"
 
+#include "store/origin.h"
+
 static enum err_code check_quiet(const struct session_ref *ref, struct live live, bool unsure,
                                  struct err *e)
 {
@@ -24,6 +26,7 @@ static enum err_code make(const struct session_ref *ref, struct slice title, uns
     const struct store *st = ref->store;
     const char **part;
     struct tied_refs tied = { .n = 0 };
+    struct change_origin origin = { 0 };
     size_t n;
     enum err_code rc = st->ops->parts(st, ref, what & REQUEST_ALL, a, &part, &n, e);
 
@@ -32,6 +35,8 @@ static enum err_code make(const struct session_ref *ref, struct slice title, uns
     if (!rc && n == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
                      tied.stays ? tied.stays : "nothing of it can go");
+    if (!rc)
+        rc = origin_of(ref, a, &origin, e);
     if (rc)
         return rc;
     *out = (struct trash_request){
@@ -39,6 +44,7 @@ static enum err_code make(const struct session_ref *ref, struct slice title, uns
         .store = st->path,
         .id = ref->id,
         .title = title,
+        .dir = origin.dir,
         .part = part,
         .parts = n,
         .tied = tied.ref,

@@ -33,6 +33,7 @@ static struct trash_request request_of(const struct sweep_item *item)
                                    .store = item->ref.store->path,
                                    .id = item->ref.id,
                                    .title = item->title,
+                                   .dir = item->cwd.n ? item->cwd.p : NULL,
                                    .part = item->part,
                                    .parts = item->parts,
                                    .tied = item->tied.ref,

@@ -80,8 +80,9 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
     struct weight weight = { 0 };
     enum err_code rc = ERR_OK;
 
-    if (!item.trash_id || !item.system || !item.store || !item.session || !item.title ||
-        !item.part || !item.from)
+    item.dir = r->dir ? keep(a, r->dir) : NULL;
+    if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
+        !item.title || !item.part || !item.from)
         return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
     for (size_t k = 0; k < r->parts && !rc; k++) {
         struct stat st;
@@ -124,6 +125,16 @@ static enum err_code rename_ref(struct change *c, const struct tied_ref *was, co
     return rc ? rc : change_add(c, &drop, e);
 }
 
+static enum err_code name_session(struct change *c, const struct trash_item *item, struct err *e)
+{
+    const struct change_origin origin = { .store = item->store,
+                                          .dir = item->dir,
+                                          .title = item->title[0] ? item->title : NULL };
+    enum err_code rc = change_session(c, item->system, slice_of(item->session), e);
+
+    return rc ? rc : change_set_origin(c, &origin, e);
+}
+
 static enum err_code plan_moves(struct change *c, const struct trash_list *list, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -131,8 +142,7 @@ static enum err_code plan_moves(struct change *c, const struct trash_list *list,
     for (size_t i = 0; i < list->n && !rc; i++) {
         const struct trash_item *item = &list->item[i];
 
-        rc = change_session(c, item->system, (struct slice){ item->session, strlen(item->session) },
-                            e);
+        rc = name_session(c, item, e);
         for (size_t k = 0; k < item->refs && !rc; k++)
             rc = rename_ref(c, &item->ref[k].was, item->ref[k].was.name, item->ref[k].kept, e);
         for (size_t k = 0; k < item->parts && !rc; k++) {
@@ -326,8 +336,7 @@ static enum err_code make_parent(const char *path, struct err *e)
 
 static enum err_code plan_restore(struct change *c, const struct trash_item *item, struct err *e)
 {
-    const struct slice id = { item->session, strlen(item->session) };
-    enum err_code rc = change_session(c, item->system, id, e);
+    enum err_code rc = name_session(c, item, e);
 
     for (size_t k = 0; k < item->refs && !rc; k++)
         rc = rename_ref(c, &item->ref[k].was, item->ref[k].kept, item->ref[k].was.name, e);

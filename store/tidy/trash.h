@@ -31,6 +31,7 @@ struct trash_request {
     const char *store; /* path of the store */
     struct slice id;
     struct slice title;
+    const char *dir; /* that the session is about; NULL: not known */
     const char *const *part;
     size_t parts;
     const struct tied_ref *tied;
@@ -48,6 +49,7 @@ struct trash_item {
     const char *trash_id; /* "<batch>.<n>" */
     const char *system, *store, *session, *title;
     const char *path; /* where the transcript came from */
+    const char *dir;  /* that the session is about; NULL: not known */
     int64_t deleted_ms;
     int64_t bytes; /* of all files in all parts */
     int64_t files;

@@ -61,6 +61,8 @@ static void put_item(struct jsonout *j, const struct trash_item *item, struct bu
     put_text(j, "store", item->store, scratch);
     put_text(j, "session", item->session, scratch);
     put_text(j, "title", item->title, scratch);
+    if (item->dir)
+        put_text(j, "dir", item->dir, scratch);
     put_number(j, "deleted", item->deleted_ms);
     put_number(j, "bytes", item->bytes);
     put_number(j, "files", item->files);
@@ -145,6 +147,7 @@ static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct are
                                  .store = get_text(o, "store", a),
                                  .session = get_text(o, "session", a),
                                  .title = get_text(o, "title", a),
+                                 .dir = get_text(o, "dir", a),
                                  .deleted_ms = get_number(o, "deleted"),
                                  .bytes = get_number(o, "bytes"),
                                  .files = get_number(o, "files") };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lite/jsonout.h"
+#include "store/origin.h"
 
 /* What was done to the sessions: one change, done or not at all, and taken back at once. */
 struct changing {
@@ -23,7 +24,7 @@ static enum err_code plan_each(struct invocation *in, struct sessions *s, struct
         if (!rc && !once)
             continue;
         if (!rc)
-            rc = change_session(k->c, k->ref[i].store->ops->name, k->ref[i].id, e);
+            rc = origin_add_session(k->c, &k->ref[i], e);
         if (!rc)
             rc = plan(in, s, &k->ref[i], k->c, e);
     }

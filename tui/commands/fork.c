@@ -1,4 +1,5 @@
 #include "store/fork.h"
+#include "store/origin.h"
 
 #include <string.h>
 
@@ -49,7 +50,7 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
                                               option_given(&in->options, OPTION_WITH_FILES) };
     const struct store_ops *ops = ref->store->ops;
     struct fork_result fork = { .path = NULL };
-    enum err_code rc = change_session(c, ops->name, ref->id, e);
+    enum err_code rc = origin_add_session(c, ref, e);
 
     fork_sweep(&in->world->env);
     if (!rc)

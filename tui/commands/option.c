@@ -65,6 +65,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_APPLY] = { "apply", 0, KIND_FLAG, NULL, 0, "do it; an undo record is kept" },
     [OPTION_PLAN] = { "plan", 0, KIND_TEXT, "HASH", AT(plan), "only if the plan still is the one that was shown" },
     [OPTION_SKIP_REFUSED] = { "skip-refused", 0, KIND_FLAG, NULL, 0, "leave refused files as they are and do the rest" },
+    [OPTION_SKIP_EDITED] = { "skip-edited", 0, KIND_FLAG, NULL, 0, "leave files that changed since as they are and take back the rest" },
     [OPTION_OVERWRITE_EDITED] = { "overwrite-edited", 0, KIND_FLAG, NULL, 0, "files changed by hand since the last snapshot too" },
     [OPTION_ALLOW_OUTSIDE] = { "allow-outside", 0, KIND_FLAG, NULL, 0, "files outside the session's project too" },
     [OPTION_ALLOW_SENSITIVE] = { "allow-sensitive", 0, KIND_FLAG, NULL, 0, "settings, hooks, keys and start-up files too" },

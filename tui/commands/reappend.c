@@ -1,4 +1,5 @@
 #include "lite/jsonout.h"
+#include "store/origin.h"
 #include "tui/commands/change.h"
 
 static enum err_code write_answer(struct invocation *in, const struct session_ref *ref,
@@ -36,7 +37,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
         rc = ref.store->ops->reappend ? ERR_OK : store_refuse(&ref, CAN_REAPPEND, "re-append", e);
     if (!rc) {
         c->text = "metadata written again at the end";
-        rc = change_session(c, ref.store->ops->name, ref.id, e);
+        rc = origin_add_session(c, &ref, e);
     }
     if (!rc)
         rc = ref.store->ops->reappend(ref.store, &ref, c, &appended, e);

@@ -2,6 +2,7 @@
 
 #include "lite/jsonout.h"
 #include "store/disk.h"
+#include "store/origin.h"
 #include "store/retrieve.h"
 #include "tui/commands/change.h"
 #include "tui/commands/retrieve.h"
@@ -22,7 +23,7 @@ enum err_code retrieve_transcript(struct invocation *in, const struct session_re
 {
     struct change *c = change_new("retrieve");
     enum err_code rc =
-        c ? change_session(c, ref->store->ops->name, ref->id, e)
+        c ? origin_add_session(c, ref, e)
           : err_set(e, ERR_NOMEM, ref->path.p, "put a transcript back: out of memory");
 
     if (!rc) {

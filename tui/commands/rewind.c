@@ -8,26 +8,6 @@
 #include "tui/commands/screen.h"
 #include "tui/commands/sessions.h"
 
-/* Files are named as a person names them: relative to where they are. */
-static enum err_code absolute_files(const struct invocation *in, struct arena *a, const char ***out,
-                                    struct err *e)
-{
-    size_t n = in->options.files;
-    const char **list = arena_zalloc(a, sizeof *list * (n + 1));
-
-    for (size_t i = 0; i < n && list; i++) {
-        const char *file = in->options.file[i];
-
-        list[i] = file[0] == '/' ? file : arena_format(a, "%s/%s", in->world->env.cwd, file);
-        if (!list[i])
-            list = NULL;
-    }
-    if (!list)
-        return err_set(e, ERR_NOMEM, "", "rewind: out of memory");
-    *out = list;
-    return ERR_OK;
-}
-
 static const enum rewind_mode modes[] = {
     [OPTION_MODE_CODE] = REWIND_CODE,
     [OPTION_MODE_CONVERSATION] = REWIND_CONVERSATION,
@@ -35,21 +15,6 @@ static const enum rewind_mode modes[] = {
     [OPTION_MODE_HISTORY_ONLY] = REWIND_CONVERSATION,
     [OPTION_MODE_CODE_AND_HISTORY] = REWIND_BOTH,
 };
-
-static enum err_code check_files(const struct rewind_plan *plan, const struct rewind_options *o,
-                                 struct err *e)
-{
-    for (size_t i = 0; i < o->only_n; i++) {
-        bool known = false;
-
-        for (size_t k = 0; k < plan->n && !known; k++)
-            known = strcmp(plan->target[k].path, o->only[i]) == 0;
-        if (!known)
-            return err_set(e, ERR_NOT_FOUND, o->only[i],
-                           "rewind: the session never changed this file");
-    }
-    return ERR_OK;
-}
 
 static enum err_code check_usage(const struct invocation *in, struct err *e)
 {
@@ -108,7 +73,9 @@ static enum err_code make_files(const struct invocation *in, const struct sessio
     if (!ops->plan_own)
         return err_set(e, ERR_UNSUPPORTED, "--entire-rule",
                        "rewind: %s sessions have no rule of their own", ops->name);
-    return ops->plan_own(ref->store, ref, point, plan, e);
+    enum err_code rc = ops->plan_own(ref->store, ref, point, plan, e);
+
+    return rc ? rc : rewind_plan_origin(ref, plan, e);
 }
 
 static enum err_code make_plan(const struct invocation *in, const struct session_ref *ref,
@@ -133,13 +100,12 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     const struct options *o = &in->options;
     struct rewind_options ro = { .allow_outside = option_given(o, OPTION_ALLOW_OUTSIDE),
                                  .allow_edited = option_given(o, OPTION_OVERWRITE_EDITED),
-                                 .allow_sensitive = option_given(o, OPTION_ALLOW_SENSITIVE),
-                                 .only_n = o->files };
+                                 .allow_sensitive = option_given(o, OPTION_ALLOW_SENSITIVE) };
     struct rewind_plan plan;
     enum err_code rc = check_usage(in, e);
 
     if (!rc && o->files)
-        rc = absolute_files(in, &s->arena, (const char ***)&ro.only, e);
+        rc = rewind_choose_files(in, &s->arena, &ro, e);
     if (rc)
         return rc;
     rc = make_plan(in, ref, &plan, e);
@@ -151,7 +117,7 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     }
     if (rc)
         return rc;
-    rc = check_files(&plan, &ro, e);
+    rc = rewind_check_files(&plan, &ro, e);
     if (!rc && o->into)
         rc = write_into(in, &plan, &ro, e);
     else if (!rc)

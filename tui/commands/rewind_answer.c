@@ -5,6 +5,7 @@
 
 #include "lite/jsonout.h"
 #include "store/rewind/planid.h"
+#include "tui/commands/report.h"
 
 /* clang-format off */
 static const struct { const char *word, *past; } actions[] = {
@@ -121,6 +122,8 @@ static void json_result(struct jsonout *j, const struct rewind_preview *p,
 {
     if (r->undo[0])
         jsonout_member(j, "undo", slice_of(r->undo));
+    if (p->plan->undoes)
+        jsonout_member(j, "undoes", slice_of(p->plan->undoes));
     if (!r->conflicts)
         return;
     jsonout_key(j, "conflicts");
@@ -265,6 +268,10 @@ static enum err_code answer_text(struct out *out, const struct rewind_preview *p
     if (!rc && !r)
         rc = out_addf(out, e, "dry run: nothing has been changed (+%u -%u)\n", p->insertions,
                       p->deletions);
+    if (!rc && r && r->undo[0] && p->plan->undoes && p->refused)
+        rc = out_addf(out, e, "%zu file%s stay%s; to take the rest back later: reprise undo %s\n",
+                      p->refused, p->refused == 1 ? "" : "s", p->refused == 1 ? "s" : "",
+                      p->plan->undoes);
     if (!rc && r && r->undo[0])
         rc = out_addf(out, e, "to take it back: reprise undo %s\n", r->undo);
     return rc;
@@ -278,6 +285,46 @@ enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *
                            : answer_text(&in->out, p, result, e);
 
     return rc ? rc : out_flush(&in->out, e);
+}
+
+/* ---- which files ---- */
+
+/* Files are named as a person names them: relative to where they are. */
+enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
+                                  struct rewind_options *o, struct err *e)
+{
+    size_t n = in->options.files;
+    const char **list = arena_zalloc(a, sizeof *list * (n + 1));
+
+    for (size_t i = 0; i < n && list; i++) {
+        const char *file = in->options.file[i];
+
+        list[i] = file[0] == '/' ? file : arena_format(a, "%s/%s", in->world->env.cwd, file);
+        if (!list[i])
+            list = NULL;
+    }
+    if (!list)
+        return err_set(e, ERR_NOMEM, "", "rewind: out of memory");
+    o->only = list;
+    o->only_n = n;
+    return ERR_OK;
+}
+
+enum err_code rewind_check_files(const struct rewind_plan *plan, const struct rewind_options *o,
+                                 struct err *e)
+{
+    for (size_t i = 0; i < o->only_n; i++) {
+        bool known = false;
+
+        for (size_t k = 0; k < plan->n && !known; k++)
+            known = strcmp(plan->target[k].path, o->only[i]) == 0;
+        if (!known)
+            return err_set(e, ERR_NOT_FOUND, o->only[i],
+                           plan->undoes
+                               ? "undo: the rewind did not change this file, or it was taken back"
+                               : "rewind: the session never changed this file");
+    }
+    return ERR_OK;
 }
 
 /* ---- doing it ---- */
@@ -308,25 +355,59 @@ static enum err_code check_plan(const struct invocation *in, const struct rewind
     return !plan || strcmp(plan, p->id) == 0 ? ERR_OK : stale(p, plan, e);
 }
 
+static enum err_code refusal(const struct rewind_preview *p, struct err *e)
+{
+    const char *are = p->refused == 1 ? " is" : "s are";
+
+    if (p->plan->undoes)
+        return err_set(
+            e, ERR_UNSAFE, p->plan->undoes,
+            "undo: %zu file%s refused, nothing was changed (--skip-edited takes back the "
+            "rest)",
+            p->refused, are);
+    return err_set(e, ERR_UNSAFE, p->plan->session,
+                   "rewind: %zu file%s refused, nothing was changed", p->refused, are);
+}
+
+/* An undo that skips what changed since skips a conversation that went on, too. */
+static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
+                               struct rewind_plan *files_only, bool skip_talk,
+                               struct rewind_result *r, struct err *e)
+{
+    enum err_code rc = rewind_apply(&in->world->env, p, r, e);
+
+    if ((rc != ERR_STALE && rc != ERR_LOCKED) || !skip_talk || !p->plan->talk.change)
+        return rc;
+    struct err note = *e;
+
+    rc = err_wrap(&note, rc, "undo: the conversation stays as it is");
+    report_line(in->err_fd, &note);
+    *files_only = *p->plan;
+    files_only->talk = (struct rewind_talk){ .change = NULL };
+    p->plan = files_only;
+    return rewind_apply(&in->world->env, p, r, e);
+}
+
 static enum err_code apply_preview(struct invocation *in, struct rewind_preview *p,
                                    bool skip_refused, struct err *e)
 {
     struct rewind_result r = { 0 };
+    struct rewind_plan files_only;
     enum err_code rc = check_plan(in, p, e), answered;
 
     if (rc)
         return rc;
     if (p->refused && !skip_refused) {
         rc = rewind_answer(in, p, NULL, e);
-        return rc ? rc
-                  : err_set(e, ERR_UNSAFE, p->plan->session,
-                            "rewind: %zu file%s refused, nothing was changed", p->refused,
-                            p->refused == 1 ? " is" : "s are");
+        return rc ? rc : refusal(p, e);
     }
-    rc = rewind_apply(&in->world->env, p, &r, e);
+    rc = apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e);
     if (rc)
         return rc;
     answered = rewind_answer(in, p, &r, e);
+    if (!answered && p->plan->undoes && p->refused && !r.undo[0])
+        rc = err_set(e, ERR_UNSAFE, p->plan->undoes,
+                     "undo: every file that is left of it changed since, nothing was taken back");
     if (!answered && r.conflicts)
         rc = err_set(e, ERR_STALE, p->plan->session,
                      "rewind: %zu file%s changed meanwhile and stayed as they are", r.conflicts,

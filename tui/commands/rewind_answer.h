@@ -21,5 +21,11 @@ MUST_CHECK enum err_code rewind_answer_into(struct invocation *in, const char *d
 MUST_CHECK enum err_code rewind_carry_out(struct invocation *in, const struct rewind_plan *plan,
                                           const struct rewind_options *options, bool apply,
                                           bool skip_refused, struct err *e);
+/* The files that --file names, absolute, as those that the options choose; they live in the arena. */
+MUST_CHECK enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
+                                             struct rewind_options *o, struct err *e);
+/* ERR_NOT_FOUND: one of them is none of the plan's. */
+MUST_CHECK enum err_code rewind_check_files(const struct rewind_plan *plan,
+                                            const struct rewind_options *o, struct err *e);
 
 #endif

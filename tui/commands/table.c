@@ -274,8 +274,17 @@ const struct command commands_table[] = {
         .name = "undo",
         .operands = "[ID]",
         .summary = "take back the newest change or rewind, or the one that is named",
-        .help = "",
-        .options = BIT(DRY_RUN),
+        .help =
+            "Without an ID: the newest that was done to a session of the scope (-C, --project, "
+            "--store, --all\n"
+            "as for list). What was done elsewhere must be named; reprise log lists all of it.\n"
+            "Of a rewind, files that changed since are refused. --skip-edited leaves them as they "
+            "are and\n"
+            "takes back the rest; the record can still be undone for them. --file takes back that "
+            "file\n"
+            "alone, and --overwrite-edited replaces what changed since (which is kept in turn).\n",
+        .options =
+            BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),
         .max_operands = 1,
         .run = undo_run,
     },

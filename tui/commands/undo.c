@@ -1,48 +1,154 @@
+#include <stdio.h>
 #include <string.h>
 
 #include "lite/jsonout.h"
 #include "store/newest.h"
 #include "tui/commands/command.h"
+#include "tui/commands/report.h"
 #include "tui/commands/rewind_answer.h"
+#include "tui/commands/sessions.h"
+#include "tui/when.h"
+
+/* Without an id the newest that was done in the scope, as `list` has it, is taken back; with one, that. */
+
+enum { PHRASE = 512 };
 
 /* ---- which one ---- */
 
+static void describe(const struct invocation *in, const struct newest *n, char out[PHRASE])
+{
+    char phrase[PHRASE - WHEN_AGE - 4], age[WHEN_AGE];
+
+    newest_phrase(n, phrase, sizeof phrase);
+    when_age(in->world->env.now_ms, n->at_ms, age);
+    snprintf(out, PHRASE, "%s, %s", phrase, age);
+}
+
+static void say_passed_over(const struct invocation *in, const struct newest_others *others)
+{
+    char what[PHRASE];
+    struct err note = { 0 };
+
+    if (others->edited.kind != NEWEST_NONE) {
+        describe(in, &others->edited, what);
+        err_set(&note, ERR_STALE, others->edited.id,
+                "undo: passed over, what is left of it changed since (--overwrite-edited): %.90s",
+                what);
+        report_line(in->err_fd, &note);
+    }
+    if (others->gone_n == 0)
+        return;
+    describe(in, &others->gone, what);
+    err_set(&note, ERR_NOT_FOUND, others->gone.id,
+            "undo: passed over %zu of which the session or its store is gone; the newest: %.90s",
+            others->gone_n, what);
+    report_line(in->err_fd, &note);
+}
+
+static enum err_code nothing_left(const struct invocation *in, const struct newest_others *others,
+                                  struct err *e)
+{
+    const struct newest *n = &others->elsewhere;
+    struct err note = { 0 };
+    char what[PHRASE];
+
+    if (n->kind == NEWEST_NONE)
+        return err_set(e, ERR_NOT_FOUND, "", "nothing left to undo");
+    describe(in, n, what);
+    err_set(&note, ERR_NOT_FOUND, n->dir, "done elsewhere: %.150s", what);
+    report_line(in->err_fd, &note);
+    return err_set(e, ERR_NOT_FOUND, "",
+                   "nothing left to undo here; to undo what was done elsewhere: reprise undo %s",
+                   n->id);
+}
+
+static enum err_code choose_newest(struct invocation *in, struct change_log *log,
+                                   struct newest *out, struct err *e)
+{
+    struct newest_others others;
+    struct sessions s;
+    enum err_code rc = sessions_open(in, false, &s, e);
+
+    if (rc)
+        return rc;
+    const struct shown shown = { .store = s.store,
+                                 .n = s.n,
+                                 .scope = &s.scope,
+                                 .skip_edited = option_given(&in->options, OPTION_SKIP_EDITED) };
+
+    rc = newest_standing(&in->world->env, log, &shown, out, &others, e);
+    if (!rc)
+        say_passed_over(in, &others);
+    if (!rc && out->kind == NEWEST_NONE)
+        rc = nothing_left(in, &others, e);
+    sessions_close(&s);
+    return rc;
+}
+
+/* An id that neither log knows is left to the log of rewinds, which says so. */
+static enum err_code choose(struct invocation *in, struct change_log *log, struct newest *out,
+                            struct err *e)
+{
+    if (!in->argc)
+        return choose_newest(in, log, out, e);
+    enum err_code rc = newest_named(&in->world->env, log, in->argv[0], out, e);
+
+    if (!rc && out->kind == NEWEST_NONE) {
+        out->kind = NEWEST_REWIND;
+        snprintf(out->id, sizeof out->id, "%s", in->argv[0]);
+    }
+    return rc;
+}
+
+static enum err_code say_which(struct invocation *in, const char *what, const struct newest *n,
+                               struct err *e)
+{
+    char text[PHRASE];
+
+    describe(in, n, text);
+    enum err_code rc = out_add(&in->out, slice_of(what), e);
+
+    if (!rc)
+        rc = out_text(&in->out, slice_of(text), e);
+    return rc ? rc : out_add(&in->out, SLICE("\n"), e);
+}
+
+/* ---- a change of a session ---- */
+
 struct named {
-    const char *id;
-    bool found;
-    bool undone;           /* was it taken back already? */
-    struct invocation *in; /* a dry run: to be told of it; else NULL */
+    const struct newest *newest;
+    struct invocation *in;
+    bool undone;
     enum err_code rc;
     struct err *e;
 };
 
+static void json_newest(struct jsonout *j, const struct newest *n)
+{
+    jsonout_member(j, "kind", slice_of(n->command));
+    if (n->title[0])
+        jsonout_member(j, "title", slice_of(n->title));
+    jsonout_key(j, "at");
+    jsonout_int(j, n->at_ms);
+}
+
 /* What taking it back would be about. */
-static enum err_code answer_dry_run(struct invocation *in, const struct change *c, struct err *e)
+static enum err_code answer_dry_run(struct invocation *in, const struct change *c,
+                                    const struct newest *n, struct err *e)
 {
     struct jsonout j;
-    const struct slice text = { c->text, strlen(c->text) };
 
-    if (!option_given(&in->options, OPTION_JSON)) {
-        enum err_code rc = out_add(&in->out, SLICE("would take back: "), e);
-
-        if (!rc)
-            rc = out_text(&in->out, text, e);
-        for (size_t i = 0; i < c->sessions_n && !rc; i++) {
-            rc = out_add(&in->out, SLICE("  "), e);
-            if (!rc)
-                rc =
-                    out_text(&in->out, (struct slice){ c->sessions[i], strlen(c->sessions[i]) }, e);
-        }
-        return rc ? rc : out_add(&in->out, SLICE("\n"), e);
-    }
+    if (!option_given(&in->options, OPTION_JSON))
+        return say_which(in, "would undo: ", n, e);
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');
-    jsonout_member(&j, "undoes", (struct slice){ c->id, strlen(c->id) });
-    jsonout_member(&j, "text", text);
+    jsonout_member(&j, "undoes", slice_of(c->id));
+    jsonout_member(&j, "text", slice_of(c->text));
+    json_newest(&j, n);
     jsonout_key(&j, "sessions");
     jsonout_open(&j, '[');
     for (size_t i = 0; i < c->sessions_n; i++)
-        jsonout_text(&j, (struct slice){ c->sessions[i], strlen(c->sessions[i]) });
+        jsonout_text(&j, slice_of(c->sessions[i]));
     jsonout_close(&j, ']');
     jsonout_key(&j, "dryRun");
     jsonout_bool(&j, true);
@@ -51,85 +157,59 @@ static enum err_code answer_dry_run(struct invocation *in, const struct change *
                 : out_add(&in->out, SLICE("\n"), e);
 }
 
-static bool is_named(const struct change *c, bool undone, void *arg)
+static bool show_named(const struct change *c, bool undone, void *arg)
 {
     struct named *n = arg;
 
-    n->found = strcmp(c->id, n->id) == 0;
-    if (!n->found)
+    if (strcmp(c->id, n->newest->id) != 0)
         return true;
     n->undone = undone;
-    if (n->in && !undone)
-        n->rc = answer_dry_run(n->in, c, n->e);
+    if (!undone)
+        n->rc = answer_dry_run(n->in, c, n->newest, n->e);
     return false;
 }
 
-/* Is it a change of a session that shall be taken back, and which? An id that neither log knows is left to the log
- * of rewinds, which says so. */
-static enum err_code choose_change(const struct invocation *in, struct change_log *log,
-                                   const char **id, struct newest *newest, struct err *e)
+static enum err_code dry_run(struct invocation *in, struct change_log *log,
+                             const struct newest *newest, struct err *e)
 {
-    *id = NULL;
-    if (in->argc) {
-        struct named n = { .id = in->argv[0] };
-        enum err_code rc = change_list(log, is_named, &n, e);
+    struct named n = { .newest = newest, .in = in, .e = e };
+    enum err_code rc = change_list(log, show_named, &n, e);
 
-        *id = n.found ? in->argv[0] : NULL;
-        return rc;
-    }
-    enum err_code rc = newest_standing(&in->world->env, log, newest, e);
-
-    if (!rc && newest->kind == NEWEST_CHANGE)
-        *id = newest->id;
-    return rc;
+    if (!rc && n.undone)
+        rc = err_set(e, ERR_NOT_FOUND, newest->id, "undo: it was taken back already");
+    return rc ? rc : n.rc;
 }
 
-/* ---- a change of a session ---- */
-
-static enum err_code answer_change(struct invocation *in, const struct change *c, struct err *e)
+static enum err_code answer_change(struct invocation *in, const struct change *c,
+                                   const struct newest *n, struct err *e)
 {
     struct jsonout j;
 
-    if (!option_given(&in->options, OPTION_JSON)) {
-        enum err_code rc = out_add(&in->out, SLICE("taken back: "), e);
-
-        if (!rc)
-            rc = out_text(&in->out, (struct slice){ c->text, strlen(c->text) }, e);
-        return rc ? rc : out_add(&in->out, SLICE("\n"), e);
-    }
+    if (!option_given(&in->options, OPTION_JSON))
+        return say_which(in, "undone: ", n, e);
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');
-    jsonout_member(&j, "id", (struct slice){ c->id, strlen(c->id) });
-    jsonout_member(&j, "undoes", (struct slice){ c->undoes, strlen(c->undoes) });
-    jsonout_member(&j, "text", (struct slice){ c->text, strlen(c->text) });
+    jsonout_member(&j, "id", slice_of(c->id));
+    jsonout_member(&j, "undoes", slice_of(c->undoes));
+    jsonout_member(&j, "text", slice_of(c->text));
+    json_newest(&j, n);
     jsonout_close(&j, '}');
     return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
                 : out_add(&in->out, SLICE("\n"), e);
 }
 
-static enum err_code dry_run(struct invocation *in, struct change_log *log, const char *id,
-                             struct err *e)
-{
-    struct named n = { .id = id, .in = in, .e = e };
-    enum err_code rc = change_list(log, is_named, &n, e);
-
-    if (!rc && n.undone)
-        rc = err_set(e, ERR_NOT_FOUND, id, "undo: it was taken back already");
-    return rc ? rc : n.rc;
-}
-
-static enum err_code undo_change(struct invocation *in, struct change_log *log, const char *id,
-                                 struct err *e)
+static enum err_code undo_change(struct invocation *in, struct change_log *log,
+                                 const struct newest *n, struct err *e)
 {
     struct change *c;
 
     if (option_given(&in->options, OPTION_DRY_RUN))
-        return dry_run(in, log, id, e);
-    enum err_code rc = change_undo(log, id, &c, e);
+        return dry_run(in, log, n, e);
+    enum err_code rc = change_undo(log, n->id, &c, e);
 
     if (rc)
         return rc;
-    rc = answer_change(in, c, e);
+    rc = answer_change(in, c, n, e);
     change_free(c);
     return rc;
 }
@@ -137,17 +217,29 @@ static enum err_code undo_change(struct invocation *in, struct change_log *log, 
 /* ---- a rewind ---- */
 
 /* Going back to what a rewind kept needs no consent: it was given for that rewind. What was edited by hand since is
- * held back all the same. */
-static enum err_code undo_rewind(struct invocation *in, struct err *e)
+ * held back all the same. The conversation has no files: where some are named, it stays. */
+static enum err_code undo_rewind(struct invocation *in, const struct newest *n, struct err *e)
 {
-    const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
+    const struct options *o = &in->options;
+    struct rewind_options options = { .allow_outside = true,
+                                      .allow_sensitive = true,
+                                      .allow_edited = option_given(o, OPTION_OVERWRITE_EDITED) };
     struct rewind_plan plan;
-    enum err_code rc = rewind_undo_plan(&in->world->env, in->argc ? in->argv[0] : NULL, &plan, e);
+    enum err_code rc = rewind_undo_plan(&in->world->env, n->id, &plan, e);
 
     if (rc)
         return rc;
-    rc = rewind_carry_out(in, &plan, &options, !option_given(&in->options, OPTION_DRY_RUN), false,
-                          e);
+    if (o->files) {
+        rc = rewind_choose_files(in, &plan.arena, &options, e);
+        if (!rc)
+            rc = rewind_check_files(&plan, &options, e);
+        rewind_talk_fini(&plan.talk);
+    }
+    if (!rc && n->command[0] && !option_given(o, OPTION_JSON))
+        rc = say_which(in, "undo of: ", n, e);
+    if (!rc)
+        rc = rewind_carry_out(in, &plan, &options, !option_given(o, OPTION_DRY_RUN),
+                              option_given(o, OPTION_SKIP_EDITED), e);
     rewind_plan_fini(&plan);
     return rc;
 }
@@ -156,7 +248,6 @@ enum err_code undo_run(struct invocation *in, struct err *e)
 {
     struct change_log *log;
     struct newest newest = { .kind = NEWEST_NONE };
-    const char *id;
     size_t recovered;
     enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
 
@@ -164,9 +255,9 @@ enum err_code undo_run(struct invocation *in, struct err *e)
         rc = change_log_open(&in->world->env, &log, e);
     if (rc)
         return rc;
-    rc = choose_change(in, log, &id, &newest, e);
-    if (!rc && id)
-        rc = undo_change(in, log, id, e);
+    rc = choose(in, log, &newest, e);
+    if (!rc && newest.kind == NEWEST_CHANGE)
+        rc = undo_change(in, log, &newest, e);
     change_log_close(log);
-    return rc || id ? rc : undo_rewind(in, e);
+    return rc || newest.kind == NEWEST_CHANGE ? rc : undo_rewind(in, &newest, e);
 }

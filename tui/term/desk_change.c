@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/newest.h"
+#include "store/origin.h"
 #include "store/tidy/request.h"
 #include "store/tidy/weight.h"
 #include "tui/term/desk_rewind.h"
@@ -120,7 +121,7 @@ static enum err_code plan_all(struct doing *d, struct change *c, struct err *e)
     for (size_t i = 0; i < refs->n && !rc; i++) {
         const struct session_ref *ref = &refs->ref[i];
 
-        rc = change_session(c, ref->store->ops->name, ref->id, e);
+        rc = origin_add_session(c, ref, e);
         if (!rc)
             rc = plan_one(d, ref, c, e);
         if (!rc)
@@ -157,8 +158,8 @@ static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_re
     const struct fork_request request = { .at = d->q->names->name[0],
                                           .title = buf_slice(&d->q->text),
                                           .with_files = true };
-    enum err_code rc = ops->fork ? change_session(c, ops->name, ref->id, e)
-                                 : store_refuse(ref, CAN_FORK, "fork", e);
+    enum err_code rc =
+        ops->fork ? origin_add_session(c, ref, e) : store_refuse(ref, CAN_FORK, "fork", e);
 
     if (!rc)
         rc = ops->fork(ref->store, ref, &request, c, fork, e);
@@ -383,8 +384,8 @@ static enum err_code take_back(struct doing *d, struct err *e)
     enum err_code rc = open_log(d, &log, e);
 
     if (!rc)
-        rc = d->q->wish == WISH_UNDO ? newest_standing(d->env, log, &newest, e)
-                                     : newest_undo(d->env, log, &newest, e);
+        rc = d->q->wish == WISH_UNDO ? newest_standing(d->env, log, NULL, &newest, NULL, e)
+                                     : newest_undo(d->env, log, NULL, &newest, NULL, e);
     if (!rc && newest.kind != NEWEST_REWIND)
         rc = change_back(d, log, e);
     change_log_close(log);
