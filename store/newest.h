@@ -17,19 +17,18 @@ struct newest {
     char id[64];
     int64_t at_ms;
     char command[32]; /* "rename", "rewind", "undo", ... */
-    char text
-        [200]; /* what it did; this and what follows is for a person, perhaps cut, and not cleaned */
-    char title[160]; /* of its session, or of the first of several; its id where it has none */
-    char dir[200];   /* that session's directory; "": not known */
+    /* What it did, the title of its session (its id where it has none; of the first of several), and that session's
+     * directory: for a person, perhaps cut, not cleaned; "" where it is not known. */
+    char text[200], title[160], dir[200];
     size_t sessions;
 };
 
-/* What was passed over. */
+/* What was passed over, the newest of each. */
 struct newest_others {
-    struct newest elsewhere; /* the newest that stands in other stores and directories */
-    struct newest edited;    /* the newest rewind of which what is left changed since */
-    struct newest gone;      /* the newest of those whose sessions are not there any more, */
-    size_t gone_n;           /* and how many are newer than the one that was found */
+    struct newest elsewhere; /* it stands, in other stores and directories */
+    struct newest edited;    /* a rewind of which all that is left changed since */
+    struct newest gone;      /* its sessions are not there any more; */
+    size_t gone_n;           /* so many are newer than the one that was found */
 };
 
 /* What undo would take back, of what is shown (NULL: all). The log is open; so nothing of it changes meanwhile. others may

@@ -14,6 +14,9 @@ script(goat_bad recorded goat_bad.py $<TARGET_FILE:reprise>)
 # What a rewind may touch, whoever wrote the session.
 script(rewind_rules recorded rewind_rules.py $<TARGET_FILE:reprise>)
 
+# What undo means, of several directories and stores, and in part.
+script(undo_scope recorded undo_scope.py $<TARGET_FILE:reprise>)
+
 # Entire: the conformance list of its format, by the numbers. Under the sanitizers there is no injector.
 set(injector -)
 if(NOT REPRISE_SANITIZE)

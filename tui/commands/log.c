@@ -11,6 +11,7 @@
 struct entry {
     const char *id, *kind, *text;
     const char *undoes; /* may be NULL */
+    const char *title;  /* of the first session; NULL: not recorded */
     int64_t at_ms;
     const char **session; /* "claude:5e55…" */
     size_t sessions_n;
@@ -47,12 +48,35 @@ static enum err_code add_json(struct writing *w, const struct entry *x)
     for (size_t i = 0; i < x->sessions_n; i++)
         jsonout_text(j, slice_of(x->session[i]));
     jsonout_close(j, ']');
+    if (x->title)
+        jsonout_member(j, "title", slice_of(x->title));
     if (x->undoes)
         jsonout_member(j, "undoes", slice_of(x->undoes));
     jsonout_key(j, "undone");
     jsonout_bool(j, x->undone);
     jsonout_close(j, '}');
     return j->rc ? no_memory(w->e) : ERR_OK;
+}
+
+/* A title says more than an id; records of older versions have only that. */
+static enum err_code add_sessions(struct out *out, const struct entry *x, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    if (x->title) {
+        rc = out_add(out, SLICE("  \""), e);
+        if (!rc)
+            rc = out_text(out, slice_of(x->title), e);
+        if (!rc && x->sessions_n > 1)
+            return out_addf(out, e, "\" and %zu more", x->sessions_n - 1);
+        return rc ? rc : out_add(out, SLICE("\""), e);
+    }
+    for (size_t i = 0; i < x->sessions_n && !rc; i++) {
+        rc = out_add(out, SLICE("  "), e);
+        if (!rc)
+            rc = out_text(out, slice_of(x->session[i]), e);
+    }
+    return rc;
 }
 
 static enum err_code add_text(struct writing *w, const struct entry *x)
@@ -65,11 +89,8 @@ static enum err_code add_text(struct writing *w, const struct entry *x)
 
     if (!rc)
         rc = out_text(out, slice_of(x->text), w->e);
-    for (size_t i = 0; i < x->sessions_n && !rc; i++) {
-        rc = out_add(out, SLICE("  "), w->e);
-        if (!rc)
-            rc = out_text(out, slice_of(x->session[i]), w->e);
-    }
+    if (!rc)
+        rc = add_sessions(out, x, w->e);
     if (!rc)
         rc = out_add(out, x->undone ? SLICE("  (undone)\n") : SLICE("\n"), w->e);
     return rc;
@@ -96,6 +117,7 @@ static enum err_code add_rewind(struct writing *w, const struct rewind_record *r
                                    .kind = "rewind",
                                    .text = text,
                                    .undoes = r->undoes,
+                                   .title = r->title,
                                    .at_ms = r->at_ms,
                                    .session = &session,
                                    .sessions_n = 1,
@@ -118,6 +140,7 @@ static bool add_change(const struct change *c, bool undone, void *arg)
                                         .kind = c->kind,
                                         .text = c->text,
                                         .undoes = c->undoes,
+                                        .title = c->sessions_n ? c->origin[0].title : NULL,
                                         .at_ms = c->at_ms,
                                         .session = c->sessions,
                                         .sessions_n = c->sessions_n,

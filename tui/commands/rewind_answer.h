@@ -27,5 +27,7 @@ MUST_CHECK enum err_code rewind_choose_files(const struct invocation *in, struct
 /* ERR_NOT_FOUND: one of them is none of the plan's. */
 MUST_CHECK enum err_code rewind_check_files(const struct rewind_plan *plan,
                                             const struct rewind_options *o, struct err *e);
+/* rewinds show ID [FILE] */
+MUST_CHECK enum err_code rewinds_show(struct invocation *in, struct err *e);
 
 #endif

@@ -4,12 +4,22 @@
 #include "lite/jsonout.h"
 #include "store/rewind/rewind.h"
 #include "tui/commands/command.h"
+#include "tui/commands/rewind_answer.h"
 #include "tui/when.h"
 
 static void member_int(struct jsonout *j, const char *key, int64_t n)
 {
     jsonout_key(j, key);
     jsonout_int(j, n);
+}
+
+static void json_left(struct jsonout *j, const struct rewind_record *r)
+{
+    jsonout_key(j, "left");
+    jsonout_open(j, '[');
+    for (size_t i = 0; i < r->left_n; i++)
+        jsonout_text(j, slice_of(r->left[i]));
+    jsonout_close(j, ']');
 }
 
 static void json_record(struct jsonout *j, const struct rewind_record *r)
@@ -19,6 +29,8 @@ static void json_record(struct jsonout *j, const struct rewind_record *r)
     jsonout_member(j, "system", slice_of(r->system));
     jsonout_member(j, "sessionId", slice_of(r->session));
     jsonout_member(j, "to", slice_of(r->point));
+    if (r->title)
+        jsonout_member(j, "title", slice_of(r->title));
     if (r->undoes)
         jsonout_member(j, "undoes", slice_of(r->undoes));
     member_int(j, "at", r->at_ms);
@@ -36,6 +48,8 @@ static void json_record(struct jsonout *j, const struct rewind_record *r)
     }
     jsonout_key(j, "undone");
     jsonout_bool(j, r->undone);
+    if (r->partly)
+        json_left(j, r);
     jsonout_key(j, "interrupted");
     jsonout_bool(j, r->interrupted);
     if (r->stays) {
@@ -78,7 +92,10 @@ static enum err_code write_text(struct out *out, const struct rewind_records *li
                       : r->stays ? "  (cut short: the session went on, and the files stayed)"
                                  : "");
         if (!rc)
-            rc = out_text(out, slice_of(r->session), e);
+            rc = out_text(out, slice_of(r->title ? r->title : r->session), e);
+        if (!rc && r->partly)
+            rc = out_addf(out, e, "  (undone but for %zu file%s)", r->left_n,
+                          r->left_n == 1 ? "" : "s");
         if (!rc)
             rc = out_add(out, SLICE("\n"), e);
     }
@@ -89,6 +106,11 @@ enum err_code rewinds_run(struct invocation *in, struct err *e)
 {
     struct rewind_records list;
     size_t recovered;
+
+    if (in->argc)
+        return strcmp(in->argv[0], "show") == 0
+                   ? rewinds_show(in, e)
+                   : err_set(e, ERR_USAGE, in->argv[0], "usage: reprise rewinds [show ID [FILE]]");
     enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
 
     if (!rc)

@@ -290,9 +290,12 @@ const struct command commands_table[] = {
     },
     {
         .name = "rewinds",
-        .operands = "",
+        .operands = "[show ID [FILE]]",
         .summary = "the rewinds that were done here, newest first",
-        .help = "",
+        .help = "show ID: the files of one of them, and what is kept of each. show ID FILE: the "
+                "bytes that the\n"
+                "file had before, as they are, also where an undo would not put them back.\n",
+        .max_operands = 3,
         .run = rewinds_run,
     },
     {

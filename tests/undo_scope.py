@@ -1,0 +1,242 @@
+#!/usr/bin/env python3
+"""Undo without a name means what was done here; and a rewind can be undone in part.
+
+usage: undo_scope.py PROGRAM
+
+Two projects and two stores: what was done in one is not taken back from the other, what cannot be undone any more holds
+nothing up, and files that changed after a rewind keep nobody from taking back the rest.
+"""
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from support.program import Program
+
+FIRST, SECOND = 'aaaaaaaa-0000-4000-8000-000000000001', 'aaaaaaaa-0000-4000-8000-000000000002'
+
+
+def put(path, body):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(body)
+
+
+def get(path):
+    try:
+        with open(path, encoding='utf-8') as f:
+            return f.read()
+    except FileNotFoundError:
+        return None
+
+
+def flat(path):
+    return ''.join(c if c.isalnum() and c.isascii() else '-' for c in path)
+
+
+class World:
+    """Projects in a home, each with one session that changed three files."""
+
+    def __init__(self, path):
+        self.top = os.path.realpath(tempfile.mkdtemp())
+        self.config = f'{self.top}/config'
+        os.makedirs(f'{self.top}/home')
+        self.program = Program(path, f'{self.top}/home', {
+            'CLAUDE_CONFIG_DIR': self.config, 'GIT_CONFIG_GLOBAL': '/dev/null',
+            **{f'XDG_{k}_HOME': f'{self.top}/{k}' for k in ('STATE', 'DATA', 'CACHE', 'CONFIG')}})
+
+    def session(self, name, sid, prompt, config=None):
+        """In the project of this name: a, b and c were 1 and are 2, and d was made."""
+        config = config or self.config
+        project = f'{self.top}/home/{name}'
+        kept = {}
+        for n in 'abc':
+            copy = hashlib.sha256(n.encode()).hexdigest()[:16] + '@v1'
+            put(f'{config}/file-history/{sid}/{copy}', f'{n} 1\n')
+            put(f'{project}/{n}', f'{n} 2\n')
+            kept[n] = {'backupFileName': copy, 'version': 1, 'backupTime': '2026-02-09T02:00:02.000Z'}
+        put(f'{project}/d', 'd 2\n')
+        kept['d'] = {'backupFileName': None, 'version': 1, 'backupTime': '2026-02-09T02:00:02.000Z'}
+        row = {'isSidechain': False, 'cwd': project, 'sessionId': sid, 'version': '2.1.197', 'userType': 'external'}
+        snapshot = {'messageId': FIRST, 'trackedFileBackups': kept, 'timestamp': '2026-02-09T02:00:02.000Z'}
+        rows = [{**row, 'type': 'user', 'uuid': FIRST, 'parentUuid': None, 'timestamp': '2026-02-09T02:00:01.000Z',
+                 'message': {'role': 'user', 'content': prompt}},
+                {'type': 'file-history-snapshot', 'messageId': FIRST, 'snapshot': snapshot, 'isSnapshotUpdate': False}]
+        rows += [{**row, 'type': 'assistant', 'uuid': f'bbbbbbbb-0000-4000-8000-00000000000{i}',
+                  'parentUuid': FIRST if i == 0 else f'bbbbbbbb-0000-4000-8000-00000000000{i - 1}',
+                  'timestamp': '2026-02-09T02:00:03.000Z',
+                  'message': {'id': f'm{i}', 'type': 'message', 'role': 'assistant', 'model': 'm', 'content': [
+                      {'type': 'tool_use', 'id': f't{i}', 'name': 'Write',
+                       'input': {'file_path': f'{project}/{n}', 'content': f'{n} 2\n'}}]}}
+                 for i, n in enumerate('abcd')]
+        path = f'{config}/projects/{flat(project)}/{sid}.jsonl'
+        put(path, ''.join(json.dumps(r) + '\n' for r in rows))
+        os.utime(path, (1770000000, 1770000000))
+        return project
+
+    def rewind(self, sid):
+        run = self.program.run('rewind', sid, '--to', FIRST, '--apply', '--overwrite-edited', '--json')
+        return json.loads(run.stdout)['undo']
+
+    def undo(self, where, *args):
+        run = self.program.run('-C', where, 'undo', *args)
+        return run.returncode, run.stdout.decode(), run.stderr.decode()
+
+    def title(self, sid):
+        return json.loads(self.program.run('info', sid, '--json').stdout).get('customTitle')
+
+
+def state(project):
+    return [get(f'{project}/{n}') for n in 'abcd']
+
+
+OLD, NEW = ['a 1\n', 'b 1\n', 'c 1\n', None], ['a 2\n', 'b 2\n', 'c 2\n', 'd 2\n']
+P, Q, R, S = ('11111111-2222-4333-8444-55555555555' + n for n in '5678')
+
+
+def scopes(w, t):
+    """What was done in one directory is not what undo means in another."""
+    p, q = w.session('p', P, 'Pay the bills'), w.session('q', Q, 'Quote the prices')
+    record = w.rewind(P)
+    t.run('rename', P, 'Bills')
+    code, out, err = w.undo(q)
+    t.same('elsewhere: exit', code, 3)
+    t.need('nothing left to undo here' in err and 'Pay the bills' in err and p in err, f'elsewhere: {out}{err}')
+    named = err.split('reprise undo ')[1].split()[0]
+    t.same('elsewhere: nothing was undone', (w.title(P), state(p)), ('Bills', OLD))
+    code, out, _ = w.undo(q, named, '--dry-run')
+    t.need(code == 0 and 'Pay the bills' in out, f'named elsewhere: {out}')
+    t.run('rename', Q, 'Prices')
+    code, out, _ = w.undo(p)
+    t.same('the scope\'s newest', (code, w.title(P), w.title(Q)), (0, None, 'Prices'))
+    t.need('rename of "Pay the bills"' in out and 'now' in out, f'what was undone is named: {out}')
+    code, out, err = w.undo(p)
+    t.same('then the rewind', (code, state(p)), (0, NEW))
+    t.need('rewind of "Pay the bills"' in out, f'the rewind is named: {out}')
+    t.same('then nothing', w.undo(p)[0], 3)
+    t.same('all projects', (w.undo(p, '--all')[0], w.title(Q)), (0, None))
+    code, out, err = w.undo(q, record)
+    t.same('a rewind that was undone', code, 4)
+    log = t.run('log').stdout.decode()
+    t.need('"Pay the bills"' in log and '"Quote the prices"' in log, f'log without titles: {log}')
+    rows = t.json('log')
+    t.need(all(r.get('title') for r in rows), f'log --json without titles: {rows}')
+    t.run('delete', P)
+    t.same('a deletion elsewhere', w.undo(q)[0], 3)
+    t.same('a deletion here', (w.undo(p)[0], w.title(P)), (0, None))
+
+
+def stores(w, t):
+    """The same directory in two stores: each has its own newest."""
+    other = f'{w.top}/other'
+    p = w.session('p', P, 'Pay the bills')
+    w.session('p', R, 'In another store', other)
+    t.run('rename', P, 'Bills')
+    t.run('rename', '--store', f'claude:{other}', R, 'Other')
+    t.same('the default store', (w.undo(p)[0], w.title(P)), (0, None))
+    t.same('and no more', w.undo(p)[0], 3)
+    code, out, _ = w.undo(p, '--store', f'claude:{other}')
+    t.need(code == 0 and '"In another store"' in out, f'the other store: {out}')
+
+
+def gone(w, t):
+    """Stores and sessions that are gone hold nothing up."""
+    other = f'{w.top}/other'
+    p = w.session('s', S, 'It stays')
+    t.run('rename', S, 'Stays')
+    w.session('p', P, 'Pay the bills')
+    gone_project = w.session('r', R, 'Soon gone', other)
+    t.run('rename', P, 'Bills')
+    t.run('rename', '--store', f'claude:{other}', R, 'Gone')
+    t.run('rewind', '--store', f'claude:{other}', R, '--to', FIRST, '--apply', '--overwrite-edited')
+    shutil.rmtree(other)
+    shutil.rmtree(gone_project)
+    t.run('delete', P)
+    t.run('trash', 'empty')
+    w.session('q', Q, 'Quote the prices')
+    t.run('rename', Q, 'Prices')
+    t.run('delete', Q)
+    t.run('trash', 'empty')
+    t.same('what stands', (w.undo(p, '--all')[0], w.title(S)), (0, None))
+    code, _, err = w.undo(p, '--all')
+    t.same('then nothing', code, 3)
+    t.need('nothing left to undo' in err and 'passed over' in err, f'what is gone is said: {err}')
+
+
+def parts(w, t):
+    """What changed since a rewind stays, the rest is taken back, and later that too."""
+    p = w.session('p', P, 'Pay the bills')
+    older = w.rewind(P)
+    t.same('rewound', state(p), OLD)
+    put(f'{p}/a', 'mine\n')
+    code, _, err = w.undo(p)
+    t.same('refused', (code, state(p)), (4, ['mine\n', *OLD[1:]]))
+    t.need('--skip-edited' in err, f'the way on is named: {err}')
+    code, out, _ = w.undo(p, '--skip-edited')
+    t.same('the rest', (code, state(p)), (0, ['mine\n', *NEW[1:]]))
+    t.need(older in out, f'how to take back what is left: {out}')
+    record = next(r for r in t.json('rewinds') if r['id'] == older)
+    t.same('what is left', (record['undone'], record.get('left')), (False, [f'{p}/a']))
+    code, _, err = w.undo(p)
+    t.need(code == 3 and older in err, f'passed over: {err}')
+    shown = t.json('rewinds', 'show', older)
+    t.same('files of a record', sorted((f['path'], f['did'], f['undone']) for f in shown['files']),
+           [(f'{p}/a', 'restore', False), (f'{p}/b', 'restore', True), (f'{p}/c', 'restore', True), (f'{p}/d', 'delete', True)])
+    t.same('kept bytes', t.run('rewinds', 'show', older[:-3], f'{p}/a').stdout, b'a 2\n')
+    t.same('by a shorter name', t.run('rewinds', 'show', older, 'a').stdout, b'a 2\n')
+    t.same('no such file', t.run('rewinds', 'show', older, 'nothing').returncode, 3)
+    t.same('no such record', t.run('rewinds', 'show', '12345').returncode, 3)
+    put(f'{p}/a', 'a 1\n')
+    t.same('what was left', (w.undo(p)[0], state(p)), (0, NEW))
+    t.same('all of it is undone', next(r for r in t.json('rewinds') if r['id'] == older)['undone'], True)
+    t.same('nothing left', w.undo(p)[0], 3)
+    # both undos are undone: the record stands again as a whole
+    undos = [r['id'] for r in t.json('rewinds') if r.get('undoes') == older]
+    t.same('two undos', len(undos), 2)
+    for x in undos:
+        t.same(f'redo {x}', w.undo(p, x)[0], 0)
+    t.same('as rewound', state(p), OLD)
+    t.same('and undone at once', (w.undo(p)[0], state(p)), (0, NEW))
+
+
+def directories(w, t):
+    """A directory that is gone: each file by name, or all of them."""
+    p = w.session('p', P, 'Pay the bills')
+    record = w.rewind(P)
+    shutil.rmtree(p)
+    os.makedirs(p)
+    t.same('refused', (w.undo(p)[0], state(p)), (4, [None] * 4))
+    t.same('one of them', (w.undo(p, '--overwrite-edited', '--file', 'b')[0], get(f'{p}/b'), get(f'{p}/d')), (0, 'b 2\n', None))
+    t.same('what can', (w.undo(p, record, '--skip-edited')[0], state(p)), (0, [None, 'b 2\n', None, 'd 2\n']))
+    t.same('nothing more can', w.undo(p, record, '--skip-edited')[0], 4)
+    t.same('the others', (w.undo(p, record, '--overwrite-edited')[0], state(p)), (0, NEW))
+
+
+def settled(w, t):
+    """Who put everything back by hand leaves nothing for undo, which goes on to what is older."""
+    p = w.session('p', P, 'Pay the bills')
+    t.run('rename', P, 'Bills')
+    w.rewind(P)
+    for n, body in zip('abcd', NEW):
+        put(f'{p}/{n}', body)
+    t.same('nothing to do', (w.undo(p)[0], state(p)), (0, NEW))
+    t.same('the older one', (w.undo(p)[0], w.title(P)), (0, None))
+
+
+def main():
+    failed = passed = 0
+    for part in (scopes, stores, gone, parts, directories, settled):
+        w = World(sys.argv[1])
+        try:
+            part(w, w.program)
+        finally:
+            subprocess.run(['rm', '-rf', w.top], check=False)
+        failed, passed = failed + w.program.failed, passed + w.program.passed
+    print(f'{passed} passed, {failed} failed')
+    sys.exit(1 if failed or passed < 45 else 0)
+
+
+main()
