@@ -14,6 +14,8 @@ struct work {
     char *bytes; /* owned */
     size_t have, cap;
     int64_t offset; /* of bytes[0] in the file */
+    int64_t from;   /* where the pass began, and how many lines there were */
+    size_t lines;
 };
 
 static bool stopped(const struct work *w)
@@ -24,6 +26,21 @@ static bool stopped(const struct work *w)
 static enum err_code no_memory(struct err *e)
 {
     return err_set(e, ERR_NOMEM, "", "index lines");
+}
+
+static enum err_code check_count(size_t n, int64_t bytes, size_t free_lines, struct err *e)
+{
+    return n <= free_lines + (uint64_t)bytes / INDEX_LINE_BYTES
+               ? ERR_OK
+               : err_set(e, ERR_UNSUPPORTED, "",
+                         "index lines: nearly all of more than %zu lines are empty or a few bytes "
+                         "long, so this is no transcript",
+                         n - 1);
+}
+
+enum err_code index_check_count(size_t lines, int64_t bytes, struct err *e)
+{
+    return check_count(lines, bytes, INDEX_LINES_FREE, e);
 }
 
 /* Takes the lines that end in the buffer; `seen` bytes of it are known to hold no newline. */
@@ -46,7 +63,8 @@ static enum err_code take_lines(struct work *w, size_t seen, struct err *e)
     memmove(w->bytes, w->bytes + from, w->have - from);
     w->have -= from;
     w->offset += (int64_t)from;
-    return ERR_OK;
+    return check_count(ix->n - w->lines, w->offset - w->from,
+                       w->pass->flags & INDEX_PART ? INDEX_LINES_FREE / 4 : INDEX_LINES_FREE, e);
 }
 
 static enum err_code widen(struct work *w, struct err *e)
@@ -128,7 +146,7 @@ static enum err_code long_add(struct work *w, struct long_line *l, struct err *e
     struct index *ix = w->pass->ix;
     struct keyscan *s = &l->scan;
 
-    if (w->reader.exact && s->ended && !s->broken && l->length < UINT32_MAX)
+    if (w->reader.exact && s->ended && !s->broken && l->length <= INDEX_LINE_MAX)
         s->broken = !long_valid(w, l);
     struct index_line line = index_line_found(&w->reader, s, l->offset, l->length);
 
@@ -214,6 +232,8 @@ enum err_code index_pass_run(const struct index_pass *pass, struct err *e)
     if (pass->ix->end > pass->file->id.size)
         return err_set(e, ERR_STALE, "", "index lines: the file is shorter than it was");
     index_drop_torn(pass->ix);
+    w.from = w.offset;
+    w.lines = pass->ix->n;
     index_reader_init(&w.reader, pass->keys, pass->flags);
     w.bytes = malloc(w.cap);
     rc = w.bytes ? run(&w, e) : no_memory(e);
@@ -239,6 +259,8 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
 
     index_drop_torn(ix);
     index_reader_init(&r, keys, flags);
+    size_t lines = ix->n;
+
     while (slice_line(&rest, &text, &torn)) {
         struct index_line line = index_line_of(&r, text, offset + (text.p - bytes.p));
 
@@ -247,6 +269,10 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
         ix->torn_tail = torn;
         if (!torn)
             ix->end = offset + (rest.p - bytes.p);
+        enum err_code rc = index_check_count(ix->n - lines, rest.p - bytes.p, e);
+
+        if (rc)
+            return rc;
     }
     index_trim(ix);
     return ERR_OK;

@@ -29,10 +29,11 @@ struct index_line {
     int64_t offset;
     int64_t time_ms; /* TIME_NONE when there is none */
     struct id128 id, parent;
-    uint32_t length; /* without the newline; a longer line is LINE_BROKEN with UINT32_MAX */
-    uint8_t kind;    /* 1 + place in index_keys.kinds; 0 for any other type */
-    uint8_t state;   /* enum index_state */
-    uint16_t marks;  /* bit i: the top-level key marks[i] is there and true as in JavaScript:
+    /* Without the newline. Of a line longer than INDEX_LINE_MAX, which is LINE_BROKEN: UINT32_MAX. */
+    uint32_t length;
+    uint8_t kind;   /* 1 + place in index_keys.kinds; 0 for any other type */
+    uint8_t state;  /* enum index_state */
+    uint16_t marks; /* bit i: the top-level key marks[i] is there and true as in JavaScript:
                         neither null, false, 0 nor "" */
 };
 
@@ -48,6 +49,12 @@ struct index_keys {
 };
 enum { INDEX_TEXT_MAX = 4000 };
 
+/* No longer line can be a string in V8, so no client wrote it or reads it. */
+enum { INDEX_LINE_MAX = 512 << 20 };
+/* A pass takes so many lines, and one more for each so many bytes: rows are longer than that. What else there is of lines,
+ * thirty megabytes of newlines, would take a hundred times its size. */
+enum { INDEX_LINES_FREE = 1000000, INDEX_LINE_BYTES = 64 };
+
 /* A zeroed struct is an empty index. */
 struct index {
     struct index_line *line; /* owned */
@@ -61,11 +68,13 @@ enum index_flags {
     /* LINE_OK only where JSON.parse accepts the line; without it a line passes whose strings close and whose brackets
      * add up, whatever else it looks like. A line too long to be held in memory is taken at its looks */
     INDEX_EXACT = 1,
+    /* One of several passes over a file: it takes a quarter of INDEX_LINES_FREE, and index_check_count follows */
+    INDEX_PART = 2,
 };
 
 /* Indexes from ix->end to the size the file had when it was opened; a zeroed index starts at 0. Called
  * again on the same file after it grew (opened anew), it goes on where it stopped; a torn line is looked
- * at again. ERR_STALE when the file is shorter than what was indexed: begin anew. A file that shrinks
+ * at again. ERR_UNSUPPORTED: there are more lines than a pass takes. ERR_STALE when the file is shorter than what was indexed: begin anew. A file that shrinks
  * during the pass is indexed as far as it can be read: end (and a torn tail) then stay below its size.
  * *stop, when given and set by another thread, ends the pass early with ERR_CANCELLED. After any
  * failure what was indexed so far is whole, and a later call goes on. ix is not shared while the pass
@@ -77,6 +86,8 @@ MUST_CHECK enum err_code index_build(struct index *ix, const struct file *f,
  * the file. A first line that began before the window is the caller's to cut off. */
 MUST_CHECK enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
                                      const struct index_keys *keys, unsigned flags, struct err *e);
+/* ERR_UNSUPPORTED: so many lines of so many bytes are more than a pass takes. */
+MUST_CHECK enum err_code index_check_count(size_t lines, int64_t bytes, struct err *e);
 void index_fini(struct index *ix);
 
 #endif

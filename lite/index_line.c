@@ -175,8 +175,8 @@ struct index_line index_line_found(const struct index_reader *r, const struct ke
     struct index_line line = nothing;
 
     line.offset = offset;
-    line.length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
-    if (!s->ended || s->broken || length >= UINT32_MAX)
+    line.length = length <= INDEX_LINE_MAX ? (uint32_t)length : UINT32_MAX;
+    if (!s->ended || s->broken || length > INDEX_LINE_MAX)
         return line;
     line.state = LINE_OK;
     line.kind = kind_of(r, s);
@@ -197,7 +197,7 @@ struct index_line index_line_of(const struct index_reader *r, struct slice text,
     while (i < text.n && (unsigned char)text.p[i] <= ' ')
         i++;
     line.offset = offset;
-    line.length = text.n < UINT32_MAX ? (uint32_t)text.n : UINT32_MAX;
+    line.length = text.n <= INDEX_LINE_MAX ? (uint32_t)text.n : UINT32_MAX;
     if (i == text.n)
         line.state = LINE_BLANK;
     if (i == text.n || text.p[i] != '{')

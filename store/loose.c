@@ -12,8 +12,15 @@
 #include "lite/buf.h"
 #include "lite/file.h"
 #include "lite/slice.h"
+#include "store/gitfiles.h"
 
-enum { AFTER_PACKS = 2, PIECE = 16 * 1024, LINE = 4096, ALTERNATES_MAX = 1 << 20 };
+enum {
+    AFTER_PACKS = 2,
+    PIECE = 16 * 1024,
+    LINE = 4096,
+    ALTERNATES_MAX = 1 << 20,
+    FOLDERS_MAX = 64
+};
 
 /* Reads nothing itself: it passes each object on, but for one that the next reader would not come back from. */
 struct guard {
@@ -171,19 +178,18 @@ static enum err_code add_folder(struct buf *folders, const char *base, struct sl
     return rc ? rc : buf_add_byte(folders, '\0');
 }
 
-/* The repository's own and those it borrows from; what these borrow in turn is git's to find. */
-static enum err_code find_folders(git_repository *repo, struct buf *folders)
+/* Those that the folder at `at` borrows from. */
+static enum err_code add_alternates(struct buf *folders, size_t at)
 {
     char own[PATH_MAX], list[PATH_MAX + 32];
     struct buf bytes = { 0 };
     struct slice rest, line;
     bool torn;
-    enum err_code rc;
+    enum err_code rc = ERR_OK;
 
-    snprintf(own, sizeof own, "%sobjects", git_repository_commondir(repo));
+    snprintf(own, sizeof own, "%s", folders->p + at);
     snprintf(list, sizeof list, "%s/info/alternates", own);
-    rc = add_folder(folders, "", (struct slice){ own, strlen(own) });
-    if (!rc && file_read_all(AT_FDCWD, list, FILE_FOLLOW, ALTERNATES_MAX, &bytes, NULL) == ERR_OK)
+    if (file_read_all(AT_FDCWD, list, FILE_FOLLOW, ALTERNATES_MAX, &bytes, NULL) == ERR_OK)
         for (rest = buf_slice(&bytes); !rc && slice_line(&rest, &line, &torn);)
             if (line.n && line.n < LINE && line.p[0] != '#' && !memchr(line.p, '\0', line.n))
                 rc = add_folder(folders, own, line);
@@ -191,12 +197,30 @@ static enum err_code find_folders(git_repository *repo, struct buf *folders)
     return rc;
 }
 
+/* The repository's own and those it borrows from, which borrow in turn; nothing in them is a pipe to git. */
+static enum err_code find_folders(git_repository *repo, struct buf *folders, struct err *e)
+{
+    char own[PATH_MAX];
+    enum err_code rc;
+
+    snprintf(own, sizeof own, "%sobjects", git_repository_commondir(repo));
+    rc = add_folder(folders, "", slice_of(own));
+    for (size_t at = 0, n = 0; !rc && at < folders->n && n < FOLDERS_MAX; n++) {
+        rc = gitfiles_check_objects(folders->p + at, e);
+        if (!rc && add_alternates(folders, at))
+            rc = err_set(e, ERR_NOMEM, own, "open the repository");
+        at += strlen(folders->p + at) + 1;
+    }
+    return rc;
+}
+
 enum err_code loose_guard(git_repository *repo, struct err *e)
 {
     struct guard *g = calloc(1, sizeof *g);
     git_odb *odb = NULL;
-    int answer = g && find_folders(repo, &g->folders) == ERR_OK &&
-                         git_odb_init_backend(&g->base, GIT_ODB_BACKEND_VERSION) == 0
+    enum err_code rc = g ? find_folders(repo, &g->folders, e)
+                         : err_set(e, ERR_NOMEM, git_repository_path(repo), "open the repository");
+    int answer = !rc && git_odb_init_backend(&g->base, GIT_ODB_BACKEND_VERSION) == 0
                      ? git_repository_odb(&odb, repo)
                      : GIT_ERROR;
 
@@ -212,5 +236,5 @@ enum err_code loose_guard(git_repository *repo, struct err *e)
     if (g)
         buf_fini(&g->folders);
     free(g);
-    return err_set(e, ERR_NOMEM, git_repository_path(repo), "open the repository");
+    return rc ? rc : err_set(e, ERR_NOMEM, git_repository_path(repo), "open the repository");
 }

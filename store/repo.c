@@ -5,8 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/gitfiles.h"
 #include "store/gitlib.h"
 #include "store/loose.h"
+
+enum { TREE_BYTES_MAX = 64 << 20, TREE_DEPTH_MAX = 512 };
 
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)
 {
@@ -48,6 +51,10 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
 
     if (!may_be_found(dir))
         return err_set(e, ERR_NOT_FOUND, dir, "open the repository: there is none");
+    enum err_code plain = gitfiles_check(dir, true, e);
+
+    if (plain)
+        return plain;
     if (!gitlib_ready())
         return err_set(e, ERR_NOMEM, dir, "open the repository");
     git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, sizeof known / sizeof *known);
@@ -121,14 +128,114 @@ bool repo_is_checked_out(git_repository *repo, const char *branch)
     return answer != 0;
 }
 
+/* Its size as the header says it: libgit2 would hold the whole object first. 0: not known. */
+static size_t size_of(git_repository *repo, const git_oid *id)
+{
+    git_odb *odb = NULL;
+    git_object_t type;
+    size_t n = 0;
+
+    if (git_repository_odb(&odb, repo) || git_odb_read_header(&n, &type, odb, id))
+        n = 0;
+    git_odb_free(odb);
+    return n;
+}
+
+enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out, struct err *e)
+{
+    char hex[GIT_OID_HEXSZ + 1];
+
+    git_oid_tostr(hex, sizeof hex, id);
+    if (size_of(repo, id) > TREE_BYTES_MAX)
+        return err_set(e, ERR_UNSUPPORTED, hex, "read a tree: it is larger than %d bytes",
+                       TREE_BYTES_MAX);
+    int answer = git_tree_lookup(out, repo, id);
+
+    return answer ? repo_error(e, answer, hex, "read a tree") : ERR_OK;
+}
+
+/* ---- how much there is of a tree ---- */
+
+struct measure {
+    git_repository *repo;
+    size_t left; /* entries that may follow */
+    struct err *e;
+};
+
+static enum err_code measure(struct measure *m, const git_oid *tree, const git_oid *base,
+                             int depth);
+
+static const git_oid *subtree(const git_tree_entry *x)
+{
+    return x && git_tree_entry_type(x) == GIT_OBJECT_TREE ? git_tree_entry_id(x) : NULL;
+}
+
+/* The entries of a that b has not, or has otherwise; those in both are b's to count when it comes to a. */
+static enum err_code measure_entries(struct measure *m, const git_tree *a, const git_tree *b,
+                                     bool both, int depth)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && a && i < git_tree_entrycount(a); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(a, i);
+        const git_tree_entry *y = b ? git_tree_entry_byname(b, git_tree_entry_name(x)) : NULL;
+
+        if (y && (!both || git_oid_equal(git_tree_entry_id(x), git_tree_entry_id(y))))
+            continue;
+        if (m->left == 0)
+            return err_set(m->e, ERR_UNSUPPORTED, "", "read a tree: it has more than %d entries",
+                           REPO_ENTRIES_MAX);
+        m->left--;
+        rc = measure(m, subtree(x), subtree(y), depth + 1);
+    }
+    return rc;
+}
+
+static enum err_code measure(struct measure *m, const git_oid *tree, const git_oid *base, int depth)
+{
+    git_tree *a = NULL, *b = NULL;
+    enum err_code rc = ERR_OK;
+
+    if (!tree && !base)
+        return ERR_OK;
+    if (depth > TREE_DEPTH_MAX)
+        return err_set(m->e, ERR_UNSUPPORTED, "", "read a tree: it is deeper than %d directories",
+                       TREE_DEPTH_MAX);
+    if (tree)
+        rc = repo_tree(m->repo, tree, &a, m->e);
+    if (!rc && base)
+        rc = repo_tree(m->repo, base, &b, m->e);
+    if (!rc)
+        rc = measure_entries(m, a, b, true, depth);
+    if (!rc)
+        rc = measure_entries(m, b, a, false, depth);
+    git_tree_free(a);
+    git_tree_free(b);
+    return rc;
+}
+
+enum err_code repo_tree_fits(git_repository *repo, const git_oid *tree, const git_oid *base,
+                             struct err *e)
+{
+    struct measure m = { repo, REPO_ENTRIES_MAX, e };
+
+    return base && git_oid_equal(tree, base) ? ERR_OK : measure(&m, tree, base, 0);
+}
+
+/* ---- blobs ---- */
+
 enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, struct buf *out,
                         struct err *e)
 {
     git_blob *blob = NULL;
     char hex[GIT_OID_HEXSZ + 1];
-    int answer = git_blob_lookup(&blob, repo, id);
+    size_t told = size_of(repo, id);
 
     git_oid_tostr(hex, sizeof hex, id);
+    if (told > max)
+        return err_set(e, ERR_FORMAT, hex, "read a blob: %zu bytes are too many", told);
+    int answer = git_blob_lookup(&blob, repo, id);
+
     if (answer)
         return repo_error(e, answer, hex, "read a blob");
     size_t n = (size_t)git_blob_rawsize(blob);
@@ -165,14 +272,10 @@ enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const cha
 int64_t repo_size_at(git_repository *repo, const git_tree *tree, const char *path)
 {
     git_tree_entry *entry = NULL;
-    git_object_t type;
-    git_odb *odb = NULL;
     size_t n = 0;
 
-    if (git_tree_entry_bypath(&entry, tree, path) || git_repository_odb(&odb, repo) ||
-        git_odb_read_header(&n, &type, odb, git_tree_entry_id(entry)))
-        n = 0;
-    git_odb_free(odb);
+    if (git_tree_entry_bypath(&entry, tree, path) == 0)
+        n = size_of(repo, git_tree_entry_id(entry));
     git_tree_entry_free(entry);
     return (int64_t)n;
 }

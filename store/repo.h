@@ -33,6 +33,16 @@ MUST_CHECK enum err_code repo_ref(git_repository *repo, const char *name, bool *
 bool repo_has_ref(git_repository *repo, const char *name, git_oid *out);
 /* Is the branch (without refs/heads/) what some work tree has checked out? Where this cannot be told, it may be. */
 bool repo_is_checked_out(git_repository *repo, const char *branch);
+/* What is read of a tree that somebody else may have made: nine objects can say 10^9 entries. */
+enum { REPO_ENTRIES_MAX = 500000 };
+/* ERR_UNSUPPORTED: the object is larger than a tree of this many entries. Free with git_tree_free. */
+MUST_CHECK enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out,
+                                   struct err *e);
+/* Before a walk through a whole tree, or (with a base) through what two of them differ in: ERR_UNSUPPORTED where that
+ * is more than REPO_ENTRIES_MAX entries, or too deep. */
+MUST_CHECK enum err_code repo_tree_fits(git_repository *repo, const git_oid *tree,
+                                        const git_oid *base, struct err *e);
+
 /* A blob below a tree, replacing what was in out. ERR_NOT_FOUND: no such entry, or no blob. ERR_FORMAT: larger than max
  * bytes, or damaged. */
 MUST_CHECK enum err_code repo_blob_at(git_repository *repo, const git_tree *tree, const char *path,

@@ -11,6 +11,7 @@
 
 #include "lite/buf.h"
 #include "lite/file.h"
+#include "store/gitfiles.h"
 #include "store/spawn.h"
 
 enum {
@@ -87,7 +88,11 @@ enum err_code worktree_list(const char *dir, struct arena *a, struct worktree **
                                         NULL };
     struct spawn git = { argv, dir, GIT_TIMEOUT_MS, GIT_ANSWER_MAX };
     struct buf answer = { 0 };
-    enum err_code rc = spawn_read(&git, &answer, e);
+    /* On a pipe git would wait until it is killed. */
+    enum err_code rc = gitfiles_check(dir, false, NULL);
+
+    if (!rc)
+        rc = spawn_read(&git, &answer, e);
 
     if (rc && rc != ERR_NOMEM)
         answer.n = 0; /* whatever the reason, git knows of none */

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "store/repo.h"
+
 /* What somebody else pushed, half wrote, or planted: named under problems, and never in the way of the rest. */
 
 static const char plant[] =
@@ -147,12 +149,130 @@ static void a_wrong_checksum_is_a_warning(void **state)
     entire_world_remove(&w);
 }
 
+/* On a pipe libgit2 waits for ever. */
+static void a_pipe_where_git_has_a_file_is_refused(void **state)
+{
+    static const char *const cases[] = {
+        "rm -f .git/config; mkfifo .git/config",
+        "mkfifo p; git config include.path ../p",
+        "mkfifo p; printf '[include]\\n\\tpath = \\\\\\n  \"../p\" # x\\n' >> .git/config",
+        "printf '[include] path = more\\n' >> .git/config; mkfifo p; "
+        "printf '[includeIf \"gitdir:/=]\"] path = ../p\\n' > .git/more",
+        "mkfifo p; git config core.excludesFile $PWD/p",
+        "mkfifo p; git config core.attributesFile $PWD/p",
+        "rm -f .git/packed-refs; mkfifo .git/packed-refs",
+        "rm -f .git/index; mkfifo .git/index",
+        "mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude",
+        "mkdir -p .git/objects/info; mkfifo .git/objects/info/alternates",
+        "mkdir -p .git/objects/pack; mkfifo .git/objects/pack/x.idx",
+        "mkdir -p a/info; mkfifo a/info/alternates; mkdir -p .git/objects/info; "
+        "echo $PWD/a > .git/objects/info/alternates",
+        "mkfifo .git/refs/heads/pipe",
+        "ln -s . .git/refs/heads/for-ever",
+        "rm -f .git/packed-refs; ln -s /dev/zero .git/packed-refs",
+    };
+    struct entire_world w;
+
+    (void)state;
+    entire_world_make(&w, "two-sessions");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *dir = entire_world_sh(
+            &w, "rm -rf x && git init -q x && cd x && %s; printf %%s \"$PWD\"", cases[i]);
+        git_repository *repo;
+        struct err e = { 0 };
+
+        if (repo_open(dir, &repo, &e) != ERR_UNSAFE)
+            fail_msg("%s: %s", cases[i], e.text);
+        free(dir);
+    }
+    entire_world_remove(&w);
+}
+
+static void a_pipe_in_the_work_tree_refuses_the_rewind(void **state)
+{
+    struct entire_world w;
+    struct rewind_plan plan;
+    struct err e = { 0 };
+
+    (void)state;
+    entire_world_make(&w, "two-sessions");
+    struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+    struct checkpoint_list list;
+
+    assert_int_equal(entire_ops.checkpoints(w.store, &ref, &list, &e), ERR_OK);
+    assert_int_equal(entire_ops.plan(w.store, &ref, list.checkpoint[0].id, &plan, &e), ERR_OK);
+    rewind_plan_fini(&plan);
+    free(entire_world_sh(&w, "cd two-sessions && mkdir -p x/y && mkfifo x/y/.gitignore"));
+    assert_int_equal(entire_ops.plan(w.store, &ref, list.checkpoint[0].id, &plan, &e), ERR_UNSAFE);
+    checkpoint_list_fini(&list);
+    entire_world_remove(&w);
+}
+
+/* A repository may name "/" as its work tree: a rewind would look through the whole machine. */
+static void a_work_tree_that_does_not_know_the_repository_is_none(void **state)
+{
+    struct entire_world w;
+    struct rewind_plan plan;
+    struct store *again;
+    struct err e = { 0 };
+
+    (void)state;
+    entire_world_make(&w, "two-sessions");
+    free(entire_world_sh(&w, "cd two-sessions && git config core.worktree /"));
+    assert_int_equal(entire_ops.open(w.store->env, w.store->path, &again, &e), ERR_OK);
+    struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+
+    ref.store = again;
+    assert_int_equal(entire_ops.plan(again, &ref, SLICE("9e9e724"), &plan, &e), ERR_UNSUPPORTED);
+    store_close(again);
+    entire_world_remove(&w);
+}
+
+/* Ten entries that are all the same tree, nine times over: 10^9 files in a few objects. */
+static const char bomb[] =
+    "cd two-sessions && B=$(echo x | git hash-object -w --stdin) && "
+    "T=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '100644 blob %%s\tf%%s\n' $B $i; done | git "
+    "mktree) && "
+    "for n in 1 2 3 4 5 6 7 8; do "
+    "T=$(for i in 0 1 2 3 4 5 6 7 8 9; do printf '040000 tree %%s\td%%s\n' $T $i; done | git "
+    "mktree); "
+    "done && R=$(git for-each-ref --format='%%(refname)' 'refs/heads/entire/6d28ff0*') && "
+    "C=$(git log -1 --format=%%B $R | git commit-tree $T -p $R) && git update-ref $R $C && printf "
+    "$C";
+
+static void a_tree_of_a_thousand_million_files_is_refused(void **state)
+{
+    struct entire_world w;
+    struct rewind_plan plan;
+    struct checkpoint_list list;
+    struct err e = { 0 };
+
+    (void)state;
+    entire_world_make(&w, "two-sessions");
+    char *commit = entire_world_sh(&w, bomb);
+    struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+
+    assert_int_equal(strlen(commit), 40);
+    assert_int_equal(entire_ops.plan(w.store, &ref, (struct slice){ commit, 40 }, &plan, &e),
+                     ERR_UNSUPPORTED);
+    assert_int_equal(entire_ops.checkpoints(w.store, &ref, &list, &e), ERR_OK);
+    assert_non_null(list.checkpoint[list.n - 1].why);
+    assert_null(list.checkpoint[0].why);
+    checkpoint_list_fini(&list);
+    free(commit);
+    entire_world_remove(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rest_is_listed_and_the_bad_named),
         cmocka_unit_test(look_alikes_and_orphans_are_named),
         cmocka_unit_test(a_wrong_checksum_is_a_warning),
+        cmocka_unit_test(a_pipe_where_git_has_a_file_is_refused),
+        cmocka_unit_test(a_pipe_in_the_work_tree_refuses_the_rewind),
+        cmocka_unit_test(a_work_tree_that_does_not_know_the_repository_is_none),
+        cmocka_unit_test(a_tree_of_a_thousand_million_files_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 
 #include <cmocka.h>
 
+#include "lite/index_line.h"
 #include "lite/json.h"
 #include "lite/time.h"
 #include "support/indexed.h"
@@ -296,9 +297,51 @@ static void the_cost_of_a_line_is_bounded(void **state)
     buf_fini(&b);
 }
 
+/* Thirty megabytes of newlines took three gigabytes. */
+static void lines_without_bytes_are_not_taken_for_ever(void **state)
+{
+    struct buf many = { 0 };
+    struct index ix = { 0 };
+    struct err e = { 0 };
+    size_t lines = INDEX_LINES_FREE + INDEX_LINES_FREE / 32;
+
+    (void)state;
+    assert_int_equal(buf_reserve(&many, lines), ERR_OK);
+    memset(many.p, '\n', lines);
+    assert_int_equal(index_bytes(&ix, (struct slice){ many.p, INDEX_LINES_FREE }, 0, &keys, 0, &e),
+                     ERR_OK);
+    assert_int_equal(ix.n, INDEX_LINES_FREE);
+    index_fini(&ix);
+    assert_int_equal(index_bytes(&ix, (struct slice){ many.p, lines }, 0, &keys, 0, &e),
+                     ERR_UNSUPPORTED);
+    assert_true(ix.n <= INDEX_LINES_FREE + INDEX_LINES_FREE / 32);
+    index_fini(&ix);
+    buf_fini(&many);
+    assert_int_equal(index_check_count(100 * (size_t)INDEX_LINES_FREE,
+                                       100 * (int64_t)INDEX_LINES_FREE * INDEX_LINE_BYTES, &e),
+                     ERR_OK);
+}
+
+/* A gigabyte in one line took three; no client can hold it. */
+static void a_line_that_no_string_can_hold_is_broken(void **state)
+{
+    struct index_reader r;
+    struct keyscan s = { .ended = true };
+
+    (void)state;
+    index_reader_init(&r, &keys, 0);
+    assert_int_equal(index_line_found(&r, &s, 7, INDEX_LINE_MAX).state, LINE_OK);
+    struct index_line line = index_line_found(&r, &s, 7, (uint64_t)INDEX_LINE_MAX + 1);
+
+    assert_int_equal(line.state, LINE_BROKEN);
+    assert_int_equal(line.length, UINT32_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_without_bytes_are_not_taken_for_ever),
+        cmocka_unit_test(a_line_that_no_string_can_hold_is_broken),
         cmocka_unit_test(a_row_says_type_id_parent_time_and_marks),
         cmocka_unit_test(the_type_may_stand_first_in_a_member),
         cmocka_unit_test(what_is_not_there_is_none),

@@ -38,7 +38,7 @@ static void index_piece(const struct work *w, struct piece *p)
 
     view.id.size = p->to;
     p->index.end = p->from;
-    p->rc = index_build(&p->index, &view, w->keys, w->flags, w->stop, &p->e);
+    p->rc = index_build(&p->index, &view, w->keys, w->flags | INDEX_PART, w->stop, &p->e);
 }
 
 static void *take_pieces(void *arg)
@@ -97,6 +97,10 @@ static enum err_code make_room(const struct work *w, struct index *ix, struct er
 
     for (size_t i = 0; i < w->n; i++)
         n += w->piece[i].index.n;
+    enum err_code rc = index_check_count(n, w->file->id.size, e);
+
+    if (rc)
+        return rc;
     ix->cap = n ? n : 1;
     ix->line = n > SIZE_MAX / sizeof *ix->line ? NULL : malloc(ix->cap * sizeof *ix->line);
     return ix->line ? ERR_OK : err_set(e, ERR_NOMEM, "", "index lines");

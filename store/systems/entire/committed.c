@@ -9,15 +9,19 @@
 #include "store/repo.h"
 #include "store/systems/entire/names.h"
 
-enum { DOCUMENT_MAX = 16 << 20 };
+/* The most that is read: a few hundred objects can name a million checkpoints, and one document as many sessions. */
+enum { DOCUMENT_MAX = 16 << 20, CHECKPOINTS_MAX = 50000, SESSIONS_MAX = 100000 };
+static const size_t documents_max = (size_t)1 << 30; /* bytes, of all of them */
 
 struct reading {
     git_repository *repo;
     struct arena *a;
     struct point_list *points;
     struct problem_list *problems;
-    struct buf root, session; /* documents, used again and again */
-    struct idset seen;        /* checkpoints that were read already */
+    struct buf root, session;            /* documents, used again and again */
+    struct idset seen;                   /* checkpoints that were read already */
+    size_t checkpoints, sessions, bytes; /* that were read */
+    bool full;                           /* no more is */
     struct err *e;
 };
 
@@ -32,6 +36,22 @@ static enum err_code complain(struct reading *r, struct slice id, const char *wh
 
     snprintf(name, sizeof name, "checkpoint %.*s", SLICE_ARG(id));
     return problem_add(r->problems, r->a, name, why) ? no_memory(r) : ERR_OK;
+}
+
+/* Said once. */
+static enum err_code check_full(struct reading *r)
+{
+    static const char *const why =
+        "there are more checkpoints than are read: at most 50,000 with 100,000 sessions in a "
+        "gigabyte; the rest of them is not listed";
+
+    if (r->full || (r->checkpoints < CHECKPOINTS_MAX && r->sessions < SESSIONS_MAX &&
+                    r->bytes < documents_max))
+        return ERR_OK;
+    r->full = true;
+    r->problems->cut = why;
+    return problem_add(r->problems, r->a, git_repository_path(r->repo), why) ? no_memory(r)
+                                                                             : ERR_OK;
 }
 
 /* ---- the metadata of a session ---- */
@@ -92,6 +112,7 @@ static enum err_code add_session(struct reading *r, struct point *p)
     p->transcript_start = start;
     p->files = count_of(value[FILES]);
     p->text = SLICE("");
+    r->sessions++;
     return point_add(r->points, r->a, p) ? no_memory(r) : ERR_OK;
 }
 
@@ -116,6 +137,7 @@ static enum err_code read_session(struct reading *r, const git_tree *folder, str
 
     if (rc == ERR_NOMEM)
         return rc;
+    r->bytes += r->session.n;
     if (rc)
         return complain(r, p->id, "the metadata of a session is missing or damaged");
     if (!json_valid(buf_slice(&r->session)))
@@ -147,8 +169,11 @@ static enum err_code read_sessions(struct reading *r, const git_tree *folder, st
     if (!json_get(buf_slice(&r->root), "sessions", &sessions) ||
         json_type(sessions) != JSON_ARRAY || !json_iter_open(&it, sessions))
         return ERR_OK;
-    for (; !rc && json_iter_next(&it, &key, &listed); ++*n)
+    for (; !rc && !r->full && json_iter_next(&it, &key, &listed); ++*n) {
         rc = read_listed(r, folder, p, listed);
+        if (!rc)
+            rc = check_full(r);
+    }
     return rc;
 }
 
@@ -167,10 +192,11 @@ static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, s
     git_tree *folder = NULL;
     size_t n;
 
-    if (git_tree_lookup(&folder, r->repo, id_of_tree))
+    if (repo_tree(r->repo, id_of_tree, &folder, NULL))
         return complain(r, p.id, "its folder is missing or damaged");
     enum err_code rc = repo_blob_at(r->repo, folder, "metadata.json", DOCUMENT_MAX, &r->root, r->e);
 
+    r->bytes += r->root.n;
     p.tree = *id_of_tree;
     p.time_ms = TIME_NONE;
     if (rc && rc != ERR_NOMEM)
@@ -194,8 +220,13 @@ static enum err_code read_checkpoint(struct reading *r, enum point_source source
     struct id128 key = id128_of(id);
     uint32_t number;
 
-    if (idset_has(&r->seen, key))
+    if (r->full || idset_has(&r->seen, key))
         return ERR_OK;
+    if (check_full(r))
+        return ERR_NOMEM;
+    if (r->full)
+        return ERR_OK;
+    r->checkpoints++;
     if (!p.id.p || idset_add(&r->seen, key, &number))
         return no_memory(r);
     return read_folder(r, tree, p);
@@ -210,9 +241,9 @@ static enum err_code read_shard(struct reading *r, enum point_source source, con
     git_tree *shard = NULL;
     enum err_code rc = ERR_OK;
 
-    if (git_tree_lookup(&shard, r->repo, tree))
+    if (repo_tree(r->repo, tree, &shard, NULL))
         return complain(r, (struct slice){ front, 2 }, "a folder of checkpoints is damaged");
-    for (size_t i = 0; !rc && i < git_tree_entrycount(shard); i++) {
+    for (size_t i = 0; !rc && !r->full && i < git_tree_entrycount(shard); i++) {
         const git_tree_entry *x = git_tree_entry_byindex(shard, i);
         const char *name = git_tree_entry_name(x);
         char id[ENTIRE_ULID + 1];
@@ -230,7 +261,7 @@ static enum err_code read_shard(struct reading *r, enum point_source source, con
 
 static enum err_code read_branch(struct reading *r, enum point_source source, const char *ref)
 {
-    git_object *object = NULL;
+    git_tree *root = NULL;
     git_oid tip;
     enum err_code rc = ERR_OK;
 
@@ -239,22 +270,21 @@ static enum err_code read_branch(struct reading *r, enum point_source source, co
     git_commit *c = NULL;
 
     if (git_commit_lookup(&c, r->repo, &tip) == 0) {
-        git_object_lookup(&object, r->repo, git_commit_tree_id(c), GIT_OBJECT_TREE);
+        if (repo_tree(r->repo, git_commit_tree_id(c), &root, NULL))
+            root = NULL;
         git_commit_free(c);
     }
-    if (!object)
+    if (!root)
         return problem_add(r->problems, r->a, ref, "its commit is missing or damaged")
                    ? no_memory(r)
                    : ERR_OK;
-    const git_tree *root = (const git_tree *)object;
-
     for (size_t i = 0; !rc && i < git_tree_entrycount(root); i++) {
         const git_tree_entry *x = git_tree_entry_byindex(root, i);
 
         if (strlen(git_tree_entry_name(x)) == 2 && git_tree_entry_type(x) == GIT_OBJECT_TREE)
             rc = read_shard(r, source, git_tree_entry_name(x), git_tree_entry_id(x));
     }
-    git_object_free(object);
+    git_tree_free(root);
     return rc;
 }
 

@@ -25,6 +25,7 @@ const struct store_ops entire_ops = {
     .open = entire_open,
     .close = entire_close,
     .enumerate = entire_enumerate,
+    .unreadable = entire_unreadable,
     .describe = entire_describe,
     .find = entire_find,
     .at_path = entire_at_path,

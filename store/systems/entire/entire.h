@@ -47,6 +47,8 @@ enum err_code entire_enumerate(const struct store *st, const struct scope *scope
 enum err_code entire_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row,
                               struct err *e);
+enum err_code entire_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e);
 enum err_code entire_find(const struct store *st, const struct scope *scope, struct slice id,
                           struct arena *a, struct session_ref *ref, struct err *e);
 enum err_code entire_at_path(const struct store *st, struct slice path, struct arena *a,

@@ -123,6 +123,25 @@ enum err_code entire_enumerate(const struct store *st, const struct scope *scope
     return rc;
 }
 
+enum err_code entire_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
+                                void *arg, struct err *e)
+{
+    const struct entire *x = entire_of(st);
+    struct err trouble = { 0 };
+    struct catalog *c;
+    enum err_code rc = entire_catalog(x, false, &c, e);
+
+    (void)scope;
+    if (rc)
+        return rc;
+    if (c->problems.cut) {
+        err_set(&trouble, ERR_UNSUPPORTED, x->base.path, "list sessions: %s", c->problems.cut);
+        fn(&trouble, arg);
+    }
+    catalog_put(x->shelf, c);
+    return ERR_OK;
+}
+
 /* ---- by name ---- */
 
 enum err_code entire_find(const struct store *st, const struct scope *scope, struct slice id,

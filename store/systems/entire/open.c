@@ -1,9 +1,11 @@
 #include <assert.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/gitfiles.h"
 #include "store/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
@@ -72,14 +74,27 @@ static bool main_tree(const struct entire *x, const char *opened, bool linked, c
     return true;
 }
 
+/* One that is gone stays a place of its sessions. */
+static bool is_linked(const struct entire *x, const char *name, const char *path)
+{
+    char git[PATH_MAX];
+    struct stat st;
+
+    return stat(path, &st) != 0 ||
+           (snprintf(git, sizeof git, "%s/worktrees/%s", x->common, name) < PATH_MAX &&
+            gitfiles_is_tree(path, git));
+}
+
 static bool add_linked(struct entire *x, git_repository *repo, const char *name)
 {
     git_worktree *w = NULL;
     bool ok = true;
 
     if (git_worktree_lookup(&w, repo, name) == 0) {
-        ok = keep(git_worktree_path(w), &x->tree[x->trees]);
-        x->trees += ok;
+        if (is_linked(x, name, git_worktree_path(w))) {
+            ok = keep(git_worktree_path(w), &x->tree[x->trees]);
+            x->trees += ok;
+        }
         git_worktree_free(w);
     }
     return ok;
@@ -129,11 +144,12 @@ static bool is_enabled(const struct entire *x, git_repository *repo)
 
 static enum err_code look(struct entire *x, git_repository *repo, struct err *e)
 {
-    const char *dir = git_repository_workdir(repo);
+    const char *git = git_repository_path(repo), *named = git_repository_workdir(repo);
+    /* core.worktree may say anything, "/" too. */
+    const char *dir = named && gitfiles_is_tree(named, git) ? named : NULL;
     struct arena a = { 0 };
     struct slice id = repo_worktree_id(repo, &a);
-    bool ok = id.p && keep(git_repository_path(repo), &x->git) &&
-              keep(git_repository_commondir(repo), &x->common) &&
+    bool ok = id.p && keep(git, &x->git) && keep(git_repository_commondir(repo), &x->common) &&
               join(x->common, ENTIRE_STATES, &x->states) && (!dir || keep(dir, &x->worktree)) &&
               keep(id.p, &x->worktree_id) && find_trees(x, repo);
 

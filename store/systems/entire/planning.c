@@ -227,6 +227,10 @@ enum err_code planning_files(struct planning *p, struct rewind_plan *plan, struc
 {
     struct files f = { .p = p, .plan = plan, .e = e };
     git_tree *tree = NULL;
+    enum err_code fits = repo_tree_fits(p->view.repo, &p->wanted, NULL, e);
+
+    if (fits)
+        return err_wrap(e, fits, "checkpoint %s", p->point->id.p);
     int answer = git_tree_lookup(&tree, p->view.repo, &p->wanted);
 
     if (!answer)

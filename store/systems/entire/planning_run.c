@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "lite/time.h"
+#include "store/gitfiles.h"
 #include "store/rewind/root.h"
 #include "store/systems/entire/beside.h"
 #include "store/systems/entire/entire.h"
@@ -77,6 +78,8 @@ enum err_code planning_run(const struct store *st, const struct session_ref *ref
                      "rewind: the repository has no work tree here");
     if (!rc)
         rc = view_point(&p->view, point, &p->point, e);
+    if (!rc)
+        rc = gitfiles_check_tree(p->view.root, e);
     if (!rc)
         rc = make(p, &plan, e);
     view_close(&p->view);

@@ -54,6 +54,7 @@ struct problem {
 struct problem_list {
     struct problem *problem; /* in the arena */
     size_t n;
+    const char *cut; /* a literal: why not all sessions are listed; NULL: all are */
 };
 
 MUST_CHECK enum err_code point_add(struct point_list *list, struct arena *a, const struct point *p);

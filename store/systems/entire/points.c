@@ -14,8 +14,10 @@
 static const char no_commit[] =
     "no commit of this repository carries it: only its conversation is left";
 
-/* How many files the shadow commit changed. */
-static size_t count_files(const struct view *v, const struct point *p)
+static const char too_large[] = "its tree is larger than what is read of one";
+
+/* How many files the shadow commit changed; *why: it cannot be told, nor gone back to. */
+static size_t count_files(const struct view *v, const struct point *p, const char **why)
 {
     struct turn_diff t;
     size_t n = 0;
@@ -25,6 +27,8 @@ static size_t count_files(const struct view *v, const struct point *p)
     if (turn_diff_open(v, p, NULL, &t))
         for (size_t i = 0; i < git_diff_num_deltas(t.diff); i++)
             n += turn_is_work(git_diff_get_delta(t.diff, i));
+    if (t.too_large)
+        *why = too_large;
     turn_diff_close(&t);
     return n;
 }
@@ -57,14 +61,16 @@ static enum err_code add_point(const struct view *v, const struct links *links,
 {
     struct checkpoint *c = &list->checkpoint[list->n++];
     const struct link *link = p->source == POINT_SHADOW ? NULL : links_find(links, p->id);
+    const char *why = p->source == POINT_SHADOW || link ? NULL : no_commit;
+    size_t files = count_files(v, p, &why);
 
     *c = (struct checkpoint){ .id = arena_copy(&list->arena, p->id),
                               .message = SLICE(""),
                               .time_ms = p->time_ms,
                               .kind = kind_of(p),
                               .after = true,
-                              .files = count_files(v, p),
-                              .why = p->source == POINT_SHADOW || link ? NULL : no_commit };
+                              .files = files,
+                              .why = why };
     return c->id.p && prompt_of(v, p, link, &list->arena, &c->prompt) &&
                    record_make(v, p, link, &list->arena, &c->record)
                ? ERR_OK

@@ -73,7 +73,8 @@ static enum err_code walk(struct reading *r, struct shadow *s, struct err *e)
     enum err_code rc = ERR_OK;
 
     s->cut = true;
-    for (size_t i = 0; !rc && s->cut && i < SHADOW_COMMITS_MAX; i++) {
+    for (size_t i = 0; !rc && s->cut && i < SHADOW_COMMITS_MAX && r->points->n < SHADOW_ALL_MAX;
+         i++) {
         git_commit *c = NULL;
         const git_oid *up;
 

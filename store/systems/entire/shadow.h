@@ -6,7 +6,10 @@
 /* Shadow branches (entire.md 2.4, 2.5): temporary checkpoints, one branch for a commit and a work tree, shared by all
  * sessions there. */
 
-enum { SHADOW_COMMITS_MAX = 20000 }; /* of one branch: more are not looked at */
+enum {
+    SHADOW_COMMITS_MAX = 20000,
+    SHADOW_ALL_MAX = 200000
+}; /* of one branch, of all: more are not looked at */
 
 /* A branch whose name has the shape. */
 struct shadow {

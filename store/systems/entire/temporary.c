@@ -7,6 +7,7 @@
 
 #include "lite/json.h"
 #include "lite/utf8.h"
+#include "store/gitfiles.h"
 #include "store/ref.h"
 #include "store/repo.h"
 #include "store/rewind/pathrule.h"
@@ -123,10 +124,18 @@ static enum err_code add_changed(const struct view *v, struct names_list *l, str
 {
     git_status_options o;
     git_status_list *list = NULL;
+    git_oid head;
     bool ok = true;
 
     git_status_options_init(&o, GIT_STATUS_OPTIONS_VERSION);
-    o.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS;
+    o.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED | GIT_STATUS_OPT_RECURSE_UNTRACKED_DIRS |
+              GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
+    enum err_code rc = gitfiles_check_tree(v->root, e);
+
+    if (!rc && view_head_tree(v, &head))
+        rc = repo_tree_fits(v->repo, &head, NULL, e);
+    if (rc)
+        return rc;
     int answer = git_status_list_new(&list, v->repo, &o);
 
     if (answer)

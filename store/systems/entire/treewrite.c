@@ -18,6 +18,10 @@ enum err_code treewrite_open(git_repository *repo, const git_oid *base, struct t
 {
     struct treewrite t = { .repo = repo };
     git_tree *tree = NULL;
+    enum err_code fits = base ? repo_tree_fits(repo, base, NULL, e) : ERR_OK;
+
+    if (fits)
+        return err_wrap(e, fits, "begin a tree");
     int answer = git_index_new(&t.index);
 
     if (!answer && base)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "store/repo.h"
+
 bool turn_is_work(const git_diff_delta *delta)
 {
     return strncmp(delta->new_file.path, ".entire/", 8) != 0;
@@ -37,9 +39,13 @@ bool turn_diff_open(const struct view *v, const struct point *p, const struct li
 {
     struct turn_diff t = { .diff = NULL };
     git_tree *before = NULL, *after = NULL;
-    bool ok = find_trees(v, p, link, &t) && git_tree_lookup(&after, v->repo, &t.after) == 0 &&
-              (!t.has_before || git_tree_lookup(&before, v->repo, &t.before) == 0) &&
-              git_diff_tree_to_tree(&t.diff, v->repo, before, after, NULL) == 0;
+    bool ok = find_trees(v, p, link, &t);
+
+    t.too_large = ok && repo_tree_fits(v->repo, &t.after, t.has_before ? &t.before : NULL, NULL) ==
+                            ERR_UNSUPPORTED;
+    ok = ok && !t.too_large && git_tree_lookup(&after, v->repo, &t.after) == 0 &&
+         (!t.has_before || git_tree_lookup(&before, v->repo, &t.before) == 0) &&
+         git_diff_tree_to_tree(&t.diff, v->repo, before, after, NULL) == 0;
 
     git_tree_free(before);
     git_tree_free(after);

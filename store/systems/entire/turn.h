@@ -9,6 +9,7 @@
 struct turn_diff {
     git_oid before, after;
     bool has_before; /* else there was nothing: the carrying commit is a first one */
+    bool too_large;  /* why it could not be opened: more differs than is read (repo_tree_fits) */
     git_diff *diff;
 };
 
