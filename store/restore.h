@@ -23,7 +23,8 @@ struct restore {
     struct slice git_branch;
     struct slice agent_setting;
     struct slice mode;
-    struct slice *messages_json; /* after the resume filters, oldest first */
+    /* after the resume filters, oldest first; rows that the agent adds when it loads have no id yet */
+    struct slice *messages_json;
     size_t messages;
     enum interruption interruption;
     struct slice prompt_json; /* the message of an interrupted prompt; else empty */

@@ -31,14 +31,16 @@ static void begin(struct talk *t)
     add(t, CLAUDE_USER, "{\"message\":{\"content\":\"hello\"}}");
 }
 
-/* One letter a row: . stays, u unanswered, t thoughts, b blank. */
+/* One letter a row: . stays, c stays and the session ended in its calls, u unanswered, t thoughts, b blank. */
 static void leaves(struct talk *t, const char *want)
 {
     char got[MOST_ROWS + 1] = "";
 
-    assert_int_equal(claude_leave_out(&t->revival), ERR_OK);
+    struct claude_values unanswered = { 0 };
+
+    assert_int_equal(claude_leave_out(&t->revival, &unanswered), ERR_OK);
     for (size_t i = 0; i < t->revival.n; i++)
-        got[i] = ".utb"[t->row[i].left_out];
+        got[i] = t->row[i].cut ? 'c' : ".utb"[t->row[i].left_out];
     assert_string_equal(got, want);
     arena_fini(&t->arena);
 }
@@ -60,7 +62,22 @@ static void a_call_without_a_result_goes(void **state)
     add(&t, CLAUDE_USER, ROW(RESULT("1")));
     answer(&t, ROW(TEXT("done")));
     answer(&t, ROW(CALL("2")));
-    leaves(&t, "....u");
+    add(&t, CLAUDE_USER, ROW(TEXT("and now?")));
+    leaves(&t, "....u.");
+}
+
+static void calls_in_which_the_session_ended_stay(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    begin(&t);
+    answer(&t, PART("m1", CALL("1")));
+    answer(&t, PART("m2", CALL("2")));
+    answer(&t, PART("m2", CALL("3")));
+    add(&t, CLAUDE_USER, ROW(RESULT("3")));
+    add(&t, CLAUDE_SYSTEM, "{}");
+    leaves(&t, ".uc...");
 }
 
 static void a_row_stays_while_one_of_its_calls_has_a_result(void **state)
@@ -72,7 +89,8 @@ static void a_row_stays_while_one_of_its_calls_has_a_result(void **state)
     answer(&t, ROW(CALL("1") "," CALL("2")));
     add(&t, CLAUDE_USER, ROW(RESULT("2")));
     answer(&t, ROW(CALL("3") "," CALL("4")));
-    leaves(&t, "...u");
+    answer(&t, ROW(TEXT("done")));
+    leaves(&t, "...u.");
 }
 
 static void thoughts_stay_with_the_rest_of_their_message(void **state)
@@ -97,7 +115,8 @@ static void thoughts_go_with_the_call_that_went(void **state)
     begin(&t);
     answer(&t, PART("m1", THOUGHT));
     answer(&t, PART("m1", CALL("1")));
-    leaves(&t, ".tu");
+    answer(&t, ROW(TEXT("done")));
+    leaves(&t, ".tu.");
 }
 
 static void an_answer_of_blanks_goes(void **state)
@@ -144,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_without_a_result_goes),
+        cmocka_unit_test(calls_in_which_the_session_ended_stay),
         cmocka_unit_test(a_row_stays_while_one_of_its_calls_has_a_result),
         cmocka_unit_test(thoughts_stay_with_the_rest_of_their_message),
         cmocka_unit_test(thoughts_go_with_the_call_that_went),

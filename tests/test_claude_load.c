@@ -111,9 +111,7 @@ static void a_last_prompt_row_that_names_nothing_is_passed_over(void **state)
     (void)state;
     struct talk t = talk_two_turns();
 
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\"}\n");
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":"
-                 "\"00000000-0000-0000-0000-000000000000\",\"explicit\":true}\n");
+    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
     talk_raw(&t, "{\"type\":\"last-prompt\",\"lastPrompt\":\"u2\"}\n");
     expect(&t, "u1 a1+branched");
 }
@@ -150,6 +148,17 @@ static void a_missing_parent_is_bridged_and_marked(void **state)
     talk_user(&t, "u3", "nowhere");
     talk_assistant(&t, "a3", "u3");
     expect(&t, "u1 a1 u2 a2 u3+gap a3");
+}
+
+static void a_missing_parent_is_bridged_by_time(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_user(&t, "u3", "a1");
+    t.rows = 1; /* the time of a1 */
+    talk_user(&t, "u4", "nowhere");
+    expect(&t, "u1 a1+branched u4+gap");
 }
 
 static void a_circle_is_left_where_it_closes(void **state)
@@ -333,6 +342,7 @@ int main(void)
         cmocka_unit_test(what_lies_above_a_compaction_is_shown_too),
         cmocka_unit_test(a_compaction_that_does_not_name_its_past_follows_the_row_before),
         cmocka_unit_test(a_missing_parent_is_bridged_and_marked),
+        cmocka_unit_test(a_missing_parent_is_bridged_by_time),
         cmocka_unit_test(a_circle_is_left_where_it_closes),
         cmocka_unit_test(a_row_that_is_its_own_parent_ends_the_way),
         cmocka_unit_test(broken_lines_stand_where_they_are_in_the_file),

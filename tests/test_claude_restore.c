@@ -16,7 +16,13 @@ static enum err_code restore_at(struct talk *t, struct slice at, struct restore 
     return claude_restore(&somewhere, &ref, at, out, e);
 }
 
-/* The ids of the messages, "+go" for the one that says to continue. */
+static bool says(struct slice row, const char *text)
+{
+    return memmem(row.p, row.n, text, strlen(text)) != NULL;
+}
+
+/* The ids of the messages; of what is added "+go" for the one that says to continue, "+none" for the answer that says
+ * nothing, "+cut" for the result of a call that was cut. */
 static void ids_of(const struct restore *r, char out[1024])
 {
     size_t at = 0;
@@ -31,6 +37,10 @@ static void ids_of(const struct restore *r, char out[1024])
         json_get_text(r->messages_json[i], "uuid", &a, &id);
         if (go && id.n == 36)
             id = SLICE("+go");
+        else if (id.n == 1 && says(r->messages_json[i], "No response requested."))
+            id = SLICE("+none");
+        else if (id.n == 1 && says(r->messages_json[i], "[Tool call interrupted: "))
+            id = SLICE("+cut");
         at += (size_t)snprintf(out + at, 1024 - at, "%s%.*s", i ? " " : "", SLICE_ARG(id));
         arena_fini(&a);
     }
@@ -83,7 +93,7 @@ static void rows_come_back_byte_for_byte(void **state)
     talk_raw(&t, "\n");
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
-    assert_int_equal(r.messages, 1);
+    assert_int_equal(r.messages, 2);
     assert_true(slice_eq(r.messages_json[0], SLICE(row)));
     restore_fini(&r);
     talk_end(&t);
@@ -129,18 +139,75 @@ static void a_leaf_of_null_begins_anew(void **state)
     last_prompt(&t, "null", ",\"explicit\":true");
     gives_at(&t, "", "");
     talk_user(&t, "u3", "");
-    gives(&t, "u3");
+    gives(&t, "u3 +none");
 }
 
-static void an_unknown_leaf_is_ignored(void **state)
+static void an_unknown_leaf_is_no_leaf(void **state)
 {
     (void)state;
     struct talk t = talk_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    last_prompt(&t, "null", "");
+    gives_at(&t, "", "u1 a1");
     last_prompt(&t, "\"00000000-0000-0000-0000-000000000000\"", ",\"explicit\":true");
+    gives_at(&t, "", "u1 a1 u2 a2");
     last_prompt(&t, "\"gone\"", "");
+    gives(&t, "u1 a1 u2 a2");
+}
+
+static void an_ordinary_leaf_is_passed_by_what_follows_it_anywhere(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    last_prompt(&t, "\"a1\"", "");
+    gives_at(&t, "", "u1 a1 u2 a2");
+    talk_user(&t, "u3", "u1");
     gives(&t, "u1 a1");
+}
+
+static void an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    last_prompt(&t, "\"a1\"", "");
+    gives_at(&t, "", "u1 a1");
+    last_prompt(&t, "\"a2\"", "");
+    gives(&t, "u1 a1 u2 a2");
+}
+
+static void a_later_branch_beside_an_explicit_leaf_does_not_count(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    talk_assistant(&t, "a3", "a1");
+    talk_assistant(&t, "b1", "u1");
+    gives(&t, "u1 a1");
+}
+
+/* Rows before a boundary that kept messages are gone for the client, and so is a leaf among them. */
+static void a_leaf_before_a_compaction_is_no_leaf(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_row(&t, "system", "c", "",
+             "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":{"
+             "\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
+    talk_user(&t, "s", "c");
+    talk_user(&t, "u3", "s");
+    talk_assistant(&t, "a3", "u3");
+    last_prompt(&t, "\"a1\"", ",\"explicit\":true");
+    gives_at(&t, "", "c s u2 a2 u3 a3");
+    last_prompt(&t, "\"a2\"", ",\"explicit\":true");
+    gives_at(&t, "", "c s u2 a2");
+    last_prompt(&t, "\"c\"", ",\"explicit\":true");
+    gives(&t, "c s u2 a2 u3 a3");
 }
 
 static void without_last_prompts_the_last_row_counts(void **state)
@@ -182,14 +249,35 @@ static void a_unique_front_of_an_id_is_enough(void **state)
     gives(&t, "u1 a1 long-name-1 other-name");
 }
 
-static void a_prompt_without_its_parent_begins_the_conversation(void **state)
+static void a_row_without_its_parent_begins_anew_after_a_pause(void **state)
 {
     (void)state;
     struct talk t = talk_two_turns();
 
+    t.rows = 8; /* five seconds after a2 */
     talk_user(&t, "u3", "lost");
     talk_assistant(&t, "a3", "u3");
-    gives(&t, "u3 a3");
+    gives_at(&t, "", "u1 a1 u2 a2 u3 a3");
+    t.rows = 15; /* six after a3 */
+    talk_assistant(&t, "a4", "lost too");
+    gives(&t, "a4");
+}
+
+/* The nearest earlier time, wherever in the file; of one time the first; never of a sub-agent. */
+static void a_row_without_its_parent_follows_the_nearest_time(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_row(&t, "user", "side", "a2", "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
+    t.rows = 5;
+    talk_user(&t, "u5", "lost");
+    talk_assistant(&t, "a5", "u5");
+    t.rows = 3;
+    talk_assistant(&t, "b2", "u1");
+    gives_at(&t, "", "u1 b2");
+    talk_assistant(&t, "a6", "a5");
+    gives(&t, "u1 a1 u2 a2 u5 a5 a6");
 }
 
 static void an_answer_without_its_parent_follows_the_row_before(void **state)
@@ -244,13 +332,32 @@ static void a_cut_turn_ends_with_a_message_to_continue(void **state)
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     ids_of(&r, got);
-    assert_string_equal(got, "u1 a1 u2 a2 a3 r3 +go");
+    assert_string_equal(got, "u1 a1 u2 a2 a3 r3 +none +go");
     assert_int_equal(r.interruption, INTERRUPTION_TURN);
-    assert_true(json_at(r.messages_json[6], "message.content", &value));
+    assert_true(json_at(r.messages_json[7], "message.content", &value));
     assert_true(json_string_is(value, "Continue from where you left off."));
-    assert_true(json_get(r.messages_json[6], "timestamp", &value));
+    assert_true(json_get(r.messages_json[7], "timestamp", &value));
     assert_true(json_string_is(value, "2026-03-01T10:00:02.000Z"));
     restore_fini(&r);
+    talk_end(&t);
+}
+
+/* Each call without a result gets one; what is asked for by name ends there. */
+static void a_session_that_ended_in_its_calls_keeps_them(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_row(&t, "assistant", "side-call", "a2",
+             "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
+    talk_row(&t, "assistant", "call-2", "side-call",
+             "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"U\"}]}");
+    talk_row(&t, "user", "r3", "side-call",
+             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
+    last_prompt(&t, "\"call-2\"", "");
+    gives_at(&t, "", "u1 a1 u2 a2 side-call call-2 r3 +cut +none +go");
+    gives_at(&t, "side-call", "u1 a1 u2 a2 side-call");
+    gives_at(&t, "call-2", "u1 a1 u2 a2 side-call call-2");
     talk_end(&t);
 }
 
@@ -267,124 +374,9 @@ static void an_unanswered_prompt_is_handed_out(void **state)
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     ids_of(&r, got);
-    assert_string_equal(got, "u1 a1 u2 a2 u3 t3");
+    assert_string_equal(got, "u1 a1 u2 a2 u3 t3 +none");
     assert_int_equal(r.interruption, INTERRUPTION_PROMPT);
     assert_true(json_get(r.prompt_json, "uuid", &value) && json_string_is(value, "u3"));
-    restore_fini(&r);
-    talk_end(&t);
-}
-
-static void todos_are_those_of_the_last_call(void **state)
-{
-    (void)state;
-    struct talk t = talk_two_turns();
-    struct restore r;
-
-    talk_row(
-        &t, "assistant", "a3", "a2",
-        "\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"T1\",\"name\":\"TodoWrite\","
-        "\"input\":{\"todos\":[{\"content\":\"old\"}]}}]}");
-    talk_row(&t, "user", "r3", "a3",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T1\"}]}");
-    talk_row(
-        &t, "assistant", "a4", "r3",
-        "\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"T2\",\"name\":\"TodoWrite\","
-        "\"input\":{\"todos\":[{\"content\":\"a\"},{\"content\":\"b\"}]}}]}");
-    talk_row(&t, "user", "r4", "a4",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T2\"}]}");
-    talk_assistant(&t, "a5", "r4");
-
-    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
-    assert_int_equal(r.todos, 2);
-    assert_true(slice_eq(r.todos_json[0], SLICE("{\"content\":\"a\"}")));
-    assert_true(slice_eq(r.todos_json[1], SLICE("{\"content\":\"b\"}")));
-    restore_fini(&r);
-    talk_end(&t);
-}
-
-static void skills_are_complete_and_of_one_name_the_last_counts(void **state)
-{
-    (void)state;
-    struct talk t = talk_two_turns();
-    struct restore r;
-    struct slice value;
-
-    talk_row(&t, "attachment", "s1", "a2",
-             "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
-             "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"1\"},"
-             "{\"name\":\"y\",\"path\":\"\",\"content\":\"1\"},"
-             "{\"name\":\"z\",\"path\":\"/z\",\"content\":\"1\"}]}");
-    talk_row(&t, "attachment", "s2", "s1",
-             "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
-             "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"2\"}]}");
-
-    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
-    assert_int_equal(r.skills, 2);
-    assert_true(json_get(r.skills_json[0], "content", &value) && json_string_is(value, "2"));
-    assert_true(json_get(r.skills_json[1], "name", &value) && json_string_is(value, "z"));
-    restore_fini(&r);
-    talk_end(&t);
-}
-
-static void replacements_are_those_of_the_session_itself(void **state)
-{
-    (void)state;
-    struct talk t = talk_two_turns();
-    struct restore r;
-
-    talk_raw(&t,
-             "{\"type\":\"content-replacement\",\"sessionId\":"
-             "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"a\":1},{\"b\":2}]}\n"
-             "{\"type\":\"content-replacement\",\"sessionId\":\"another\","
-             "\"replacements\":[{\"c\":3}]}\n"
-             "{\"type\":\"content-replacement\",\"agentId\":\"x\",\"sessionId\":"
-             "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"d\":4}]}\n");
-
-    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
-    assert_int_equal(r.replacements, 2);
-    assert_true(slice_eq(r.replacements_json[1], SLICE("{\"b\":2}")));
-    restore_fini(&r);
-    talk_end(&t);
-}
-
-static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
-{
-    (void)state;
-    struct talk t = talk_two_turns();
-    struct restore r;
-    char rows[9000];
-
-    snprintf(
-        rows, sizeof rows,
-        "{\"type\":\"mode\",\"mode\":\"coordinator\"}\n{\"type\":\"mode\",\"mode\":\"normal\"}\n"
-        "{\"type\":\"agent-setting\",\"agentSetting\":\"reviewer\"}\n"
-        "{\"type\":\"worktree-state\",\"worktreeSession\":{\"worktreePath\":\"%s\"}}\n"
-        "{\"type\":\"user\",\"cwd\":\"/gone/for/good\",\"gitBranch\":\"main\"}\n",
-        t.folder.path);
-    talk_raw(&t, rows);
-    talk_row(
-        &t, "assistant", "a3", "a2",
-        "\"gitBranch\":\"topic\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}");
-
-    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
-    assert_true(slice_eq(r.session_id, SLICE("5e550000-0000-4000-8000-000000000001")));
-    assert_true(slice_eq(r.mode, SLICE("normal")));
-    assert_true(slice_eq(r.agent_setting, SLICE("reviewer")));
-    assert_true(slice_eq(r.git_branch, SLICE("topic")));
-    assert_true(slice_eq(r.cwd, SLICE("/gone/for/good")));
-    assert_int_equal(r.command_cwd.n, 0);
-    assert_int_equal(r.worktree_path.n, strlen(t.folder.path));
-    assert_true(r.worktree_exists);
-    restore_fini(&r);
-
-    talk_raw(&t, "{\"type\":\"worktree-state\",\"worktreeSession\":null}\n");
-    snprintf(rows, sizeof rows, "{\"type\":\"relocated\",\"relocatedCwd\":\"%s\"}\n",
-             t.folder.path);
-    talk_raw(&t, rows);
-    assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
-    assert_int_equal(r.worktree_path.n, 0);
-    assert_false(r.worktree_exists);
-    assert_string_equal(r.command_cwd.p, t.folder.path);
     restore_fini(&r);
     talk_end(&t);
 }
@@ -398,20 +390,22 @@ int main(void)
         cmocka_unit_test(a_row_that_came_to_follow_the_leaf_later_counts),
         cmocka_unit_test(a_branch_that_no_last_prompt_names_is_ignored),
         cmocka_unit_test(a_leaf_of_null_begins_anew),
-        cmocka_unit_test(an_unknown_leaf_is_ignored),
+        cmocka_unit_test(an_unknown_leaf_is_no_leaf),
+        cmocka_unit_test(an_ordinary_leaf_is_passed_by_what_follows_it_anywhere),
+        cmocka_unit_test(an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing),
+        cmocka_unit_test(a_later_branch_beside_an_explicit_leaf_does_not_count),
+        cmocka_unit_test(a_leaf_before_a_compaction_is_no_leaf),
         cmocka_unit_test(without_last_prompts_the_last_row_counts),
         cmocka_unit_test(another_message_can_be_asked_for),
         cmocka_unit_test(a_unique_front_of_an_id_is_enough),
-        cmocka_unit_test(a_prompt_without_its_parent_begins_the_conversation),
+        cmocka_unit_test(a_row_without_its_parent_begins_anew_after_a_pause),
+        cmocka_unit_test(a_row_without_its_parent_follows_the_nearest_time),
         cmocka_unit_test(an_answer_without_its_parent_follows_the_row_before),
         cmocka_unit_test(a_circle_ends_the_way),
         cmocka_unit_test(a_session_without_messages_is_not_found),
         cmocka_unit_test(a_cut_turn_ends_with_a_message_to_continue),
+        cmocka_unit_test(a_session_that_ended_in_its_calls_keeps_them),
         cmocka_unit_test(an_unanswered_prompt_is_handed_out),
-        cmocka_unit_test(todos_are_those_of_the_last_call),
-        cmocka_unit_test(skills_are_complete_and_of_one_name_the_last_counts),
-        cmocka_unit_test(replacements_are_those_of_the_session_itself),
-        cmocka_unit_test(the_state_of_the_session_is_what_its_last_rows_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

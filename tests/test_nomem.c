@@ -145,7 +145,7 @@ static bool restore_session(void *arg)
         assert_int_equal(e.code, ERR_NOMEM);
         return false;
     }
-    assert_int_equal(r.messages, 6);
+    assert_int_equal(r.messages, 7);
     assert_int_equal(r.file_history, 2);
     assert_int_equal(r.skills, 1);
     restore_fini(&r);

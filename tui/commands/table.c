@@ -63,7 +63,9 @@ const struct command commands_table[] = {
         .name = "restore",
         .operands = "ID",
         .summary = "everything a host needs to continue a session",
-        .help = "",
+        .help = "The messages are those that the agent would load. Calls in which the session "
+                "ended get\n"
+                "a result that says so. With --at they end with that message.\n",
         .options = BIT(AT) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
@@ -99,7 +101,9 @@ const struct command commands_table[] = {
         .name = "resume-at",
         .operands = "ID [MSG]",
         .summary = "let a session continue after one of its messages",
-        .help = "Nothing is removed: what came later stays in the file as a branch of its own.\n",
+        .help = "Nothing is removed: what came later stays in the file as a branch of its own. An "
+                "agent\n"
+                "does not load what is before its last compaction: fork there instead.\n",
         .options = BIT(CLEAR) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 2,
@@ -110,8 +114,10 @@ const struct command commands_table[] = {
         .operands = "ID MSG",
         .summary = "let one message no longer count",
         .help = "Its row is blanked in place, also while an agent is writing. What followed it "
-                "stays; an\n"
-                "answer goes on with the row before it, a prompt begins the conversation anew.\n",
+                "stays and goes\n"
+                "on with the row of the nearest earlier time; after a pause of more than five "
+                "seconds the\n"
+                "agent begins the conversation anew with it.\n",
         .options = BIT(CUT) | BIT(NO_WORKTREES),
         .min_operands = 2,
         .max_operands = 2,

@@ -76,7 +76,7 @@ static enum interruption after_answer(const struct claude_revival *r, size_t i)
 {
     bool calls = claude_says(r->row[i].row, "message.stop_reason", "tool_use");
 
-    return calls || call_follows(r, i) ? INTERRUPTION_TURN : INTERRUPTION_NONE;
+    return calls || r->row[i].cut || call_follows(r, i) ? INTERRUPTION_TURN : INTERRUPTION_NONE;
 }
 
 static enum interruption after_user(struct slice row, struct arena *a)

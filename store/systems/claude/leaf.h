@@ -12,11 +12,16 @@ MUST_CHECK enum err_code claude_message_leaf(struct claude_log *log, uint32_t *l
 MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf,
                                             uint32_t *terminal, struct err *e);
 
-/* The client when it resumes: the row that the last last-prompt row names, or what came to follow it
- * later (claude-client.md 4). CHAIN_NONE: there is no row, or (*cleared) that row says that the conversation
- * begins anew, and nothing has come since. */
+/* The client when it resumes: the newest row of the file if it follows the row that the last last-prompt row names
+ * (where that row is explicit, only a newer one counts), else the named row itself; where none is named, or the client
+ * does not load the row, the newest (claude-client-2.md 1). Follows compactions, and leaves the chain as it was.
+ * CHAIN_NONE: there is no row, or (*cleared) that row says that the conversation begins anew, and nothing has come
+ * since. */
 MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
                                             struct err *e);
+
+/* True if the row is a message or follows one: the client ignores a leaf that does not, such as a boundary. */
+bool claude_leads_to_message(const struct claude_log *log, uint32_t node);
 
 /* Part of the main conversation: no sub-agent's, no team member's, no progress note, no briefing. */
 MUST_CHECK enum err_code claude_is_main(struct claude_log *log, uint32_t node, bool *is,
@@ -26,6 +31,25 @@ MUST_CHECK enum err_code claude_is_main(struct claude_log *log, uint32_t node, b
  * the file does not hold it. */
 MUST_CHECK enum err_code claude_before(struct claude_log *log, uint32_t node, uint32_t *before,
                                        struct err *e);
+
+/* bridge.c: the rows of the log by time, sorted once a parent is missing. Zeroed at first; for one walk, whose nodes are
+ * marked NODE_LISTED. */
+struct claude_timed;
+struct claude_gaps {
+    struct claude_timed *row[2]; /* owned; those of the conversation, and of sub-agents */
+    size_t n[2];
+};
+/* The row with which the client goes on where the parent of this one is missing; CHAIN_NONE: the conversation begins
+ * here. ERR_NOMEM. */
+MUST_CHECK enum err_code claude_gap(struct claude_gaps *g, const struct claude_log *log,
+                                    uint32_t node, uint32_t *before);
+/* The row before this one on a resume's path: its parent, or what stands in for it. ERR_NOMEM. */
+MUST_CHECK enum err_code claude_row_before(struct claude_gaps *g, const struct claude_log *log,
+                                           uint32_t node, uint32_t *before);
+void claude_gaps_fini(struct claude_gaps *g);
+/* What a resume at this leaf restores, oldest first, marked NODE_LISTED; *path is owned by the caller. */
+MUST_CHECK enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path,
+                                            size_t *n, struct err *e);
 
 /* What the nodes of log->chain are marked with. */
 enum claude_node_mark {

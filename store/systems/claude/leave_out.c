@@ -7,7 +7,8 @@
 #include "store/systems/claude/facts.h"
 
 /* What the client does not load again, in its order (seed 002): the API would refuse a conversation with
- * calls that have no result, with thoughts whose message is gone, and with answers that say nothing. */
+ * calls that have no result, with thoughts whose message is gone, and with answers that say nothing. The calls in which
+ * the session ended stay (claude-client-2.md 5). */
 
 struct ids {
     struct id128 *id; /* owned */
@@ -116,21 +117,71 @@ static bool is_unanswered(const struct claude_revival *r, struct slice row,
     return calls;
 }
 
-static enum err_code leave_unanswered(struct claude_revival *r)
-{
-    struct ids results = { 0 };
-    enum err_code rc = collect_results(r, &results);
-
-    for (size_t i = 0; !rc && i < r->n; i++)
-        if (is_answer(&r->row[i]) && is_unanswered(r, r->row[i].row, &results))
-            r->row[i].left_out = LEFT_UNANSWERED;
-    free(results.id);
-    return rc;
-}
-
 static struct id128 message_of(const struct claude_revival *r, size_t i)
 {
     return claude_id_at(r->row[i].row, "message.id", r->arena);
+}
+
+/* Where the end begins that is nothing but the rows of one answer and the results of its calls. */
+static size_t last_calls(const struct claude_revival *r)
+{
+    struct id128 message = { 0, 0 };
+    size_t from = r->n;
+    bool met = false;
+
+    for (size_t i = r->n; i-- > 0;) {
+        const struct claude_revived *row = &r->row[i];
+
+        if (row->kind == CLAUDE_USER && !claude_has_tool_result(row->row))
+            break;
+        if (row->kind == CLAUDE_ASSISTANT) {
+            struct id128 id = message_of(r, i);
+
+            if (met && (id128_none(id) || !id128_eq(id, message)))
+                break;
+            message = id;
+            met = true;
+        }
+        from = i;
+    }
+    return from;
+}
+
+static enum err_code add_unanswered(struct claude_revival *r, struct claude_revived *row,
+                                    const struct ids *results, struct claude_values *unanswered)
+{
+    struct json_iter blocks;
+    struct slice key, block, value;
+    struct id128 id;
+    enum err_code rc = ERR_OK;
+
+    for (bool more = claude_content(row->row, &blocks);
+         !rc && more && json_iter_next(&blocks, &key, &block);) {
+        if (!claude_block_id(block, "tool_use", "id", r->arena, &id) || ids_have(results, id))
+            continue;
+        row->cut = true;
+        if (json_get(block, "id", &value))
+            rc = claude_values_add(unanswered, r->arena, value);
+    }
+    return rc;
+}
+
+static enum err_code leave_unanswered(struct claude_revival *r, struct claude_values *unanswered)
+{
+    struct ids results = { 0 };
+    size_t end = last_calls(r);
+    enum err_code rc = collect_results(r, &results);
+
+    for (size_t i = 0; !rc && i < r->n; i++) {
+        if (!is_answer(&r->row[i]))
+            continue;
+        if (i >= end)
+            rc = add_unanswered(r, &r->row[i], &results, unanswered);
+        else if (is_unanswered(r, r->row[i].row, &results))
+            r->row[i].left_out = LEFT_UNANSWERED;
+    }
+    free(results.id);
+    return rc;
 }
 
 /* Messages of which more than thoughts is there. */
@@ -186,9 +237,9 @@ static void leave_blanks(struct claude_revival *r)
             r->row[i].left_out = LEFT_BLANK;
 }
 
-enum err_code claude_leave_out(struct claude_revival *r)
+enum err_code claude_leave_out(struct claude_revival *r, struct claude_values *unanswered)
 {
-    enum err_code rc = leave_unanswered(r);
+    enum err_code rc = leave_unanswered(r, unanswered);
 
     if (!rc)
         rc = leave_thoughts(r);

@@ -108,6 +108,7 @@ void claude_log_close(struct claude_log *log)
     logfile_close(&log->file);
     arena_fini(&log->arena);
     free(log->stand_in);
+    idset_fini(&log->kept);
     *log = (struct claude_log){ .file.file.fd = -1 };
 }
 

@@ -75,6 +75,12 @@ struct claude_log {
     struct arena arena;
     struct claude_stand_in *stand_in; /* owned; by line */
     size_t stand_ins, cap;
+    /* relink.c: what a compaction leaves to the client */
+    struct idset kept;  /* rows before the last boundary that it kept */
+    size_t boundary;    /* line of the last boundary; 0: none */
+    size_t loaded_from; /* rows before this line are not loaded, unless kept */
+    uint32_t kept_last; /* node; CHAIN_NONE: none */
+    bool relinked;
     bool plain; /* isSidechain and sourceToolAssistantUUID of its rows do not count (fork_end.c) */
 };
 
@@ -117,7 +123,15 @@ MUST_CHECK enum err_code claude_voice_rows(struct claude_log *log, struct err *e
 /* precompact.c: the first line that the vendor's reader still sees in a large file. */
 MUST_CHECK enum err_code claude_seen_from(struct claude_log *log, size_t *first_line,
                                           struct err *e);
-/* relink.c: follows the compaction boundaries that kept messages. */
+/* relink.c: follows the compaction boundaries that kept messages; the second makes every row follow again what it
+ * names. */
 MUST_CHECK enum err_code claude_relink(struct claude_log *log, struct err *e);
+void claude_unlink(struct claude_log *log);
+/* Once relinked: was the row before the last boundary, and not kept by it? */
+bool claude_is_compacted(const struct claude_log *log, uint32_t node);
+/* Once relinked: does the client load the row? Where a boundary kept messages, it forgets all others before. */
+bool claude_is_loaded(const struct claude_log *log, uint32_t node);
+/* Takes the rows that the client does not load out of the chain. */
+void claude_unload(struct claude_log *log);
 
 #endif

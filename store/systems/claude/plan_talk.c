@@ -81,6 +81,22 @@ static size_t count_messages(const struct transcript *t, size_t from, size_t to)
     return n;
 }
 
+/* As a resume would go, or across a boundary. */
+static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t *before,
+                                struct err *e)
+{
+    struct claude_gaps gaps = { 0 };
+    enum err_code rc = ERR_OK;
+
+    log->chain.mark[node] |= NODE_LISTED;
+    if (claude_follows(log, node))
+        rc = claude_row_before(&gaps, log, node, before);
+    else
+        rc = claude_before(log, node, before, e);
+    claude_gaps_fini(&gaps);
+    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "plan a rewind: out of memory") : rc;
+}
+
 /* The row before the prompt, by its id as it is written; empty: the prompt is the first. */
 static enum err_code find_before(const struct session_ref *ref, struct slice prompt,
                                  struct arena *a, struct slice *before, struct err *e)
@@ -96,11 +112,11 @@ static enum err_code find_before(const struct session_ref *ref, struct slice pro
         return rc;
     rc = claude_relink(&log, e);
     if (!rc)
-        rc = claude_bridge(&log, e);
-    if (!rc)
         rc = claude_find_message(&log, prompt, &node, e);
     if (!rc)
-        rc = claude_before(&log, node, &node, e);
+        rc = row_before(&log, node, &node, e);
+    if (!rc && node != CHAIN_NONE && !claude_leads_to_message(&log, node))
+        node = CHAIN_NONE;
     if (!rc && node != CHAIN_NONE)
         rc = claude_log_row(&log, log.chain.node[node].line, &row, e);
     if (!rc && node != CHAIN_NONE) {

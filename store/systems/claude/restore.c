@@ -1,10 +1,7 @@
 #include "store/systems/claude/claude.h"
 
 #include <stdlib.h>
-#include <uuid/uuid.h>
 
-#include "lite/jsonout.h"
-#include "lite/time.h"
 #include "store/systems/claude/leaf.h"
 #include "store/systems/claude/list.h"
 #include "store/systems/claude/revival.h"
@@ -46,19 +43,30 @@ static enum err_code find_leaf(struct claude_restoring *r, struct slice at, uint
     return rc;
 }
 
+/* A message that is asked for ends the conversation, also where other calls of its answer follow. */
+static void cut_behind(struct claude_restoring *r, uint32_t leaf)
+{
+    for (size_t i = 0; i < r->n; i++)
+        if (r->path[i] == leaf)
+            r->n = i + 1;
+}
+
 static enum err_code find_path(struct claude_restoring *r, struct slice at, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE;
     enum err_code rc = claude_relink(&r->log, e);
 
     if (!rc)
-        rc = claude_bridge(&r->log, e);
-    if (!rc)
         rc = find_leaf(r, at, &leaf, e);
-    if (!rc && leaf != CHAIN_NONE)
-        rc = chain_walk(&r->log.chain, leaf, NODE_LISTED, &r->path, &r->n, e);
-    if (!rc && leaf != CHAIN_NONE)
+    if (!rc && at.n == 0)
+        claude_unload(&r->log);
+    if (rc || leaf == CHAIN_NONE)
+        return rc;
+    rc = claude_resume_path(&r->log, leaf, &r->path, &r->n, e);
+    if (!rc)
         rc = claude_parallel(&r->log, &r->path, &r->n, e);
+    if (!rc && at.n)
+        cut_behind(r, leaf);
     return rc;
 }
 
@@ -94,7 +102,7 @@ static enum err_code revive(struct claude_restoring *r, struct err *e)
         return ERR_NOMEM;
     for (size_t i = 0; !rc && i < r->n; i++)
         rc = revive_node(r, r->path[i], e);
-    return rc ? rc : claude_leave_out(&r->revival);
+    return rc ? rc : claude_leave_out(&r->revival, &r->unanswered);
 }
 
 static enum err_code add_messages(struct claude_restoring *r)
@@ -105,51 +113,6 @@ static enum err_code add_messages(struct claude_restoring *r)
     for (size_t i = 0; !rc && i < r->revival.n; i++)
         if (!r->revival.row[i].left_out)
             rc = claude_values_add(&values, &r->out.arena, r->revival.row[i].row);
-    r->out.messages_json = values.p;
-    r->out.messages = values.n;
-    return rc;
-}
-
-/* What the client says in the person's place when a turn was cut. */
-static void write_continuation(const struct claude_restoring *r, struct jsonout *j)
-{
-    char id[UUID_STR_LEN], time[TIME_TEXT];
-    uuid_t random;
-
-    uuid_generate_random(random);
-    uuid_unparse_lower(random, id);
-    time_format(r->store->env->now_ms, time);
-    jsonout_open(j, '{');
-    jsonout_member(j, "type", SLICE("user"));
-    jsonout_key(j, "message");
-    jsonout_open(j, '{');
-    jsonout_member(j, "role", SLICE("user"));
-    jsonout_member(j, "content", SLICE("Continue from where you left off."));
-    jsonout_close(j, '}');
-    jsonout_key(j, "isMeta");
-    jsonout_bool(j, true);
-    jsonout_member(j, "uuid", (struct slice){ id, strlen(id) });
-    jsonout_member(j, "timestamp", (struct slice){ time, strlen(time) });
-    jsonout_member(j, "sessionId", r->ref->id);
-    jsonout_close(j, '}');
-}
-
-static enum err_code add_continuation(struct claude_restoring *r)
-{
-    struct claude_values values = { r->out.messages_json, r->out.messages, r->out.messages };
-    struct buf text = { 0 };
-    struct jsonout j;
-
-    jsonout_init(&j, &text);
-    write_continuation(r, &j);
-    enum err_code rc = j.rc;
-    struct slice copy =
-        rc ? (struct slice){ NULL, 0 } : arena_copy(&r->out.arena, buf_slice(&text));
-
-    buf_fini(&text);
-    if (!copy.p)
-        return ERR_NOMEM;
-    rc = claude_values_add(&values, &r->out.arena, copy);
     r->out.messages_json = values.p;
     r->out.messages = values.n;
     return rc;
@@ -175,7 +138,8 @@ static enum err_code make(struct claude_restoring *r, struct slice at, struct er
     r->out.file_history_json = history.p;
     r->out.file_history = history.n;
     r->out.interruption = claude_interruption(&r->revival, &r->out.prompt_json);
-    return r->out.interruption == INTERRUPTION_TURN ? add_continuation(r) : ERR_OK;
+    /* What is asked for ends there. */
+    return at.n ? ERR_OK : claude_restore_end(r);
 }
 
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,

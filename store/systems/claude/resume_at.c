@@ -45,6 +45,19 @@ static enum err_code id_of(struct claude_log *log, uint32_t node, struct arena *
     return id->p ? ERR_OK : err_set(e, ERR_NOMEM, log->file.path, "resume at: out of memory");
 }
 
+/* The client goes on only with what it loads. Rows of sub-agents are in no conversation of its. */
+static enum err_code check_reachable(const struct claude_log *log, uint32_t node, struct err *e)
+{
+    if (claude_line_has(claude_node_line(log, node), MARK_SIDECHAIN))
+        return err_set(e, ERR_UNSUPPORTED, log->file.path,
+                       "resume at: that is a message of a sub-agent");
+    if (!claude_is_compacted(log, node))
+        return ERR_OK;
+    return err_set(e, ERR_UNSUPPORTED, log->file.path,
+                   "resume at: that message is before the last compaction, and the agent does not "
+                   "load it; fork there instead");
+}
+
 /* Where it is to go on, and where it would have gone on. */
 static enum err_code find_leaves(const struct session_ref *ref, struct slice message,
                                  struct arena *a, struct slice *leaf, struct slice *before,
@@ -58,8 +71,11 @@ static enum err_code find_leaves(const struct session_ref *ref, struct slice mes
 
     if (rc)
         return rc;
-    if (message.n) {
+    rc = claude_relink(&log, e);
+    if (!rc && message.n) {
         rc = claude_find_message(&log, message, &node, e);
+        if (!rc)
+            rc = check_reachable(&log, node, e);
         if (!rc)
             rc = id_of(&log, node, a, leaf, e);
     }

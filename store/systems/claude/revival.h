@@ -10,7 +10,7 @@
 
 enum claude_left_out {
     REVIVED,
-    LEFT_UNANSWERED, /* every tool call in it lacks its result */
+    LEFT_UNANSWERED, /* every tool call in it lacks its result, and the conversation went on */
     LEFT_THINKING,   /* thoughts whose message is lost */
     LEFT_BLANK,      /* an answer of nothing but blanks */
 };
@@ -20,6 +20,7 @@ struct claude_revived {
     struct id128 id;
     uint8_t kind;     /* enum claude_kind */
     uint8_t left_out; /* enum claude_left_out */
+    bool cut; /* the session ended in its calls: those without a result get one that says so */
 };
 
 struct claude_revival {
@@ -36,9 +37,6 @@ struct claude_values {
 MUST_CHECK enum err_code claude_values_add(struct claude_values *values, struct arena *a,
                                            struct slice value);
 
-/* bridge.c: gives a row whose parent is missing the row before it in the file for a parent, as the client
- * does. A prompt without its parent begins the conversation. */
-MUST_CHECK enum err_code claude_bridge(struct claude_log *log, struct err *e);
 /* find_message.c: the node of a message by its uuid or a unique front of it (4 characters or more).
  * ERR_NOT_FOUND, or ERR_USAGE for a front that several have. */
 MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slice id,
@@ -49,8 +47,10 @@ MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slic
  * relative to. */
 MUST_CHECK enum err_code claude_migrate(struct slice row, enum claude_kind kind, struct slice cwd,
                                         struct arena *a, struct slice *out);
-/* leave_out.c: marks what the client does not load again: calls without results, thoughts alone, blanks. */
-MUST_CHECK enum err_code claude_leave_out(struct claude_revival *r);
+/* leave_out.c: marks what the client does not load again: calls without results, thoughts alone, blanks; and the calls
+ * in which the session ended. Their ids (JSON texts of the rows) are added to unanswered in their order. */
+MUST_CHECK enum err_code claude_leave_out(struct claude_revival *r,
+                                          struct claude_values *unanswered);
 /* interrupted.c: how the last turn ended. *prompt is the row of a prompt that nobody answered. */
 enum interruption claude_interruption(const struct claude_revival *r, struct slice *prompt);
 
@@ -62,8 +62,13 @@ struct claude_restoring {
     uint32_t *path; /* owned; nodes of the conversation, oldest first */
     size_t n;
     struct claude_revival revival;
+    struct claude_values unanswered;
     struct restore out;
 };
+
+/* restore_end.c: what the client adds when it loads a conversation: results for the calls in which the session ended, an
+ * answer behind a last row of the person's, and (a host may go on with it at once) the order to continue. */
+MUST_CHECK enum err_code claude_restore_end(struct claude_restoring *r);
 
 /* restore_facts.c: where the session was, and in what state. */
 MUST_CHECK enum err_code claude_restore_facts(struct claude_restoring *r, struct err *e);

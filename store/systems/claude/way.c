@@ -41,13 +41,14 @@ static uint32_t before_in_file(const struct claude_log *log, uint32_t node)
     return CHAIN_NONE;
 }
 
-/* Where the way goes on above a node. A boundary whose past is not named, a parent that is not there and a
- * circle are all left by the row before in the file, which in a tail may lie outside. */
+/* Where the way goes on above a node. A parent that is not there and a circle are left as the client leaves them. Where
+ * the client would begin anew, and above a boundary whose past is not named, the row before in the file follows: a person
+ * wants to read it. In a tail it may lie outside. */
 static enum err_code step(struct claude_way *l, uint32_t *node, struct err *e)
 {
     struct chain *c = &l->log.chain;
     uint32_t at = *node;
-    bool root = c->node[at].parent == CHAIN_NONE;
+    bool root = !claude_follows(&l->log, at);
     enum err_code rc = claude_before(&l->log, at, node, e);
 
     if (rc || (*node != CHAIN_NONE && !(c->mark[*node] & NODE_LISTED)))
@@ -58,9 +59,13 @@ static enum err_code step(struct claude_way *l, uint32_t *node, struct err *e)
     *node = CHAIN_NONE;
     if (l->partial || (root && !seam))
         return ERR_OK;
-    if (!root)
+    if (!root) {
         l->gap[at] = 1;
-    *node = before_in_file(&l->log, at);
+        if (claude_gap(&l->gaps, &l->log, at, node))
+            return err_set(e, ERR_NOMEM, l->log.file.path, "follow the conversation");
+    }
+    if (*node == CHAIN_NONE)
+        *node = before_in_file(&l->log, at);
     return ERR_OK;
 }
 
@@ -131,6 +136,8 @@ enum err_code claude_way_go(struct claude_way *way, uint32_t leaf, struct err *e
     way->n = 0;
     enum err_code rc = climb(way, leaf, e);
 
+    claude_gaps_fini(&way->gaps);
+    way->gaps = (struct claude_gaps){ 0 };
     return rc || leaf == CHAIN_NONE ? rc : claude_parallel(&way->log, &way->path, &way->n, e);
 }
 

@@ -1,18 +1,19 @@
 #ifndef STORE_SYSTEMS_CLAUDE_WAY_H
 #define STORE_SYSTEMS_CLAUDE_WAY_H
 
-#include "store/systems/claude/log.h"
+#include "store/systems/claude/leaf.h"
 
 /* The way from the beginning of a conversation to one of its ends, as a person reads it: also across compaction
- * boundaries, and where the chain is broken on with the row before in the file. Its nodes are marked NODE_LISTED. */
+ * boundaries, and where the chain is broken on as the client goes on, or with the row before in the file. Its nodes are marked NODE_LISTED. */
 struct claude_way {
     struct claude_log log;
     uint32_t *path; /* owned; nodes, oldest first */
     size_t n, cap;
-    uint8_t *gap;  /* owned; by node: its parent is missing */
-    bool partial;  /* only the end of the file was read */
-    uint32_t leaf; /* what a resume goes on from; CHAIN_NONE: there is nothing */
-    bool cleared;  /* it goes on with an empty conversation: the leaf is where that one ended */
+    uint8_t *gap;            /* owned; by node: its parent is missing */
+    struct claude_gaps gaps; /* while it is gone */
+    bool partial;            /* only the end of the file was read */
+    uint32_t leaf;           /* what a resume goes on from; CHAIN_NONE: there is nothing */
+    bool cleared; /* it goes on with an empty conversation: the leaf is where that one ended */
 };
 
 /* Opens the log and finds the leaf; nothing is marked yet. On failure nothing is left open. */
