@@ -32,8 +32,24 @@ def check_doctor(program, top, rows):
         own = program.json('doctor', row['sessionId'])
         program.same('of one session', {f.get('sessionId') for f in own}, {row['sessionId']})  # when it expires, at least
         program.need(any(f['kind'] == 'expires' for f in own), f'{row["sessionId"]}: expires?')
-    program.text('doctor')
+    expiring = [f for f in findings if f['kind'] == 'expires']
+    said = [line for line in program.text('doctor').splitlines() if ': expires: ' in line]
+    program.same('what expires is one line', len(said), 1 if expiring else 0)
     program.need(snapshot(top) == before, 'the doctor changed the disk')
+
+
+def check_words(program, rows):
+    """What a person mistypes is answered with what was meant, and long prompts do not fill the screen."""
+    for args, said in ((('lst',), b'did you mean list?'), (('list', '--jsn'), b'did you mean --json?'),
+                       (('list', '--config=/nonexistent'), b'/nonexistent'), (('delete',), b'reprise delete ID')):
+        run = program.run(*args)
+        program.need(run.returncode != 0 and said in run.stderr, f'{args}: exit {run.returncode}: {run.stderr!r}')
+    run = program.run('list', '--all', '--tag', 'no-session-has-this-tag')
+    program.same('no line for no session', (run.returncode, run.stdout), (0, b''))
+    program.need(b'no sessions match' in run.stderr, f'a sentence says so: {run.stderr!r}')
+    for row in rows:
+        for line in program.text('checkpoints', row['sessionId']).splitlines():
+            program.need(len(line) < 250, f'checkpoints: {len(line)} characters in a line')
 
 
 def check_sweep(program, store):
@@ -132,6 +148,7 @@ def main():
         program = Program(path, top, {'CLAUDE_CONFIG_DIR': store, 'XDG_STATE_HOME': top + '/state', 'XDG_DATA_HOME': top + '/data'})
         rows = program.json('list', '--all')
         check_doctor(program, top, rows)
+        check_words(program, rows)
         check_sweep(program, store)
         check_changes(program, store, rows)
         check_orphans(program, store, rows[0])

@@ -90,6 +90,17 @@ static enum err_code fit_ids(const struct checkpoint_list *list, struct id_colum
     return ERR_OK;
 }
 
+/* The first line of a prompt, as much of it as the terminal has room for behind `used` columns: prompts are pages long. */
+static enum err_code write_prompt(struct out *out, struct slice prompt, size_t used, struct err *e)
+{
+    enum { PROMPT_COLUMNS = 60, LEAST_COLUMNS = 20 };
+    const char *end = prompt.n ? memchr(prompt.p, '\n', prompt.n) : NULL;
+    struct slice first = { prompt.p, end ? (size_t)(end - prompt.p) : prompt.n };
+    size_t room = out->columns > used + LEAST_COLUMNS ? out->columns - used : PROMPT_COLUMNS;
+
+    return line_cut(first, room, out, e);
+}
+
 static enum err_code write_line(struct out *out, const struct checkpoint *c,
                                 const struct id_column *ids, int64_t now_ms, struct err *e)
 {
@@ -105,7 +116,7 @@ static enum err_code write_line(struct out *out, const struct checkpoint *c,
     if (!rc)
         rc = out_addf(out, e, "  %3zu file%s  %-11s ", c->files, c->files == 1 ? " " : "s", lines);
     if (!rc)
-        rc = out_text(out, c->prompt, e);
+        rc = write_prompt(out, c->prompt, 8 + 2 + ids->columns + 2 + 9 + 12, e);
     return rc ? rc
               : out_addf(out, e, "%s%s%s%s%s%s%s\n", c->kind == CHECKPOINT_TURN ? "" : "  (",
                          c->kind == CHECKPOINT_TURN ? "" : kinds[c->kind],

@@ -31,9 +31,8 @@ static enum err_code unknown(const char *word, struct err *e)
         }
     }
     if (near)
-        return err_set(e, ERR_USAGE, word, "read the command: there is none of this name; %s?",
-                       near);
-    return err_set(e, ERR_USAGE, word, "read the command: there is none of this name; see --help");
+        return err_set(e, ERR_USAGE, word, "no such command; did you mean %s?", near);
+    return err_set(e, ERR_USAGE, word, "no such command; see --help");
 }
 
 static enum err_code check_operands(const struct invocation *in, struct err *e)
@@ -42,10 +41,10 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
     const char *name = c->name ? c->name : "reprise";
 
     if (in->argc < c->min_operands)
-        return err_set(e, ERR_USAGE, name, "read operands: needs %s", c->operands);
+        return err_set(e, ERR_USAGE, "usage", "reprise %s %s", name, c->operands);
     if (in->argc > c->max_operands)
-        return err_set(e, ERR_USAGE, in->argv[c->max_operands],
-                       "read operands: one word more than %s takes", name);
+        return err_set(e, ERR_USAGE, in->argv[c->max_operands], "one argument too many for %s",
+                       name);
     return ERR_OK;
 }
 
@@ -102,6 +101,9 @@ static enum err_code run(struct invocation *in, struct err *e)
         return help_write(in->command, &in->out, e);
     if (option_given(&in->options, OPTION_VERSION))
         return out_addf(&in->out, e, "%s\n", version_text());
+    /* Named, so it is wanted: also by a command that has nothing to configure. */
+    if (in->options.config && access(in->options.config, R_OK) != 0)
+        return err_sys(e, in->options.config, "read the configuration");
     return in->command->run(in, e);
 }
 

@@ -8,10 +8,12 @@
 #include "tui/commands/command.h"
 #include "tui/commands/sessions.h"
 
-/* Of many sessions those that are hidden for one reason are counted: what is damaged must not drown in them. */
+/* Of many sessions those that are hidden for one reason, and those that the agent's cleanup will remove, are counted:
+ * what is damaged must not drown in them. */
 enum { REASONS = 8, REASON = 160 };
 
 struct reason {
+    enum finding_kind kind;
     char why[REASON];
     struct buf path; /* of the first one */
     size_t n;
@@ -67,14 +69,21 @@ static enum err_code write_text(const struct finding *f, struct answer *a, struc
     return rc ? rc : out_add(a->out, f->fixed ? SLICE(" (repaired)\n") : SLICE("\n"), e);
 }
 
-/* False: it has to be written by itself. */
-static bool count_hidden(const struct finding *f, struct answer *a)
+/* All that expire are one line, whatever day each has. */
+static bool is_same_reason(const struct reason *r, const struct finding *f)
+{
+    return r->kind == f->kind && (f->kind == FINDING_EXPIRES || strcmp(r->why, f->why) == 0);
+}
+
+/* Returns false if it has to be written by itself. */
+static bool count_reason(const struct finding *f, struct answer *a)
 {
     size_t i = 0;
 
-    if (a->json || !a->many || f->kind != FINDING_HIDDEN || strlen(f->why) >= REASON)
+    if (a->json || !a->many || (f->kind != FINDING_HIDDEN && f->kind != FINDING_EXPIRES) ||
+        strlen(f->why) >= REASON)
         return false;
-    while (i < a->reasons && strcmp(a->reason[i].why, f->why) != 0)
+    while (i < a->reasons && !is_same_reason(&a->reason[i], f))
         i++;
     if (i == REASONS)
         return false;
@@ -83,6 +92,7 @@ static bool count_hidden(const struct finding *f, struct answer *a)
     if (i == a->reasons) {
         if (buf_add(&r->path, slice_of(f->path)))
             return false;
+        r->kind = f->kind;
         snprintf(r->why, sizeof r->why, "%s", f->why);
         a->reasons++;
     }
@@ -90,7 +100,14 @@ static bool count_hidden(const struct finding *f, struct answer *a)
     return true;
 }
 
-static enum err_code write_hidden(const struct answer *a, struct err *e)
+static const char *reason_text(const struct reason *r)
+{
+    return r->kind == FINDING_EXPIRES && r->n > 1
+               ? "the agent's own cleanup removes them within a week, unless they are used"
+               : r->why;
+}
+
+static enum err_code write_reasons(const struct answer *a, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -100,9 +117,9 @@ static enum err_code write_hidden(const struct answer *a, struct err *e)
         rc = r->n > 1 ? out_addf(a->out, e, "%zu sessions", r->n)
                       : out_text(a->out, buf_slice(&r->path), e);
         if (!rc)
-            rc = out_addf(a->out, e, ": %s: ", finding_name(FINDING_HIDDEN));
+            rc = out_addf(a->out, e, ": %s: ", finding_name(r->kind));
         if (!rc)
-            rc = out_text(a->out, slice_of(r->why), e);
+            rc = out_text(a->out, slice_of(reason_text(r)), e);
         if (!rc)
             rc =
                 out_add(a->out, r->n > 1 ? SLICE(" (doctor --json names them)\n") : SLICE("\n"), e);
@@ -114,7 +131,7 @@ static enum err_code write_finding(const struct finding *f, void *arg, struct er
 {
     struct answer *a = arg;
     enum err_code rc = a->json              ? write_json(f, a, e)
-                       : count_hidden(f, a) ? ERR_OK
+                       : count_reason(f, a) ? ERR_OK
                                             : write_text(f, a, e);
 
     a->n++;
@@ -129,7 +146,7 @@ static enum err_code write_end(const struct answer *a, bool fix, struct err *e)
         return out_add(a->out, a->n ? SLICE("]\n") : SLICE("[]\n"), e);
     if (a->n == 0)
         return out_add(a->out, SLICE("nothing is wrong\n"), e);
-    enum err_code rc = write_hidden(a, e);
+    enum err_code rc = write_reasons(a, e);
 
     if (!rc)
         rc = out_addf(a->out, e, "%zu finding%s", a->n, a->n == 1 ? "" : "s");

@@ -70,19 +70,34 @@ static size_t fits(struct slice text, size_t w, size_t *used)
     }
 }
 
+/* As much of the text as fits; *used: the columns it took. */
+static enum err_code cut_text(struct slice text, size_t w, size_t *used, struct out *out,
+                              struct err *e)
+{
+    size_t n = fits(text, w, used);
+
+    if (n == text.n)
+        return out_text(out, text, e);
+    n = fits(text, w - 1, used);
+    ++*used;
+    enum err_code rc = out_text(out, (struct slice){ text.p, n }, e);
+
+    return rc ? rc : out_text(out, SLICE("…"), e);
+}
+
+enum err_code line_cut(struct slice text, size_t w, struct out *out, struct err *e)
+{
+    size_t used;
+
+    return cut_text(text, w, &used, out, e);
+}
+
 enum err_code line_column(struct slice text, size_t w, struct out *out, struct err *e)
 {
     size_t used;
-    size_t n = fits(text, w, &used);
-    bool cut = n < text.n;
+    enum err_code rc = cut_text(text, w, &used, out, e);
 
-    if (cut)
-        n = fits(text, w - 1, &used);
-    enum err_code rc = out_text(out, (struct slice){ text.p, n }, e);
-
-    if (rc == ERR_OK && cut)
-        rc = out_text(out, SLICE("…"), e);
-    return rc ? rc : blanks(w - used - cut, out, e);
+    return rc ? rc : blanks(w - used, out, e);
 }
 
 enum err_code line_look_open(const struct sessions *s, const struct out *out, int64_t now_ms,
@@ -278,13 +293,10 @@ static enum err_code tag_and_flags(const struct session_row *row, struct out *ou
 static enum err_code title_and_end(const struct session_row *row, size_t room, struct out *out,
                                    struct err *e)
 {
-    size_t end = end_columns(row), used;
+    size_t end = end_columns(row);
     bool has_end = room == SIZE_MAX || end + LINE_TITLE_LEAST / 2 <= room;
     size_t most = room == SIZE_MAX ? SIZE_MAX / 2 : room - (has_end ? end : 0);
-
-    bool whole = fits(row->summary, most, &used) == row->summary.n;
-    enum err_code rc =
-        whole ? out_text(out, row->summary, e) : line_column(row->summary, most, out, e);
+    enum err_code rc = line_cut(row->summary, most, out, e);
 
     return rc || !has_end ? rc : tag_and_flags(row, out, e);
 }

@@ -40,6 +40,8 @@ MUST_CHECK enum err_code line_id(const struct session_ref *ref, const struct lin
 /* The words for enum session_flags: "archived, interrupted"; empty when nothing is special. */
 enum { LINE_FLAGS = 128 };
 void line_flags(unsigned flags, char out[LINE_FLAGS]);
+/* Text in at most w columns: cut with an ellipsis. */
+MUST_CHECK enum err_code line_cut(struct slice text, size_t w, struct out *out, struct err *e);
 /* Text in exactly w columns: padded, or cut with an ellipsis. */
 MUST_CHECK enum err_code line_column(struct slice text, size_t w, struct out *out, struct err *e);
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tui/commands/nearest.h"
+
 enum kind {
     KIND_FLAG,     /* only its bit in `given` */
     KIND_TEXT,     /* const char * */
@@ -226,8 +228,32 @@ static int by_code(int code)
     return OPTION_COUNT;
 }
 
+/* The option of the command that a word was probably meant to be; NULL where that would be a guess. */
+static const char *nearest_option(const char *word, option_bits allowed)
+{
+    char name[NEAREST_WORD + 1];
+    const char *near = NULL;
+
+    if (strncmp(word, "--", 2) != 0)
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    size_t best = nearest_limit(name);
+
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (!(allowed >> i & 1) || !table[i].name)
+            continue;
+        size_t d = nearest_distance(name, table[i].name);
+
+        if (d <= best) {
+            near = table[i].name;
+            best = d - (d > 0);
+        }
+    }
+    return near;
+}
+
 /* getopt says '?' without a text of its own (opterr is 0): which word, and what is wrong with it. */
-static enum err_code bad_word(int code, char **argv, struct err *e)
+static enum err_code bad_word(int code, option_bits allowed, char **argv, struct err *e)
 {
     int which = optopt ? by_code(optopt) : OPTION_COUNT;
     char letter[3] = { '-', (char)optopt, '\0' };
@@ -237,7 +263,11 @@ static enum err_code bad_word(int code, char **argv, struct err *e)
         return usage(e, &table[which], "needs a value");
     if (optopt >= LONG_BASE)
         return usage(e, &table[which], "takes no value");
-    return err_set(e, ERR_USAGE, word, "read options: unknown or ambiguous option");
+    const char *near = nearest_option(word, allowed);
+
+    if (near)
+        return err_set(e, ERR_USAGE, word, "no such option; did you mean --%s?", near);
+    return err_set(e, ERR_USAGE, word, "unknown or ambiguous option");
 }
 
 enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop_early,
@@ -251,7 +281,7 @@ enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop
     opterr = 0;
     while ((code = getopt_long(argc, argv, t.letters, t.named, NULL)) != -1) {
         if (code == '?' || code == ':')
-            return bad_word(code, argv, e);
+            return bad_word(code, allowed, argv, e);
         int which = by_code(code);
         const char *value = optarg;
 
