@@ -8,6 +8,7 @@
 
 #include "store/host/host.h"
 #include "store/systems/goat/goat.h"
+#include "store/tidy/sweep.h"
 #include "tests/folder.h"
 
 /* A host that writes Go sessions; numbers are those of goat.md's lists (G: C2, H: C3). */
@@ -400,6 +401,37 @@ static void a_link_is_not_saved(void **state)
     assert_int_equal(checkpoint(s, "../cp", file, 1, &done), ERR_USAGE);
 }
 
+/* ---- sweeping ---- */
+
+static void a_session_of_metadata_only_is_swept_unless_it_goes_on(void **state)
+{
+    struct shop *s = *state;
+    char state_dir[4096], data_dir[4096], log_path[4096];
+    const struct sweep_rule rule = { .scope = { .all = true }, .before_ms = INT64_MAX };
+    struct change_log *log;
+    struct trash_list moved;
+    struct sweep sweep;
+
+    s->env.state_dir = folder_path(&s->folder, "state", state_dir);
+    s->env.data_dir = folder_path(&s->folder, "data", data_dir);
+    assert_int_equal(change_log_open(&s->env, &log, NULL), ERR_OK);
+    assert_int_equal(sweep_find(&s->store, 1, &rule, &sweep, NULL), ERR_OK);
+    assert_int_equal(sweep.n, 1);
+    folder_put(&s->folder, "p/sessions/s-1/messages.jsonl", SLICE("{}\n"));
+    assert_int_equal(sweep_move(log, &s->env, &sweep, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 0);
+    trash_list_fini(&moved);
+    sweep_fini(&sweep);
+
+    assert_int_equal(unlink(folder_path(&s->folder, "p/sessions/s-1/messages.jsonl", log_path)), 0);
+    assert_int_equal(sweep_find(&s->store, 1, &rule, &sweep, NULL), ERR_OK);
+    assert_int_equal(sweep_move(log, &s->env, &sweep, &moved, NULL), ERR_OK);
+    assert_int_equal(moved.n, 1);
+    trash_list_fini(&moved);
+    sweep_fini(&sweep);
+    change_log_close(log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,6 +455,7 @@ int main(void)
         CASE(what_was_saved_first_stays),
         CASE(a_checkpoint_of_the_document_is_in_its_words),
         CASE(a_link_is_not_saved),
+        CASE(a_session_of_metadata_only_is_swept_unless_it_goes_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

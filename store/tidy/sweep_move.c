@@ -9,6 +9,20 @@ static bool is_same(const struct file_id *a, const struct file_id *b)
     return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
+/* A session without a conversation says that its transcript is empty, whatever file stands for it: its system is asked
+ * again. */
+static bool is_still_empty(const struct session_ref *ref)
+{
+    const struct scope all = { .all = true };
+    struct session_ref now;
+    struct arena a = { 0 };
+    bool same = ref->store->ops->find(ref->store, &all, ref->id, &a, &now, NULL) == ERR_OK &&
+                slice_eq(now.path, ref->path) && is_same(&now.file, &ref->file);
+
+    arena_fini(&a);
+    return same;
+}
+
 /* Between showing and moving a person may have gone for lunch, and the session may have been taken up again. */
 static enum err_code look_again(struct sweep_item *item, struct err *e)
 {
@@ -22,7 +36,7 @@ static enum err_code look_again(struct sweep_item *item, struct err *e)
         return ERR_OK;
     }
     file_close(&f);
-    if (!is_same(&f.id, &item->ref.file))
+    if (item->ref.file.size == 0 ? !is_still_empty(&item->ref) : !is_same(&f.id, &item->ref.file))
         item->stays = "it changed after it was looked at";
     return ERR_OK;
 }
