@@ -5,6 +5,7 @@ usage: tidy.py PROGRAM VERSION
 """
 import json
 import os
+import subprocess
 import sys
 import tarfile
 import tempfile
@@ -123,6 +124,10 @@ def check_repair(program, store, row):
     with open(path, 'ab') as f:
         f.write(filler + json.dumps(title).encode() + b'\n' + filler + b'{"type":"mo')
     before = files_of(store)
+    with open(path, 'rb'):
+        run = program.run('doctor', '--fix', '--json', row['sessionId'])
+    program.same('what is open is not repaired, and the exit code says so',
+                 (run.returncode, [f for f in json.loads(run.stdout) if f.get('fixed')]), (4, []))
     kinds = {f['kind'] for f in program.json('doctor', row['sessionId']) if f['fixable']}
     program.need({'torn-tail', 'metadata-outside-window'} <= kinds, f'to be repaired: {kinds}')
     fixed = {f['kind'] for f in program.json('doctor', '--fix', row['sessionId']) if f.get('fixed')}
@@ -134,6 +139,16 @@ def check_repair(program, store, row):
     program.need(b'\n\n' not in repaired, 'a repair adds no empty line')
     program.json('undo', '--all')
     program.same('undone', files_of(store), before)
+
+
+def check_answers(program, row):
+    """What was done is done, also where the answer cannot be written."""
+    for done, *command in ((True, 'rename', row['sessionId'], 'told to nobody'), (True, 'undo'), (False, 'list', '--all')):
+        with open('/dev/full', 'wb') as full:
+            run = subprocess.run([program.path, *command], env=program.env, cwd=program.home, stdin=subprocess.DEVNULL,
+                                 stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        program.same(f'{command[0]} into a full disk', run.returncode, 0 if done else 1)
+        program.need((b'done, but the answer could not be written' in run.stderr) == done, f'{command}: {run.stderr!r}')
 
 
 def main():
@@ -153,7 +168,8 @@ def main():
         check_changes(program, store, rows)
         check_orphans(program, store, rows[0])
         check_repair(program, store, rows[0])
-        program.finish(len(rows) + 35)
+        check_answers(program, rows[0])
+        program.finish(len(rows) + 42)
 
 
 main()

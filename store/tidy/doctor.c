@@ -150,11 +150,13 @@ static enum err_code gather(const struct doctor *d, struct patient *p, struct er
     }
     if (!d->only)
         return rc == ERR_NOT_FOUND ? ERR_OK : tell_unreadable(ref, &why, &p->list, e);
-    if (e)
+    if (rc != ERR_NOT_FOUND) /* it was deleted meanwhile */
+        rc = ERR_FORMAT;
+    if (e) {
         *e = why;
-    if (e)
-        e->code = ERR_FORMAT;
-    return ERR_FORMAT;
+        e->code = rc;
+    }
+    return rc;
 }
 
 static enum err_code look_at(const struct doctor *d, const struct session_ref *ref, bool older_copy,

@@ -11,6 +11,7 @@
 #include "store/change/log.h"
 #include "store/change/record.h"
 #include "store/log/filelock.h"
+#include "store/place.h"
 #include "store/rewind/tx.h"
 #include "store/tidy/doctor.h"
 #include "store/tidy/trash_info.h"
@@ -203,6 +204,13 @@ static enum err_code look_in_all(const struct store_env *env, struct finding_lis
     return rc;
 }
 
+static bool is_gone(const char *path)
+{
+    bool there = true;
+
+    return place_look(path, &there, NULL, NULL) == ERR_OK && !there;
+}
+
 /* Opening the logs recovers them. What then still lies there could not be brought to its end. */
 static void fix(const struct doctor *d, struct finding_list *list)
 {
@@ -216,7 +224,7 @@ static void fix(const struct doctor *d, struct finding_list *list)
     for (size_t i = 0; i < list->n; i++) {
         struct finding *f = &list->finding[i];
 
-        f->fixed = (f->kind == FINDING_UNFINISHED_CHANGE && changes) ||
+        f->fixed = (f->kind == FINDING_UNFINISHED_CHANGE && changes && is_gone(f->path)) ||
                    (f->kind == FINDING_UNFINISHED_REWIND && rewinds);
     }
 }

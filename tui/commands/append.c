@@ -67,6 +67,7 @@ static enum err_code append_rows(struct invocation *in, struct slice text, struc
     req.row = row;
     if (!rc)
         rc = host_append(ref.store, &ref, &req, &s.arena, &done, e);
+    in->done = !rc;
     if (!rc)
         rc = write_answer(in, ref.id, &done, e);
     sessions_close(&s);

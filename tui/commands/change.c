@@ -104,6 +104,7 @@ enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
         rc = plan_each(in, &s, &k, plan, e);
     if (!rc && k.c->n)
         rc = change_do(&in->world->env, k.c, e);
+    in->done = !rc && k.c->n;
     if (!rc)
         rc = option_given(&in->options, OPTION_JSON) ? answer_json(in, &s, &k, e)
                                                      : answer_text(in, &k, e);

@@ -71,6 +71,7 @@ static enum err_code save(struct invocation *in, struct host_checkpoint *req, st
     rc = name_files(in, &s.arena, req, e);
     if (!rc)
         rc = host_checkpoint(ref.store, &ref, req, &s.arena, &done, e);
+    in->done = !rc;
     if (!rc && done.warning)
         warn(in, ref.id, done.warning);
     if (!rc)

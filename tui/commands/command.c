@@ -126,6 +126,11 @@ int invocation_run(struct invocation *in)
         in->out.buf.n = 0;
     if (rc == ERR_OK || in->out.closed)
         return 0;
+    if (in->done) {
+        err_wrap(&e, rc, "done, but the answer could not be written");
+        report_line(in->err_fd, &e);
+        return 0;
+    }
     if (rc == ERR_CANCELLED)
         return in->exit_code ? in->exit_code : report_exit(rc);
     report_line(in->err_fd, &e);

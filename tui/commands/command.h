@@ -17,6 +17,7 @@ struct invocation {
     char **argv;
     struct out out; /* stdout */
     int err_fd;     /* stderr: warnings that do not stop the command */
+    bool done;      /* the change that was asked for was made: only its answer can still fail */
     int exit_code;  /* with ERR_CANCELLED: another one than 130, when not 0 (a signal ended us) */
 };
 

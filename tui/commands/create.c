@@ -96,6 +96,7 @@ enum err_code create_run(struct invocation *in, struct err *e)
                                      .parent = text_of(o->parent) };
 
     rc = host_create(s.store[0], &req, &s.arena, &made, e);
+    in->done = !rc;
     if (!rc)
         say_unsaved(in, s.store[0]->ops->name, &made);
     if (!rc)

@@ -69,6 +69,7 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
     change_log_close(log);
     if (rc)
         return rc;
+    in->done = true;
     rc = answer(in, &list, e);
     trash_list_fini(&list);
     return rc;
@@ -106,6 +107,7 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
         rc = remove_all(&request[i], e);
     if (rc)
         return rc;
+    in->done = true;
     if (!option_given(&in->options, OPTION_JSON))
         return out_addf(&in->out, e, "gone for good: %zu session%s\n", n, n == 1 ? "" : "s");
     struct jsonout j;

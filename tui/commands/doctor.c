@@ -180,8 +180,15 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
 
     if (!rc)
         rc = doctor_look(&d, write_finding, &a, e);
+    in->done = !rc && a.fixed && !a.fixable;
     if (!rc)
         rc = write_end(&a, d.fix, e);
+    if (!rc && d.fix && a.fixable) {
+        rc = out_flush(&in->out, e);
+        if (!rc)
+            rc = err_set(e, ERR_LOCKED, "", "doctor: %zu of %zu could not be repaired", a.fixable,
+                         a.fixable + a.fixed);
+    }
     for (size_t i = 0; i < a.reasons; i++)
         buf_fini(&a.reason[i].path);
     sessions_close(&s);

@@ -65,6 +65,7 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
                  : err_set(e, ERR_NOMEM, ref->path.p, "fork: out of memory");
     if (!rc)
         rc = change_do(&in->world->env, c, e);
+    in->done = !rc;
     if (rc)
         fork_drop(&fork);
     else

@@ -43,6 +43,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
         rc = ref.store->ops->reappend(ref.store, &ref, c, &appended, e);
     if (!rc && c->n)
         rc = change_do(&in->world->env, c, e);
+    in->done = !rc && c && c->n;
     if (!rc)
         rc = write_answer(in, &ref, appended, e);
     change_free(c);

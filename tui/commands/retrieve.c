@@ -38,6 +38,7 @@ enum err_code retrieve_transcript(struct invocation *in, const struct session_re
         rc = make_folders(out, e);
         if (!rc)
             rc = change_do(&in->world->env, c, e);
+        in->done = !rc;
     }
     if (rc)
         retrieved_fini(out);

@@ -404,6 +404,7 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
     rc = apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e);
     if (rc)
         return rc;
+    in->done = !r.conflicts;
     answered = rewind_answer(in, p, &r, e);
     if (!answered && p->plan->undoes && p->refused && !r.undo[0])
         rc = err_set(e, ERR_UNSAFE, p->plan->undoes,

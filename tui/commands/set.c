@@ -39,6 +39,7 @@ static enum err_code apply(struct invocation *in, const struct host_setting *set
     if (rc)
         return rc;
     rc = host_set(ref.store, &ref, setting, n, e);
+    in->done = !rc;
     if (!rc)
         rc = write_answer(in, ref.id, e);
     sessions_close(&s);

@@ -201,6 +201,7 @@ static enum err_code move(struct invocation *in, struct answer *a, struct err *e
     rc = sweep_move(log, &in->world->env, &a->sweep, &a->moved, e);
     change_log_close(log);
     a->applied = !rc;
+    in->done = !rc && a->moved.n;
     return rc;
 }
 

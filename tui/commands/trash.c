@@ -127,6 +127,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
         return rc;
     rc = trash_restore(log, &in->world->env, item, e);
     change_log_close(log);
+    in->done = !rc;
     return rc ? rc : answer_one(in, item, e);
 }
 
@@ -173,6 +174,7 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
         bytes += rc ? 0 : list->item[i].bytes;
     }
     change_log_close(log);
+    in->done = !rc && items;
     return rc ? rc : empty_answer(in, items, bytes, e);
 }
 

@@ -209,6 +209,7 @@ static enum err_code undo_change(struct invocation *in, struct change_log *log,
 
     if (rc)
         return rc;
+    in->done = true;
     rc = answer_change(in, c, n, e);
     change_free(c);
     return rc;

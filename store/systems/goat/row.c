@@ -5,6 +5,7 @@
 #include "lite/line.h"
 #include "lite/utf8.h"
 #include "store/log/looks.h"
+#include "store/place.h"
 #include "store/systems/goat/entry.h"
 #include "store/systems/goat/goat.h"
 #include "store/systems/goat/metadata.h"
@@ -158,6 +159,10 @@ static enum err_code open_metadata(struct describing *d, struct buf *bytes, stru
 {
     if (goat_metadata_of(&d->row->ref, bytes, d->a, &d->m))
         return err_set(e, ERR_NOMEM, d->row->ref.path.p, "describe");
+    bool there = true;
+
+    if (d->m.why && !place_look(d->row->ref.path.p, &there, NULL, NULL) && !there)
+        return err_set(e, ERR_NOT_FOUND, d->row->ref.path.p, "describe: it is gone");
     if (d->m.why) {
         d->row->hidden = HIDDEN_DAMAGED;
         d->row->problem = d->m.why;
