@@ -201,10 +201,52 @@ static void a_batch_whose_parts_are_numbers_alone_is_read(void **state)
     trash_list_fini(&list);
 }
 
+static void what_was_written_since_is_joined_never_replaced(void **state)
+{
+    struct place *p = *state;
+    struct trash_list put;
+
+    delete_both(p, &put);
+    folder_put(&p->folder, "store/p/a.jsonl", SLICE("{\"a\":2}\n"));
+    folder_put(&p->folder, "store/p/a/subagents/y.jsonl", SLICE("{}\n"));
+    assert_true(trash_can_join(&put.item[0]));
+    assert_int_equal(trash_restore(p->log, &p->env, &put.item[0], NULL), ERR_STALE);
+    assert_true(folder_is(&p->folder, "store/p/a.jsonl", "{\"a\":2}\n"));
+
+    assert_int_equal(trash_join(p->log, &put.item[0], NULL), ERR_OK);
+    assert_true(folder_is(&p->folder, "store/p/a.jsonl", "{\"a\":1}\n{\"a\":2}\n"));
+    assert_true(folder_has(&p->folder, "store/p/a/subagents/x.jsonl"));
+    assert_true(folder_has(&p->folder, "store/p/a/subagents/y.jsonl"));
+    assert_int_equal(trash_join(p->log, &put.item[0], NULL), ERR_STALE);
+
+    assert_int_equal(change_undo(p->log, NULL, NULL, NULL), ERR_OK);
+    assert_true(folder_is(&p->folder, "store/p/a.jsonl", "{\"a\":2}\n"));
+    assert_false(folder_has(&p->folder, "store/p/a/subagents/x.jsonl"));
+    trash_list_fini(&put);
+}
+
+static void files_of_one_name_that_differ_are_not_joined(void **state)
+{
+    struct place *p = *state;
+    struct trash_list put;
+
+    delete_both(p, &put);
+    folder_put(&p->folder, "store/p/a.jsonl", SLICE("{\"a\":2}\n"));
+    folder_put(&p->folder, "store/p/a/subagents/x.jsonl", SLICE("{\"x\":2}\n"));
+    assert_int_equal(trash_join(p->log, &put.item[0], NULL), ERR_STALE);
+    assert_true(folder_is(&p->folder, "store/p/a.jsonl", "{\"a\":2}\n"));
+    assert_true(folder_is(&p->folder, "store/p/a/subagents/x.jsonl", "{\"x\":2}\n"));
+    trash_list_fini(&put);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_deleted_is_listed_with_its_size, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_was_written_since_is_joined_never_replaced, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(files_of_one_name_that_differ_are_not_joined, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(restore_gives_bytes_modes_and_mtimes_back, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_deletion_is_undone_from_the_operation_log, set_up,

@@ -334,19 +334,22 @@ static enum err_code make_parent(const char *path, struct err *e)
     return rc || there ? rc : disk_private_dir(dir, e);
 }
 
+enum err_code trash_plan_move(struct change *c, const char *from, const char *to, struct err *e)
+{
+    const struct step move = { .kind = STEP_MOVE, .path = from, .to = to };
+    enum err_code rc = make_parent(to, e);
+
+    return rc ? rc : change_add(c, &move, e);
+}
+
 static enum err_code plan_restore(struct change *c, const struct trash_item *item, struct err *e)
 {
     enum err_code rc = name_session(c, item, e);
 
     for (size_t k = 0; k < item->refs && !rc; k++)
         rc = rename_ref(c, &item->ref[k].was, item->ref[k].kept, item->ref[k].was.name, e);
-    for (size_t k = 0; k < item->parts && !rc; k++) {
-        struct step move = { .kind = STEP_MOVE, .path = item->part[k], .to = item->from[k] };
-
-        rc = make_parent(item->from[k], e);
-        if (!rc)
-            rc = change_add(c, &move, e);
-    }
+    for (size_t k = 0; k < item->parts && !rc; k++)
+        rc = trash_plan_move(c, item->part[k], item->from[k], e);
     return rc;
 }
 

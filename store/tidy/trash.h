@@ -83,8 +83,21 @@ MUST_CHECK enum err_code trash_restore(struct change_log *log, const struct stor
 MUST_CHECK enum err_code trash_restore_all(struct change_log *log,
                                            const struct trash_item *const item[], size_t n,
                                            struct err *e);
+/* Does a newer transcript lie in its place, so that trash_join could bring the two together? */
+bool trash_can_join(const struct trash_item *item);
+/* The deleted transcript goes in front of the rows that were written in its place since, and what else was deleted back
+ * to its own place; the transcript stays in the trash as well. ERR_STALE: it was joined already, or other files differ.
+ * ERR_LOCKED: a program has the newer one open. Nothing was changed then. */
+MUST_CHECK enum err_code trash_join(struct change_log *log, const struct trash_item *item,
+                                    struct err *e);
 /* Removes one item for good. This cannot be undone. */
 MUST_CHECK enum err_code trash_destroy(const struct store_env *env, const struct trash_item *item,
                                        struct err *e);
+
+/* ---- private to store/tidy/ ---- */
+
+/* Plans a move; the directory that the thing comes to lie in is made. */
+MUST_CHECK enum err_code trash_plan_move(struct change *c, const char *from, const char *to,
+                                         struct err *e);
 
 #endif

@@ -93,6 +93,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_TAIL] = { "tail", 0, KIND_NUMBER, "N", AT(tail), "the last N of them (at least 1)" },
     [OPTION_SAVED_FILES] = { "saved-files", 0, KIND_FLAG, NULL, 0, "only the saved copies of files; the sessions stay" },
     [OPTION_ORPHANS] = { "orphans", 0, KIND_FLAG, NULL, 0, "only what sessions left behind whose transcripts are gone" },
+    [OPTION_JOIN] = { "join", 0, KIND_FLAG, NULL, 0, "restore: in front of what was written in its place since" },
     [OPTION_OLDER_THAN] = { "older-than", 0, KIND_TEXT, "AGE", AT(older_than), "only what is older: 30d, 12h, 2w" },
     [OPTION_LARGER_THAN] = { "larger-than", 0, KIND_TEXT, "SIZE", AT(larger_than), "only what takes more room: 500k, 10M, 2G" },
     [OPTION_EMPTY] = { "empty", 0, KIND_FLAG, NULL, 0, "only sessions without a conversation" },

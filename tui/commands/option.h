@@ -78,6 +78,7 @@ enum option_id {
     OPTION_TAIL,
     OPTION_SAVED_FILES,
     OPTION_ORPHANS,
+    OPTION_JOIN,
     OPTION_COUNT
 };
 

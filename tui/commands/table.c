@@ -195,8 +195,12 @@ const struct command commands_table[] = {
         .operands = "list | restore ID | empty",
         .summary = "what was deleted: look at it, put it back, let it go",
         .help = "empty asks for nothing and cannot be undone; with --older-than only what was "
-                "deleted earlier goes.\n",
-        .options = BIT(OLDER_THAN),
+                "deleted earlier goes.\n"
+                "restore never replaces anything. Where a program went on with a session after it "
+                "was deleted,\n"
+                "--join puts the deleted rows in front of the newer ones; they stay in the trash "
+                "as well.\n",
+        .options = BIT(OLDER_THAN) | BIT(JOIN),
         .min_operands = 1,
         .max_operands = 2,
         .run = trash_run,

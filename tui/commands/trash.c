@@ -125,8 +125,13 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
 
     if (rc)
         return rc;
-    rc = trash_restore(log, &in->world->env, item, e);
+    bool join = option_given(&in->options, OPTION_JOIN) && trash_can_join(item);
+
+    rc = join ? trash_join(log, item, e) : trash_restore(log, &in->world->env, item, e);
     change_log_close(log);
+    if (rc == ERR_STALE && !join && trash_can_join(item))
+        rc = err_set(e, rc, item->path,
+                     "restore: a newer transcript lies here; --join: put this one in front of it");
     in->done = !rc;
     return rc ? rc : answer_one(in, item, e);
 }
