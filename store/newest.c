@@ -77,11 +77,11 @@ void newest_phrase(const struct newest *n, char *out, size_t cap)
     int at = snprintf(out, cap, "%s%s", again && n->kind == NEWEST_CHANGE ? "" : n->command,
                       again && n->kind == NEWEST_CHANGE ? "" : " of ");
 
-    if (at > 0 && (size_t)at < cap)
+    if (at >= 0 && (size_t)at < cap)
         at += snprintf(out + at, cap - (size_t)at, "\"%s\"", n->title);
-    if (at > 0 && (size_t)at < cap && n->sessions > 1 && !plain)
+    if (at >= 0 && (size_t)at < cap && n->sessions > 1 && !plain)
         at += snprintf(out + at, cap - (size_t)at, " and %zu more", n->sessions - 1);
-    if (at > 0 && (size_t)at < cap && !plain)
+    if (at >= 0 && (size_t)at < cap && !plain)
         snprintf(out + at, cap - (size_t)at, ": %s", n->text);
 }
 

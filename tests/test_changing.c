@@ -53,7 +53,7 @@ static void delete_moves_to_the_trash_and_undo_brings_it_back(void **state)
     assert_true(screen_has(&x.s, "moved to trash: 1 session, 1.1 MB — ^X u undo"));
     assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
     screen_press(&x.s, "<C-x>u");
-    assert_true(screen_has(&x.s, "taken back: moved to trash (1 session) — ^X U redo"));
+    assert_true(screen_has(&x.s, "undone: moved to trash — ^X U redo"));
     assert_true(screen_has(&x.s, "idempotency"));
     assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
     screen_close(&x.s);

@@ -17,5 +17,6 @@ void changed_free(struct changed *c)
         return;
     buf_fini(&c->text);
     name_list_fini(&c->sessions);
+    name_list_fini(&c->edited);
     free(c);
 }

@@ -20,7 +20,9 @@ enum wish {
     WISH_FORK, /* text: the title of the copy; names: the message it ends with, or "" for all of it */
     WISH_TRASH,     /* names: the titles, as the trash will show them */
     WISH_RESUME_AT, /* names: one message */
-    WISH_UNDO,      /* the newest change that stands, whoever made it */
+    /* the newest change of what is shown; names: rewinds that need not be asked about. With text: the change of this
+     * id, which was asked about; names: files that changed since and go back all the same. */
+    WISH_UNDO,
     WISH_REDO,
     WISH_RESTORE, /* names: what to take out of the trash, by trash id */
     WISH_EMPTY,   /* names: what to remove for good */
@@ -39,6 +41,11 @@ struct changed {
     size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
     size_t repaired, steps;    /* FIX: findings; and how many undo would take to take that back */
     char copy[64];             /* FORK: the id of the new session */
+    char id[64];               /* UNDO, REDO: what it is about, */
+    char record[40];           /* and the record that taking a rewind back made */
+    bool asks;                 /* UNDO, REDO: nothing was done, the person is to be asked first; */
+    struct name_list edited;   /* these files changed since */
+    char where[200];           /* the directory it was done in */
 };
 
 struct changed *changed_new(enum wish wish);

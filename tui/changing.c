@@ -130,6 +130,13 @@ void changing_ask_names(struct model *m, enum wish wish, struct name_list *names
     ask(m, wish, (struct slice){ 0 });
 }
 
+void changing_ask_named(struct model *m, enum wish wish, struct name_list *names, struct slice id)
+{
+    changing_forget(m);
+    m->changing.titles = names;
+    ask(m, wish, id);
+}
+
 void changing_ask_fix(struct model *m, uint32_t entry)
 {
     struct changing *c = &m->changing;
@@ -443,8 +450,7 @@ void changing_begin(struct model *m, enum action a)
         return;
     }
     if (a == ACT_UNDO || a == ACT_REDO) {
-        changing_forget(m);
-        ask(m, a == ACT_UNDO ? WISH_UNDO : WISH_REDO, (struct slice){ 0 });
+        undoing_begin(m, a == ACT_UNDO ? WISH_UNDO : WISH_REDO);
         return;
     }
     if (!collect(m, a))
@@ -471,6 +477,9 @@ bool changing_msg(struct model *m, const struct msg *msg)
     bool weighed = c->weighing != 0 && msg->generation == c->weighing;
 
     switch (msg->kind) {
+    case MSG_REWOUND:
+        undoing_note_made(m, msg->u.rewound.record);
+        return false; /* it is the rewind view's */
     case MSG_CHANGED:
         changing_end(m, msg->u.changed);
         changed_free(msg->u.changed);

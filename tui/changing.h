@@ -8,6 +8,16 @@
 #include "tui/changed.h"
 #include "tui/conversation.h"
 
+/* An undo that is asked about, and what needs no question. */
+struct undoing {
+    enum wish wish;
+    char id[64];
+    struct name_list *edited; /* owned: files that changed since */
+    struct name_list *taken;  /* owned: those that go back all the same */
+    size_t at;                /* the one that is asked about */
+    struct name_list *made;   /* owned: rewinds of this run; NULL: none */
+};
+
 /* A change on its way: asked for, asked about, being made. */
 enum { CHANGES_MAX = 8 }; /* made one after the other; more than that is a key that hangs */
 

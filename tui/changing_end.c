@@ -59,6 +59,11 @@ static void show_copy(struct model *m, const struct changed *c)
 void changing_end(struct model *m, const struct changed *c)
 {
     m->changing.under_way -= m->changing.under_way > 0;
+    if (c->asks) {
+        undoing_ask(m, c);
+        return;
+    }
+    undoing_note_made(m, c->record);
     if (c->error.code)
         say_failed(m, c);
     else

@@ -46,6 +46,7 @@ void model_free(struct model *m)
     if (!m)
         return;
     changing_forget(m);
+    undoing_fini(&m->undoing);
     trash_view_fini(&m->trash);
     cleanup_fini(&m->cleanup);
     damaged_fini(&m->damaged);

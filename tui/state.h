@@ -76,6 +76,7 @@ struct model {
     struct toast toast;
     struct choosing choosing;
     struct changing changing;
+    struct undoing undoing;
     const struct session_row **chosen; /* owned: what RESUME and PRINT point to */
     bool leaving;                      /* RESUME, PRINT or QUIT was queued: nothing more happens */
 };
@@ -153,6 +154,13 @@ void changing_ask_names(struct model *m, enum wish wish, struct name_list *names
 void changing_ask_sweep(struct model *m, struct sweep *sweep);
 bool changing_msg(struct model *m, const struct msg *msg);
 void changing_forget(struct model *m); /* what was being asked about */
+/* Undo and redo (undoing.c): what was done elsewhere or in another run, and files that changed since, are asked about. */
+void undoing_begin(struct model *m, enum wish wish);
+void undoing_ask(struct model *m, const struct changed *c);
+void undoing_note_made(struct model *m, const char *record);
+void undoing_fini(struct undoing *u);
+/* Asks a worker for the change with this id (WISH_UNDO, WISH_REDO); takes the names. */
+void changing_ask_named(struct model *m, enum wish wish, struct name_list *names, struct slice id);
 /* What came of one (changing_end.c): said, and what it touched is read again. */
 void changing_end(struct model *m, const struct changed *c);
 /* Says that a change takes its time; false: none does. */

@@ -63,18 +63,6 @@ const char *words_doing(enum wish wish)
     return "";
 }
 
-/* What the log says it was; of a rewind no session is other than before. */
-static void words_of_log(struct words *w, const char *what, const struct changed *c)
-{
-    struct slice text = buf_slice(&c->text);
-
-    if (c->sessions.n > 0)
-        snprintf(w->text, sizeof w->text, "%s%.*s (%s)", what, SLICE_ARG(text),
-                 words_count(c->sessions.n).text);
-    else
-        snprintf(w->text, sizeof w->text, "%s%.*s", what, SLICE_ARG(text));
-}
-
 static void words_of_sweep(struct words *w, const struct changed *c, const char *size)
 {
     int n =
@@ -120,8 +108,8 @@ struct words words_done(const struct model *m, const struct changed *c)
     case WISH_SWEEP: words_of_sweep(&w, c, size); break;
     case WISH_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
     case WISH_EMPTY: snprintf(w.text, sizeof w.text, "gone for good: %s, %s", n.text, size); break;
-    case WISH_UNDO: words_of_log(&w, "taken back: ", c); break;
-    case WISH_REDO: words_of_log(&w, "done again: ", c); break;
+    case WISH_UNDO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
+    case WISH_REDO: snprintf(w.text, sizeof w.text, "done again: %.*s", SLICE_ARG(text)); break;
     case WISH_FIX: words_of_fix(&w, c); break;
     case WISH_FORK: snprintf(w.text, sizeof w.text, "forked: the copy is selected"); break;
     case WISH_RESUME_AT: snprintf(w.text, sizeof w.text, "it goes on at that message"); break;

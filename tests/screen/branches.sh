@@ -19,12 +19,12 @@ image | cmp -s - "$top/before" && fail "no copy was made"
 press C-x
 see "undo"
 enter_text u
-see "taken back: forked" "32/32"
+see "undone: fork of" "32/32"
 image | cmp -s - "$top/before" || fail "undo left something of the copy, or took more"
 press C-x
 see "redo"
 enter_text U
-see "done again: forked" "33/33"
+see "done again: " "33/33"
 press C-x
 see "undo"
 enter_text u

@@ -28,7 +28,7 @@ match "moved to trash: [1-9][0-9]* sessions"
 see "0 of 2 sessions ticked" # of Entire, which cannot be moved
 image | cmp -s - "$top/before" && fail "nothing went"
 enter_text u
-see "taken back: moved to trash"
+see "undone: "
 match "[1-9][0-9]* of [1-9][0-9]* sessions ticked"
 image | cmp -s - "$top/before" || fail "not everything came back"
 press Escape

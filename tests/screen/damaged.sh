@@ -29,7 +29,7 @@ cmp -s "$transcript" "$top/before.jsonl" && fail "nothing was repaired"
 press Escape
 see "Nothing is damaged here"
 enter_text u
-see "taken back" "its last line is cut short"
+see "undone: " "its last line is cut short"
 cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not give the bytes back"
 press Escape
 see "16/16"

@@ -26,7 +26,7 @@ gone "Payments: idempotency"
 press C-x
 see "undo"
 enter_text u
-see "taken back: moved to trash" "16/16"
+see "undone: " "16/16"
 match "2h ago  Payments: idempotency"
 parts | cmp -s - "$top/parts-before" || fail "not everything came back"
 cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript is not what it was"

@@ -16,7 +16,7 @@ grep -rqF '"customTitle":"Keys for every charge"' "$config/projects" || fail "th
 press C-x
 see "undo"
 enter_text u
-see "taken back: renamed to Keys for every charge"
+see "undone: rename of"
 match "2h ago  Payments: idempotency"
 press C-c
 ended 130

@@ -27,12 +27,12 @@ image | cmp -s - "$top/before" && fail "nothing was written"
 press Escape
 see "here the session goes on" "another branch leaves here"
 enter_text u
-see "taken back: to be resumed at another message"
+see "undone: resume-at of"
 image | cmp -s - "$top/before" || fail "undo did not give every byte back"
 enter_text U
-see "done again: to be resumed"
+see "done again: "
 enter_text u
-see "taken back: to be resumed"
+see 'undone: "ping"'
 image | cmp -s - "$top/before" || fail "undo of redo did not give every byte back"
 press C-c
 ended 130

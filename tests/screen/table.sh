@@ -57,7 +57,7 @@ undone() { # WORDS
     press C-x
     see "take the last change back"
     enter_text u
-    see "taken back"
+    see "undone: "
     until_true "$name: as it was before: $1" as_before
 }
 

@@ -344,13 +344,14 @@ static enum err_code answer_change(struct desk *d, const struct effect *q, const
 {
     struct changed *c = changed_new(q->wish);
     struct scope scope = { 0 };
+    const struct shown shown = { .store = d->store, .n = d->stores, .scope = &scope };
 
     if (!c)
         return no_memory(e);
     if (!d->env)
         err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
     else if (desk_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
-             desk_change(d->env, &scope, q, c, &c->error) == ERR_OK)
+             desk_change(d->env, &shown, q, c, &c->error) == ERR_OK)
         c->error = (struct err){ 0 };
     desk_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
     return ERR_OK;

@@ -1,13 +1,14 @@
 #ifndef TUI_TERM_DESK_CHANGE_H
 #define TUI_TERM_DESK_CHANGE_H
 
+#include "store/origin.h"
 #include "tui/term/desk.h"
 
 /* The desk's answers to questions about changes: systems plan, the operation log does. A worker runs them, one
  * at a time and to their end; nothing here looks at reply.cancelled but what changes nothing. */
 
-/* EFFECT_CHANGE. scope: where archiving looks for a session's folders. */
-MUST_CHECK enum err_code desk_change(const struct store_env *env, const struct scope *scope,
+/* EFFECT_CHANGE. shown: what undo means, and where archiving looks for a session's folders. */
+MUST_CHECK enum err_code desk_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct changed *out, struct err *e);
 /* EFFECT_SWEEP */
 MUST_CHECK enum err_code desk_sweep(struct store *const stores[], size_t n,

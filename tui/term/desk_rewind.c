@@ -173,25 +173,71 @@ static enum err_code carry_out(const struct effect *q, const struct reply *r, st
 }
 
 /* As `reprise undo`: the consent was given for what is taken back, but files edited since stay. */
-enum err_code desk_undo_rewind(const struct store_env *env, const char *record, struct rewound *out,
-                               struct err *e)
+static enum err_code preview_undo(const struct store_env *env, const char *record,
+                                  struct prospect *p, struct err *e)
 {
-    const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
-    struct rewind_plan plan = { 0 };
-    struct rewind_preview preview = { 0 };
-    struct rewind_result result;
-    enum err_code rc = rewind_undo_plan(env, record, &plan, e);
+    p->options = (struct rewind_options){ .allow_outside = true, .allow_sensitive = true };
+    enum err_code rc = rewind_undo_plan(env, record, &p->plan, e);
 
+    return rc ? rc : rewind_preview(&p->plan, &p->options, &p->preview, e);
+}
+
+static bool is_consented(const struct name_list *consent, const char *path)
+{
+    for (size_t i = 0; consent && i < consent->n; i++)
+        if (slice_eq(consent->name[i], slice_of(path)))
+            return true;
+    return false;
+}
+
+static enum err_code apply_undo(const struct store_env *env, struct prospect *p,
+                                const struct name_list *consent, struct rewound *out, struct err *e)
+{
+    struct arena a = { 0 };
+    struct rewind_pick *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
+    struct rewind_result result;
+    enum err_code rc = pick ? ERR_OK : no_memory(e);
+
+    for (size_t i = 0; i < p->preview.n && !rc; i++) {
+        pick[i].ticked = true;
+        pick[i].consent = is_consented(consent, p->preview.entry[i].target->path);
+    }
     if (!rc)
-        rc = rewind_preview(&plan, &options, &preview, e);
-    if (!rc)
-        rc = rewind_apply(env, &preview, &result, e);
+        rc = rewind_apply_picked(env, &p->preview, pick, &result, e);
+    for (size_t i = 0; i < p->preview.n && !rc; i++) /* for the count: they were done */
+        if (pick[i].consent && rewind_may_consent(&p->preview.entry[i]))
+            p->preview.entry[i].action = p->preview.entry[i].would;
     if (!rc) {
-        count(&preview, &result, NULL, out);
+        count(&p->preview, &result, NULL, out);
         rewind_result_fini(&result);
     }
-    rewind_preview_fini(&preview);
-    rewind_plan_fini(&plan);
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code desk_undo_rewind(const struct store_env *env, const char *record,
+                               const struct name_list *consent, struct rewound *out, struct err *e)
+{
+    struct prospect *p = prospect_new();
+    enum err_code rc = p ? preview_undo(env, record, p, e) : no_memory(e);
+
+    if (!rc)
+        rc = apply_undo(env, p, consent, out, e);
+    prospect_drop(p);
+    return rc;
+}
+
+enum err_code desk_undo_edited(const struct store_env *env, const char *record,
+                               struct name_list *out, struct err *e)
+{
+    struct prospect *p = prospect_new();
+    enum err_code rc = p ? preview_undo(env, record, p, e) : no_memory(e);
+
+    for (size_t i = 0; !rc && i < p->preview.n; i++)
+        if (rewind_may_consent(&p->preview.entry[i]) &&
+            !name_list_add(out, slice_of(p->preview.entry[i].target->path)))
+            rc = no_memory(e);
+    prospect_drop(p);
     return rc;
 }
 
@@ -208,7 +254,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);
 
-        rc = name ? desk_undo_rewind(&env, name, &m.u.rewound, e) : no_memory(e);
+        rc = name ? desk_undo_rewind(&env, name, NULL, &m.u.rewound, e) : no_memory(e);
         buf_fini(&record);
     }
     if (!rc)

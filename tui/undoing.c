@@ -1,0 +1,157 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tui/state.h"
+
+/* From u to an undone change:
+ *
+ *     u -> EFFECT_CHANGE (what of this run needs no question) -> MSG_CHANGED: done -> toast
+ *                                                             -> it asks -> dialog, one more for each file that
+ *                                                                changed since -> EFFECT_CHANGE (with its id) -> ...
+ *
+ * A rewind rewrites files of a project: one that was made by another instance, from another directory or before this
+ * run is never undone by one key. */
+
+enum { SHOWN_BYTES = 200 }; /* of a path in a line of ours */
+
+void undoing_fini(struct undoing *u)
+{
+    name_list_free(u->edited);
+    name_list_free(u->taken);
+    name_list_free(u->made);
+    *u = (struct undoing){ .at = 0 };
+}
+
+static void forget_question(struct undoing *u)
+{
+    name_list_free(u->edited);
+    name_list_free(u->taken);
+    u->edited = u->taken = NULL;
+}
+
+void undoing_note_made(struct model *m, const char *record)
+{
+    struct undoing *u = &m->undoing;
+
+    if (!record[0])
+        return;
+    if (!u->made)
+        u->made = name_list_new();
+    /* without memory it is asked about */
+    if (u->made && !name_list_add(u->made, slice_of(record)))
+        toast_error_text(&m->toast, SLICE("out of memory"));
+}
+
+static struct name_list *copy_of(const struct name_list *from)
+{
+    struct name_list *list = name_list_new();
+
+    for (size_t i = 0; from && i < from->n && list; i++)
+        if (!name_list_add(list, from->name[i])) {
+            name_list_free(list);
+            list = NULL;
+        }
+    return list;
+}
+
+static void no_memory(struct model *m)
+{
+    forget_question(&m->undoing);
+    toast_error_text(&m->toast, SLICE("out of memory"));
+}
+
+void undoing_begin(struct model *m, enum wish wish)
+{
+    struct name_list *made = copy_of(m->undoing.made);
+
+    if (made)
+        changing_ask_named(m, wish, made, (struct slice){ 0 });
+    else
+        no_memory(m);
+}
+
+static void carry_out(struct model *m)
+{
+    struct undoing *u = &m->undoing;
+    struct name_list *taken = u->taken;
+
+    u->taken = NULL;
+    changing_ask_named(m, u->wish, taken, slice_of(u->id));
+    forget_question(u);
+}
+
+static void ask_about_file(struct model *m);
+
+static void file_answer(struct model *m, enum dialog_choice choice)
+{
+    struct undoing *u = &m->undoing;
+
+    if (choice == CHOICE_DO && !name_list_add(u->taken, u->edited->name[u->at])) {
+        no_memory(m);
+        return;
+    }
+    u->at = choice == CHOICE_ANYWAY ? u->edited->n : u->at + 1;
+    ask_about_file(m);
+}
+
+static void ask_about_file(struct model *m)
+{
+    struct undoing *u = &m->undoing;
+    struct dialog *d = &m->dialog;
+
+    if (u->at >= u->edited->n) {
+        carry_out(m);
+        return;
+    }
+    struct slice path = u->edited->name[u->at];
+    size_t more = u->edited->n - u->at - 1, cut = path.n > SHOWN_BYTES ? path.n - SHOWN_BYTES : 0;
+
+    dialog_begin(d, "This file changed since. Take it back too?", file_answer);
+    dialog_line(d, "%s%.*s", cut ? "..." : "", (int)(path.n - cut), path.p + cut);
+    dialog_line(d, "What is in it now stays in the undo record.");
+    dialog_offer(d, CHOICE_CANCEL, "leave the file as it is");
+    dialog_offer(d, CHOICE_DO, "take it back");
+    if (more > 0)
+        dialog_offer(d, CHOICE_ANYWAY, "leave this and %zu more as they are", more);
+    view_push(m, VIEW_DIALOG);
+}
+
+static void first_answer(struct model *m, enum dialog_choice choice)
+{
+    if (choice == CHOICE_DO)
+        ask_about_file(m);
+    else
+        forget_question(&m->undoing);
+}
+
+void undoing_ask(struct model *m, const struct changed *c)
+{
+    struct undoing *u = &m->undoing;
+    struct dialog *d = &m->dialog;
+    struct slice text = buf_slice(&c->text);
+
+    forget_question(u);
+    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
+        toast_note(&m->toast, m->now_ms, "nothing was undone: another question is open");
+        return;
+    }
+    u->wish = c->wish;
+    u->at = 0;
+    snprintf(u->id, sizeof u->id, "%s", c->id);
+    u->edited = copy_of(&c->edited);
+    u->taken = name_list_new();
+    if (!u->edited || !u->taken) {
+        no_memory(m);
+        return;
+    }
+    dialog_begin(d, c->wish == WISH_UNDO ? "Undo this?" : "Do this again?", first_answer);
+    dialog_line(d, "%.*s", (int)(text.n < 250 ? text.n : 250), text.p);
+    if (c->where[0])
+        dialog_line(d, "in %s", c->where);
+    if (u->edited->n > 0)
+        dialog_line(d, "%zu file%s changed since: each is asked about.", u->edited->n,
+                    u->edited->n == 1 ? "" : "s");
+    dialog_offer(d, CHOICE_CANCEL, "leave everything as it is");
+    dialog_offer(d, CHOICE_DO, c->wish == WISH_UNDO ? "undo it" : "do it again");
+    view_push(m, VIEW_DIALOG);
+}
