@@ -404,17 +404,17 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
     rc = apply_all(in, p, &files_only, skip_refused && p->plan->undoes, &r, e);
     if (rc)
         return rc;
-    in->done = !r.conflicts;
     answered = rewind_answer(in, p, &r, e);
-    if (!answered && p->plan->undoes && p->refused && !r.undo[0])
+    if (p->plan->undoes && p->refused && !r.undo[0])
         rc = err_set(e, ERR_UNSAFE, p->plan->undoes,
                      "undo: every file that is left of it changed since, nothing was taken back");
-    if (!answered && r.conflicts)
+    if (r.conflicts)
         rc = err_set(e, ERR_STALE, p->plan->session,
                      "rewind: %zu file%s changed meanwhile and stayed as they are", r.conflicts,
                      r.conflicts == 1 ? "" : "s");
     rewind_result_fini(&r);
-    return answered ? answered : rc;
+    in->done = !rc;
+    return rc ? rc : answered;
 }
 
 enum err_code rewind_carry_out(struct invocation *in, const struct rewind_plan *plan,
