@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "lite/time.h"
+#include "lite/utf8.h"
 #include "lite/window.h"
 
 bool session_ref_copy(struct arena *a, const struct session_ref *ref, struct session_ref *out)
@@ -76,4 +77,14 @@ void session_row_free(struct session_row *row)
         return;
     arena_fini(&row->arena);
     free(row);
+}
+
+struct slice session_row_title(const struct session_row *row)
+{
+    const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (js_trim(names[i]).n > 0)
+            return names[i];
+    return SLICE("(no prompt yet)");
 }

@@ -300,10 +300,16 @@ static void archive_puts_aside_and_takes_back(void **state)
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><C-x>a");
     assert_string_equal(x.s.log, "archive 22222222\n");
+    assert_false(screen_has(&x.s, "  Payments: idempotency keys"));
+    assert_true(screen_has(&x.s, "4/5"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_press(&x.s, "is:archived");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "  Payments: idempotency keys"));
     assert_non_null(strstr(screen_cursor_line(&x.s), "zz"));
-    screen_press(&x.s, "<C-x>a");
+    screen_press(&x.s, "<C-x>a<Esc>");
     assert_non_null(strstr(x.s.log, "unarchive 22222222\n"));
-    assert_null(strstr(screen_cursor_line(&x.s), "zz"));
+    assert_true(screen_has(&x.s, "  Payments: idempotency keys"));
+    assert_true(screen_has(&x.s, "5/5"));
     screen_close(&x.s);
 }
 

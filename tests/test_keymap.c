@@ -51,7 +51,7 @@ static void the_keys_of_the_list_are_those_that_were_promised(void **state)
         { 'x', MOD_CTRL, ACT_MENU },         { 'o', MOD_CTRL, ACT_PRINT },
         { KEYCODE_F1, 0, ACT_HELP },         { KEYCODE_ESC, 0, ACT_BACK },
         { 'c', MOD_CTRL, ACT_QUIT },         { 'z', MOD_CTRL, ACT_SUSPEND },
-        { 'l', MOD_CTRL, ACT_DENSITY },
+        { 'l', MOD_CTRL, ACT_REDRAW },
     };
 
     for (size_t i = 0; i < sizeof promised / sizeof *promised; i++)
@@ -91,7 +91,6 @@ static void the_keys_of_the_other_places_are_those_that_were_promised(void **sta
         { IN_TRANSCRIPT, 'b', ACT_BRANCHES },
         { IN_TRANSCRIPT, 'i', ACT_RAW },
         { IN_TRANSCRIPT, 'y', ACT_COPY },
-        { IN_TRANSCRIPT, 'e', ACT_EXPORT },
         { IN_TRANSCRIPT, KEYCODE_ESC, ACT_BACK },
         { IN_TRANSCRIPT, KEYCODE_LEFT, ACT_BACK },
         { IN_TRANSCRIPT, 'r', ACT_RESUME_AT },
@@ -118,7 +117,6 @@ static void the_keys_of_the_other_places_are_those_that_were_promised(void **sta
         { IN_MENU, 't', ACT_TAG },
         { IN_MENU, 'a', ACT_ARCHIVE },
         { IN_MENU, 'd', ACT_TRASH },
-        { IN_MENU, 'e', ACT_EXPORT },
         { IN_MENU, 'y', ACT_COPY },
         { IN_MENU, 'o', ACT_EDIT },
         { IN_MENU, 'c', ACT_CLEANUP },
@@ -156,7 +154,7 @@ static void one_letter_means_the_same_in_the_menu_and_in_the_vim_list(void **sta
 static void a_place_is_asked_before_everywhere(void **state)
 {
     (void)state;
-    assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'l', MOD_CTRL), ACT_DENSITY);
+    assert_int_equal(find(KEYS_DEFAULT, IN_LIST, 'l', MOD_CTRL), ACT_REDRAW);
     assert_int_equal(find(KEYS_DEFAULT, IN_TRANSCRIPT, 'l', MOD_CTRL), ACT_REDRAW);
     assert_int_equal(find(KEYS_DEFAULT, IN_HELP, KEYCODE_F1, 0), ACT_BACK);
 }

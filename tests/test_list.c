@@ -23,11 +23,11 @@ static void on_80x24_it_shows_what_a_row_has(void **state)
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees                                   5/5  recent",
         ">   type to filter                                              1 damaged: ^X x",
-        "▌      NOW  Fix the payment retry loop                         fix/retry  ●",
-        "    2h ago  Payments: idempotency keys                 #infra  main       3f",
-        "    1d ago  Refund flow, second try                            refunds    ⑂",
-        "    3d ago  Payment page copy                                  -          !",
-        "    2w ago  Größere Änderungen am 設定 📦 Paket                ümlaut     ⚠ zz",
+        "▌      NOW  Fix the payment retry loop                     fix/retry  ●",
+        "    2h ago  Payments: idempotency keys             #infra  main           3f",
+        "    1d ago  Refund flow, second try                        refunds           ⑂",
+        "    3d ago  Payment page copy                              -          !",
+        "    2w ago  Größere Änderungen am 設定 📦 Paket            ümlaut       ⚠",
         "",
         NULL,
     };
@@ -42,17 +42,44 @@ static void on_80x24_it_shows_what_a_row_has(void **state)
     screen_close(&x.s);
 }
 
+static void narrow_screens_give_a_session_two_lines(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 119);
+    list_set_density(&x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+    assert_non_null(strstr(screen_line(&x.s, 4), "  2h ago  Payments: idempotency keys"));
+    assert_non_null(strstr(screen_line(&x.s, 5), "main · #infra · "));
+    screen_press(&x.s, "<C-x>L");
+    assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
+    list_set_density(&x.s.model->list, DENSITY_AUTO, &x.s.model->fx);
+    screen_resize(&x.s, 24, 120);
+    assert_non_null(strstr(screen_line(&x.s, 3), "  2h ago  Payments: idempotency keys"));
+    screen_close(&x.s);
+}
+
+static void a_blank_title_is_its_first_prompt(void **state)
+{
+    (void)state;
+    struct session_row row = { .summary = SLICE(" \t"), .first_prompt = SLICE("Find the leak") };
+
+    assert_true(slice_eq(session_row_title(&row), SLICE("Find the leak")));
+    row.first_prompt = SLICE("\n");
+    assert_true(slice_eq(session_row_title(&row), SLICE("(no prompt yet)")));
+}
+
 static void on_50x12_columns_give_way(void **state)
 {
     (void)state;
     static const char *const lines[] = {
         " reprise  ~/src/shop +2 worktrees     5/5  recent",
         ">   type to filter                1 damaged: ^X x",
-        "▌      NOW  Fix the payment retry loop      ●",
+        "▌      NOW  Fix the payment retry loop  ●",
         "    2h ago  Payments: idempotency keys      3f",
-        "    1d ago  Refund flow, second try         ⑂",
-        "    3d ago  Payment page copy               !",
-        "    2w ago  Größere Änderungen am 設定 📦…  ⚠ zz",
+        "    1d ago  Refund flow, second try            ⑂",
+        "    3d ago  Payment page copy           !",
+        "    2w ago  Größere Änderungen am 設…     ⚠",
         NULL,
     };
     struct shop x;
@@ -70,7 +97,9 @@ static void from_100_columns_the_conversation_stands_beside(void **state)
 
     shop_ready(&x, 30, 100);
     assert_non_null(strstr(screen_line(&x.s, 2), "┌─ 47 KB on disk ─"));
-    assert_non_null(strstr(screen_line(&x.s, 3), "│ 0: conversation of Fix the payment"));
+    assert_non_null(strstr(screen_line(&x.s, 3), "│ Fix the payment retry loop"));
+    assert_non_null(strstr(screen_line(&x.s, 4), "│ ~/src/shop · fix/retry · 20"));
+    assert_non_null(strstr(screen_line(&x.s, 6), "│ 0: conversation of Fix the payment"));
     assert_non_null(strstr(screen_line(&x.s, 28), "│"));
     screen_press(&x.s, "<C-t>");
     assert_false(screen_has(&x.s, "conversation of"));
@@ -132,7 +161,7 @@ static void from_30_lines_it_stands_below(void **state)
 
     shop_ready(&x, 30, 80);
     assert_true(screen_has(&x.s, "────────"));
-    assert_non_null(strstr(screen_line(&x.s, 13), " 0: conversation of"));
+    assert_non_null(strstr(screen_line(&x.s, 15), " 0: conversation of"));
     screen_close(&x.s);
 }
 
@@ -156,7 +185,7 @@ static void on_200x60_every_column_is_there(void **state)
     shop_ready(&x, 60, 200);
     const char *line = screen_line(&x.s, 3);
 
-    assert_non_null(strstr(line, "#infra  main       3f"));
+    assert_non_null(strstr(line, "#infra  main           3f"));
     assert_non_null(strstr(line, "│"));
     screen_close(&x.s);
 }
@@ -173,7 +202,7 @@ static void systems_are_told_apart_where_there_are_several(void **state)
     goat.ref.store = &store;
     goat.dialect = "spec";
     list_widen(&x.s.model->list.widths, &goat);
-    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main       3f"));
+    assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main           3f"));
     screen_close(&x.s);
 }
 
@@ -196,7 +225,7 @@ static void below_50x12_it_says_so(void **state)
 static void every_size_is_drawn_within_its_frame(void **state)
 {
     (void)state;
-    static const char *const ways[] = { "", "<C-x>", "?", "<C-t>", "<C-l>", "<Enter>", "zz" };
+    static const char *const ways[] = { "", "<C-x>", "?", "<C-t>", "<C-x>L", "<Enter>", "zz" };
 
     for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
         struct shop x;
@@ -218,7 +247,7 @@ static void two_lines_tell_more_of_each_session(void **state)
 {
     (void)state;
     static const char *const lines[] = {
-        "       NOW  Fix the payment retry loop                                    ●",
+        "       NOW  Fix the payment retry loop                                ●",
         "            fix/retry · 47 KB",
         "▌   2h ago  Payments: idempotency keys                                    3f",
         "▌           main · #infra · 1.1 MB",
@@ -227,7 +256,7 @@ static void two_lines_tell_more_of_each_session(void **state)
     struct shop x;
 
     shop_ready(&x, 24, 80);
-    screen_press(&x.s, "<C-l><Down>");
+    screen_press(&x.s, "<C-x>L<Down>");
     for (int y = 0; lines[y]; y++)
         assert_string_equal(screen_line(&x.s, y + 2), lines[y]);
     assert_int_equal(x.s.frame.cursor_y, 4);
@@ -249,7 +278,7 @@ static void ascii_uses_ascii_only(void **state)
 {
     (void)state;
     static const char *const ways[] = { "",      "<Tab>",   "<C-x>", "<C-t>",
-                                        "<C-l>", "<Enter>", "pay",   "?x" };
+                                        "<C-x>L", "<Enter>", "pay",   "?x" };
     struct fake plain[4];
 
     memcpy(plain, shop, sizeof plain);
@@ -365,6 +394,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(on_80x24_it_shows_what_a_row_has),
+        cmocka_unit_test(narrow_screens_give_a_session_two_lines),
+        cmocka_unit_test(a_blank_title_is_its_first_prompt),
         cmocka_unit_test(on_50x12_columns_give_way),
         cmocka_unit_test(from_100_columns_the_conversation_stands_beside),
         cmocka_unit_test(above_it_stands_what_the_session_weighs),

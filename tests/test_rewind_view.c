@@ -32,11 +32,11 @@ static void refused_files_are_never_ticked_by_themselves(void **state)
     struct trip *t = *state;
 
     trip_go(t);
-    assert_true(screen_has(&t->s, "[ ] R README.md"));
+    assert_true(screen_has(&t->s, "[ ] held README.md"));
     assert_true(screen_has(&t->s, "edited since"));
-    assert_true(screen_has(&t->s, "[ ] R .bashrc"));
-    assert_true(screen_has(&t->s, "[ ] R ~/other/notes.txt"));
-    assert_true(screen_has(&t->s, " -  R .git/config"));
+    assert_true(screen_has(&t->s, "[ ] held .bashrc"));
+    assert_true(screen_has(&t->s, "[ ] held ~/other/notes.txt"));
+    assert_true(screen_has(&t->s, " -  held .git/config"));
 }
 
 static void enter_again_and_again_changes_no_file(void **state)
@@ -98,7 +98,7 @@ static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
     assert_true(
         screen_has(&t->s, "Your later edit would be replaced; it stays in the undo record"));
     screen_press(&t->s, "<Enter>");
-    assert_true(screen_has(&t->s, "[ ] R README.md"));
+    assert_true(screen_has(&t->s, "[ ] held README.md"));
     screen_press(&t->s, " <Down><Enter>");
     assert_true(screen_has(&t->s, "[x] M README.md"));
     screen_press(&t->s, "a");
@@ -116,9 +116,9 @@ static void what_programs_trust_needs_a_typed_word(void **state)
     trip_go(t);
     trip_to_file(t, ".bashrc");
     screen_press(&t->s, " <Down><Down><Enter>");
-    assert_true(screen_has(&t->s, "[ ] R .bashrc"));
+    assert_true(screen_has(&t->s, "[ ] held .bashrc"));
     screen_press(&t->s, " 1");
-    assert_true(screen_has(&t->s, "[ ] R .bashrc"));
+    assert_true(screen_has(&t->s, "[ ] held .bashrc"));
     screen_press(&t->s, " ye");
     assert_true(screen_has(&t->s, "or type yes and Enter to consent: ye"));
     screen_press(&t->s, "xs");
@@ -136,7 +136,7 @@ static void what_nobody_may_allow_says_why(void **state)
     trip_to_file(t, ".git/config");
     screen_press(&t->s, " ");
     assert_true(screen_has(&t->s, "file: "));
-    assert_true(screen_has(&t->s, " -  R .git/config"));
+    assert_true(screen_has(&t->s, " -  held .git/config"));
 }
 
 static void an_unticked_file_stays(void **state)

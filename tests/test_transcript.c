@@ -388,7 +388,7 @@ static void the_outline_has_prompts_and_first_lines_only(void **state)
     struct drive d;
 
     drive_init(&d, SLICE(USER("do it\\nnow\\nplease") CALL("1", "Bash", "{\"command\":\"ls\"}")
-                             RESULT("1", "", "x") SAID("first\\n\\nsecond")));
+                             RESULT("1", "", "x") SAID("**first** `x`\\n\\nsecond")));
     drive_open(&d, ASKER_PREVIEW, 8, 40);
     drive_act(&d, ACT_FOLD_LEVEL);
     drive_act(&d, ACT_FOLD_LEVEL);
@@ -397,7 +397,7 @@ static void the_outline_has_prompts_and_first_lines_only(void **state)
                       "❯ do it\n"
                       "  now\n"
                       "\n"
-                      "● first\n"
+                      "● first x\n"
                       "\n"
                       "\n"
                       "\n");

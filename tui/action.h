@@ -19,7 +19,6 @@
     X(TAG, "tag", "tag", "give the session a tag")                                                 \
     X(ARCHIVE, "archive", "archive", "put the session aside, or take it back")                     \
     X(TRASH, "delete", "delete", "move the session to the trash")                                  \
-    X(EXPORT, "export", "export", "save the conversation as a document")                           \
     X(COPY, "copy", "yank", "copy the session's id, or the text shown")                            \
     X(EDIT, "edit", "open in editor", "open the transcript in the editor")                         \
     X(CLEANUP, "cleanup", "cleanup", "find sessions to throw away")                                \

@@ -20,7 +20,7 @@ struct choice {
 #define AT(member) offsetof(struct settings, member)
 static const struct choice choices[] = {
     { "keys",    "default|vim",               AT(keys),     false },
-    { "density", "one-line|two-lines",        AT(density),  false },
+    { "density", "auto|one-line|two-lines",   AT(density),  false },
     { "preview", "auto|on|off",               AT(preview),  false },
     { "scope",   "worktrees|here|all",        AT(scope),    false },
     { "sort",    "recent|created|size|title", AT(sort),     false },

@@ -12,7 +12,7 @@
 /* The configuration file:
  *
  *     keys = vim              default | vim
- *     density = two-lines     one-line | two-lines
+ *     density = auto          auto (two lines below 120 columns) | one-line | two-lines
  *     preview = off           auto | on | off
  *     scope = all             worktrees | here | all
  *     sort = created          recent | created | size | title

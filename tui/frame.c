@@ -250,6 +250,19 @@ void frame_point(struct frame *f, struct rect r)
     f->cursor_x = r.x;
 }
 
+void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown)
+{
+    if (n <= shown || r.h < 2)
+        return;
+    int h = (int)((size_t)r.h * shown / n);
+
+    h = h < 1 ? 1 : h;
+    int y = (int)((size_t)(r.h - h) * top / (n - shown));
+
+    for (int i = 0; i < h; i++)
+        frame_puts(f, r.y + y + i, r.x + r.w - 1, 1, STYLE_BORDER, f->ascii ? "|" : "▐");
+}
+
 void frame_style(struct frame *f, struct rect r, enum style style)
 {
     r = inside(f, r);

@@ -98,6 +98,8 @@ void frame_fill(struct frame *f, struct rect r, enum style style);
 void frame_select(struct frame *f, struct rect r);
 /* The row that the cursor is on: selected, with the pointer and the terminal's own cursor in its first column. */
 void frame_point(struct frame *f, struct rect r);
+/* At the right edge of a list that shows `shown` of n, from `top` on; nothing where all are shown. */
+void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_t shown);
 void frame_style(struct frame *f, struct rect r, enum style style);
 
 /* The frame as text, a line a row, blanks at line ends cut: what tests compare. The caller frees. */

@@ -34,7 +34,7 @@ bool model_rewind(struct model *m, const struct session_row *row)
 {
     const struct rewind_start newest = { .time_ms = TIME_NONE, .live = row->flags & SESSION_LIVE };
 
-    if (!rewind_view_open(m->rewind, &row->ref, row->summary, newest, m->now_ms, &m->fx))
+    if (!rewind_view_open(m->rewind, &row->ref, session_row_title(row), newest, m->now_ms, &m->fx))
         return false;
     m->rewind_only = true;
     view_push(m, VIEW_REWIND);

@@ -17,15 +17,6 @@ unsigned action_ability(enum action a)
     }
 }
 
-/* Actions that this version of the program does not have. */
-static bool is_missing(enum action a)
-{
-    switch (a) {
-    case ACT_EXPORT: return true;
-    default: return false;
-    }
-}
-
 static bool needs_session(enum action a)
 {
     return a == ACT_RESUME || a == ACT_VIEW || a == ACT_COPY || a == ACT_EDIT || a == ACT_PRINT ||
@@ -88,8 +79,6 @@ const char *action_reason(const struct model *m, enum action a)
         return trash_view_unavailable(&m->trash);
     if (a == ACT_FIX)
         return doctor_unavailable(&m->doctor);
-    if (is_missing(a))
-        return "not available in this version";
     if (is_change(a))
         return change_reason(m, a);
     if (needs_session(a) && !e)

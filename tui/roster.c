@@ -386,7 +386,7 @@ int64_t entry_bytes(const struct entry *e)
 
 struct slice entry_title(const struct entry *e)
 {
-    return e->row ? e->row->summary : (struct slice){ 0 };
+    return e->row ? session_row_title(e->row) : (struct slice){ 0 };
 }
 
 struct slice entry_cwd(const struct entry *e)

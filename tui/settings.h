@@ -9,7 +9,8 @@
 /* What configuration and command line decide about the screen. Filled before the first update by main; a
  * zeroed struct is the default. Texts are borrowed and live as long as the program. */
 enum key_scheme { KEYS_DEFAULT, KEYS_VIM };
-enum density { DENSITY_ONE_LINE, DENSITY_TWO_LINES };
+/* AUTO: two lines where the screen is narrow. */
+enum density { DENSITY_AUTO, DENSITY_ONE_LINE, DENSITY_TWO_LINES };
 enum preview_mode { PREVIEW_AUTO, PREVIEW_ON, PREVIEW_OFF };
 enum colours { COLOURS_AUTO, COLOURS_NONE, COLOURS_16, COLOURS_256 };
 enum scope_kind { SCOPE_WORKTREES, SCOPE_HERE, SCOPE_ALL };

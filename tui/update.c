@@ -188,6 +188,7 @@ static void reload_viewer(struct model *m, unsigned before)
         return;
     const struct entry *e = &m->list.roster.entry[m->viewed];
 
+    transcript_view_gone(m->viewer, e->gone);
     if (e->row)
         transcript_view_retitle(m->viewer, entry_title(e));
     if (e->made != before && before != 0)

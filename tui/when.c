@@ -54,11 +54,18 @@ void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE])
         snprintf(out, WHEN_AGE, "now");
         return;
     }
-    int n =
-        snprintf(out, WHEN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
+    snprintf(out, WHEN_AGE, "%d%s ago", (int)(age / units[unit].ms % 100), units[unit].name);
+}
 
-    if (n > WHEN_AGE_COLUMNS) /* "10mo ago" is too long: "10mo" */
-        out[n - 4] = '\0';
+const char *when_date(int64_t ms, char out[WHEN_DATE])
+{
+    time_t t = (time_t)(ms / 1000);
+    struct tm day;
+
+    if (ms == TIME_NONE || ms <= 0 || !localtime_r(&t, &day) ||
+        strftime(out, WHEN_DATE, "%Y-%m-%d %H:%M", &day) == 0)
+        out[0] = '\0';
+    return out;
 }
 
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms)

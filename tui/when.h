@@ -9,10 +9,13 @@
 
 /* Times as people write and read them. */
 
-/* "now", "5m ago", "2h ago", "3d ago", "4w ago", "7mo ago", "10mo", "2y ago"; "?" for a time that is not
+/* "now", "5m ago", "2h ago", "3d ago", "4w ago", "10mo ago", "2y ago"; "?" for a time that is not
  * known or lies more than a day in the future (a clock that jumped). */
-enum { WHEN_AGE = 16, WHEN_AGE_COLUMNS = 7 };
+enum { WHEN_AGE = 16, WHEN_AGE_COLUMNS = 8 };
 void when_age(int64_t now_ms, int64_t then_ms, char out[WHEN_AGE]);
+/* "2026-11-22 14:03" where the person is; "" for a time that is not known. Returns `out`. */
+enum { WHEN_DATE = 32 };
+const char *when_date(int64_t ms, char out[WHEN_DATE]);
 /* When the text that when_age gives will be another one: what a screen has to wait for. TIME_NONE: never. */
 int64_t when_age_changes(int64_t now_ms, int64_t then_ms);
 

@@ -9,7 +9,7 @@ truncate -s -1 "$transcript"
 touch -d '2 hours ago' "$transcript"
 cp -p "$transcript" "$top/before.jsonl"
 open 100 30
-see "16/16" "1 damaged: ^X x"
+see "15/16" "1 damaged: ^X x"
 press C-x
 see "x  damaged"
 enter_text x
@@ -32,6 +32,6 @@ enter_text u
 see "undone: " "its last line is cut short"
 cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not give the bytes back"
 press Escape
-see "16/16"
+see "15/16"
 press C-c
 ended 130

@@ -20,13 +20,13 @@ press DC
 see "Move 1 session"
 press Down
 press Enter
-see "moved to trash: 1 session" "15/15"
+see "moved to trash: 1 session" "14/15"
 gone "Payments: idempotency"
 [ -z "$(parts)" ] || fail "something of the session stayed behind"
 press C-x
 see "undo"
 enter_text u
-see "undone: " "16/16"
+see "undone: " "15/16"
 match "2h ago  Payments: idempotency"
 parts | cmp -s - "$top/parts-before" || fail "not everything came back"
 cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript is not what it was"

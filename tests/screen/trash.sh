@@ -22,6 +22,6 @@ press Enter
 see "restored: 1 session" "The trash is empty"
 cmp -s "$transcript" "$top/before.jsonl" || fail "the transcript is not what it was"
 press Escape
-see "16/16" "Payments: idempotency"
+see "15/16" "Payments: idempotency"
 press C-c
 ended 130

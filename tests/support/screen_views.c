@@ -49,6 +49,12 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
     strncat(v->title, " (again)", sizeof v->title - strlen(v->title) - 1);
 }
 
+void transcript_view_gone(struct transcript_view *v, bool gone)
+{
+    (void)v;
+    (void)gone;
+}
+
 void transcript_view_retitle(struct transcript_view *v, struct slice title)
 {
     snprintf(v->title, sizeof v->title, "%.*s", SLICE_ARG(title));

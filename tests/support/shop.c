@@ -44,7 +44,7 @@ const struct fake shop[SHOP] = {
       .cwd = "/home/u/src/shop",
       .ago_ms = 20 * DAY,
       .size = 900,
-      .flags = SESSION_ARCHIVED | SESSION_TORN },
+      .flags = SESSION_TORN },
 };
 
 void shop_begin(struct shop *x)

@@ -166,7 +166,7 @@ static enum err_code take_title(size_t i, const struct session_row *row, void *a
 {
     struct leaving *l = arg;
 
-    l->title[i] = arena_copy(&l->s->arena, row ? row->summary : SLICE(""));
+    l->title[i] = arena_copy(&l->s->arena, row ? session_row_title(row) : SLICE(""));
     return l->title[i].p ? ERR_OK : no_memory(e);
 }
 

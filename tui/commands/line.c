@@ -296,7 +296,7 @@ static enum err_code title_and_end(const struct session_row *row, size_t room, s
     size_t end = end_columns(row);
     bool has_end = room == SIZE_MAX || end + LINE_TITLE_LEAST / 2 <= room;
     size_t most = room == SIZE_MAX ? SIZE_MAX / 2 : room - (has_end ? end : 0);
-    enum err_code rc = line_cut(row->summary, most, out, e);
+    enum err_code rc = line_cut(session_row_title(row), most, out, e);
 
     return rc || !has_end ? rc : tag_and_flags(row, out, e);
 }

@@ -18,7 +18,7 @@ enum { END_MARK = '\0' }; /* folding leaves no control character */
 static struct slice field_of(const struct session_row *row, enum doc_field field)
 {
     switch (field) {
-    case DOC_TITLE: return row->summary;
+    case DOC_TITLE: return session_row_title(row);
     case DOC_BRANCH: return row->git_branch;
     case DOC_TAG: return row->tag;
     case DOC_DIR: return row->cwd;

@@ -63,6 +63,7 @@ bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
 
     f->fresh = false;
     f->front[0][entry] = TITLE_NONE;
+    slot->archived = row && row->flags & SESSION_ARCHIVED;
     slot->doc = row ? doc_new(row, &f->docs, slot->kept, &slot->room) : NULL;
     if (!slot->doc)
         return row == NULL;
@@ -303,9 +304,12 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
     f->shown = false;
     if (f->fresh) {
         leave_to_ask(f, survivors, order, n);
-    } else { /* everybody fits */
-        copy_entries(f->hit, order, n);
-        f->hits = n;
+    } else { /* everybody fits, but those that were put out of the way */
+        f->hits = 0;
+        for (size_t i = 0; i < n; i++) {
+            f->hit[f->hits] = order[i];
+            f->hits += !f->slot[order[i]].archived;
+        }
         f->left_at = f->left_end = 0;
     }
     return true;

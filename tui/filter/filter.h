@@ -22,6 +22,7 @@ struct filter_slot {
     struct doc *doc;  /* in docs; NULL: not described yet, fits only the empty query */
     struct doc *kept; /* room of a doc, to be used again */
     size_t room;
+    bool archived; /* fits no empty query */
 };
 
 struct filter {

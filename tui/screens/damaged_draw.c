@@ -10,7 +10,7 @@
 
 /* One row a thing; below them where the selected one lies, and what is wrong with it in full. */
 enum {
-    AGE_W = WHEN_AGE_COLUMNS + 1,
+    AGE_W = WHEN_AGE_COLUMNS,
     SYSTEM_W = 8,
     GAP = 2,
     AGE_COLS = 70, /* narrower than this nobody's age is shown */

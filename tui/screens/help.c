@@ -35,8 +35,8 @@ static const struct sign signs[] = {
     { "3f", NULL, "files that a rewind could bring back" },
     { "⑂", "Y", "a fork of another session" },
     { "!", NULL, "the last turn was interrupted" },
-    { "zz", NULL, "archived" },
-    { "3d left", NULL, "until the agent's own cleanup may remove it" },
+    { "zz", NULL, "archived: only a query finds it, is:archived all of them" },
+    { "3d left, due", NULL, "until the agent's own cleanup may remove it; it may any time now" },
     { "⚠", "X", "a line of it is damaged; the rest is shown" },
     { "◆", "+", "marked" },
 };
@@ -44,7 +44,8 @@ static const struct sign signs[] = {
 static const struct sign rewind_signs[] = {
     { "[x] [~] [ ]", NULL, "taken along, some hunks of it, left as it is" },
     { "M A D", NULL, "the file changes, comes back, goes" },
-    { "R", NULL, "refused; below the files stands why, and Space asks where you may allow it" },
+    { "held", NULL,
+      "held back; below the files stands why, and Space asks where you may allow it" },
     { "$", NULL, "commands ran in the turn: what they changed is not covered" },
     { "✗", "x", "the turn cannot be restored" },
 };
@@ -339,6 +340,8 @@ static void key(struct model *m, struct key k)
         view_pop(m);
         return;
     }
+    if (m->help.query.n == 0 && k.mods == 0 && k.code == '/')
+        return; /* the sign is there already */
     if (edit_key(&m->help.query, k))
         m->help.top = 0;
 }

@@ -182,6 +182,12 @@ static void find_sought(struct list *l)
     }
 }
 
+/* Archived: only a query finds it. */
+static bool left_list(const struct list *l, uint32_t entry)
+{
+    return l->filter.query.n == 0 && l->filter.slot[entry].archived;
+}
+
 /* After sorting or filtering: the same session where it is still shown, else the top. */
 static void keep_selection(struct list *l, struct effects *fx)
 {
@@ -193,7 +199,7 @@ static void keep_selection(struct list *l, struct effects *fx)
     if (!pending)
         l->sought = ENTRY_NONE;
     /* Gone with its file: its neighbour takes its place. Filtered away: the best match. */
-    if (!found && wants && !roster_listed(&l->roster, wanted))
+    if (!found && wants && (!roster_listed(&l->roster, wanted) || left_list(l, wanted)))
         at = l->at;
     else if (!found && !pending)
         l->moved = false;
@@ -306,19 +312,19 @@ void list_set_density(struct list *l, enum density density, struct effects *fx)
     put_cursor(l, l->at, fx);
 }
 
-static void resize_preview(struct list *l, struct effects *fx)
+void list_fit_preview(struct list *l, struct effects *fx)
 {
-    struct rect r = list_layout(l, l->rows, l->cols).preview;
+    struct list_layout lay = list_layout(l, l->rows, l->cols);
+    struct rect r = list_conversation(l, &lay);
 
-    if (r.w >
-        0) /* without the line of what it weighs, a border on one side, and one line or column of air */
-        transcript_view_resize(l->view, r.h - 1, r.w - 2, fx);
+    if (lay.preview.w > 0)
+        transcript_view_resize(l->view, r.h, r.w, fx);
 }
 
 void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx)
 {
     l->preview = mode;
-    resize_preview(l, fx);
+    list_fit_preview(l, fx);
     put_cursor(l, l->at, fx);
 }
 
@@ -326,7 +332,7 @@ void list_resize(struct list *l, int rows, int cols, struct effects *fx)
 {
     l->rows = rows;
     l->cols = cols;
-    resize_preview(l, fx);
+    list_fit_preview(l, fx);
     put_cursor(l, l->at, fx);
 }
 

@@ -33,8 +33,11 @@ struct describe_job {
     size_t left;         /* rows not answered yet */
 };
 
+enum { LIST_FLAGS = 5 };
+
 struct list_widths {
-    int dir, tag, branch, name, system, flags; /* system: the name with its dialect */
+    int dir, tag, branch, name, system; /* system: the name with its dialect */
+    int flag[LIST_FLAGS];               /* each in a column of its own */
     /* the system of all sessions so far; NULL: none yet, or several */
     const struct store_ops *only;
     bool several; /* systems: only then a row says which is its own */
@@ -145,6 +148,8 @@ void list_mark(struct list *l, uint32_t entry, bool on);
 void list_unmark_all(struct list *l);
 /* Sorts and filters now, and finds the selection again. */
 void list_remake(struct list *l, struct effects *fx);
+/* The conversation gets the room that its head leaves it. */
+void list_fit_preview(struct list *l, struct effects *fx);
 /* The preview follows the selection, after a moment. */
 void list_follow(struct list *l, struct effects *fx);
 
@@ -162,7 +167,11 @@ struct list_layout {
     bool beside;                                     /* the preview stands beside, not below */
 };
 
+/* Whether a session takes two lines on a screen of so many columns. */
+bool list_has_two_lines(const struct list *l, int cols);
 struct list_layout list_layout(const struct list *l, int rows, int cols);
+/* Where the conversation is in the preview: below the title, the directory, the branch and the date. */
+struct rect list_conversation(const struct list *l, const struct list_layout *lay);
 /* The place in the list under a line of the screen; false: none. */
 bool list_place_at(const struct list *l, int y, int x, size_t *at);
 

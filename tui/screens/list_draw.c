@@ -3,9 +3,11 @@
 
 #include "tui/keymap.h"
 #include "tui/path.h"
+#include "tui/screens/flow.h"
 #include "tui/screens/list.h"
 #include "tui/size.h"
 #include "tui/spinner.h"
+#include "tui/when.h"
 
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r)
 {
@@ -121,22 +123,6 @@ static void draw_query_line(const struct list *l, struct frame *f, struct rect r
     draw_query_note(l, f, r, 2 + (l->query.n ? used : 16));
 }
 
-static void draw_scrollbar(const struct list *l, struct frame *f, struct rect r, size_t items)
-{
-    size_t n = l->filter.hits;
-
-    if (n <= items || r.h < 2)
-        return;
-    int h = (int)((size_t)r.h * items / n), room;
-
-    h = h < 1 ? 1 : h;
-    room = r.h - h;
-    int y = (int)((size_t)room * l->top / (n - items));
-
-    for (int i = 0; i < h; i++)
-        frame_puts(f, r.y + y + i, r.x + r.w - 1, 1, STYLE_BORDER, f->ascii ? "|" : "▐");
-}
-
 static void draw_rows(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
     struct rect r = lay->rows;
@@ -151,7 +137,7 @@ static void draw_rows(const struct list *l, struct frame *f, const struct list_l
 
         list_draw_row(l, f, (struct rect){ y, r.x, h, r.w - 1 }, l->top + i);
     }
-    draw_scrollbar(l, f, r, lay->items);
+    frame_scrollbar(f, r, l->top, l->filter.hits, lay->items);
     f->cursor_y = r.y + (int)(l->at - l->top) * lay->item;
     f->cursor_x = r.x;
 }
@@ -190,6 +176,78 @@ static void draw_weight(const struct list *l, struct frame *f, struct rect r)
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
 }
 
+/* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". */
+static bool head_facts(const struct list *l, const struct entry *e, struct buf *out)
+{
+    const char *dot = l->settings->ascii ? " - " : " · ";
+    char dir[512], date[WHEN_DATE];
+    struct slice fact[] = {
+        path_short(entry_cwd(e), l->settings->home, dir, sizeof dir),
+        e->row ? e->row->git_branch : (struct slice){ 0 },
+        slice_of(when_date(entry_time(e), date)),
+    };
+
+    for (size_t i = 0; i < sizeof fact / sizeof *fact; i++)
+        if (fact[i].n > 0 && ((out->n > 0 && buf_add(out, slice_of(dot))) || buf_add(out, fact[i])))
+            return false;
+    return true;
+}
+
+/* Lines of the title and of the facts, as far as they leave the conversation most of the room. */
+struct head {
+    int title, facts;
+};
+
+static struct head head_lines(const struct entry *e, struct slice facts, struct rect r)
+{
+    int most = (r.h - 1) / 3, title = flow_words_lines(entry_title(e), r.w);
+    int below = flow_words_lines(facts, r.w);
+
+    if (most < 2)
+        return (struct head){ 0, 0 };
+    below = below < most - 1 ? below : most - 1;
+    return (struct head){ title < most - below ? title : most - below, below };
+}
+
+static struct rect inside_preview(const struct list_layout *lay)
+{
+    struct rect r = lay->preview;
+
+    return (struct rect){ r.y + 1, r.x + (lay->beside ? 2 : 1), r.h - 1, r.w - 2 };
+}
+
+struct rect list_conversation(const struct list *l, const struct list_layout *lay)
+{
+    struct rect r = inside_preview(lay);
+    struct buf facts = { 0 };
+    const struct entry *e = l->viewed == ENTRY_NONE ? NULL : &l->roster.entry[l->viewed];
+
+    if (e && r.w > 0 && head_facts(l, e, &facts)) {
+        struct head head = head_lines(e, buf_slice(&facts), r);
+
+        r.y += head.title + head.facts;
+        r.h -= head.title + head.facts;
+    }
+    buf_fini(&facts);
+    return r;
+}
+
+static void draw_head(const struct list *l, struct frame *f, const struct list_layout *lay)
+{
+    const struct entry *e = &l->roster.entry[l->viewed];
+    struct rect r = inside_preview(lay);
+    struct buf facts = { 0 };
+
+    if (head_facts(l, e, &facts)) {
+        struct head head = head_lines(e, buf_slice(&facts), r);
+
+        flow_put_words(f, (struct rect){ r.y, r.x, head.title, r.w }, STYLE_STRONG, entry_title(e));
+        flow_put_words(f, (struct rect){ r.y + head.title, r.x, head.facts, r.w }, STYLE_DIM,
+                       buf_slice(&facts));
+    }
+    buf_fini(&facts);
+}
+
 /* In the border above the conversation stands what it weighs. */
 static void draw_preview(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
@@ -202,8 +260,8 @@ static void draw_preview(const struct list *l, struct frame *f, const struct lis
     if (l->viewed == ENTRY_NONE)
         return;
     draw_weight(l, f, (struct rect){ r.y, r.x + 3, 1, r.w - 6 });
-    transcript_view_draw(l->view, f,
-                         (struct rect){ r.y + 1, r.x + (lay->beside ? 2 : 1), r.h - 1, r.w - 2 });
+    draw_head(l, f, lay);
+    transcript_view_draw(l->view, f, list_conversation(l, lay));
     f->cursor_y = y;
     f->cursor_x = x;
 }

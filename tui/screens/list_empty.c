@@ -47,6 +47,11 @@ static void draw_no_match(const struct list *l, struct pen *pen)
 {
     char text[96];
 
+    if (l->query.n == 0) {
+        line_text(pen, STYLE_STRONG, "All sessions here are archived");
+        line_text(pen, STYLE_DIM, "is:archived shows them");
+        return;
+    }
     line_text(pen, STYLE_STRONG, "No session fits what you typed");
     pen->y++;
     snprintf(text, sizeof text, "%zu %s looked at: title, prompts, branch, tag, directory",

@@ -3,6 +3,14 @@
 /* Beside from here on, else below from here on, else on demand only. */
 enum { BESIDE_COLS = 100, BELOW_ROWS = 30 };
 
+/* A title of its own line from here on down. */
+enum { ONE_LINE_COLS = 120 };
+
+bool list_has_two_lines(const struct list *l, int cols)
+{
+    return l->density == DENSITY_TWO_LINES || (l->density == DENSITY_AUTO && cols < ONE_LINE_COLS);
+}
+
 static bool has_preview(const struct list *l, int rows, int cols)
 {
     switch (l->preview) {
@@ -40,7 +48,7 @@ struct list_layout list_layout(const struct list *l, int rows, int cols)
         .query = { 1, 0, 1, cols },
         .rows = { 2, 0, rows - 3, cols },
         .footer = { rows - 1, 0, 1, cols },
-        .item = l->density == DENSITY_TWO_LINES ? 2 : 1,
+        .item = list_has_two_lines(l, cols) ? 2 : 1,
     };
 
     if (has_preview(l, rows, cols)) {

@@ -250,8 +250,10 @@ static bool take_listed(struct list *l, const struct msg *msg, struct effects *f
 
 static void reload_view(struct list *l, uint32_t entry, struct effects *fx)
 {
-    if (entry == l->viewed)
-        transcript_view_reload(l->view, &l->roster.entry[entry].ref, fx);
+    if (entry != l->viewed)
+        return;
+    transcript_view_reload(l->view, &l->roster.entry[entry].ref, fx);
+    list_fit_preview(l, fx);
 }
 
 static void take_row(struct list *l, struct described *d, struct effects *fx)
@@ -334,8 +336,10 @@ static void show_selected(struct list *l, struct effects *fx)
     const struct entry *e = list_entry(l);
 
     l->view_ms = TIME_NONE;
-    if (e && e->row && transcript_view_open(l->view, &e->ref, entry_title(e), entry_cwd(e), fx))
+    if (e && e->row && transcript_view_open(l->view, &e->ref, entry_title(e), entry_cwd(e), fx)) {
         l->viewed = l->selected;
+        list_fit_preview(l, fx);
+    }
 }
 
 static void reorder(struct list *l, struct effects *fx)

@@ -12,12 +12,10 @@
 enum {
     POINTER_W = 1,
     MARK_W = 1,
-    AGE_W = 7,
+    AGE_W = WHEN_AGE_COLUMNS - 1, /* the longest, "10mo ago", begins in the blank before it */
     GAP = 2,
     TITLE_MIN = 24,
     TITLE_FAIR = 40, /* what columns leave it where there is room */
-    FLAGS_W = 8,
-    FLAGS_MAX = 6,
     SIZE_W = 7,
     TAG_MAX = 12,
     DIR_LEAST = 8,
@@ -56,51 +54,49 @@ static struct slice system_text(const struct session_row *row, char out[SYSTEM_T
     return slice_of(out);
 }
 
-/* How a session stands, each in a mark. */
+/* How a session stands, each in a mark; "" where it does not. */
 struct flag {
     enum style style;
     char text[16];
 };
 
-static size_t flags_of(const struct session_row *row, bool ascii, struct flag out[FLAGS_MAX])
+static void flags_of(const struct session_row *row, bool ascii, struct flag out[LIST_FLAGS])
 {
     const uint32_t damage = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED;
-    const struct {
+    const bool live = row->flags & SESSION_LIVE;
+    const struct mark {
         bool is;
         enum style style;
         const char *text, *ascii;
-    } known[FLAGS_MAX] = {
-        { row->flags & SESSION_LIVE, STYLE_LIVE, "●", "*" },
+    } on = { true, STYLE_LIVE, "●", "*" },
+      cut = { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" };
+    const struct mark known[LIST_FLAGS] = {
+        live ? on : cut, /* what runs is not interrupted */
         { row->flags & damage, STYLE_WARN, "⚠", "X" },
-        { row->flags & SESSION_INTERRUPTED, STYLE_WARN, "!", "!" },
         { row->restorable > 0, STYLE_OK, NULL, NULL }, /* so many files, "3f" */
         { row->flags & SESSION_FORK, STYLE_BRANCH, "⑂", "Y" },
         { row->flags & SESSION_ARCHIVED, STYLE_DIM, "zz", "zz" },
     };
-    size_t n = 0;
 
-    for (size_t i = 0; i < FLAGS_MAX; i++) {
+    for (size_t i = 0; i < LIST_FLAGS; i++) {
+        out[i] = (struct flag){ .style = known[i].style };
         if (!known[i].is)
             continue;
-        out[n].style = known[i].style;
         if (known[i].text)
-            snprintf(out[n].text, sizeof out[n].text, "%s", ascii ? known[i].ascii : known[i].text);
+            snprintf(out[i].text, sizeof out[i].text, "%s", ascii ? known[i].ascii : known[i].text);
         else
-            snprintf(out[n].text, sizeof out[n].text, "%uf", row->restorable);
-        n++;
+            snprintf(out[i].text, sizeof out[i].text, "%uf", row->restorable);
     }
-    return n;
 }
 
-static int flags_width(const struct session_row *row)
+/* The widest there are, with a blank between them. */
+static int flags_width(const struct list_widths *w)
 {
-    struct flag flag[FLAGS_MAX];
-    size_t n = flags_of(row, false, flag);
-    int w = n > 0 ? (int)n - 1 : 0; /* what lies between them */
+    int sum = 0;
 
-    for (size_t i = 0; i < n; i++)
-        w += frame_width(slice_of(flag[i].text));
-    return w;
+    for (size_t i = 0; i < LIST_FLAGS; i++)
+        sum += w->flag[i] > 0 ? w->flag[i] + (sum > 0) : 0;
+    return sum;
 }
 
 void list_widen(struct list_widths *w, const struct session_row *row)
@@ -114,9 +110,11 @@ void list_widen(struct list_widths *w, const struct session_row *row)
     w->branch = wider(w->branch, row->git_branch);
     w->name = wider(w->name, system_name(row));
     w->system = wider(w->system, system_text(row, text));
-    int flags = flags_width(row);
+    struct flag flag[LIST_FLAGS];
 
-    w->flags = flags > w->flags ? flags : w->flags;
+    flags_of(row, false, flag);
+    for (size_t i = 0; i < LIST_FLAGS; i++)
+        w->flag[i] = wider(w->flag[i], slice_of(flag[i].text));
     if (row->tag.n > 0)
         w->tag = wider(w->tag, row->tag) < TAG_MAX ? wider(w->tag, row->tag) : TAG_MAX;
 }
@@ -132,10 +130,9 @@ static int at_most(int w, int limit)
 static struct columns columns_for(const struct list *l, int w)
 {
     struct columns c = { .title = POINTER_W + MARK_W + 1 + AGE_W + GAP };
-    const bool two_lines = l->density == DENSITY_TWO_LINES, all = l->scope == SCOPE_ALL;
+    const bool two_lines = list_has_two_lines(l, l->cols), all = l->scope == SCOPE_ALL;
     const struct list_widths *widest = &l->widths;
-    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX,
-              flags = at_most(widest->flags, FLAGS_W);
+    const int limit = w >= WIDE_COLS ? TEXT_WIDE : TEXT_MAX, flags = flags_width(widest);
     const struct {
         int *w, want, least;
         bool wanted;
@@ -188,7 +185,7 @@ static void draw_age(const struct list *l, struct frame *f, int y, int x, const 
     when_age(l->now_ms, entry_time(e), age);
     int len = (int)strlen(age);
 
-    frame_puts(f, y, x + (len < AGE_W ? AGE_W - len : 0), AGE_W, STYLE_AGE, age);
+    frame_puts(f, y, x + AGE_W - len, len, STYLE_AGE, age);
 }
 
 /* Colours the columns of a drawn text in which bytes matched. */
@@ -237,7 +234,7 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
 {
     char left[WHEN_LEFT];
 
-    if (!e->row || l->density == DENSITY_TWO_LINES ||
+    if (!e->row || list_has_two_lines(l, l->cols) ||
         !when_left(l->now_ms, e->row->expires_ms, left))
         return r;
     int w = frame_width(slice_of(left));
@@ -260,18 +257,21 @@ static struct rect draw_kinship(const struct list *l, struct frame *f, struct re
     return (struct rect){ r.y, r.x + in, r.h, r.w - in };
 }
 
-static void draw_flags(struct frame *f, struct rect r, const struct session_row *row)
+/* A flag is in the same column in every row; numbers end there. */
+static void draw_flags(const struct list_widths *widest, struct frame *f, struct rect r,
+                       const struct session_row *row)
 {
-    struct flag flag[FLAGS_MAX];
-    size_t n = flags_of(row, f->ascii, flag);
-    int x = r.x, end = r.x + r.w;
+    struct flag flag[LIST_FLAGS];
+    int x = r.x;
 
-    for (size_t i = 0; i < n; i++) {
-        struct slice text = slice_of(flag[i].text);
+    flags_of(row, f->ascii, flag);
+    for (size_t i = 0; i < LIST_FLAGS; i++) {
+        int w = widest->flag[i], used = frame_width(slice_of(flag[i].text));
 
-        if (x + frame_width(text) > end)
-            return;
-        x += frame_puts(f, r.y, x, end - x, flag[i].style, flag[i].text) + 1;
+        if (w == 0 || x + w > r.x + r.w)
+            continue;
+        frame_puts(f, r.y, x + (used < w ? w - used : 0), w, flag[i].style, flag[i].text);
+        x += w + 1;
     }
 }
 
@@ -307,8 +307,8 @@ static void draw_system(struct frame *f, int y, int x, int w, const struct sessi
     frame_text_cut(f, y, x, w, STYLE_SYSTEM, frame_width(text) > w ? system_name(row) : text);
 }
 
-static void draw_columns(struct frame *f, struct rect r, const struct columns *c,
-                         const struct entry *e)
+static void draw_columns(const struct list *l, struct frame *f, struct rect r,
+                         const struct columns *c, const struct entry *e)
 {
     const struct session_row *row = e->row;
     int x = r.x + c->title + c->title_w;
@@ -332,7 +332,7 @@ static void draw_columns(struct frame *f, struct rect r, const struct columns *c
         x += c->branch_w + GAP;
     }
     if (c->flags_w > 0)
-        draw_flags(f, (struct rect){ r.y, x + GAP, 1, c->flags_w }, row);
+        draw_flags(&l->widths, f, (struct rect){ r.y, x + GAP, 1, c->flags_w }, row);
 }
 
 /* A fact of the second line, with a dot between it and the one before. */
@@ -386,7 +386,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
 
     draw_title(l, f, draw_kinship(l, f, title, i), e);
     if (e->row) {
-        draw_columns(f, r, &c, e);
+        draw_columns(l, f, r, &c, e);
         if (r.h > 1)
             draw_second(l, f, (struct rect){ r.y + 1, r.x + c.title, 1, r.w - c.title - 1 }, e);
     }

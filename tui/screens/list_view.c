@@ -123,9 +123,9 @@ static void scroll_preview(struct model *m, int direction)
 
 static void toggle_density(struct model *m)
 {
-    bool one = m->list.density == DENSITY_ONE_LINE;
+    bool two = list_has_two_lines(&m->list, m->list.cols);
 
-    list_set_density(&m->list, one ? DENSITY_TWO_LINES : DENSITY_ONE_LINE, &m->fx);
+    list_set_density(&m->list, two ? DENSITY_ONE_LINE : DENSITY_TWO_LINES, &m->fx);
 }
 
 static void toggle_tree(struct model *m)

@@ -104,20 +104,28 @@ static void lay_one_line(struct laying *l, enum style style, const char *sign, c
     buf_fini(&cut);
 }
 
+/* Its first line as it reads, without the signs of its markdown. */
 static void lay_answer_folded(struct laying *l, const struct block *b)
 {
-    struct buf cut = { 0 };
+    enum { FRONT = 2000, RUNS = 64 };
+    struct sheet open = { 0 };
+    struct markdown how = { .width = prose_width(l) - 1, .ascii = l->look->ascii };
     struct slice text = js_trim(b->text);
-    const char *sign = l->look->signs->answer;
-    const char *nl = text.n ? memchr(text.p, '\n', text.n) : NULL;
+    struct run run[RUNS + 1];
+    size_t n = 0;
 
-    if (nl)
-        text.n = (size_t)(nl - text.p);
-    look_cut(l->look, &cut, text, prose_width(l) - 3);
-    struct run run[2] = { { { sign, strlen(sign) }, STYLE_TOOL }, { buf_slice(&cut), STYLE_TEXT } };
-
-    sheet_line(l->s, run, 2);
-    buf_fini(&cut);
+    text.n = text.n < FRONT ? text.n : FRONT;
+    margin_add(&how.first, STYLE_TOOL, l->look->signs->answer);
+    margin_add(&how.rest, STYLE_TEXT, "  ");
+    markdown_lay(&open, &how, text);
+    for (; open.n > 0 && n < open.line[0].runs && n < RUNS; n++)
+        run[n] = open.run[open.line[0].run + n];
+    if (open.n > 0 && open.line[0].end != LINE_ENDS)
+        run[n++] = (struct run){ slice_of(l->look->signs->ellipsis), STYLE_DIM };
+    sheet_line(l->s, run, n);
+    if (open.rc)
+        l->s->rc = open.rc;
+    sheet_fini(&open);
 }
 
 static void lay_answer(struct laying *l, const struct block *b)

@@ -68,7 +68,7 @@ static const char *short_rule(enum rewind_rule rule)
     return "";
 }
 
-/* M: other bytes or another mode; A: comes back; D: goes; R: refused. */
+/* M: other bytes or another mode; A: comes back; D: goes; R: held back, shown as that word. */
 static char letter_of(const struct rewind_entry *x, const struct rewind_pick *pick)
 {
     switch (x->action == REWIND_REFUSED && !pick->consent ? REWIND_REFUSED : rewind_action_of(x)) {
@@ -123,8 +123,10 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     if (x->rule != REWIND_RULE_NONE)
         end = rewind_put_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
-    frame_puts(f, r.y, r.x + 5, 1, style_of(letter[0]), letter);
-    frame_text_middle(f, r.y, r.x + 7, end - r.x - 7, pick->ticked ? STYLE_TEXT : STYLE_DIM,
+    const char *what = letter[0] == 'R' ? "held" : letter;
+    int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, style_of(letter[0]), what);
+
+    frame_text_middle(f, r.y, path, end - path, pick->ticked ? STYLE_TEXT : STYLE_DIM,
                       rewind_path(v, x, room, sizeof room));
     if (row == v->file)
         rewind_select_line(v, PANE_FILES, f, r);
@@ -147,6 +149,7 @@ static void draw_files(const struct rewind_view *v, struct frame *f, struct rect
     for (; i < h && v->file_top + (size_t)i < v->rows; i++)
         draw_file(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->file_top + (size_t)i);
     draw_unchanged(v, f, r.y + i, r);
+    frame_scrollbar(f, (struct rect){ r.y, r.x, h, r.w }, v->file_top, v->rows, (size_t)h);
 }
 
 /* ---- the changes of the selected file ---- */

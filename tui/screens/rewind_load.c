@@ -122,7 +122,7 @@ void rewind_file_changed(struct rewind_view *v, struct effects *fx)
 
 /* ---- the prospect ---- */
 
-/* What changes comes first, then what is refused; what stays as it is, is only counted. */
+/* What is held back comes first: it wants a look. What stays as it is, is only counted. */
 static bool list_rows(struct rewind_view *v)
 {
     const struct rewind_preview *p = &v->prospect->preview;
@@ -132,7 +132,7 @@ static bool list_rows(struct rewind_view *v)
     v->partial = calloc(p->n + 1, sizeof *v->partial);
     if (!v->row || !v->picks || !v->partial)
         return false;
-    for (int refused = 0; refused < 2; refused++)
+    for (int refused = 1; refused >= 0; refused--)
         for (size_t i = 0; i < p->n; i++) {
             bool is_refused = p->entry[i].action == REWIND_REFUSED;
 
@@ -145,9 +145,18 @@ static bool list_rows(struct rewind_view *v)
     return true;
 }
 
+/* What is held back stands above it, to be seen; the keys are on what would happen. */
+static size_t first_change(const struct rewind_view *v)
+{
+    for (size_t i = 0; i < v->rows; i++)
+        if (rewind_entry_at(v, i)->action != REWIND_REFUSED)
+            return i;
+    return 0;
+}
+
 static void take_prospect(struct rewind_view *v, struct prospect *p, struct effects *fx)
 {
-    size_t file = v->prospect && v->prospect_turn == v->turn ? v->file : 0;
+    size_t file = v->prospect && v->prospect_turn == v->turn ? v->file : SIZE_MAX;
 
     v->asked_prospect = 0;
     rewind_forget_prospect(v, fx);
@@ -158,7 +167,7 @@ static void take_prospect(struct rewind_view *v, struct prospect *p, struct effe
         err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
         return;
     }
-    v->file = file < v->rows ? file : 0;
+    v->file = file < v->rows ? file : first_change(v);
     rewind_file_changed(v, fx);
 }
 

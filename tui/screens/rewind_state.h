@@ -11,7 +11,7 @@
  *       prospect    what going back to one of them would do; of prospect_turn, which may be the one before while
  *                   the selected one is looked at
  *         picks     what the person takes of it
- *         row       which of its files are listed: what changes, then what is refused
+ *         row       which of its files are listed: what is held back, then what changes
  *         changes   the selected file line by line, laid out for the width of its pane */
 
 enum rewind_pane { PANE_TURNS, PANE_FILES, PANE_CHANGES, PANE_COUNT };

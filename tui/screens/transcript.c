@@ -216,6 +216,13 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
         ask_whole(v, fx);
 }
 
+void transcript_view_gone(struct transcript_view *v, bool gone)
+{
+    v->gone = gone;
+    if (v->inner)
+        v->inner->gone = gone;
+}
+
 void transcript_view_retitle(struct transcript_view *v, struct slice title)
 {
     if (!v->session || slice_eq(v->title, title))

@@ -36,6 +36,8 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
                             struct effects *fx);
 
 /* The session has another title now; it is copied. */
+/* Its file is there, or not any more: what was read of it stays. */
+void transcript_view_gone(struct transcript_view *v, bool gone);
 void transcript_view_retitle(struct transcript_view *v, struct slice title);
 
 /* The size of the rectangle it will be drawn into. */

@@ -86,6 +86,7 @@ struct transcript_view {
     struct folds folds;
     unsigned sizes; /* how often the width changed */
     struct spot top, cursor;
+    bool gone;             /* its file is not there any more */
     bool at_end;           /* the end is shown, and is to be shown when more is written */
     bool placed;           /* top and cursor mean something */
     long owed;             /* lines to move as soon as they are read */

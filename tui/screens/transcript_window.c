@@ -10,7 +10,7 @@ enum {
     WINDOW_MAX = 4096, /* slots kept: more are only held while they are in sight */
     BYTES_MAX = 64 << 20,
     PARTNER_ROWS = SEARCH_PARTNER_ROWS,
-    BEFORE_ROWS = 16,  /* how far back one looks for what stands above */
+    BEFORE_ROWS = 16, /* how far back one looks for what stands above */
 };
 
 size_t view_count(const struct transcript_view *v)

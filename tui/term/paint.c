@@ -101,7 +101,10 @@ static void make_cell(const struct paint *p, const struct cell *from, cchar_t *t
     if (n == 0)
         text[n++] = L' ';
     text[n] = L'\0';
-    setcchar(to, text, attributes(&p->theme->look[style], from->selected), p->pair[style], NULL);
+    /* Reversed colours side by side are a patchwork: the selected row has one. */
+    short pair = p->pair[from->selected ? STYLE_TEXT : style];
+
+    setcchar(to, text, attributes(&p->theme->look[style], from->selected), pair, NULL);
 }
 
 static void paint_row(const struct paint *p, const struct frame *f, int y, cchar_t *line)
