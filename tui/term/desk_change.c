@@ -4,12 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/newest.h"
 #include "store/origin.h"
 #include "store/tidy/request.h"
 #include "store/tidy/weight.h"
-#include "tui/term/desk_rewind.h"
-#include "tui/when.h"
 
 /* What every change needs. */
 struct doing {
@@ -335,115 +332,6 @@ static enum err_code from_trash(struct doing *d, struct err *e)
     return rc;
 }
 
-/* ---- taking back ---- */
-
-/* "claude:5e55…": the id is what follows the system's name. */
-static struct slice id_of(const char *session)
-{
-    const char *colon = strchr(session, ':');
-    const char *id = colon ? colon + 1 : session;
-
-    return (struct slice){ id, strlen(id) };
-}
-
-static enum err_code change_back(struct doing *d, struct change_log *log, const char *id,
-                                 struct err *e)
-{
-    struct change *c = NULL;
-    enum err_code rc = change_undo(log, id, &c, e);
-
-    for (size_t i = 0; !rc && i < c->sessions_n; i++)
-        rc = note_session(d, id_of(c->sessions[i]), e);
-    change_free(c);
-    return rc;
-}
-
-static enum err_code rewind_back(struct doing *d, const char *record, struct err *e)
-{
-    struct rewound done = { .left = 0 };
-    enum err_code rc = desk_undo_rewind(d->env, record, d->q->names, &done, e);
-
-    if (rc)
-        return rc;
-    snprintf(d->out->record, sizeof d->out->record, "%s", done.record);
-    if (done.left > 0)
-        rc = buf_addf(&d->out->text, "; %zu stay%s: %s", done.left, done.left == 1 ? "s" : "",
-                      done.left_name);
-    return rc ? no_memory(e) : ERR_OK;
-}
-
-static enum err_code describe(struct doing *d, const struct newest *n, struct err *e)
-{
-    char phrase[512], age[WHEN_AGE];
-
-    newest_phrase(n, phrase, sizeof phrase);
-    when_age(d->env->now_ms, n->at_ms, age);
-    snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
-    snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
-    return buf_addf(&d->out->text, "%.120s, %s", phrase, age) ? no_memory(e) : ERR_OK;
-}
-
-static enum err_code choose(struct doing *d, struct change_log *log, struct newest *newest,
-                            struct err *e)
-{
-    struct newest_others others = { .gone_n = 0 };
-    const struct effect *q = d->q;
-    char id[64];
-
-    snprintf(id, sizeof id, "%.*s", SLICE_ARG(buf_slice(&q->text)));
-    enum err_code rc = id[0] ? newest_named(d->env, log, id, newest, e)
-                       : q->wish == WISH_UNDO
-                           ? newest_standing(d->env, log, d->shown, newest, &others, e)
-                           : newest_undo(d->env, log, d->shown, newest, &others, e);
-
-    if (rc || newest->kind != NEWEST_NONE)
-        return rc ? rc : describe(d, newest, e);
-    if (q->wish == WISH_REDO)
-        return err_set(e, ERR_NOT_FOUND, "", "there is nothing to do again");
-    return err_set(e, ERR_NOT_FOUND, "",
-                   others.elsewhere.kind == NEWEST_NONE
-                       ? "nothing left to undo"
-                       : "nothing left to undo here; elsewhere: reprise undo %s",
-                   others.elsewhere.id);
-}
-
-static bool is_named(const struct name_list *names, const char *id)
-{
-    for (size_t i = 0; names && i < names->n; i++)
-        if (slice_eq(names->name[i], slice_of(id)))
-            return true;
-    return false;
-}
-
-/* Is the person to be asked first? Not where that was done. */
-static enum err_code check_asks(struct doing *d, const struct newest *n, struct err *e)
-{
-    if (n->kind != NEWEST_REWIND || d->q->text.n > 0)
-        return ERR_OK;
-    enum err_code rc = desk_undo_edited(d->env, n->id, &d->out->edited, e);
-
-    d->out->asks = !rc && (d->out->edited.n > 0 || !is_named(d->q->names, n->id));
-    return rc;
-}
-
-/* The newest of either kind, as `reprise undo` takes it. The log of changes is let go before files are gone back to: a
- * rewind may change the conversation too. */
-static enum err_code take_back(struct doing *d, struct err *e)
-{
-    struct change_log *log = NULL;
-    struct newest newest = { .kind = NEWEST_NONE };
-    enum err_code rc = open_log(d, &log, e);
-
-    if (!rc)
-        rc = choose(d, log, &newest, e);
-    if (!rc && newest.kind == NEWEST_CHANGE)
-        rc = change_back(d, log, newest.id, e);
-    change_log_close(log);
-    if (!rc)
-        rc = check_asks(d, &newest, e);
-    return rc || d->out->asks || newest.kind != NEWEST_REWIND ? rc : rewind_back(d, newest.id, e);
-}
-
 /* ---- the way in ---- */
 
 enum err_code desk_change(const struct store_env *env, const struct shown *shown,
@@ -459,7 +347,7 @@ enum err_code desk_change(const struct store_env *env, const struct shown *shown
     case WISH_RESTORE:
     case WISH_EMPTY: return from_trash(&d, e);
     case WISH_UNDO:
-    case WISH_REDO: return take_back(&d, e);
+    case WISH_REDO: return desk_take_back(&then, shown, q, out, e);
     case WISH_FIX: return desk_fix(&then, shown->scope, q, out, e);
     default: break;
     }

@@ -10,6 +10,9 @@
 /* EFFECT_CHANGE. shown: what undo means, and where archiving looks for a session's folders. */
 MUST_CHECK enum err_code desk_change(const struct store_env *env, const struct shown *shown,
                                      const struct effect *q, struct changed *out, struct err *e);
+/* Its part for WISH_UNDO and WISH_REDO (desk_undo.c). */
+MUST_CHECK enum err_code desk_take_back(const struct store_env *env, const struct shown *shown,
+                                        const struct effect *q, struct changed *out, struct err *e);
 /* EFFECT_SWEEP */
 MUST_CHECK enum err_code desk_sweep(struct store *const stores[], size_t n,
                                     const struct scope *scope, const struct effect *q,
