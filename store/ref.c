@@ -76,3 +76,17 @@ enum err_code ref_sync(git_repository *repo, const char *ref, struct err *e)
     }
     return rc ? rc : sync_one(common, "", e);
 }
+
+void ref_forget_before(const char *root, const char *id)
+{
+    git_repository *repo = NULL;
+    char ref[128];
+    git_oid tip;
+
+    if ((size_t)snprintf(ref, sizeof ref, REF_BEFORE "%s", id) >= sizeof ref ||
+        repo_open(root, &repo, NULL))
+        return;
+    if (repo_has_ref(repo, ref, &tip))
+        (void)!ref_move(repo, ref, &tip, NULL, "reprise: the rewind was undone", NULL);
+    repo_close(repo);
+}

@@ -262,6 +262,9 @@ struct store_ops {
      * words, for a person. A literal; NULL: nothing to add. Asked through store/cannot.h. */
     const char *(*cannot)(unsigned ability);
 
+    /* Optional. The id by which the session's agent knows it, where that is not its own; a part of it. */
+    struct slice (*agent_id)(struct slice id);
+
     /* Writing, for hosts: all optional. Called through store/host/host.h, which says what they do and has checked
      * what does not depend on the system; each does its work at once. */
     enum err_code (*make)(const struct store_env *env, const char *path, struct err *e);

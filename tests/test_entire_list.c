@@ -192,6 +192,54 @@ static void a_repository_without_entire_is_no_store(void **state)
     folder_remove(&f);
 }
 
+/* Lists that are empty, or name what is not there: the numbered folders say it too. */
+static const char lists[] =
+    "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && V=entire/checkpoints/v1 && "
+    "git read-tree $V && "
+    "put() { git update-index --add --cacheinfo 100644,$(git hash-object -w --stdin),\"$1\"; } && "
+    "printf '{\"sessions\":[]}' | put 12/3456789012/metadata.json && "
+    "printf '{\"session_id\":\"first\"}' | put 12/3456789012/0/metadata.json && "
+    "printf '{\"session_id\":\"second\"}' | put 12/3456789012/3/metadata.json && "
+    "printf '{\"sessions\":[{\"metadata\":\"/elsewhere/../metadata.json\"}]}' | "
+    "put 12/3456789013/metadata.json && "
+    "printf '{\"session_id\":\"third\"}' | put 12/3456789013/0/metadata.json && "
+    "C=$(git commit-tree -p $V -m x $(git write-tree)) && git update-ref refs/heads/$V $C && "
+    "rm -f $T";
+
+static void folders_tell_of_sessions_that_a_list_leaves_out(void **state)
+{
+    static const char *const ids[] = { "first", "second", "third" };
+    struct entire_world w;
+
+    (void)state;
+    entire_world_make(&w, "committed");
+    free(entire_world_sh(&w, "%s", lists));
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null(entire_world_find(&w, ids[i]).store);
+    entire_world_remove(&w);
+}
+
+static void a_fresh_repository_can_have_its_first_session(void **state)
+{
+    struct entire_world w;
+    struct store *st;
+
+    (void)state;
+    entire_world_make(&w, "committed");
+    char *dir =
+        entire_world_sh(&w, "mkdir fresh && cd fresh && git init -q . && printf %%s \"$PWD\"");
+
+    assert_int_equal(entire_ops.make(&w.env, dir, NULL), ERR_FORMAT);
+    assert_int_equal(entire_ops.open(&w.env, dir, &st, NULL), ERR_NOT_FOUND);
+    free(entire_world_sh(&w, "cd fresh && git -c user.name=a -c user.email=b commit -q "
+                             "--allow-empty -m x"));
+    assert_int_equal(entire_ops.make(&w.env, dir, NULL), ERR_OK);
+    assert_int_equal(entire_ops.open(&w.env, dir, &st, NULL), ERR_OK);
+    store_close(st);
+    free(dir);
+    entire_world_remove(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -201,6 +249,8 @@ int main(void)
         cmocka_unit_test(checkpoints_of_origin_do_where_there_are_no_local_ones),
         cmocka_unit_test(a_checkpoint_may_have_a_ref_of_its_own),
         cmocka_unit_test(a_repository_without_entire_is_no_store),
+        cmocka_unit_test(folders_tell_of_sessions_that_a_list_leaves_out),
+        cmocka_unit_test(a_fresh_repository_can_have_its_first_session),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

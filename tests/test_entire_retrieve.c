@@ -154,6 +154,65 @@ static void the_agent_of_the_session_goes_on_with_it(void **state)
     entire_world_remove(&w);
 }
 
+/* claude-client-2.md, rule 7: print mode takes nothing but a UUID. */
+static void an_id_of_the_old_form_is_its_agents_uuid(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    size_t written;
+
+    make(&w, "committed");
+    assert_int_equal(ask(&w, "2026-01-06-" A, "", false, true, &written), RETRIEVE_NEW);
+    free(entire_world_sh(&w, "test -s home/.claude/projects/*/" A ".jsonl && "
+                             "test ! -e home/.claude/projects/*/2026-01-06-" A ".jsonl"));
+    assert_int_equal(ask(&w, "2026-01-06-" A, "", false, false, &written), RETRIEVE_UNCHANGED);
+    assert_true(slice_eq(entire_ops.agent_id(SLICE("2026-01-06-" A)), SLICE(A)));
+    assert_true(slice_eq(entire_ops.agent_id(SLICE(A)), SLICE(A)));
+    assert_true(slice_eq(entire_ops.agent_id(SLICE("2026-01-06-x")), SLICE("2026-01-06-x")));
+    assert_true(slice_eq(entire_ops.agent_id(SLICE("2026-1-006-" A)), SLICE("2026-1-006-" A)));
+    entire_world_remove(&w);
+}
+
+static const char of_gemini[] =
+    "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && V=entire/checkpoints/v1 && "
+    "git read-tree $V && for f in $(git ls-tree -r --name-only $V | grep '/0/metadata.json'); do "
+    "B=$(git show $V:$f | sed 's/Claude Code/Gemini CLI/' | git hash-object -w --stdin) && "
+    "git update-index --cacheinfo 100644,$B,$f || exit 1; done; "
+    "C=$(git commit-tree -p $V -m x $(git write-tree)) && git update-ref refs/heads/$V $C && "
+    "rm -f $T .git/entire-sessions/*";
+
+static void rows_of_another_agent_do_not_go_to_claude(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    size_t written;
+
+    make(&w, "committed");
+    free(entire_world_sh(&w, "%s", of_gemini));
+    assert_int_equal(ask(&w, A, "", false, true, &written), RETRIEVE_NEW);
+    free(entire_world_sh(&w, "test ! -e home/.claude && test -s home/.gemini/tmp/*/chats/*.json"));
+    entire_world_remove(&w);
+}
+
+static void a_checkpoint_is_a_place_to_restore_at(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct restore r;
+    struct err e;
+
+    make(&w, "committed");
+    struct session_ref ref = entire_world_find(&w, "2026-01-06-" A);
+
+    assert_int_equal(entire_ops.restore(w.store, &ref, SLICE("9c0d1e2f3a4b"), &r, &e), ERR_OK);
+    assert_true(r.messages > 0);
+    restore_fini(&r);
+    assert_int_equal(entire_ops.restore(w.store, &ref, SLICE("no such row"), &r, &e),
+                     ERR_NOT_FOUND);
+    assert_null(strstr(e.path, "/proc/"));
+    entire_world_remove(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +220,9 @@ int main(void)
         cmocka_unit_test(a_checkpoint_brings_all_of_its_sessions),
         cmocka_unit_test(a_task_ends_where_it_ended),
         cmocka_unit_test(the_agent_of_the_session_goes_on_with_it),
+        cmocka_unit_test(an_id_of_the_old_form_is_its_agents_uuid),
+        cmocka_unit_test(rows_of_another_agent_do_not_go_to_claude),
+        cmocka_unit_test(a_checkpoint_is_a_place_to_restore_at),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,6 +254,12 @@ static void a_rewind_changes_files_and_nothing_else(void **state)
                              "run.sh notes.txt");
 
     assert_string_equal(files, again);
+
+    /* Of a rewind that was undone nothing has to be kept. */
+    char *left = entire_world_git(&w, "for-each-ref 'refs/reprise/before/*'");
+
+    assert_string_equal(left, "");
+    free(left);
     rewind_preview_fini(&v);
     rewind_result_fini(&r);
     rewind_plan_fini(&back);

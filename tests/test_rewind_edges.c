@@ -96,15 +96,17 @@ static void a_record_of_nothing_is_said_to_stay(void **state)
     assert_true(moment_came());
 }
 
-static enum err_code may_not(const struct rewind_preview *preview, struct err *e)
+static enum err_code may_not(const struct rewind_preview *preview, const char *id, struct err *e)
 {
     (void)preview;
+    (void)id;
     return err_set(e, ERR_IO, "keeper", "what lies there cannot be kept");
 }
 
-static enum err_code may(const struct rewind_preview *preview, struct err *e)
+static enum err_code may(const struct rewind_preview *preview, const char *id, struct err *e)
 {
     (void)preview;
+    (void)id;
     (void)e;
     return ERR_OK;
 }

@@ -16,7 +16,7 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     const char *system = agent ? agent : ops->name;
     const char *line = config_resume_command(c, system);
     const struct shell_value values[] = {
-        { "id", ref->id },
+        { "id", ops->agent_id ? ops->agent_id(ref->id) : ref->id },
         { "cwd", { dir, strlen(dir) } },
         { "path", ref->path },
     };

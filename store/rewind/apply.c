@@ -13,6 +13,7 @@
 #include "store/change/part.h"
 #include "store/disk.h"
 #include "store/place.h"
+#include "store/ref.h"
 #include "store/rewind/beneath.h"
 #include "store/rewind/look.h"
 #include "store/rewind/pathrule.h"
@@ -320,6 +321,15 @@ static void report(const struct tx *tx, const struct rewind_preview *p, struct r
     snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->talk.change ? tx->id : "");
 }
 
+/* Nothing of an undo was left for later. */
+static bool takes_all(const struct rewind_preview *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        if (p->entry[i].action != REWIND_UNCHANGED && !tx_takes_part(&p->entry[i]))
+            return false;
+    return true;
+}
+
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
                                   const struct rewind_preview *p, struct rewind_result *r,
                                   struct err *e)
@@ -335,13 +345,15 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
         return rc;
     rc = tx_make(env, p, id, dir, &tx, e);
     if (!rc && tx.n && p->plan->before)
-        rc = p->plan->before(p, e);
+        rc = p->plan->before(p, id, e);
     if (!rc && (tx.n || tx.talk.change || tx.settled_n))
         rc = run(env, &tx, p, e);
     else if (copy_remove(dir, NULL) && !rc)
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc)
         report(&tx, p, r);
+    if (!rc && p->plan->undoes && r->conflicts == 0 && takes_all(p))
+        ref_forget_before(p->plan->root, p->plan->undoes);
     tx_fini(&tx);
     return rc;
 }

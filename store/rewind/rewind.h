@@ -110,8 +110,8 @@ struct rewind_plan {
     /* what happens to the conversation; nothing where only files go back */
     struct rewind_talk talk;
     /* May be NULL. Called by apply before anything of the user's is touched, when there is something to do: the
-     * system's own way to keep what lies there. An error ends the apply. */
-    enum err_code (*before)(const struct rewind_preview *preview, struct err *e);
+     * system's own way to keep what lies there, under the id of the record. An error ends the apply. */
+    enum err_code (*before)(const struct rewind_preview *preview, const char *id, struct err *e);
 };
 
 MUST_CHECK enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "lite/time.h"
+#include "store/ref.h"
 #include "store/tidy/sweep.h"
 
 /* What sessions left behind. Its age is that of the newest thing in it, and what was touched within a day stays: an
@@ -66,6 +67,11 @@ static bool copy_parts(struct arena *a, const struct leftover *left, struct swee
     return item->ref.id.p && item->ref.folder.p;
 }
 
+static bool is_before(const struct sweep_item *item)
+{
+    return item->tied.n && slice_starts(slice_of(item->tied.ref[0].name), REF_BEFORE);
+}
+
 /* False without memory. */
 static bool say_why(struct arena *a, int64_t now_ms, struct sweep_item *item)
 {
@@ -73,8 +79,9 @@ static bool say_why(struct arena *a, int64_t now_ms, struct sweep_item *item)
 
     if (!sweep_age_text(&text, now_ms, item->activity_ms) &&
         !buf_addf(&text, "%s",
-                  item->parts ? ", its session's transcript is gone"
-                              : ", none of its sessions has a state any more"))
+                  item->parts       ? ", its session's transcript is gone"
+                  : is_before(item) ? ", the work tree as it was before a rewind"
+                                    : ", none of its sessions has a state any more"))
         item->why = arena_copy(a, buf_slice(&text)).p;
     buf_fini(&text);
     return item->why;

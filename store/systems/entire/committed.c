@@ -145,6 +145,73 @@ static enum err_code read_session(struct reading *r, const git_tree *folder, str
     return add_session(r, p);
 }
 
+/* The numbered folder of a path in it ("0/metadata.json"); 0 bytes: it lies in none. */
+static struct slice number_of(struct slice inner)
+{
+    size_t n = 0;
+
+    while (n < inner.n && inner.p[n] >= '0' && inner.p[n] <= '9')
+        n++;
+    return n && n < inner.n && inner.p[n] == '/' ? (struct slice){ inner.p, n } : SLICE("");
+}
+
+/* By the names that such a folder's files always have. */
+static enum err_code read_numbered(struct reading *r, const git_tree *folder, struct point *p,
+                                   const char *number)
+{
+    struct {
+        struct slice *at;
+        const char *name;
+    } files[] = {
+        { &p->metadata, "metadata.json" },
+        { &p->transcript, "full.jsonl" },
+        { &p->prompt, "prompt.txt" },
+        { &p->hash, "content_hash.txt" },
+    };
+
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        const char *path = arena_format(r->a, "%s/%s", number, files[i].name);
+
+        if (!path)
+            return no_memory(r);
+        *files[i].at = slice_of(path);
+    }
+    return read_session(r, folder, p);
+}
+
+static bool is_number(const char *name)
+{
+    return *name && strspn(name, "0123456789") == strlen(name);
+}
+
+static bool is_read(const struct reading *r, size_t from, const char *number)
+{
+    for (size_t i = from; i < r->points->n; i++)
+        if (slice_eq(number_of(r->points->point[i].metadata), slice_of(number)))
+            return true;
+    return false;
+}
+
+/* What the list leaves out, or names otherwise: the numbered folders that no point since `from` is of. */
+static enum err_code read_rest(struct reading *r, const git_tree *folder, struct point *p,
+                               size_t from, size_t *n)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; !rc && !r->full && i < git_tree_entrycount(folder); i++) {
+        const git_tree_entry *x = git_tree_entry_byindex(folder, i);
+        const char *name = git_tree_entry_name(x);
+
+        if (!is_number(name) || git_tree_entry_type(x) != GIT_OBJECT_TREE || is_read(r, from, name))
+            continue;
+        rc = read_numbered(r, folder, p, name);
+        ++*n;
+        if (!rc)
+            rc = check_full(r);
+    }
+    return rc;
+}
+
 static enum err_code read_listed(struct reading *r, const git_tree *folder, struct point *p,
                                  struct slice listed)
 {
@@ -190,7 +257,7 @@ static enum err_code read_single(struct reading *r, const git_tree *folder, stru
 static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, struct point p)
 {
     git_tree *folder = NULL;
-    size_t n;
+    size_t n, from = r->points->n;
 
     if (repo_tree(r->repo, id_of_tree, &folder, NULL))
         return complain(r, p.id, "its folder is missing or damaged");
@@ -205,6 +272,8 @@ static enum err_code read_folder(struct reading *r, const git_oid *id_of_tree, s
         rc = complain(r, p.id, "its metadata.json is not a JSON document");
     else if (!rc) {
         rc = read_sessions(r, folder, &p, &n);
+        if (!rc)
+            rc = read_rest(r, folder, &p, from, &n);
         if (!rc && n == 0)
             rc = read_single(r, folder, &p);
     }

@@ -141,7 +141,7 @@ static unsigned abilities(const struct entire *x, const struct catalog_session *
     const char *path;
     struct stat sb;
 
-    if (talk_is_claude(agent) || slice_eq(agent, SLICE("Agent"))) {
+    if (talk_may_be_claude(agent)) {
         bool here = talk_live_path(x, s, &a, &path) && stat(path, &sb) == 0 && S_ISREG(sb.st_mode);
 
         can |= here ? CAN_FORK | CAN_RESUME_AT : s->n ? CAN_FORK : 0;

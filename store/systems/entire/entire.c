@@ -1,4 +1,5 @@
 #include "store/systems/entire/entire.h"
+#include "store/systems/entire/names.h"
 
 /* The state has no place for the first three. A conversation is its agent's: what is kept here are copies. */
 static const char *entire_cannot(unsigned ability)
@@ -56,4 +57,6 @@ const struct store_ops entire_ops = {
     .checkpoint = entire_checkpoint,
     .set = entire_set,
     .cannot = entire_cannot,
+    .agent_id = entire_agent_id,
+    .make = entire_make,
 };

@@ -92,6 +92,8 @@ enum err_code entire_check_store(const struct store *st, const struct scope *sco
                                  void *arg, struct err *e);
 
 /* Writing, for hosts. */
+/* The first of Entire's in a repository. */
+enum err_code entire_make(const struct store_env *env, const char *path, struct err *e);
 enum err_code entire_create(const struct store *st, const struct host_create *req, struct arena *a,
                             struct host_created *out, struct err *e);
 enum err_code entire_append(const struct store *st, const struct session_ref *ref,

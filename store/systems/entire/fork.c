@@ -25,21 +25,6 @@ static enum err_code no_memory(struct forking *f)
     return err_set(f->e, ERR_NOMEM, "", "fork: out of memory");
 }
 
-/* What is copied: the conversation as it stands, or as it was at a checkpoint when that is what was named. */
-static enum err_code open_source(struct forking *f, const struct session_ref *ref)
-{
-    const struct point *p;
-    struct slice end;
-
-    if (f->req.at.n && view_point(&f->view, f->req.at, &p, NULL) == ERR_OK) {
-        enum err_code rc = talk_open_at(f->view.repo, p, &f->talk, f->e);
-
-        f->req.at = !rc && talk_task_end(f->view.repo, p, &f->view.arena, &end) ? end : SLICE("");
-        return rc;
-    }
-    return talk_open(ref->store, ref, &f->talk, f->e);
-}
-
 /* The folder where the agent looks for sessions of this work tree; made when it is not there. */
 static enum err_code name_folder(struct forking *f, const char *config)
 {
@@ -94,8 +79,8 @@ enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = open_source(&f, ref);
-    if (!rc && !f.talk.claude)
+    rc = talk_open_source(&f.view, ref, &f.req.at, &f.view.arena, &f.talk, e);
+    if (!rc && !(f.talk.claude && talk_may_be_claude(talk_agent(f.view.session))))
         rc = err_set(e, ERR_UNSUPPORTED, ref->id.p,
                      "fork: only conversations of Claude Code can be copied, and this is one of %s",
                      talk_agent(f.view.session).n ? talk_agent(f.view.session).p
@@ -104,6 +89,7 @@ enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
         rc = open_claude(&f);
     if (!rc)
         rc = copy(&f, ref, c, out);
+    rc = talk_error(&f.talk, ref, rc, e);
     store_close(f.claude);
     talk_close(&f.talk);
     view_close(&f.view);

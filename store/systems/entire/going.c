@@ -168,21 +168,27 @@ static enum err_code here(const struct store *st, const struct session_ref *ref,
     return rc;
 }
 
-/* What a host needs to go on with a conversation of Claude Code's. */
+/* What a host needs to go on with a conversation of Claude Code's; at a checkpoint, as it was then. */
 enum err_code entire_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e)
 {
-    struct talk talk;
-    enum err_code rc = talk_open(st, ref, &talk, e);
+    struct view v;
+    struct talk talk = { .fd = -1 };
+    enum err_code rc = view_open(st, ref, &v, e);
 
     if (rc)
         return rc;
-    struct session_ref lent = talk_lend(&talk, ref);
+    rc = talk_open_source(&v, ref, &at, &v.arena, &talk, e);
+    if (!rc) {
+        struct session_ref lent = talk_lend(&talk, ref);
 
-    rc = talk.claude ? claude_ops.restore(st, &lent, at, out, e)
-                     : err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                               "restore: the format of this agent is not known");
+        rc = talk.claude ? claude_ops.restore(st, &lent, at, out, e)
+                         : err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                                   "restore: the format of this agent is not known");
+    }
+    rc = talk_error(&talk, ref, rc, e);
     talk_close(&talk);
+    view_close(&v);
     if (!rc && (rc = here(st, ref, out, e)))
         restore_fini(out);
     return rc;

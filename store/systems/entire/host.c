@@ -172,6 +172,7 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
     if (!rc)
         rc = need_transcript(path, a, e);
     if (!rc) {
+        lent.id = entire_agent_id(ref->id);
         lent.path = (struct slice){ path, strlen(path) };
         rc = claude_ops.append(st, &lent, req, a, out, e);
     }

@@ -4,6 +4,7 @@
 
 #include "lite/time.h"
 #include "store/leftover.h"
+#include "store/ref.h"
 #include "store/repo.h"
 #include "store/systems/entire/entire.h"
 #include "store/systems/entire/names.h"
@@ -69,6 +70,39 @@ static enum err_code tell(struct look *l, const struct shadow *s, const struct p
     return ref.name ? l->fn(&left, l->arg, e) : no_memory(l, e);
 }
 
+/* What lay there before rewinds: those that nobody undid. */
+static enum err_code tell_before(struct look *l, struct err *e)
+{
+    git_reference_iterator *it = NULL;
+    const char *name;
+    enum err_code rc = ERR_OK;
+
+    if (git_reference_iterator_glob_new(&it, l->repo, REF_BEFORE "*"))
+        return ERR_OK;
+    while (!rc && git_reference_next_name(&name, it) == 0) {
+        char hex[GIT_OID_HEXSZ + 1];
+        git_commit *c = NULL;
+        git_oid tip;
+
+        if (!repo_has_ref(l->repo, name, &tip) || git_commit_lookup(&c, l->repo, &tip))
+            continue;
+        git_oid_tostr(hex, sizeof hex, &tip);
+        const struct tied_ref ref = { .git = l->x->common, .name = name, .tip = hex };
+        const struct leftover left = {
+            .id = slice_of(name + strlen("refs/reprise/")),
+            .folder = SLICE(""),
+            .tied = &ref,
+            .tieds = 1,
+            .tied_ms = (int64_t)git_commit_time(c) * 1000,
+        };
+
+        git_commit_free(c);
+        rc = l->fn(&left, l->arg, e);
+    }
+    git_reference_iterator_free(it);
+    return rc;
+}
+
 /* A repository has its branches for all of its work trees. */
 static bool is_asked_for(const struct entire *x, const struct scope *scope)
 {
@@ -96,6 +130,8 @@ enum err_code entire_leftovers(const struct store *st, const struct scope *scope
         if (is_left(&l, &c->shadows.shadow[i], &newest))
             rc = tell(&l, &c->shadows.shadow[i], newest, e);
     }
+    if (!rc)
+        rc = tell_before(&l, e);
     repo_close(l.repo);
     catalog_put(l.x->shelf, c);
     arena_fini(&l.arena);

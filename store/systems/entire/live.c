@@ -5,6 +5,7 @@
 #include "lite/time.h"
 #include "store/systems/configdir.h"
 #include "store/systems/entire/entire.h"
+#include "store/systems/entire/names.h"
 
 /* Is a turn under way? The agent's own registry knows best; the state of the session says so too, but it stays as it is
  * when the agent dies, so after an hour (Entire's own doctor calls that stuck) it is not believed. */
@@ -40,7 +41,7 @@ enum err_code entire_live(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = ask_agent(st->env, ref->id, &live, e);
+    rc = ask_agent(st->env, entire_agent_id(ref->id), &live, e);
     if (!rc && live.state == LIVE_QUIET && s->state && s->state->phase == PHASE_ACTIVE &&
         s->state->interaction_ms != TIME_NONE &&
         s->state->interaction_ms > st->env->now_ms - BELIEVED_MS)

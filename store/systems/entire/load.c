@@ -121,6 +121,7 @@ enum err_code entire_load(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     rc = talk.claude ? load_claude(st, ref, &talk, cancel, out, e) : load_plain(&talk, ref, out, e);
+    rc = talk_error(&talk, ref, rc, e);
     talk_close(&talk);
     return rc;
 }
@@ -262,6 +263,7 @@ enum err_code entire_messages(const struct store *st, const struct session_ref *
     struct handing h = { .session = ref->id, .q = q, .fn = fn, .arg = arg };
 
     rc = talk.claude ? claude_ops.messages(st, &lent, q, fn, arg, e) : plain_messages(&talk, &h, e);
+    rc = talk_error(&talk, ref, rc, e);
     talk_close(&talk);
     return rc;
 }

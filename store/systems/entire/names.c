@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lite/id128.h"
+
 enum { SESSION_ID_MAX = NAME_MAX - 16 };
 
 static bool is_lower_hex(struct slice text)
@@ -28,6 +30,20 @@ bool entire_session_id_ok(struct slice id)
         if ((unsigned char)id.p[i] < 0x20 || id.p[i] == 0x7f || id.p[i] == '/' || id.p[i] == '\\')
             return false;
     return true;
+}
+
+struct slice entire_agent_id(struct slice id)
+{
+    static const char date[] = "dddd-dd-dd-";
+    size_t n = sizeof date - 1;
+    struct id128 ignored;
+
+    if (id.n != n + 36 || !id128_uuid(id.p + n, &ignored))
+        return id;
+    for (size_t i = 0; i < n; i++)
+        if (date[i] == 'd' ? id.p[i] < '0' || id.p[i] > '9' : id.p[i] != date[i])
+            return id;
+    return (struct slice){ id.p + n, id.n - n };
 }
 
 /* Crockford's base 32: no I, L, O, U. */

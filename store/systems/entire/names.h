@@ -26,6 +26,8 @@ enum {
 
 /* Not empty, no separator, no control byte, no "." or "..", and short enough for "<id>.json.tmp". */
 bool entire_session_id_ok(struct slice id);
+/* The id by which the agent knows the session: of "YYYY-MM-DD-<uuid>", as Entire once named them, the uuid. A part of id. */
+struct slice entire_agent_id(struct slice id);
 /* Twelve lower-case hex digits, or a ULID. */
 bool entire_checkpoint_id_ok(struct slice id);
 /* Ids of tools and of agents: [A-Za-z0-9_-]+. */

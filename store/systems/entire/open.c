@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "store/disk.h"
 #include "store/gitfiles.h"
 #include "store/repo.h"
 #include "store/systems/entire/entire.h"
@@ -159,6 +160,29 @@ static enum err_code look(struct entire *x, git_repository *repo, struct err *e)
     return is_enabled(x, repo) ? ERR_OK
                                : err_set(e, ERR_NOT_FOUND, x->base.path,
                                          "open store: the repository has no sessions of Entire's");
+}
+
+enum err_code entire_make(const struct store_env *env, const char *path, struct err *e)
+{
+    const char *dir = path ? path : env->cwd;
+    char whole[PATH_MAX], states[PATH_MAX];
+    git_repository *repo = NULL;
+    git_oid head;
+    enum err_code rc = ERR_OK;
+
+    if (snprintf(whole, sizeof whole, "%s%s%s", dir[0] == '/' ? "" : env->cwd,
+                 dir[0] == '/' ? "" : "/", dir) >= PATH_MAX)
+        return err_set(e, ERR_UNSAFE, dir, "make store: the path is too long");
+    rc = repo_open(whole, &repo, e);
+    if (rc)
+        return rc;
+    if (!repo_has_ref(repo, "HEAD", &head))
+        rc = err_set(e, ERR_FORMAT, whole, "make store: the repository has no commit yet");
+    else if (snprintf(states, sizeof states, "%s" ENTIRE_STATES, git_repository_commondir(repo)) <
+             PATH_MAX)
+        rc = disk_make_dir(states, 0750, e);
+    repo_close(repo);
+    return rc;
 }
 
 enum err_code entire_open(const struct store_env *env, const char *path, struct store **out,

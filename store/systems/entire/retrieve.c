@@ -65,7 +65,7 @@ static enum err_code place_other(struct retrieving *r, const struct point *p,
 {
     const struct entire *x = r->view.store;
     const struct agent_session s = { .agent = item->agent,
-                                     .id = p->session,
+                                     .id = entire_agent_id(p->session),
                                      .transcript = buf_slice(&talk->bytes),
                                      .root = r->view.root ? r->view.root : x->common };
 
@@ -177,9 +177,11 @@ static enum err_code judge(struct retrieving *r, const struct point *p, struct r
 {
     struct buf here = { 0 };
     struct slice kept = cut_for_task(r, p, buf_slice(&talk->bytes));
-    enum err_code rc =
-        talk->claude ? place_claude(r, catalog_find(r->view.catalog, p->session), p->session, item)
-                     : place_other(r, p, talk, item);
+    const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
+    /* Rows of others may look the same, and no place of Claude Code's is theirs. */
+    bool claude = talk->claude && talk_may_be_claude(item->agent);
+    enum err_code rc = claude ? place_claude(r, s, entire_agent_id(p->session), item)
+                              : place_other(r, p, talk, item);
 
     if (rc) /* of which it is not known where its agent looks: named, and left out */
         return rc == ERR_UNSUPPORTED ? ERR_OK : rc;
@@ -189,7 +191,7 @@ static enum err_code judge(struct retrieving *r, const struct point *p, struct r
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
     if (!rc) {
-        item->state = exists ? compare(buf_slice(&here), kept, talk->claude) : RETRIEVE_NEW;
+        item->state = exists ? compare(buf_slice(&here), kept, claude) : RETRIEVE_NEW;
         item->redacted = p->source != POINT_SHADOW;
         rc = plan_write(r, item, kept, buf_slice(&here), exists);
     }
@@ -208,12 +210,15 @@ static enum err_code add_item(struct retrieving *r, const struct point *p, bool 
     *found = rc == ERR_OK;
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
+    struct slice agent = p->agent.n || !s ? p->agent : talk_agent(s);
+
     more = arena_grow(a, r->out.item, r->out.n, sizeof *more);
     if (more) {
         r->out.item = more;
         item = &more[r->out.n++];
         *item = (struct retrieve_item){ .session = arena_copy(a, p->session),
-                                        .agent = arena_copy(a, p->agent),
+                                        .agent = arena_copy(a, agent),
                                         .state = RETRIEVE_NOT_OURS };
         if (!item->session.p || !item->agent.p)
             rc = no_memory(r);

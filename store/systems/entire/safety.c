@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "store/ref.h"
 #include "store/repo.h"
@@ -61,24 +60,14 @@ static enum err_code write_tree(git_repository *repo, const struct rewind_previe
     return rc;
 }
 
-static enum err_code name_ref(char ref[96], int64_t at, struct err *e)
-{
-    unsigned char r[4];
-
-    if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
-        return err_sys(e, SAFETY_REFS, "draw a random name");
-    snprintf(ref, 96, SAFETY_REFS "%lld-%02x%02x%02x%02x", (long long)at, r[0], r[1], r[2], r[3]);
-    return ERR_OK;
-}
-
 static enum err_code commit(git_repository *repo, const struct rewind_preview *p,
-                            const git_oid *head, struct err *e)
+                            const git_oid *head, const char *id_of_record, struct err *e)
 {
     git_signature *sig = NULL;
     struct commit_text c = { .parent = head, .parents = head != NULL };
     struct buf message = { 0 };
     git_oid id;
-    char ref[96];
+    char ref[128];
     enum err_code rc = author_now(repo, &sig, &c.author, e);
 
     if (!rc && buf_addf(&message, "Before going back to %s\n\nSession: %s\n", p->plan->point,
@@ -90,8 +79,7 @@ static enum err_code commit(git_repository *repo, const struct rewind_preview *p
     c.message = buf_slice(&message);
     if (!rc)
         rc = commit_write(repo, &c, &id, e);
-    if (!rc)
-        rc = name_ref(ref, c.author.at, e);
+    snprintf(ref, sizeof ref, REF_BEFORE "%s", id_of_record);
     if (!rc)
         rc = ref_move(repo, ref, NULL, &id, "reprise: before a rewind", e);
     buf_fini(&message);
@@ -99,7 +87,7 @@ static enum err_code commit(git_repository *repo, const struct rewind_preview *p
     return rc;
 }
 
-enum err_code safety_keep(const struct rewind_preview *preview, struct err *e)
+enum err_code safety_keep(const struct rewind_preview *preview, const char *id, struct err *e)
 {
     git_repository *repo;
     git_oid head;
@@ -107,7 +95,7 @@ enum err_code safety_keep(const struct rewind_preview *preview, struct err *e)
 
     if (rc)
         return rc;
-    rc = commit(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, e);
+    rc = commit(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, id, e);
     repo_close(repo);
     return rc ? err_wrap(e, rc, "keep the work tree before it is changed") : ERR_OK;
 }

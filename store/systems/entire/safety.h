@@ -6,8 +6,8 @@
 /* Before the first file of a rewind is written, the work tree as it is becomes a commit under refs/reprise/before/: git
  * itself can then give everything back, whatever becomes of our own undo record. No branch moves, and the index is
  * not touched. For rewind_plan.before. */
-#define SAFETY_REFS "refs/reprise/before/"
 
-MUST_CHECK enum err_code safety_keep(const struct rewind_preview *preview, struct err *e);
+MUST_CHECK enum err_code safety_keep(const struct rewind_preview *preview, const char *id,
+                                     struct err *e);
 
 #endif

@@ -15,6 +15,7 @@
 #include "store/systems/configdir.h"
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/names.h"
+#include "store/systems/entire/view.h"
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
 
@@ -22,6 +23,11 @@ bool talk_is_claude(struct slice agent)
 {
     return agent.n == 0 || slice_eq(agent, SLICE("Claude Code")) ||
            slice_eq(agent, SLICE("claude-code"));
+}
+
+bool talk_may_be_claude(struct slice agent)
+{
+    return talk_is_claude(agent) || slice_eq(agent, SLICE("Agent"));
 }
 
 /* ---- where it lies on this machine ---- */
@@ -82,10 +88,12 @@ bool talk_write_path(const struct entire *x, const struct catalog_session *s, st
     free(config);
     if (!projects)
         return false;
-    if (s->state && talk_is_place(s->state->transcript_path, projects, s->id))
+    struct slice id = entire_agent_id(s->id);
+
+    if (s->state && talk_is_place(s->state->transcript_path, projects, id))
         *path = s->state->transcript_path.p;
     else
-        *path = talk_place(projects, dir, s->id, a);
+        *path = talk_place(projects, dir, id, a);
     return *path != NULL;
 }
 
@@ -237,6 +245,29 @@ enum err_code talk_open(const struct store *st, const struct session_ref *ref, s
     return rc;
 }
 
+enum err_code talk_open_source(const struct view *v, const struct session_ref *ref,
+                               struct slice *at, struct arena *a, struct talk *out, struct err *e)
+{
+    const struct point *p;
+    struct slice end;
+
+    if (!at->n || view_point(v, *at, &p, NULL))
+        return talk_open(ref->store, ref, out, e);
+    enum err_code rc = talk_open_at(v->repo, p, out, e);
+
+    if (!rc)
+        *at = talk_task_end(v->repo, p, a, &end) ? end : SLICE("");
+    return rc;
+}
+
+enum err_code talk_error(const struct talk *t, const struct session_ref *ref, enum err_code rc,
+                         struct err *e)
+{
+    if (rc && e && t->from == TALK_CHECKPOINT && strcmp(e->path, t->path) == 0)
+        snprintf(e->path, sizeof e->path, "%.*s", SLICE_ARG(ref->path));
+    return rc;
+}
+
 void talk_close(struct talk *t)
 {
     if (t->fd >= 0)
@@ -256,6 +287,7 @@ struct session_ref talk_lend(const struct talk *t, const struct session_ref *ref
 {
     struct session_ref lent = *ref;
 
+    lent.id = entire_agent_id(ref->id);
     lent.path = (struct slice){ t->path, strlen(t->path) };
     return lent;
 }

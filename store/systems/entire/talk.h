@@ -50,6 +50,18 @@ bool talk_is_place(struct slice path, const char *projects, struct slice id);
 /* The display name of the session's agent; "" where nothing says it. */
 struct slice talk_agent(const struct catalog_session *s);
 /* Is it Claude Code, as far as the name of an agent tells? "" may be. */
+struct view;
+/* The conversation as it stands, or, where *at names a checkpoint of the session, as it was then: *at is empty afterwards,
+ * or the row where a sub-agent's task ended, in the arena. */
+MUST_CHECK enum err_code talk_open_source(const struct view *v, const struct session_ref *ref,
+                                          struct slice *at, struct arena *a, struct talk *out,
+                                          struct err *e);
+/* An error that names the nameless file of a checkpoint's transcript names the session instead. Returns rc. */
+enum err_code talk_error(const struct talk *t, const struct session_ref *ref, enum err_code rc,
+                         struct err *e);
+
+/* The same, or nothing that names another: an old checkpoint calls its agent "Agent". */
+bool talk_may_be_claude(struct slice agent);
 bool talk_is_claude(struct slice agent);
 
 #endif
