@@ -7,7 +7,8 @@
 #include "lite/err.h"
 
 /* Everything the library would otherwise ask the environment for. Filled once in tui/main.c; a test fills
- * it with a temporary directory. The library itself never calls getenv, getcwd or time. Strings are
+ * it with a temporary directory. The library itself never calls getenv or getcwd, and tells the time only in env_now_ms.
+ * Strings are
  * borrowed and must outlive every store opened with them; NULL means the variable is not set (which for
  * some differs from the empty string). */
 struct store_env {
@@ -22,6 +23,10 @@ struct store_env {
     const char *claude_project_dir_name; /* CLAUDE_CODE_PROJECT_DIR_NAME */
     const char *claude_keep_precompact;  /* CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP */
 };
+
+/* The time that a row gets which is written now. now_ms is a reading of the clock that is as old as the host's process, or
+ * younger: then the clock has gone on since. Any other time was made up (by a test, for a demo), and stands still. */
+int64_t env_now_ms(const struct store_env *env);
 
 /* "<state_dir>/<name>" and "<data_dir>/<name>". ERR_NOT_FOUND where there is no such directory (no home): then nothing
  * can be changed, as there is no place for what takes it back. */

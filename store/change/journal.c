@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,36 @@
 #include "store/disk.h"
 #include "store/place.h"
 
-static enum err_code end_one(const char *dir)
+/* An append under way. */
+struct journal {
+    const struct store_env *env;
+    const char *path;
+    unsigned flags;
+    log_compose_fn *compose;
+    void *arg;
+    int lock;           /* -1: nothing is written down */
+    char dir[PATH_MAX]; /* of the entry; "" */
+};
+
+/* log: only what was to be appended to this one; NULL: whatever it was. */
+static bool is_of(const struct change *c, const char *log)
+{
+    return !log || (c->n && strcmp(c->step[0].path, log) == 0);
+}
+
+static enum err_code end_one(const char *dir, const char *log)
 {
     struct change *c;
     enum err_code rc = record_read(dir, &c, NULL);
 
-    if (rc == ERR_NOT_FOUND) /* it was never begun */
-        return copy_remove(dir, NULL);
+    if (rc == ERR_NOT_FOUND) /* it was never begun; or is not yet, by a program that is at it now */
+        return log ? ERR_OK : copy_remove(dir, NULL);
     if (rc) /* what cannot be understood is not acted on */
         return rc;
+    if (!is_of(c, log)) {
+        change_free(c);
+        return ERR_OK;
+    }
     for (size_t i = 0; i < c->n && !rc; i++) {
         bool done;
 
@@ -36,7 +58,7 @@ static enum err_code end_one(const char *dir)
     return rc ? rc : copy_remove(dir, NULL);
 }
 
-static void end_all(const char *dir)
+static void end_all(const char *dir, const char *log)
 {
     char path[PATH_MAX];
     const struct dirent *x;
@@ -45,7 +67,7 @@ static void end_all(const char *dir)
     while (d && (x = readdir(d)))
         if (x->d_name[0] != '.' &&
             (size_t)snprintf(path, sizeof path, "%s/%s", dir, x->d_name) < sizeof path &&
-            end_one(path))
+            end_one(path, log))
             errno = 0; /* the next one tries again */
     if (d)
         closedir(d);
@@ -60,7 +82,7 @@ void journal_recover(const struct store_env *env)
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
-        end_all(dir);
+        end_all(dir, NULL);
     if (lock >= 0)
         close(lock);
 }
@@ -111,49 +133,70 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
     return rc ? rc : disk_sync_dir(above, e);
 }
 
-enum err_code journal_begin(const struct store_env *env, const char *path, struct slice records,
-                            unsigned flags, struct journal *j, struct err *e)
+static enum err_code journal_begin(struct journal *j, const char *above, struct slice records,
+                                   struct err *e)
 {
-    char above[PATH_MAX];
-    struct change *c;
+    struct change *c = change_new("append");
+    enum err_code rc = c ? describe(c, j->path, records, j->flags, e)
+                         : err_set(e, ERR_NOMEM, j->path, "append: out of memory");
 
-    *j = (struct journal){ .lock = -1 };
-    if (env_state_path(env, "appends", above, NULL) == ERR_NOT_FOUND)
-        return ERR_OK;
-    enum err_code rc = disk_private_dir(above, e);
-
-    if (rc)
-        return rc;
-    journal_recover(env);
-    c = change_new("append");
-    if (!c)
-        return err_set(e, ERR_NOMEM, path, "append: out of memory");
-    rc = describe(c, path, records, flags, e);
-    j->lock = rc ? -1 : open(above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (!rc)
-        rc = j->lock < 0 ? err_sys(e, above, "open") : lock_shared(j->lock, above, e);
     if (!rc)
         rc = entry_write(j, above, c, e);
     change_free(c);
     return rc;
 }
 
-void journal_end(struct journal *j)
+static void journal_end(struct journal *j)
 {
     if (j->dir[0] && copy_remove(j->dir, NULL))
         errno = 0; /* the next one finds that it was done */
+    j->dir[0] = '\0';
     if (j->lock >= 0)
         close(j->lock);
+    j->lock = -1;
 }
 
-enum err_code journal_append(const struct store_env *env, const char *path, struct slice records,
-                             unsigned flags, struct err *e)
+/* Entries of this log can only be those of the dead: it is our turn. */
+static enum err_code end_dead(struct journal *j, const char *above, struct err *e)
 {
-    struct journal j;
-    enum err_code rc = journal_begin(env, path, records, flags, &j, e);
+    char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);
 
+    if (!real)
+        return err_sys(e, j->path, "append: find the file");
+    end_all(above, real);
+    free(real);
+    return ERR_OK;
+}
+
+static enum err_code compose_written_down(void *arg, struct buf *records, struct err *e)
+{
+    struct journal *j = arg;
+    char above[PATH_MAX];
+
+    journal_end(j);
+    if (env_state_path(j->env, "appends", above, NULL) == ERR_NOT_FOUND)
+        return j->compose(j->arg, records, e);
+    enum err_code rc = disk_private_dir(above, e);
+
+    if (rc)
+        return rc;
+    j->lock = open(above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    rc = j->lock < 0 ? err_sys(e, above, "open") : lock_shared(j->lock, above, e);
     if (!rc)
-        rc = log_append(path, records, flags, NULL, e);
+        rc = end_dead(j, above, e);
+    if (!rc)
+        rc = j->compose(j->arg, records, e);
+    return rc || !records->n ? rc : journal_begin(j, above, buf_slice(records), e);
+}
+
+enum err_code journal_append(const struct store_env *env, const char *path, unsigned flags,
+                             log_compose_fn *compose, void *arg, struct err *e)
+{
+    struct journal j = { env, path, flags, compose, arg, -1, "" };
+
+    journal_recover(env);
+    enum err_code rc = log_append_with(path, flags, compose_written_down, &j, NULL, e);
+
     journal_end(&j);
     return rc;
 }

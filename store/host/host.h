@@ -59,6 +59,7 @@ struct host_append {
 
 struct host_appended {
     size_t n;
+    size_t present;         /* of these: rows that were there already, and were not written again */
     const struct slice *id; /* of each row, n of them; empty for one that has none */
 };
 
@@ -91,7 +92,10 @@ MUST_CHECK enum err_code host_make(const struct store_ops *ops, const struct sto
  * an id of the system. */
 MUST_CHECK enum err_code host_create(const struct store *st, const struct host_create *req,
                                      struct arena *a, struct host_created *out, struct err *e);
-/* Adds rows behind the last one, all of them or none, in one write that is written down first. A row says what it was handed in
+/* Adds rows behind the last one, all of them or none (in each file), in one write that is written down first. Rows whose
+ * uuid the session has already are not written again, so that a call that failed, or whose answer was lost, can be made
+ * again. Calls of several threads and programs take turns, each behind what the one before wrote (ERR_LOCKED after
+ * 10 s). Rows of a sub-agent (claude: those with an agentId) go into its own file, before the others. A row says what it was handed in
  * with, in the order and spelling of the system where that has its own; what its rows need and this one lacks (an id, a
  * time, the row before) is added to it. ERR_USAGE: a row is no JSON
  * object, or none of this system. */

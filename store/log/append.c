@@ -274,6 +274,19 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
     return rc;
 }
 
+/* After the write; what cannot be looked at is where it was: the record is in the file and synced. */
+static enum err_code check_name(const char *path, unsigned flags, const struct appended *a,
+                                bool *same, struct err *e)
+{
+    struct err why = { 0 };
+
+    *same = true;
+    if (still_named(path, flags, &a->before, same, NULL, &why) != ERR_NOT_FOUND)
+        return ERR_OK;
+    return err_set(e, ERR_STALE, path,
+                   "append: the file was moved away at this moment, and took the record along");
+}
+
 /* One attempt; *done is false when the file was replaced by another before its end. */
 static enum err_code try_append(const char *path, unsigned flags, log_compose_fn *compose,
                                 void *arg, struct appended *a, bool *done, struct err *e)
@@ -287,13 +300,12 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
     rc = log_lock(fd, path, e);
     if (!rc)
         rc = still_named(path, flags, &a->before, done, &a->before, e);
-    if (!rc && *done) {
+    if (!rc && *done)
         rc = compose(arg, &records, e);
-        if (!rc && records.n) {
-            rc = append_records(fd, path, buf_slice(&records), a, e);
-            if (!rc)
-                rc = still_named(path, flags, &a->before, done, NULL, e);
-        }
+    if (!rc && *done && records.n) {
+        rc = append_records(fd, path, buf_slice(&records), a, e);
+        if (!rc)
+            rc = check_name(path, flags, a, done, e);
     }
     close(fd);
     if (!rc && records.n && !*done)

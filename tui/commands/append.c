@@ -38,7 +38,9 @@ static enum err_code write_answer(struct invocation *in, struct slice session,
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", session);
     jsonout_key(&j, "appended");
-    jsonout_int(&j, (int64_t)done->n);
+    jsonout_int(&j, (int64_t)(done->n - done->present));
+    jsonout_key(&j, "present");
+    jsonout_int(&j, (int64_t)done->present);
     jsonout_key(&j, "uuids");
     jsonout_open(&j, '[');
     for (size_t i = 0; i < done->n; i++)

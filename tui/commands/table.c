@@ -326,7 +326,11 @@ const struct command commands_table[] = {
         .summary = "for hosts: add rows, JSONL on the standard input",
         .help = "All rows or none, in one write. An id, a time and the row before are filled in "
                 "where a row of the\n"
-                "system needs them and this one has none.\n",
+                "system needs them and this one has none. Rows whose uuid is in the session are "
+                "not written again,\n"
+                "so a call may be repeated; programs that append at the same time take turns. "
+                "Claude's rows with an\n"
+                "agentId go into the file of that sub-agent.\n",
         .options = BIT(TRANSCRIPT) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,

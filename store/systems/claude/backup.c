@@ -324,7 +324,7 @@ static enum err_code saving_open(struct saving *s, struct slice message, struct 
     s->cwd = s->row->cwd.n && s->row->cwd.p[0] == '/' ? arena_copy(s->a, s->row->cwd).p
                                                       : arena_format(s->a, "%s", s->st->env->cwd);
     s->dir = arena_format(s->a, "%s/file-history/%.*s", s->st->path, SLICE_ARG(s->ref->id));
-    time_format(s->st->env->now_ms, s->now);
+    time_format(env_now_ms(s->st->env), s->now);
     return s->cwd && s->dir ? find_message(s, message, e) : no_memory(s, e);
 }
 

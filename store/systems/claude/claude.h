@@ -42,6 +42,8 @@ bool claude_is_uuid(struct slice text);
 /* A path in the session's side folder: <folder>/<id>/rest, NUL-terminated in the arena; rest may be "".
  * .p is NULL without memory. */
 struct slice claude_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
+/* Letters, digits, _ and -; 1 to 128: what may be part of a sub-agent's file's name. */
+bool claude_is_agent_id(struct slice id);
 
 /* For how long the agent keeps a transcript after its mtime, in ms; TIME_NONE: for good. */
 int64_t claude_retention(const char *config);

@@ -1,16 +1,23 @@
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/json.h"
 #include "lite/jsonout.h"
 #include "store/disk.h"
+#include "store/log/seek.h"
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/discover.h"
+#include "store/systems/claude/facts.h"
 #include "store/systems/claude/fork.h"
+#include "store/systems/claude/hostwrite.h"
 #include "store/systems/configdir.h"
 
 /* A session as a host begins it. The client itself makes the file with the first message; a host whose commands are
  * processes of their own needs it to be there before, so it begins with the row that the client writes first
- * (`mode`), and is not listed until something is said in it, as the client's own lists have it. */
+ * (`mode`), and is not listed until something is said in it, as the client's own lists have it. The row also keeps what
+ * the first message will need: the directory, which the folder's name does not tell, and the title, which in a row of its
+ * own would put the empty session on the lists. */
 
 enum { FILE_MODE = 0600, FOLDER_MODE = 0700 };
 
@@ -43,7 +50,8 @@ static enum err_code make_folder(const struct claude *c, struct slice cwd, struc
     return disk_make_dir(*folder, FOLDER_MODE, e);
 }
 
-static enum err_code first_rows(struct slice id, struct slice title, struct buf *out)
+static enum err_code first_row(struct slice id, struct slice cwd, struct slice title,
+                               struct buf *out)
 {
     struct jsonout j;
 
@@ -52,18 +60,33 @@ static enum err_code first_rows(struct slice id, struct slice title, struct buf 
     jsonout_member(&j, "type", SLICE("mode"));
     jsonout_member(&j, "mode", SLICE("normal"));
     jsonout_member(&j, "sessionId", id);
-    jsonout_close(&j, '}');
-    if (j.rc || buf_add_byte(out, '\n'))
-        return ERR_NOMEM;
-    if (!title.n)
-        return ERR_OK;
-    jsonout_init(&j, out);
-    jsonout_open(&j, '{');
-    jsonout_member(&j, "type", SLICE("custom-title"));
-    jsonout_member(&j, "customTitle", title);
-    jsonout_member(&j, "sessionId", id);
+    jsonout_member(&j, "cwd", cwd);
+    if (title.n)
+        jsonout_member(&j, CLAUDE_MADE_TITLE, title);
     jsonout_close(&j, '}');
     return j.rc ? j.rc : buf_add_byte(out, '\n');
+}
+
+/* A member of the row that the session was made with; empty: it has none. */
+enum err_code claude_made_with(const char *path, const char *key, struct arena *a,
+                               struct slice *text, struct err *e)
+{
+    struct buf row = { 0 };
+    struct slice value = { NULL, 0 };
+    struct file f;
+    int64_t begin;
+    enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, e);
+
+    *text = value;
+    if (rc)
+        return rc;
+    rc = seek_line(&f, 0, &row, &begin, e);
+    file_close(&f);
+    if (!rc && claude_says(buf_slice(&row), "type", "mode") &&
+        json_get_text(buf_slice(&row), key, a, &value) && !(*text = arena_copy(a, value)).p)
+        rc = err_set(e, ERR_NOMEM, path, "read the first row: out of memory");
+    buf_fini(&row);
+    return err_at(e, rc, path);
 }
 
 static enum err_code write_new(const char *folder, const char *name, struct slice bytes,
@@ -114,7 +137,7 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
         rc = make_folder(c, req->cwd, a, &folder, e);
     const char *name = arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
 
-    if (!rc && (!name || first_rows(made.id, req->title, &rows)))
+    if (!rc && (!name || first_row(made.id, req->cwd, req->title, &rows)))
         rc = err_set(e, ERR_NOMEM, folder, "create: out of memory");
     if (!rc)
         rc = write_new(folder, name, buf_slice(&rows), e);

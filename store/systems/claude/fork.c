@@ -275,7 +275,7 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     fork_draw_id(f.id);
-    time_format(st->env->now_ms, f.now);
+    time_format(env_now_ms(st->env), f.now);
     rc = whole_id(&f, &at, &c->arena, e);
     if (!rc)
         rc = choose(&f, e);

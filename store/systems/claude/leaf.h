@@ -23,6 +23,16 @@ MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *le
 /* True if the row is a message or follows one: the client ignores a leaf that does not, such as a boundary. */
 bool claude_leads_to_message(const struct claude_log *log, uint32_t node);
 
+/* Where the client would go on, told from the end of the file where that is enough: a few milliseconds, whatever the
+ * file's size. Texts live in the arena. */
+struct claude_resume_point {
+    struct slice leaf; /* uuid as it is written; empty: no row, or the conversation begins anew */
+    struct slice cwd;  /* of that row; empty: it has none */
+    bool far;          /* it took a search through megabytes, because no last-prompt row is near */
+};
+MUST_CHECK enum err_code claude_resume_point_of(const char *path, struct arena *a,
+                                                struct claude_resume_point *out, struct err *e);
+
 /* Part of the main conversation: no sub-agent's, no team member's, no progress note, no briefing. */
 MUST_CHECK enum err_code claude_is_main(struct claude_log *log, uint32_t node, bool *is,
                                         struct err *e);

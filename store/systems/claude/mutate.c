@@ -72,6 +72,8 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
     if (row_close(&now, ref->id) || row_close(&before, ref->id))
         rc = err_set(e, ERR_NOMEM, ref->path.p, "plan a change: out of memory");
     if (!rc)
+        rc = reappend_put_leaf(&m, ref->path.p, now.bytes.n, NULL, &a, e);
+    if (!rc)
         rc = plan_row(ref, &m, &now, buf_slice(&before.bytes), type, c, e);
     buf_fini(&now.bytes);
     buf_fini(&before.bytes);

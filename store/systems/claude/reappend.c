@@ -2,9 +2,13 @@
 
 #include <fcntl.h>
 
+#include "lite/json.h"
+#include "lite/jsonedit.h"
+#include "lite/jsonout.h"
 #include "lite/window.h"
 #include "store/place.h"
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/leaf.h"
 
 /* What is written pushes other rows out in turn, so the set grows until it is stable: at most as many rounds as
  * there are types. */
@@ -50,6 +54,53 @@ enum err_code reappend_rows(const struct metarows *m, size_t coming, enum metaro
     return rc;
 }
 
+/* The row with another leaf. It names the row that a resume would have gone on from anyway, so that nobody said so. */
+static bool put_leaf(struct metarow *row, struct slice leaf, struct arena *a)
+{
+    struct buf text = { 0 }, out = { 0 };
+    struct jsonout j;
+
+    jsonout_init(&j, &text);
+    jsonout_text(&j, leaf);
+    const struct json_edit edit[] = { { .name = "leafUuid", .value = buf_slice(&text) },
+                                      { .name = "explicit" } };
+
+    row->text = j.rc || json_edit(&out, row->text, edit, 2) ? (struct slice){ NULL, 0 }
+                                                            : arena_copy(a, buf_slice(&out));
+    buf_fini(&text);
+    buf_fini(&out);
+    return row->text.p != NULL;
+}
+
+enum err_code reappend_put_leaf(struct metarows *m, const char *path, size_t coming,
+                                const struct slice *leaf, struct arena *a, struct err *e)
+{
+    struct metarow *row = &m->row[METAROW_LAST_PROMPT];
+    struct claude_resume_point point = { 0 };
+    bool chosen[METAROW_TYPES] = { false };
+    struct slice named, text = { NULL, 0 };
+    enum err_code rc = ERR_OK;
+
+    choose(m, coming, METAROW_TYPES, chosen);
+    if (!chosen[METAROW_LAST_PROMPT] || !json_get(row->text, "leafUuid", &named))
+        return ERR_OK;
+    if (!leaf)
+        rc = claude_resume_point_of(path, a, &point, e);
+    if (rc)
+        return rc;
+    if (!leaf)
+        leaf = &point.leaf;
+    bool same = json_type(named) == JSON_STRING
+                    ? json_text(named, a, &text) && slice_eq(text, *leaf)
+                    : !leaf->n;
+
+    if (same && json_get_true(row->text, "explicit"))
+        row->found = false;
+    else if (!same && leaf->n && !put_leaf(row, *leaf, a))
+        rc = err_set(e, ERR_NOMEM, path, "re-append: out of memory");
+    return rc;
+}
+
 enum err_code claude_reappend(const struct store *st, const struct session_ref *ref,
                               struct change *c, size_t *appended, struct err *e)
 {
@@ -65,6 +116,8 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
         return rc;
     rc = metarows_anywhere(&f, NULL, &a, &m, e);
     file_close(&f);
+    if (!rc)
+        rc = reappend_put_leaf(&m, ref->path.p, 0, NULL, &a, e);
     if (!rc && reappend_rows(&m, 0, METAROW_TYPES, &rows, &n))
         rc = err_set(e, ERR_NOMEM, ref->path.p, "re-append: out of memory");
     if (!rc && n) {

@@ -235,8 +235,7 @@ enum err_code claude_subagent(const struct store *st, const struct session_ref *
     return ERR_OK;
 }
 
-/* Letters, digits, _ and -; 1 to 128. */
-static bool is_agent_id(struct slice id)
+bool claude_is_agent_id(struct slice id)
 {
     for (size_t i = 0; i < id.n; i++) {
         char c = id.p[i];
@@ -267,7 +266,7 @@ enum err_code claude_agent_parent(const struct session_ref *agent, struct arena 
         if (json_get(buf_slice(&bytes), "toolUseId", &value) && claude_run_id(value) &&
             json_text(value, a, &text))
             parent->tool_use_id = arena_copy(a, text);
-        if (json_get_text(buf_slice(&bytes), "parentAgentId", a, &text) && is_agent_id(text))
+        if (json_get_text(buf_slice(&bytes), "parentAgentId", a, &text) && claude_is_agent_id(text))
             parent->agent_id = arena_copy(a, text);
     }
     buf_fini(&name);

@@ -195,7 +195,7 @@ static enum err_code settle_state(struct committing *c, int64_t lines)
         { "condensed_transcript_lines", SLICE("") },
         { "transcript_lines_at_start", SLICE("") },
         { "last_checkpoint_id", state_text(a, id) },
-        { "last_interaction_time", state_time(a, v->store->base.env->now_ms) },
+        { "last_interaction_time", state_time(a, env_now_ms(v->store->base.env)) },
     };
 
     return state_change(v->store, v->session->state, set, sizeof set / sizeof *set, c->e);

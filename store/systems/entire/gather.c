@@ -107,7 +107,7 @@ enum err_code gather(struct view *v, struct gathered *out, struct err *e)
     out->s.turn_id = s->turn_id;
     out->s.transcript = buf_slice(&out->transcript);
     out->s.prompt = buf_slice(&out->prompt);
-    out->s.created_ms = v->store->base.env->now_ms;
+    out->s.created_ms = env_now_ms(v->store->base.env);
     out->s.count = s->checkpoint_count;
     out->s.transcript_start = s->transcript_start;
     return rc || out->s.branch.p ? rc : no_memory(e);

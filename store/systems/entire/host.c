@@ -63,7 +63,7 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
         return err_set(e, ERR_FORMAT, root, "create: the repository has no commit yet");
     git_oid_tostr(hex, sizeof hex, &head);
     struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ }),
-                 now = state_time(a, x->base.env->now_ms);
+                 now = state_time(a, env_now_ms(x->base.env));
     const struct godoc_set set[] = {
         { "session_id", state_text(a, id) },
         { "cli_version", SLICE("\"reprise " REPRISE_VERSION "\"") },
@@ -375,7 +375,7 @@ enum err_code entire_set(const struct store *st, const struct session_ref *ref,
         }
     }
     if (!rc && x.has_event)
-        add_phase(v.session->state, st->env->now_ms, &v.arena, &x);
+        add_phase(v.session->state, env_now_ms(st->env), &v.arena, &x);
     if (!rc && x.n)
         rc = state_change(v.store, v.session->state, x.set, x.n, e);
     view_close(&v);

@@ -303,7 +303,7 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
             break;
     }
     if (!rc && t.made)
-        rc = count_step(v, &t, v->store->base.env->now_ms, e);
+        rc = count_step(v, &t, env_now_ms(v->store->base.env), e);
     if (!rc)
         *out = t;
     return rc;

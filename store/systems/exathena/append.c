@@ -1,5 +1,3 @@
-#include "store/change/journal.h"
-
 #include <fcntl.h>
 
 #include "lite/json.h"
@@ -7,6 +5,7 @@
 #include "lite/jsonout.h"
 #include "lite/line.h"
 #include "lite/window.h"
+#include "store/change/rows.h"
 #include "store/systems/exathena/event.h"
 #include "store/systems/exathena/eventline.h"
 #include "store/systems/exathena/exathena.h"
@@ -130,7 +129,7 @@ static enum err_code add_event(struct appending *w, struct slice row, const stru
     return ERR_OK;
 }
 
-static enum err_code add_row(struct appending *w, struct slice row, struct slice *id,
+static enum err_code add_row(struct appending *w, struct slice row, struct log_row *made,
                              struct buf *out, struct err *e)
 {
     char drawn[EXATHENA_EVENT_ID + 1];
@@ -141,10 +140,11 @@ static enum err_code add_row(struct appending *w, struct slice row, struct slice
     exathena_draw_id(drawn, EXATHENA_EVENT_ID);
     if (!event_read(row, w->a, &ev) || !event_text(row, "role", w->a, &role))
         return no_memory(w, e);
-    *id = arena_copy(w->a, ev.id.n ? ev.id : (struct slice){ drawn, EXATHENA_EVENT_ID });
-    if (!id->p)
+    made->drawn = ev.id.n == 0;
+    made->id = arena_copy(w->a, made->drawn ? (struct slice){ drawn, EXATHENA_EVENT_ID } : ev.id);
+    if (!made->id.p)
         return no_memory(w, e);
-    d.id = *id;
+    d.id = made->id;
     if (ev.kind.n)
         return add_event(w, row, &ev, &d, out, e);
     if (role.n)
@@ -157,21 +157,26 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
                               struct host_appended *out, struct err *e)
 {
     struct appending w = { .st = st, .ref = ref, .a = a };
-    struct slice *id = arena_zalloc(a, req->n * sizeof *id);
-    struct buf lines = { 0 };
+    struct log_rows rows = { .row = arena_zalloc(a, req->n * sizeof *rows.row), .n = req->n };
 
     if (req->transcript)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "append: exathena sessions have one stream only");
-    event_time(st->env->now_ms, w.now);
-    enum err_code rc = id ? read_order(&w, e) : no_memory(&w, e);
+    event_time(env_now_ms(st->env), w.now);
+    enum err_code rc = rows.row ? read_order(&w, e) : no_memory(&w, e);
 
-    for (size_t i = 0; i < req->n && !rc; i++)
-        rc = add_row(&w, req->row[i], &id[i], &lines, e);
+    for (size_t i = 0; i < req->n && !rc; i++) {
+        rc = add_row(&w, req->row[i], &rows.row[i], &rows.lines, e);
+        rows.row[i].end = rows.lines.n;
+    }
     if (!rc)
-        rc = journal_append(st->env, ref->path.p, buf_slice(&lines), 0, e);
+        rc = log_rows_append(st->env, ref->path.p, &rows, a, e);
     if (!rc)
-        *out = (struct host_appended){ .n = req->n, .id = id };
-    buf_fini(&lines);
+        *out = (struct host_appended){ .n = req->n,
+                                       .present = rows.present,
+                                       .id = log_rows_ids(&rows, a) };
+    if (!rc && !out->id)
+        rc = no_memory(&w, e);
+    buf_fini(&rows.lines);
     return rc;
 }

@@ -79,7 +79,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     const char *name = made.id.p ? arena_format(a, "%s" EXATHENA_SUFFIX, made.id.p) : NULL;
 
     made.path.p = name ? arena_format(a, "%s/%s", x->sessions, name) : NULL;
-    enum err_code rc = !made.path.p || first_line(st->env->now_ms, &line)
+    enum err_code rc = !made.path.p || first_line(env_now_ms(st->env), &line)
                            ? err_set(e, ERR_NOMEM, x->sessions, "create: out of memory")
                            : write_new(x, name, buf_slice(&line), e);
 

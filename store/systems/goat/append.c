@@ -1,10 +1,9 @@
-#include "store/change/journal.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "lite/json.h"
+#include "store/change/rows.h"
 #include "store/disk.h"
 #include "store/host/host.h"
 #include "store/log/filelock.h"
@@ -41,7 +40,7 @@ static enum err_code draw_id(struct appending *w, struct slice *raw)
 }
 
 static enum err_code write_row(struct appending *w, struct slice row, bool stream, struct buf *out,
-                               struct slice *id, struct err *e)
+                               struct log_row *made, struct err *e)
 {
     struct goat_entry entry;
     size_t before = out->n;
@@ -53,13 +52,15 @@ static enum err_code write_row(struct appending *w, struct slice row, bool strea
         return rc;
     struct slice time = json_type(entry.timestamp) == JSON_STRING ? entry.timestamp : w->now;
 
-    if (json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, ""))
+    made->drawn = json_type(entry.uuid) != JSON_STRING || json_string_is(entry.uuid, "");
+    if (made->drawn)
         rc = draw_id(w, &entry.uuid);
     if (!rc)
         rc = stream ? goat_hostrow_event(row, &entry, w->ref->id, out)
                     : goat_hostrow_message(row, &entry, w->flat, time, out);
-    if (rc || !json_text(entry.uuid, w->a, id) || !(*id = arena_copy(w->a, *id)).p)
+    if (rc || !json_text(entry.uuid, w->a, &made->id) || !(made->id = arena_copy(w->a, made->id)).p)
         return no_memory(w, e);
+    made->end = out->n;
     return out->n - before > GOAT_LINE_MAX
                ? err_set(e, ERR_USAGE, "",
                          "append: a row of more than 10 MiB: the agent could not load the "
@@ -79,7 +80,7 @@ static enum err_code make_log(const char *path, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code write_rows(struct appending *w, const char *name, struct slice rows,
+static enum err_code write_rows(struct appending *w, const char *name, struct log_rows *rows,
                                 struct err *e)
 {
     const char *path = goat_path(w->ref, name, w->a), *dir = goat_path(w->ref, "", w->a);
@@ -93,7 +94,7 @@ static enum err_code write_rows(struct appending *w, const char *name, struct sl
     if (!rc && access(path, F_OK) && !(rc = make_log(path, e)))
         rc = disk_sync_dir(dir, e);
     if (!rc)
-        rc = journal_append(w->env, path, rows, 0, e);
+        rc = log_rows_append(w->env, path, rows, w->a, e);
     filelock_drop(held);
     return rc;
 }
@@ -101,21 +102,23 @@ static enum err_code write_rows(struct appending *w, const char *name, struct sl
 static enum err_code append_rows(struct appending *w, const struct host_append *req,
                                  struct host_appended *out, struct err *e)
 {
-    struct slice *id = arena_zalloc(w->a, (req->n + 1) * sizeof *id);
-    struct buf rows = { 0 };
-    enum err_code rc = id ? ERR_OK : no_memory(w, e);
+    struct log_rows rows = { .row = arena_zalloc(w->a, req->n * sizeof *rows.row), .n = req->n };
+    enum err_code rc = rows.row ? ERR_OK : no_memory(w, e);
 
     for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = write_row(w, req->row[i], req->transcript, &rows, &id[i], e);
+        rc = write_row(w, req->row[i], req->transcript, &rows.lines, &rows.row[i], e);
         if (rc == ERR_USAGE)
             err_wrap(e, rc, "row %zu", i + 1);
     }
     if (!rc)
-        rc = write_rows(w, req->transcript ? GOAT_TRANSCRIPT_LOG : GOAT_MESSAGES_LOG,
-                        buf_slice(&rows), e);
-    buf_fini(&rows);
+        rc = write_rows(w, req->transcript ? GOAT_TRANSCRIPT_LOG : GOAT_MESSAGES_LOG, &rows, e);
     if (!rc)
-        *out = (struct host_appended){ .n = req->n, .id = id };
+        *out = (struct host_appended){ .n = req->n,
+                                       .present = rows.present,
+                                       .id = log_rows_ids(&rows, w->a) };
+    if (!rc && !out->id)
+        rc = no_memory(w, e);
+    buf_fini(&rows.lines);
     return rc;
 }
 
@@ -132,7 +135,7 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
         return rc;
     w.flat = goat_dialects[d.m.dialect].flat;
     goat_document_close(&d);
-    if (gojson_time(&now, st->env->now_ms * 1000000))
+    if (gojson_time(&now, env_now_ms(st->env) * 1000000))
         rc = no_memory(&w, e);
     w.now = buf_slice(&now);
     if (!rc)

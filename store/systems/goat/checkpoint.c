@@ -363,7 +363,7 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
                               const struct host_checkpoint *req, struct arena *a,
                               struct host_checkpointed *out, struct err *e)
 {
-    struct saving s = { .a = a, .now_ms = st->env->now_ms };
+    struct saving s = { .a = a, .now_ms = env_now_ms(st->env) };
     const char *lock = goat_lock_path(ref, a);
     int held = -1;
 

@@ -205,7 +205,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     const char *base = cwd ? goat_base_for(g->place, st->path, cwd, a) : NULL;
 
     made.path.p = base && made.id.p ? arena_format(a, "%s/%s", base, made.id.p) : NULL;
-    if (!made.path.p || first_metadata(req, made.id, st->env->now_ms, a, &metadata)) {
+    if (!made.path.p || first_metadata(req, made.id, env_now_ms(st->env), a, &metadata)) {
         buf_fini(&metadata);
         return err_set(e, ERR_NOMEM, st->path, "create: out of memory");
     }

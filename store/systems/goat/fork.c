@@ -160,7 +160,7 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
                                    struct err *e)
 {
     enum goat_dialect d = f->document.m.dialect;
-    int64_t now = f->st->env->now_ms * 1000000;
+    int64_t now = env_now_ms(f->st->env) * 1000000;
     struct edits s = { 0 };
 
     set_text(&s, GOAT_ID, NULL, (struct slice){ f->id, strlen(f->id) });

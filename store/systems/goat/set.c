@@ -144,7 +144,7 @@ static enum err_code set_all(const struct store *st, const struct session_ref *r
 
     if (rc)
         return rc;
-    if (!edit || !dir || gojson_time(&now, st->env->now_ms * 1000000))
+    if (!edit || !dir || gojson_time(&now, env_now_ms(st->env) * 1000000))
         rc = err_set(e, ERR_NOMEM, ref->path.p, "set: out of memory");
     for (size_t i = 0; i < n && !rc; i++)
         rc = take(&d, &setting[i], a, &edit[i], e);

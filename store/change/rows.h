@@ -1,0 +1,28 @@
+#ifndef STORE_CHANGE_ROWS_H
+#define STORE_CHANGE_ROWS_H
+
+#include "lite/arena.h"
+#include "lite/buf.h"
+#include "store/env.h"
+
+/* Rows of a host for a log in which no row depends on the one before: their lines are made first, and those that the log
+ * has already are left out when it is their turn. */
+struct log_row {
+    struct slice id;
+    bool drawn; /* the id is new: nobody can have written the row before */
+    size_t end; /* of its line in `lines` */
+};
+
+struct log_rows {
+    struct log_row *row; /* in the arena */
+    size_t n;
+    struct buf lines; /* owned */
+    size_t present;   /* rows that were left out, once they are written */
+};
+
+MUST_CHECK enum err_code log_rows_append(const struct store_env *env, const char *path,
+                                         struct log_rows *rows, struct arena *a, struct err *e);
+/* Their ids, in the arena; NULL without memory. */
+struct slice *log_rows_ids(const struct log_rows *rows, struct arena *a);
+
+#endif
