@@ -1,6 +1,6 @@
 /* Changes of sessions, each the whole process, durable and undoable:
  *
- *   rename and tag   of a session of 2 GB against one of 2 KB: neither may depend on the size
+ *   rename, tag and append   of a session of 2 GB against one of 2 KB: none may depend on the size
  *   delete           many sessions to the trash of the same file system against `mv` of the same files
  *
  *   bench_change REPRISE DIR SESSIONS [ROUNDS]
@@ -70,9 +70,26 @@ static void time_one(const struct place *p, const char *reprise, const char *wha
 {
     const char *argv[] = { reprise, what, id, text, NULL };
     struct run r = { .argv = argv, .config = p->config, .discard = true };
+    int input = dup(STDIN_FILENO), rows = strcmp(what, "append") == 0 ? open(text, O_RDONLY) : -1;
 
+    if (rows >= 0) {
+        argv[3] = NULL;
+        bench_need(dup2(rows, STDIN_FILENO) >= 0 && close(rows) == 0, text);
+    }
     run_program(&r);
+    bench_need(dup2(input, STDIN_FILENO) >= 0 && close(input) == 0, "standard input");
     bench_keep_best(best, r.wall, r.cpu);
+}
+
+/* The rows that an append adds; without a uuid of the caller's there is nothing to look for in all of the file. */
+static void rows_make(const struct place *p, char path[4300])
+{
+    snprintf(path, 4300, "%s/rows", p->config);
+    FILE *out = fopen(path, "w");
+
+    bench_need(out != NULL, path);
+    fputs("{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"go on\"}}\n", out);
+    bench_need(fclose(out) == 0, path);
 }
 
 static void bench_one_row(const struct place *p, const char *reprise, const char *what, int rounds)
@@ -80,9 +97,12 @@ static void bench_one_row(const struct place *p, const char *reprise, const char
     struct bench_time small = { 0 }, large = { 0 };
 
     for (int i = 0; i < rounds; i++) {
-        char text[32];
+        char text[4300];
 
-        snprintf(text, sizeof text, "round %d", i);
+        if (strcmp(what, "append") == 0)
+            rows_make(p, text);
+        else
+            snprintf(text, sizeof text, "round %d", i);
         time_one(p, reprise, what, SMALL, text, &small);
         time_one(p, reprise, what, LARGE, text, &large);
     }
@@ -193,6 +213,7 @@ int main(int argc, char **argv)
     printf("changes, best of the rounds\n");
     bench_one_row(&p, argv[1], "rename", rounds);
     bench_one_row(&p, argv[1], "tag", rounds);
+    bench_one_row(&p, argv[1], "append", rounds);
     bench_delete(argv[1], argv[2], sessions, rounds);
     return 0;
 }

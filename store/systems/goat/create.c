@@ -1,5 +1,6 @@
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lite/time.h"
 #include "store/disk.h"
 #include "store/host/host.h"
 #include "store/systems/configdir.h"
@@ -15,7 +17,8 @@
 #include "store/systems/goat/mutate.h"
 
 /* A session as the shipped package begins it: its directory with its metadata (goat.md B5, Create), which comes last, so
- * that nobody sees half of one. An id that is taken is refused; the host would write over it. */
+ * that nobody sees half of one. An id that is taken is refused; the host would write over it. In a store whose sessions
+ * are of another dialect, so is the new one. */
 
 enum { DIRECTORY_MODE = 0755, FILE_MODE = 0644 };
 
@@ -83,32 +86,90 @@ static enum err_code add(struct goat_edit edit[], size_t *n, enum goat_field fie
     return rc;
 }
 
-static enum err_code first_metadata(const struct host_create *req, struct slice id, int64_t now_ms,
-                                    struct arena *a, struct buf *out)
+/* What sessions of the store are written like. */
+struct manner {
+    enum goat_dialect dialect;
+    struct slice hash; /* of the project, as a JSON value; in the arena */
+    const char *base;  /* where the new session belongs */
+    struct arena *a;
+    int64_t newest_ns;
+    bool near; /* told by a session of the same base */
+    bool failed;
+};
+
+static void look_at_session(struct manner *m, int dirfd, const char *name, bool near)
 {
-    const struct goat_metadata nothing = { .object = SLICE("{}"), .dialect = GOAT_SHIPPED };
+    char path[NAME_MAX + sizeof GOAT_METADATA + 1];
+    struct goat_metadata found;
+    struct buf bytes = { 0 };
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/%s", name, GOAT_METADATA);
+    if (fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) ||
+        (m->near == near && time_ns(st.st_mtim) <= m->newest_ns))
+        return;
+    if (goat_metadata_read(dirfd, path, &bytes, m->a, &found)) {
+        m->failed = true;
+    } else if (!found.why) {
+        m->newest_ns = time_ns(st.st_mtim);
+        m->dialect = found.dialect;
+        m->near = near;
+        if (found.raw[GOAT_HASH].n && near)
+            m->hash = arena_copy(m->a, found.raw[GOAT_HASH]);
+        m->failed |= found.raw[GOAT_HASH].n && near && !m->hash.p;
+    }
+    buf_fini(&bytes);
+}
+
+/* The newest session tells, one of the same project before those of others. */
+static bool look_at_base(const char *sessions, struct slice folder, void *arg)
+{
+    struct manner *m = arg;
+    bool near = strcmp(sessions, m->base) == 0;
+    DIR *dir = m->near && !near ? NULL : opendir(sessions);
+    const struct dirent *d;
+
+    (void)folder;
+    while (dir && (d = readdir(dir)))
+        if (goat_is_id((struct slice){ d->d_name, strlen(d->d_name) }))
+            look_at_session(m, dirfd(dir), d->d_name, near);
+    if (dir)
+        closedir(dir);
+    return !m->failed;
+}
+
+static enum err_code first_metadata(const struct host_create *req, struct slice id, int64_t now_ms,
+                                    const struct manner *m, struct buf *out)
+{
+    const struct goat_metadata nothing = { .object = SLICE("{}"), .dialect = m->dialect };
     struct goat_edit edit[GOAT_FIELDS];
     struct buf now = { 0 };
     size_t n = 0;
     enum err_code rc = gojson_time(&now, now_ms * 1000000);
 
     if (!rc)
-        rc = add(edit, &n, GOAT_ID, id, a);
+        rc = add(edit, &n, GOAT_ID, id, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_CWD, req->cwd, a);
+        rc = add(edit, &n, GOAT_CWD, req->cwd, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_MODEL, req->model, a);
+        rc = add(edit, &n, GOAT_MODEL, req->model, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_PARENT, req->parent, a);
+        rc = add(edit, &n, GOAT_PARENT, req->parent, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_TITLE, req->title, a);
+        rc = add(edit, &n, GOAT_TITLE, req->title, m->a);
+    if (!rc)
+        edit[n - 1].key = "leaf_title"; /* as a rename has it, in every dialect */
+    edit[n++] = (struct goat_edit){ GOAT_HASH, m->hash, NULL };
     edit[n++] = (struct goat_edit){ GOAT_CREATED, buf_slice(&now), NULL };
     edit[n++] = (struct goat_edit){ GOAT_UPDATED, buf_slice(&now), NULL };
     edit[n++] = (struct goat_edit){ GOAT_MESSAGES, SLICE("0"), NULL };
     edit[n++] = (struct goat_edit){ GOAT_TURNS, SLICE("0"), NULL };
+    edit[n++] = (struct goat_edit){ GOAT_TOKENS, SLICE("0"), NULL };
     edit[n++] = (struct goat_edit){ GOAT_COST, SLICE("0"), NULL };
+    edit[n++] = (struct goat_edit){ .field = GOAT_EXIT };
+    edit[n++] = (struct goat_edit){ .field = GOAT_AGENT };
     if (!rc)
-        rc = goat_metadata_edit(&nothing, edit, n, a, out);
+        rc = goat_metadata_edit(&nothing, edit, n, m->a, out);
     buf_fini(&now);
     return rc;
 }
@@ -204,8 +265,15 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     const char *cwd = arena_copy(a, req->cwd).p;
     const char *base = cwd ? goat_base_for(g->place, st->path, cwd, a) : NULL;
 
+    struct manner m = { .dialect = GOAT_SHIPPED, .base = base, .a = a, .newest_ns = INT64_MIN };
+
     made.path.p = base && made.id.p ? arena_format(a, "%s/%s", base, made.id.p) : NULL;
-    if (!made.path.p || first_metadata(req, made.id, env_now_ms(st->env), a, &metadata)) {
+    if (made.path.p)
+        goat_each_base(g, look_at_base, &m);
+    if (!goat_key(m.dialect, GOAT_PARENT) && req->parent.n)
+        made.unsaved |= HOST_PARENT;
+    if (!made.path.p || m.failed ||
+        first_metadata(req, made.id, env_now_ms(st->env), &m, &metadata)) {
         buf_fini(&metadata);
         return err_set(e, ERR_NOMEM, st->path, "create: out of memory");
     }
