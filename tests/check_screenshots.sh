@@ -5,9 +5,11 @@ set -eu
 fresh=$(mktemp -d) seen=0 svg=$3/svg.py
 trap 'rm -rf "$fresh"' EXIT
 sh "$3/make.sh" "$1" "$2" "$fresh"
-# Sessions name the directory they lie in: how much that makes of them is another number elsewhere.
+# Sessions name the directory they lie in: how much that makes of them is another number elsewhere; and they are as
+# old as they were, so that their dates are others.
 text() {
-    python3 "$svg" --text "$1" | sed -E 's/[0-9.]+ [KM]?B/#/g; s/(─)+/─/g'
+    python3 "$svg" --text "$1" |
+        sed -E 's/[0-9.]+ [KM]?B/#/g; s/(─)+/─/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}/@/g'
 }
 
 for picture in "$fresh"/*.svg; do
