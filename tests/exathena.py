@@ -210,7 +210,8 @@ def saved_files(t):
     c = Case(t)
     for v in (2, 10):
         write(f'{c.saved("config.txt")}/{v}.bin', b'version %d\n' % v)
-    done = json.loads(c.rewind(U, 'code', '--apply').stdout)
+    t.same('what the log does not tell is held back', c.rewind(U, 'code', '--apply').returncode, 4)
+    done = json.loads(c.rewind(U, 'code', '--apply', '--overwrite-edited').stdout)
     t.same('E22: version 0', read(f'{c.ws}/config.txt'), read(f'{c.saved("config.txt")}/0.bin'))
     t.same('E23: tombstone', (os.path.exists(f'{c.ws}/lib/new/created.ex'), os.path.isdir(f'{c.ws}/lib/new')),
            (False, True))

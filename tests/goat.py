@@ -85,7 +85,9 @@ def rewinding(c):
     c.same('no such point', s.run('rewind', SHIPPED, '--to', 'nowhere').returncode, 3)
     s.close()
     s = Shop(c.path, 'spec')
-    s.json('rewind', SPEC, '--to', U + '1', '--apply')
+    c.same('what no record shows to be the session\'s is held back',
+           s.run('rewind', SPEC, '--to', U + '1', '--apply').returncode, 4)
+    s.json('rewind', SPEC, '--to', U + '1', '--apply', '--overwrite-edited')
     c.same('G18 G21 manifests of the specification', tree(s.ws), tree(s.after))
     s.close()
 
@@ -269,12 +271,12 @@ def document(c):
     c.same('lines of a turn, where the next says what it left', [(p.get('insertions'), p.get('deletions')) for p in s.json('checkpoints', 'abc-123')],
            [(None, None), (1, 1), (1, 1), (None, None), (None, None)])
     before = snapshot(s.top)
-    dry = s.json('rewind', 'abc-123', '--to', 'cp-001')
+    dry = s.json('rewind', 'abc-123', '--to', 'cp-001', '--overwrite-edited')
     c.same('H3 restored, never removed', dry['files'][0]['action'], 'restore')
     c.same('H12', {p: w for p, w in snapshot(s.top).items() if '/store' in p or '/ws' in p},
            {p: w for p, w in before.items() if '/store' in p or '/ws' in p})
     for point, want, which in ('cp-001', old, 'H5 its own'), ('cp-002', new, 'H7 of all'), ('cp-003', old, 'H6 of another'):
-        s.run('rewind', 'abc-123', '--to', point, '--apply')
+        s.run('rewind', 'abc-123', '--to', point, '--apply', '--overwrite-edited')
         c.same(f'{which} contents', get(s.ws + '/a.txt'), want)
     c.same('H13 again: nothing', s.json('rewind', 'abc-123', '--to', 'cp-003')['filesChanged'], [])
     c.same('H4 .. is refused', s.json('rewind', 'abc-123', '--to', 'cp-005')['files'][0]['action'], 'refused')

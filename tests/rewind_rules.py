@@ -200,8 +200,69 @@ def the_session_s_own_directory_is_inside(path):
         yield w.program
 
 
+# ---- whose work it is ----
+
+def a_hand_edit_is_held_back_again_after_an_undo(path):
+    with world(path) as w:
+        file = put(w.project + '/a', 'by hand')
+        sids = claude(w, w.project, {file: 'one'}, {file: 'two'}), goat(w, w.project, {file: 'one'}, None, {file: 'two'})
+        for sid in sids:
+            for _ in range(2):
+                said = w.dry(sid, FIRST)['files'][0]
+                w.program.same(f'{sid}: held back', (said['action'], said.get('editedSince')), ('refused', True))
+                w.program.same(f'{sid}: with consent', w.rewind(sid, FIRST, '--apply', '--overwrite-edited').returncode, 0)
+                w.program.same(f'{sid}: nobody edited that', w.dry(sid, SECOND if sid == SID else FIRST)['files'][0]['action'],
+                               'restore' if sid == SID else 'unchanged')
+                w.program.same(f'{sid}: undo', w.program.run('undo').returncode, 0)
+                w.program.same(f'{sid}: it is back', get(file), b'by hand')
+        yield w.program
+
+
+def what_nobody_can_be_shown_to_have_written_is_held_back(path):
+    with world(path) as w:
+        file = put(w.project + '/a', 'who knows')
+        sid = goat(w, w.project, {file: 'one', w.project + '/gone': 'back'})
+        said = {os.path.basename(f['path']): f for f in w.dry(sid, FIRST)['files']}
+        w.program.same('goat: unknown', [said[n]['action'] for n in ('a', 'gone')], ['refused', 'create'])
+        w.program.need('session' in said['a']['why'] and 'editedSince' not in said['a'], f'goat: why {said["a"]}')
+        w.program.same('goat: not without consent', (w.rewind(sid, FIRST, '--apply').returncode, get(file)), (4, b'who knows'))
+        w.program.same('goat: consent', w.dry(sid, FIRST, '--overwrite-edited')['files'][0]['action'], 'restore')
+        log = f'{w.config}/projects/{flat(w.project)[1:]}/sessions/{sid}/messages.jsonl'
+        calls = (('Write', {'file_path': file, 'content': 'one two one'}),
+                 ('Edit', {'file_path': file, 'old_string': 'one', 'new_string': 'six', 'replace_all': True}),
+                 ('Read', {'file_path': file}))
+        with open(log, 'a', encoding='utf-8') as f:
+            for n, (name, arguments) in enumerate(calls):
+                f.write(json.dumps({'uuid': f'c{n}', 'timestamp': NOW.format(n + 1), 'message': {
+                    'role': 'assistant', 'content': None, 'tool_calls': [
+                        {'id': 'x', 'type': 'function', 'function': {'name': name, 'arguments': json.dumps(arguments)}}]}}) + '\n')
+        put(file, 'six two six')
+        w.program.same('goat: its tools say so', w.dry(sid, FIRST)['files'][0]['action'], 'restore')
+        put(file, 'six two six and mine')
+        w.program.same('goat: and that is not theirs', w.dry(sid, FIRST)['files'][0].get('editedSince'), True)
+        yield w.program
+
+
+def an_apply_that_refuses_is_no_dry_run(path):
+    with world(path) as w:
+        file, other = put(w.project + '/a', 'by hand'), put(w.project + '/b', 'two')
+        sid = claude(w, w.project, {file: 'one', other: 'one'}, {file: 'two', other: 'two'})
+        w.program.need(b'dry run: nothing has been changed' in w.rewind(sid, FIRST).stdout, 'a dry run does not say so')
+        run = w.rewind(sid, FIRST, '--apply')
+        w.program.need(run.returncode == 4 and b'dry run' not in run.stdout + run.stderr, f'refused: {run.stdout!r}')
+        w.program.need(b'nothing was changed' in run.stderr and b'--skip-refused' in run.stderr, f'refused: {run.stderr!r}')
+        run = w.rewind(sid, FIRST, '--apply', '--skip-refused')
+        w.program.need(run.returncode == 0 and b'dry run' not in run.stdout, f'skipped: {run.stdout!r}')
+        put(other, 'mine')
+        run = w.program.run('undo')
+        w.program.need(run.returncode == 4 and b'dry run' not in run.stdout + run.stderr, f'undo: {run.stdout!r}')
+        yield w.program
+
+
 def main():
-    checks = [a_transcript_does_not_choose_its_root, a_go_session_does_not_choose_its_root,
+    checks = [an_apply_that_refuses_is_no_dry_run,
+              a_hand_edit_is_held_back_again_after_an_undo, what_nobody_can_be_shown_to_have_written_is_held_back,
+              a_transcript_does_not_choose_its_root, a_go_session_does_not_choose_its_root,
               a_work_tree_is_one_that_holds_its_repository, the_session_s_own_directory_is_inside]
     passed = failed = 0
     for check in checks:

@@ -6,6 +6,7 @@
 
 #include "store/rewind/rewind.h"
 #include "tests/folder.h"
+#include "tests/support/as_left.h"
 
 struct place {
     struct folder folder;
@@ -48,6 +49,8 @@ static const char *in_place(struct place *p, const char *name)
 static void want(struct place *p, struct rewind_target t, const char *name)
 {
     t.path = in_place(p, name);
+    if (!t.has_last)
+        as_left(&t);
     assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
 }
 
@@ -122,6 +125,7 @@ static void many_files_are_told_like_few(void **state)
 
         t.path = folder_path(&p->folder, name, path);
         t.source.bytes = (struct slice){ text, (size_t)n };
+        as_left(&t);
         assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
     }
     look(p);
@@ -287,6 +291,35 @@ static void hand_edits_are_held_back_until_allowed(void **state)
     assert_true(p->preview.entry[1].edited);
 }
 
+static void what_is_not_known_to_be_the_sessions_is_held_back_until_allowed(void **state)
+{
+    struct place *p = *state;
+    struct rewind_target unknown = known("old\n", "agent\n"), gone = unknown;
+
+    unknown.last_is_older = true;
+    gone.last.bytes = (struct slice){ NULL, 0 };
+    gone.last.file = "/nowhere/copy";
+    for (int i = 0; i < 3; i++)
+        folder_put(&p->folder, i ? i == 1 ? "ws/gone" : "ws/as-found" : "ws/unknown",
+                   i == 2 ? SLICE("agent\n") : SLICE("whose?\n"));
+    want(p, unknown, "ws/unknown");
+    want(p, gone, "ws/gone");
+    want(p, unknown, "ws/as-found");
+    want(p, unknown, "ws/absent");
+    look(p);
+
+    for (size_t i = 0; i < 2; i++) {
+        expect(p, i, REWIND_REFUSED, REWIND_RULE_UNKNOWN);
+        assert_true(p->preview.entry[i].unproven);
+        assert_false(p->preview.entry[i].edited);
+    }
+    expect(p, 2, REWIND_RESTORE, REWIND_RULE_NONE);
+    expect(p, 3, REWIND_CREATE, REWIND_RULE_NONE);
+    p->options.allow_edited = true;
+    look(p);
+    expect(p, 0, REWIND_RESTORE, REWIND_RULE_NONE);
+}
+
 static void outside_and_trusted_files_need_consent(void **state)
 {
     struct place *p = *state;
@@ -365,6 +398,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_lies_in_the_way_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(saved_copies_that_are_not_sound_are_refused, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            what_is_not_known_to_be_the_sessions_is_held_back_until_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hand_edits_are_held_back_until_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outside_and_trusted_files_need_consent, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_parent_that_moved_is_refused, set_up, tear_down),

@@ -34,19 +34,26 @@ static bool is_edited(struct place *p, const char *to)
     return edited;
 }
 
-static void carry_out(struct place *p, struct rewind_plan *plan)
+static void carry_out_with(struct place *p, struct rewind_plan *plan,
+                           const struct rewind_options *options)
 {
-    static const struct rewind_options none;
     struct rewind_preview preview;
     struct rewind_result result;
 
-    assert_int_equal(rewind_preview(plan, &none, &preview, NULL), ERR_OK);
+    assert_int_equal(rewind_preview(plan, options, &preview, NULL), ERR_OK);
     assert_int_equal(preview.refused, 0);
     assert_int_equal(rewind_apply(&p->env, &preview, &result, NULL), ERR_OK);
     rewind_result_fini(&result);
     rewind_preview_fini(&preview);
     rewind_plan_fini(plan);
     p->env.now_ms += 1000;
+}
+
+static void carry_out(struct place *p, struct rewind_plan *plan)
+{
+    static const struct rewind_options none;
+
+    carry_out_with(p, plan, &none);
 }
 
 static void go_to(struct place *p, const char *text)
@@ -101,6 +108,56 @@ static void an_undo_is_such_a_record(void **state)
     assert_true(is_edited(p, "second\n"));
 }
 
+/* What the person wrote, replaced with consent and put back by an undo, is theirs again. */
+static void a_persons_work_that_an_undo_put_back_is_still_theirs(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan there, back;
+
+    folder_put(&p->folder, "ws/d/f", SLICE("mine\n"));
+    for (int i = 0; i < 2; i++) {
+        assert_true(is_edited(p, "first\n"));
+        there = plan_to(p, "first\n");
+        carry_out_with(p, &there, &all);
+        assert_false(is_edited(p, "second\n"));
+        assert_int_equal(rewind_undo_plan(&p->env, NULL, &back, NULL), ERR_OK);
+        carry_out(p, &back);
+        assert_true(folder_is(&p->folder, "ws/d/f", "mine\n"));
+    }
+    assert_true(is_edited(p, "first\n"));
+}
+
+/* An undo that is undone leaves what the rewind had left. */
+static void an_undo_may_be_undone(void **state)
+{
+    struct place *p = *state;
+    struct rewind_records records;
+    struct rewind_plan back;
+
+    go_to(p, "first\n");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rewind_records_read(&p->env, &records, NULL), ERR_OK);
+        assert_int_equal(rewind_undo_plan(&p->env, records.record[0].id, &back, NULL), ERR_OK);
+        rewind_records_fini(&records);
+        carry_out(p, &back);
+    }
+    assert_true(folder_is(&p->folder, "ws/d/f", "first\n"));
+    assert_false(is_edited(p, "second\n"));
+}
+
+/* Some hunks of a rewind over a person's work keep the rest of it. */
+static void a_persons_work_that_a_rewind_kept_a_part_of_is_still_theirs(void **state)
+{
+    struct place *p = *state;
+    struct rewind_plan plan;
+
+    folder_put(&p->folder, "ws/d/f", SLICE("mine\n"));
+    plan = plan_to(p, "first\n");
+    plan.target[0].mixed = true;
+    carry_out_with(p, &plan, &all);
+    assert_true(is_edited(p, "second\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -108,6 +165,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_edit_after_it_is_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(only_the_newest_record_counts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_undo_is_such_a_record, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_persons_work_that_an_undo_put_back_is_still_theirs,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(an_undo_may_be_undone, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_persons_work_that_a_rewind_kept_a_part_of_is_still_theirs,
+                                        set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

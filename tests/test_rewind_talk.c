@@ -5,6 +5,7 @@
 #include "store/rewind/tx.h"
 #include "store/store.h"
 #include "support/rewind_case.h"
+#include "tests/support/as_left.h"
 
 /* Files and conversation together, as far as sweep_talk does not break them. */
 
@@ -42,6 +43,7 @@ static struct rewind_plan plan_new(struct place *p, const char *old, bool with_f
     struct rewind_target t = { .path = p->f, .source = { .bytes = SLICE("old\n") } };
 
     plan_talk(p, &plan, old);
+    as_left(&t);
     if (with_file)
         assert_int_equal(rewind_plan_add(&plan, &t, NULL), ERR_OK);
     return plan;

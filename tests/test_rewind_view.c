@@ -62,8 +62,11 @@ static void the_question_has_the_numbers_and_the_answer_does_just_that(void **st
     assert_true(screen_has(&t->s, "+3 -4 lines; an undo record is kept"));
     assert_true(screen_has(&t->s, "4 files are not ticked and stay as they are"));
     assert_non_null(strstr(screen_cursor_line(&t->s), "leave everything as it is"));
+    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
     screen_press(&t->s, "<Down><Enter>");
     assert_int_equal(t->rewinds, 1);
+    assert_false(screen_has(&t->s, "dry run"));
+    assert_true(screen_has(&t->s, "rewound: u takes it back"));
     assert_true(screen_has(&t->s, "restored 1 file, re-created 1, deleted 1 - u takes it back"));
     assert_true(folder_is(&t->going.folder, "home/ws/src/gone.c", "back\n"));
     assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
@@ -236,7 +239,7 @@ static void one_turn_is_taken_back_alone(void **state)
     screen_press(&t->s, "u");
     assert_true(trip_is_untouched(t));
     screen_press(&t->s, "o");
-    assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
+    assert_true(screen_has(&t->s, "undone: U does it again"));
 }
 
 static void a_turn_without_copies_still_has_its_conversation(void **state)

@@ -106,6 +106,7 @@ static enum err_code add_entry(struct tx *tx, const char *root, const struct rew
                            .root = inside ? root : "/",
                            .action = from->action,
                            .mode_only = from->mode_only,
+                           .mixed = from->target->mixed,
                            .mode = mode_of(from),
                            .mtime_ns = from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
                            .dirs = from->target->prune,

@@ -53,6 +53,23 @@ static enum err_code add(struct only *o, const struct rewind_target *found,
     return rewind_plan_add(o->plan, &t, e);
 }
 
+/* Is the present file what the session last knew of it? Then what a merge keeps of it is no person's. */
+static bool is_known(const struct only *o, const struct rewind_target *found)
+{
+    struct content last = { 0 };
+    char seen[SHA256_BYTES * 2 + 1];
+    bool same = false;
+
+    sha256_hex(o->look.seen.sha256, seen);
+    if (found->has_last && !found->last_absent && found->last.sha256)
+        same = strcmp(seen, found->last.sha256) == 0;
+    else if (found->has_last && !found->last_absent)
+        same = source_read(&found->last, &o->look.present, &last, NULL) == ERR_OK &&
+               content_same(&o->look.present, &last);
+    content_fini(&last);
+    return same;
+}
+
 static bool is_as_left(const struct only *o, bool left_absent)
 {
     if (left_absent || !o->look.seen.exists)
@@ -63,6 +80,7 @@ static bool is_as_left(const struct only *o, bool left_absent)
 static enum err_code take_merged(struct only *o, const struct rewind_target *found, struct err *e)
 {
     struct rewind_source merged = { 0 };
+    struct rewind_target t = *found;
     bool clean;
     enum err_code rc =
         merge_texts(buf_slice(&o->left.bytes), buf_slice(&o->look.present.bytes),
@@ -70,7 +88,8 @@ static enum err_code take_merged(struct only *o, const struct rewind_target *fou
 
     if (rc)
         return rc;
-    return clean ? add(o, found, &merged, e)
+    t.mixed = !is_known(o, found);
+    return clean ? add(o, &t, &merged, e)
                  : refuse(o, found,
                           "what this turn changed was changed again since: it cannot be taken out "
                           "alone",

@@ -9,8 +9,8 @@
 bool rewind_may_consent(const struct rewind_entry *entry)
 {
     return entry->action == REWIND_REFUSED &&
-           (entry->rule == REWIND_RULE_EDITED || entry->rule == REWIND_RULE_OUTSIDE ||
-            entry->rule == REWIND_RULE_SENSITIVE);
+           (entry->rule == REWIND_RULE_EDITED || entry->rule == REWIND_RULE_UNKNOWN ||
+            entry->rule == REWIND_RULE_OUTSIDE || entry->rule == REWIND_RULE_SENSITIVE);
 }
 
 static bool is_part(const struct rewind_pick *pick)
@@ -55,6 +55,7 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
     *t = *x->target;
     t->source = (struct rewind_source){ 0 };
     t->has_mode = t->has_mtime = false;
+    t->mixed = x->edited || x->unproven;
     rc = merge(&sides, x, pick, &p->arena, &t->source.bytes, e);
     if (!rc)
         rc = hasher_bytes(&hasher, t->source.bytes, x->wanted, e);

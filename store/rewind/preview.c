@@ -63,6 +63,9 @@ static void ask_consent(const struct worker *w, struct rewind_entry *x)
         refuse(x, REWIND_RULE_EDITED,
                x->seen.exists ? "changed since the last snapshot, not by the session"
                               : "removed since the last snapshot, not by the session");
+    else if (x->unproven && !o->allow_edited)
+        refuse(x, REWIND_RULE_UNKNOWN,
+               "nothing shows that its present content is the session's work");
 }
 
 /* ---- what would happen ---- */
@@ -116,29 +119,29 @@ static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
     }
 }
 
-/* Was it changed by somebody else since the session last saw it? Unreadable knowledge is no knowledge. */
-static enum err_code compare_with_last(struct worker *w, struct rewind_entry *x, struct err *e)
+/* Does the present file differ from what the session last knew? False also where that is not known. */
+static enum err_code compare_with_last(struct worker *w, const struct rewind_entry *x, bool *known,
+                                       bool *differs, struct err *e)
 {
     const struct rewind_target *t = x->target;
 
-    if (!t->has_last || x->action == REWIND_UNCHANGED)
+    *known = t->has_last;
+    *differs = t->has_last && t->last_absent == x->seen.exists;
+    if (!t->has_last || t->last_absent || !x->seen.exists)
         return ERR_OK;
-    if (t->last_absent || !x->seen.exists) {
-        x->edited = t->last_absent == x->seen.exists;
-        return ERR_OK;
-    }
     if (!t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256) {
         char hex[SHA256_BYTES * 2 + 1];
 
         sha256_hex(w->look.present.sha256, hex);
-        x->edited = strcmp(hex, t->last.sha256) != 0;
+        *differs = strcmp(hex, t->last.sha256) != 0;
         return ERR_OK;
     }
     enum err_code rc = source_read(&t->last, &w->look.present, &w->last, e);
 
     if (rc == ERR_NOMEM)
         return rc;
-    x->edited = !rc && !content_same(&w->look.present, &w->last);
+    *known = rc == ERR_OK; /* unreadable knowledge is no knowledge */
+    *differs = !rc && !content_same(&w->look.present, &w->last);
     return ERR_OK;
 }
 
@@ -152,6 +155,21 @@ static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *
         return t->has_left && t->left_absent && !x->seen.exists;
     sha256_hex(w->look.present.sha256, hex);
     return strcmp(hex, t->left_sha256) == 0;
+}
+
+/* Whose work is it? What a person wrote goes only with consent, and so does what nobody can be shown to have written:
+ * but where no file is, nothing can be lost, and a mode alone loses no byte. */
+static enum err_code find_author(struct worker *w, struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_target *t = x->target;
+    bool known, differs;
+    enum err_code rc = compare_with_last(w, x, &known, &differs, e);
+
+    if (rc || is_as_we_left_it(w, x))
+        return rc;
+    x->edited = differs && !t->last_is_older;
+    x->unproven = x->seen.exists && !x->mode_only && !x->edited && (!known || differs);
+    return ERR_OK;
 }
 
 static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
@@ -190,8 +208,7 @@ static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err 
         rc = judge_wanted(w, x, e);
     if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
         return rc;
-    rc = compare_with_last(w, x, e);
-    x->edited = x->edited && !is_as_we_left_it(w, x);
+    rc = find_author(w, x, e);
     if (!rc && !x->mode_only)
         rc = count(w, x, e);
     return rc;

@@ -1,5 +1,6 @@
 #include "store/rewind/recall.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "store/rewind/records.h"
@@ -7,45 +8,67 @@
 
 enum { RECORDS_MAX = 100 }; /* so far back it is looked, newest first */
 
-struct recalling {
-    struct rewind_plan *plan;
-    bool *known; /* of each target */
-    size_t left; /* targets of which nothing is known yet */
-    /* records list files in the order of their plan, which is mostly that of this one */
-    size_t hint;
+/* What the newest record left in a file. */
+struct left {
+    struct rewind_target *target;
+    bool known, proven, absent;
+    uint8_t sha256[SHA256_BYTES];
 };
 
-static struct rewind_target *find(struct recalling *r, const char *path)
+struct recalling {
+    struct rewind_plan *plan;
+    struct left *left; /* sorted by path */
+    size_t open;       /* of which more could be learned */
+};
+
+static int by_path(const void *x, const void *y)
 {
-    struct rewind_plan *plan = r->plan;
+    const struct left *a = x, *b = y;
 
-    for (size_t i = 0; i < plan->n; i++) {
-        size_t at = (r->hint + i) % plan->n;
-
-        if (strcmp(plan->target[at].path, path) == 0) {
-            r->hint = at + 1;
-            return &plan->target[at];
-        }
-    }
-    return NULL;
+    return strcmp(a->target->path, b->target->path);
 }
 
-static enum err_code take_entry(struct recalling *r, const struct tx_entry *x, struct err *e)
+static struct left *find(const struct recalling *r, const char *path)
 {
-    struct rewind_target *t = x->outcome == REWIND_DONE ? find(r, x->path) : NULL;
+    struct rewind_target wanted = { .path = path };
+    const struct left key = { .target = &wanted };
+
+    return bsearch(&key, r->left, r->plan->n, sizeof *r->left, by_path);
+}
+
+static enum err_code put_proven(struct recalling *r, struct left *l, struct err *e)
+{
+    struct rewind_target *t = l->target;
     char hex[SHA256_BYTES * 2 + 1];
 
-    if (!t || r->known[t - r->plan->target])
-        return ERR_OK;
-    r->known[t - r->plan->target] = true;
-    r->left--;
-    sha256_hex(x->wanted, hex);
-    t->left_sha256 = arena_copy(&r->plan->arena, (struct slice){ hex, strlen(hex) }).p;
+    l->proven = true;
+    r->open--;
+    sha256_hex(l->sha256, hex);
+    t->left_sha256 = arena_copy(&r->plan->arena, slice_of(hex)).p;
     if (!t->left_sha256)
         return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
     t->has_left = true;
-    t->left_absent = x->action == REWIND_DELETE;
+    t->left_absent = l->absent;
     return ERR_OK;
+}
+
+/* saved: the record is a rewind's, which takes what saved copies hold. */
+static enum err_code take_entry(struct recalling *r, const struct tx_entry *x, bool saved,
+                                struct err *e)
+{
+    struct left *l = x->outcome == REWIND_DONE ? find(r, x->path) : NULL;
+    bool absent = x->action == REWIND_DELETE;
+
+    if (!l || l->proven)
+        return ERR_OK;
+    if (!l->known) {
+        l->known = true;
+        l->absent = absent;
+        memcpy(l->sha256, x->wanted, SHA256_BYTES);
+    }
+    bool same = l->absent == absent && memcmp(l->sha256, x->wanted, SHA256_BYTES) == 0;
+
+    return same && saved && !x->mixed ? put_proven(r, l, e) : ERR_OK;
 }
 
 /* Outcomes are known once it is committed; what is still under way says nothing. */
@@ -54,9 +77,9 @@ static enum err_code take_record(const struct tx *tx, void *arg, bool *more, str
     struct recalling *r = arg;
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED && r->left && !rc; i++)
-        rc = take_entry(r, &tx->entry[i], e);
-    *more = r->left > 0;
+    for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED && r->open && !rc; i++)
+        rc = take_entry(r, &tx->entry[i], tx->undoes == NULL, e);
+    *more = r->open > 0;
     return rc;
 }
 
@@ -64,14 +87,18 @@ enum err_code rewind_plan_recall(const struct store_env *env, struct rewind_plan
                                  struct err *e)
 {
     struct arena scratch = { 0 };
-    struct recalling r = { .plan = plan, .left = plan->n };
+    struct recalling r = { .plan = plan, .open = plan->n };
     enum err_code rc = ERR_OK;
 
     if (plan->n == 0)
         return ERR_OK;
-    r.known = arena_zalloc(&scratch, plan->n * sizeof *r.known);
-    rc = r.known ? rewinds_each(env, RECORDS_MAX, take_record, &r, e)
-                 : err_set(e, ERR_NOMEM, plan->session, "plan a rewind: out of memory");
+    r.left = arena_zalloc(&scratch, plan->n * sizeof *r.left);
+    if (!r.left)
+        return err_set(e, ERR_NOMEM, plan->session, "plan a rewind: out of memory");
+    for (size_t i = 0; i < plan->n; i++)
+        r.left[i].target = &plan->target[i];
+    qsort(r.left, plan->n, sizeof *r.left, by_path);
+    rc = rewinds_each(env, RECORDS_MAX, take_record, &r, e);
     arena_fini(&scratch);
     return rc;
 }

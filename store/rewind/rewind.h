@@ -79,11 +79,16 @@ struct rewind_target {
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but what came later stands in the way */
     /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that
-     * is neither this nor what is wanted was edited by hand. */
+     * is neither this nor what is wanted was edited by hand. Where nothing is known of it, it is held back too. */
     bool has_last;
     bool last_absent;
     struct rewind_source last;
-    /* What our own newest rewind or undo left there (store/rewind/recall.h): nobody's edit either. */
+    /* `last` is what the session found before work of its own that it does not tell: another file may be that work,
+     * or a person's. */
+    bool last_is_older;
+    /* The wanted bytes hold some of the present ones that may be a person's (hunks, a merge). */
+    bool mixed;
+    /* What our own newest rewind or undo left there, where that was no person's work (store/rewind/recall.h). */
     bool has_left, left_absent;
     const char *left_sha256;
     const struct rewind_other *other; /* another session changed it since the point; NULL */
@@ -136,6 +141,7 @@ enum rewind_action {
 enum rewind_rule {
     REWIND_RULE_NONE,
     REWIND_RULE_EDITED,  /* changed by hand since the last snapshot: allow_edited */
+    REWIND_RULE_UNKNOWN, /* nothing shows that the session made it what it is: allow_edited */
     REWIND_RULE_OUTSIDE, /* outside the session's project: allow_outside */
     REWIND_RULE_SENSITIVE, /* agent settings, hooks, shell start-up files, .ssh: allow_sensitive, by typed consent */
     REWIND_RULE_PATH,      /* not a clean path, or inside .git in any spelling */
@@ -164,6 +170,7 @@ struct rewind_entry {
     enum rewind_rule rule;
     const char *why; /* NULL unless refused */
     bool edited;     /* by hand since the last snapshot */
+    bool unproven;   /* whose work it is, nothing tells */
     bool binary;
     bool mode_only;
     bool chosen; /* takes part in apply: what is not refused, unless unticked */

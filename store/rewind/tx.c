@@ -99,10 +99,11 @@ static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch
               member_put_int(o, "modeOnly", x->mode_only) &&
               member_put_int(o, "mtime", x->mtime_ns) && member_put_hash(o, "wanted", x->wanted);
 
-    return ok && member_put_int(o, "exists", s->exists) &&
-           member_put_int(o, "dev", (int64_t)s->dev) && member_put_int(o, "ino", (int64_t)s->ino) &&
-           member_put_int(o, "size", s->size) && member_put_int(o, "seenMtime", s->mtime_ns) &&
-           member_put_int(o, "seenMode", s->mode) && member_put_hash(o, "seen", s->sha256) &&
+    return ok && (!x->mixed || member_put_int(o, "mixed", 1)) &&
+           member_put_int(o, "exists", s->exists) && member_put_int(o, "dev", (int64_t)s->dev) &&
+           member_put_int(o, "ino", (int64_t)s->ino) && member_put_int(o, "size", s->size) &&
+           member_put_int(o, "seenMtime", s->mtime_ns) && member_put_int(o, "seenMode", s->mode) &&
+           member_put_hash(o, "seen", s->sha256) &&
            (x->action != REWIND_DELETE || attrs_write(o, &x->was, scratch));
 }
 
@@ -239,6 +240,7 @@ static bool get_entry(const cJSON *o, struct tx *tx, struct tx_entry *x)
     if (ok) {
         x->mode = (uint32_t)mode;
         x->mode_only = mode_only != 0;
+        x->mixed = cJSON_HasObjectItem(o, "mixed");
         x->dirs = (unsigned)dirs;
     }
     return ok;

@@ -39,6 +39,7 @@ struct tx_entry {
     const char *root;          /* below which it is reached */
     enum rewind_action action; /* RESTORE, CREATE or DELETE */
     bool mode_only;
+    bool mixed;       /* a person's bytes may be among the wanted ones */
     uint32_t mode;    /* RESTORE, CREATE: of the file afterwards */
     int64_t mtime_ns; /* MTIME_NOW: left to the kernel */
     /* CREATE: directories on the way that did not exist; DELETE: how many go if empty */

@@ -1,4 +1,5 @@
 #include "support/going.h"
+#include "tests/support/as_left.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -75,6 +76,8 @@ static void add(struct rewind_plan *plan, const struct store *st, const char *na
     if (last) {
         t.has_last = true;
         t.last.bytes = (struct slice){ last, strlen(last) };
+    } else {
+        as_left(&t);
     }
     assert_int_equal(rewind_plan_add(plan, &t, NULL), ERR_OK);
 }

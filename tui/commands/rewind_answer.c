@@ -59,6 +59,10 @@ static void json_entry(struct jsonout *j, const struct rewind_entry *x)
         jsonout_key(j, "editedSince");
         jsonout_bool(j, true);
     }
+    if (x->unproven) {
+        jsonout_key(j, "unproven");
+        jsonout_bool(j, true);
+    }
     if (x->target->other)
         json_other(j, x->target->other);
     if (x->why)
@@ -254,8 +258,20 @@ static enum err_code text_talk(struct out *out, const struct rewind_talk *t, boo
                     t->kept == 1 ? "stays" : "stay", talk_how_word(t->how));
 }
 
+/* An apply that refused is no dry run, and says so itself (apply_preview). */
+static enum err_code text_end(struct out *out, const struct rewind_preview *p,
+                              const struct rewind_result *r, bool dry, struct err *e)
+{
+    if (r)
+        return r->undo[0] ? out_addf(out, e, "to take it back: reprise undo %s\n", r->undo)
+                          : ERR_OK;
+    return dry ? out_addf(out, e, "dry run: nothing has been changed (+%u -%u)\n", p->insertions,
+                          p->deletions)
+               : ERR_OK;
+}
+
 static enum err_code answer_text(struct out *out, const struct rewind_preview *p,
-                                 const struct rewind_result *r, struct err *e)
+                                 const struct rewind_result *r, bool dry, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -265,16 +281,17 @@ static enum err_code answer_text(struct out *out, const struct rewind_preview *p
         rc = text_talk(out, &p->plan->talk, r != NULL, e);
     for (size_t i = 0; i < p->plan->notes && !rc; i++)
         rc = out_addf(out, e, "note: %s\n", p->plan->note[i]);
-    if (!rc && !r)
-        rc = out_addf(out, e, "dry run: nothing has been changed (+%u -%u)\n", p->insertions,
-                      p->deletions);
     if (!rc && r && r->undo[0] && p->plan->undoes && p->refused)
         rc = out_addf(out, e, "%zu file%s stay%s; to take the rest back later: reprise undo %s\n",
                       p->refused, p->refused == 1 ? "" : "s", p->refused == 1 ? "s" : "",
                       p->plan->undoes);
-    if (!rc && r && r->undo[0])
-        rc = out_addf(out, e, "to take it back: reprise undo %s\n", r->undo);
-    return rc;
+    return rc ? rc : text_end(out, p, r, dry, e);
+}
+
+static bool is_dry(const struct invocation *in)
+{
+    return in->command->options & OPTION_BIT(APPLY) ? !option_given(&in->options, OPTION_APPLY)
+                                                    : option_given(&in->options, OPTION_DRY_RUN);
 }
 
 enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *p,
@@ -282,7 +299,7 @@ enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *
 {
     enum err_code rc = option_given(&in->options, OPTION_JSON)
                            ? answer_json(&in->out, p, result, e)
-                           : answer_text(&in->out, p, result, e);
+                           : answer_text(&in->out, p, result, is_dry(in), e);
 
     return rc ? rc : out_flush(&in->out, e);
 }
@@ -366,7 +383,9 @@ static enum err_code refusal(const struct rewind_preview *p, struct err *e)
             "rest)",
             p->refused, are);
     return err_set(e, ERR_UNSAFE, p->plan->session,
-                   "rewind: %zu file%s refused, nothing was changed", p->refused, are);
+                   "rewind: %zu file%s refused, nothing was changed (--skip-refused leaves them as "
+                   "they are and does the rest)",
+                   p->refused, are);
 }
 
 /* An undo that skips what changed since skips a conversation that went on, too. */

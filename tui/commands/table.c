@@ -269,8 +269,9 @@ const struct command commands_table[] = {
         .help = "Without options, on a terminal: a screen with all turns to go back to.\n"
                 "Nothing is changed without --apply. Refused files (links, files edited by hand "
                 "since, files\n"
-                "outside the project, missing saved copies) stop an apply unless --skip-refused is "
-                "given.\n"
+                "that nothing shows to be the session's work, files outside the project, missing "
+                "saved copies)\n"
+                "stop an apply unless --skip-refused is given.\n"
                 "What was applied can be taken back: reprise undo.\n",
         .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) |
                    BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) |

@@ -21,23 +21,35 @@ static const char *changing(const struct rewind_view *v, char *out, size_t cap)
     return out;
 }
 
+/* Whether something was changed here, and what of a turn is looked at. */
+static const char *state_of(const struct rewind_view *v, bool brief, char *out, size_t cap)
+{
+    static const char *const parts[REWIND_MODES] = {
+        [REWIND_CODE] = "",
+        [REWIND_CONVERSATION] = "conversation only",
+        [REWIND_BOTH] = "files and conversation",
+        [REWIND_TURN] = "this turn alone",
+        [REWIND_INFERRED] = "at the point itself",
+    };
+    const char *part = parts[v->mode], *comma = part[0] ? ", " : "";
+    const char *word = v->undo[0] ? "rewound" : v->redo[0] ? "undone" : "dry run";
+    const char *more = v->undo[0]   ? ": u takes it back"
+                       : v->redo[0] ? ": U does it again"
+                                    : ": nothing has been changed";
+
+    if (brief)
+        snprintf(out, cap, "%s%s%s", word, comma, part);
+    else
+        snprintf(out, cap, "%s%s%s%s", part, comma, word, more);
+    return out;
+}
+
 static void draw_title(const struct rewind_view *v, struct frame *f, struct rect r)
 {
-    static const char *const dry[REWIND_MODES] = {
-        [REWIND_CODE] = "dry run: nothing has been changed",
-        [REWIND_CONVERSATION] = "conversation only, dry run: nothing has been changed",
-        [REWIND_BOTH] = "files and conversation, dry run: nothing has been changed",
-        [REWIND_TURN] = "this turn alone, dry run: nothing has been changed",
-        [REWIND_INFERRED] = "at the point itself, dry run: nothing has been changed",
-    };
-    static const char *const brief[REWIND_MODES] = { "dry run", "dry run, conversation only",
-                                                     "dry run, files and conversation",
-                                                     "dry run, this turn alone",
-                                                     "dry run, at the point itself" };
-    char room[64];
-    const char *state = v->asked_rewind                             ? changing(v, room, sizeof room)
-                        : r.w < (v->mode == REWIND_CODE ? 72 : 110) ? brief[v->mode]
-                                                                    : dry[v->mode];
+    char room[96];
+    bool brief = r.w < (v->mode == REWIND_CODE ? 72 : 110);
+    const char *state =
+        v->asked_rewind ? changing(v, room, sizeof room) : state_of(v, brief, room, sizeof room);
 
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
     int end = rewind_put_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
@@ -53,6 +65,7 @@ static const char *short_rule(enum rewind_rule rule)
 {
     switch (rule) {
     case REWIND_RULE_EDITED: return "edited since";
+    case REWIND_RULE_UNKNOWN: return "unknown";
     case REWIND_RULE_OUTSIDE: return "outside";
     case REWIND_RULE_SENSITIVE: return "sensitive";
     case REWIND_RULE_PATH: return "not allowed";

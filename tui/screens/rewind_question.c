@@ -49,11 +49,14 @@ static void ask_consent(const struct rewind_view *v, struct dialog *d, dialog_an
 
     dialog_begin(d,
                  x->rule == REWIND_RULE_EDITED    ? "Edited since the last snapshot"
+                 : x->rule == REWIND_RULE_UNKNOWN ? "Not known to be the session's work"
                  : x->rule == REWIND_RULE_OUTSIDE ? "Outside of the session's project"
                                                   : "Programs run or trust this file",
                  answer);
     dialog_line(d, "%.*s", (int)(path.n < 200 ? path.n : 200), path.p);
     dialog_line(d, "%s", x->why);
+    if (x->rule == REWIND_RULE_UNKNOWN)
+        dialog_line(d, "Its present content would be replaced; it stays in the undo record.");
     if (x->edited)
         dialog_line(d, "Your later edit would be replaced; it stays in the undo record.");
     dialog_offer(d, CHOICE_CANCEL, "leave the file as it is");

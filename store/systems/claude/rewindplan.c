@@ -44,11 +44,12 @@ static enum err_code last_of(struct planner *p, const char *tracked, struct rewi
     const struct lastwrite *w = lastwrites_find(&p->writes, t->path);
     const struct history_entry *newest = history_newest(&p->history, tracked);
 
-    if (w) {
-        t->has_last = w->known;
+    if (w && w->known) {
+        t->has_last = true;
         t->last.bytes = w->bytes.p ? w->bytes : SLICE("");
         return ERR_OK;
     }
+    t->last_is_older = w != NULL;
     if (!newest || !newest->valid)
         return ERR_OK;
     t->has_last = true;

@@ -172,13 +172,12 @@ enum err_code planning_file(struct planning *p, const char *path, const git_oid 
     if (p->entire_rule) {
         t.has_mode = true;
         t.mode = mode & 0100 ? 0755 : 0644;
-        return rewind_plan_add(plan, &t, e);
-    }
-    if (is_filtered(p, path, blob)) {
+    } else if (is_filtered(p, path, blob)) {
         p->filtered++;
         return ERR_OK;
+    } else {
+        take_mode(&t, mode);
     }
-    take_mode(&t, mode);
     if (planning_last(p, path, &t, a))
         return no_memory(e);
     return rewind_plan_add(plan, &t, e);
@@ -194,7 +193,7 @@ enum err_code planning_removal(struct planning *p, const char *path, struct rewi
         return no_memory(e);
     for (const char *c = path; (c = strchr(c, '/')); c++)
         t.prune++;
-    if (!p->entire_rule && planning_last(p, path, &t, &plan->arena))
+    if (planning_last(p, path, &t, &plan->arena))
         return no_memory(e);
     return rewind_plan_add(plan, &t, e);
 }

@@ -13,6 +13,7 @@
 #include "store/systems/goat/manifest.h"
 #include "store/systems/goat/metadata.h"
 #include "store/systems/goat/turns.h"
+#include "store/systems/goat/writes.h"
 
 /* The points of a session, and what each file was at one of them. A rewind gives back the files of that checkpoint and no
  * others, as the host's own does. */
@@ -22,7 +23,8 @@ struct planner {
     struct arena arena;
     struct goat_points points;
     struct goat_turns turns;
-    const char *cwd; /* NULL: the session does not say */
+    struct goat_writes writes; /* of a plan */
+    const char *cwd;           /* NULL: the session does not say */
 };
 
 static enum err_code no_memory(const struct planner *p, struct err *e)
@@ -32,6 +34,7 @@ static enum err_code no_memory(const struct planner *p, struct err *e)
 
 static void planner_close(struct planner *p)
 {
+    goat_writes_fini(&p->writes);
     goat_points_fini(&p->points);
     goat_turns_fini(&p->turns);
     arena_fini(&p->arena);
@@ -166,22 +169,22 @@ static void refuse(struct rewind_target *t, const char *why)
     t->source = (struct rewind_source){ 0 };
 }
 
-/* What the session itself left behind, where it says so: only the checkpoint at its end does, and only while it is the
- * newest. */
-static void tell_last(struct planner *p, const char *path, struct rewind_target *t)
+/* What the session itself left behind: what its tools say that they wrote, or what the checkpoint at its end has.
+ * A checkpoint before a turn tells only what that turn found. */
+static void put_last(struct planner *p, struct rewind_target *t)
 {
-    const struct goat_point *end = p->points.n ? &p->points.point[p->points.n - 1] : NULL;
+    const struct goat_left *left = goat_writes_find(&p->writes, t->path);
 
-    for (size_t i = 0; end && is_end(end) && i < end->n; i++) {
-        const struct goat_saved *s = &end->saved[i];
-        const char *other = s->was == GOAT_WAS_UNSAID ? NULL : clean_path(p, s->path);
-
-        if (!other || strcmp(other, path) != 0)
-            continue;
-        t->has_last = true;
-        t->last_absent = s->was == GOAT_WAS_ABSENT;
-        t->last.sha256 = t->last_absent ? NULL : s->hash;
+    if (!left || !(left->known || left->saved))
+        return;
+    t->has_last = true;
+    if (left->touched && left->known) {
+        t->last.bytes = left->bytes;
+        return;
     }
+    t->last_absent = left->saved->was == GOAT_WAS_ABSENT;
+    t->last.sha256 = t->last_absent ? NULL : left->saved->hash;
+    t->last_is_older = left->touched || !is_end(left->point);
 }
 
 static enum err_code target_of(struct planner *p, const struct goat_point *point,
@@ -208,7 +211,7 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
             return no_memory(p, e);
     }
     if (t->want != REWIND_UNKNOWN)
-        tell_last(p, t->path, t);
+        put_last(p, t);
     return ERR_OK;
 }
 
@@ -219,32 +222,34 @@ static bool same_wish(const struct rewind_target *a, const struct rewind_target 
 }
 
 /* A path that is named twice: once is enough where both say the same, else neither can be believed. */
-static bool is_known(struct rewind_plan *plan, const struct rewind_target *t)
+static enum err_code add_once(struct textset *seen, struct rewind_plan *plan,
+                              const struct rewind_target *t, struct err *e)
 {
-    for (size_t i = 0; i < plan->n; i++) {
-        struct rewind_target *known = &plan->target[i];
+    uint32_t number;
 
-        if (strcmp(known->path, t->path) != 0)
-            continue;
-        if (!same_wish(known, t))
-            refuse(known, "the checkpoint says two different things about it");
-        return true;
-    }
-    return false;
+    if (textset_add(seen, slice_of(t->path), &number))
+        return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
+    if (number == plan->n)
+        return rewind_plan_add(plan, t, e);
+    if (!same_wish(&plan->target[number], t))
+        refuse(&plan->target[number], "the checkpoint says two different things about it");
+    return ERR_OK;
 }
 
 static enum err_code add_targets(struct planner *p, const struct goat_point *point,
                                  struct rewind_plan *plan, struct err *e)
 {
+    struct textset seen = { 0 };
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < point->n && !rc; i++) {
         struct rewind_target t;
 
         rc = target_of(p, point, &point->saved[i], &t, e);
-        if (!rc && !is_known(plan, &t))
-            rc = rewind_plan_add(plan, &t, e);
+        if (!rc)
+            rc = add_once(&seen, plan, &t, e);
     }
+    textset_fini(&seen);
     return rc;
 }
 
@@ -333,6 +338,8 @@ enum err_code goat_plan(const struct store *st, const struct session_ref *ref, s
     rc = find_point(&p, id, &point, e);
     if (!rc && point->why)
         rc = err_set(e, ERR_NOT_FOUND, point->dir, "rewind: %s", point->why);
+    if (!rc)
+        rc = goat_writes_read(ref, &p.points, p.cwd, &p.writes, e);
     if (!rc)
         rc = fill(&p, point, &plan, e);
     planner_close(&p);
