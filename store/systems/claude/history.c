@@ -89,11 +89,15 @@ static bool read_entry(struct reader *r, struct slice path, struct slice value,
     return true;
 }
 
-static enum err_code track(struct history *h, const char *path)
+/* The number of a path, old or new. */
+static enum err_code track(struct history *h, const char *path, uint32_t *number)
 {
-    for (size_t i = 0; i < h->paths; i++)
-        if (strcmp(h->path[i], path) == 0)
-            return ERR_OK;
+    size_t before = h->number.n;
+
+    if (textset_add(&h->number, slice_of(path), number))
+        return ERR_NOMEM;
+    if (h->number.n == before)
+        return ERR_OK;
     const char **list = arena_grow(&h->arena, h->path, h->paths, sizeof *list);
 
     if (!list)
@@ -103,22 +107,44 @@ static enum err_code track(struct history *h, const char *path)
     return ERR_OK;
 }
 
+/* Room for a number in the turn's table. */
+static enum err_code make_room(struct history *h, struct history_turn *t, uint32_t number)
+{
+    size_t n = h->paths > 2 * t->ats ? h->paths : 2 * t->ats;
+
+    if (number < t->ats)
+        return ERR_OK;
+    uint32_t *at = arena_zalloc(&h->arena, n * sizeof *at);
+
+    if (!at)
+        return ERR_NOMEM;
+    if (t->ats)
+        memcpy(at, t->at, t->ats * sizeof *at);
+    t->at = at;
+    t->ats = n;
+    return ERR_OK;
+}
+
 /* Adds an entry to a turn, in the place of an older one of the same file. */
 static enum err_code put_entry(struct history *h, struct history_turn *t,
                                const struct history_entry *entry)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (strcmp(t->entry[i].path, entry->path) == 0) {
-            t->entry[i] = *entry;
-            return ERR_OK;
-        }
+    uint32_t number;
+
+    if (track(h, entry->path, &number) || make_room(h, t, number))
+        return ERR_NOMEM;
+    if (t->at[number]) {
+        t->entry[t->at[number] - 1] = *entry;
+        return ERR_OK;
+    }
     struct history_entry *list = arena_grow(&h->arena, t->entry, t->n, sizeof *list);
 
     if (!list)
         return ERR_NOMEM;
     t->entry = list;
     t->entry[t->n++] = *entry;
-    return track(h, entry->path);
+    t->at[number] = (uint32_t)t->n;
+    return ERR_OK;
 }
 
 /* ---- rows ---- */
@@ -138,6 +164,8 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
     t->lost = false;
     t->n = 0; /* a later row for the same prompt says it all again */
     t->entry = NULL;
+    t->at = NULL;
+    t->ats = 0;
     if (json_get_text(snapshot, "timestamp", &r->scratch, &stamp))
         time_parse(stamp, &t->time_ms);
     enum err_code rc = json_iter_open(&it, files) ? ERR_OK : ERR_FORMAT;
@@ -246,6 +274,28 @@ static enum err_code read_rows(struct reader *r, struct err *e)
     return rc;
 }
 
+/* What is asked of each path. */
+static enum err_code note_ends(struct history *h)
+{
+    size_t size = sizeof *h->first * (h->paths + 1);
+    uint32_t number;
+
+    h->first = arena_zalloc(&h->arena, size);
+    h->newest = arena_zalloc(&h->arena, size);
+    if (!h->first || !h->newest)
+        return ERR_NOMEM;
+    for (size_t i = 0; i < h->n; i++)
+        for (size_t k = 0; k < h->turn[i].n; k++) {
+            const struct history_entry *entry = &h->turn[i].entry[k];
+
+            number = textset_find(&h->number, slice_of(entry->path));
+            h->newest[number] = entry;
+            if (!h->first[number] && entry->version == 1)
+                h->first[number] = entry;
+        }
+    return ERR_OK;
+}
+
 enum err_code history_read(const struct session_ref *ref, const struct transcript *t,
                            struct history *out, struct err *e)
 {
@@ -261,7 +311,9 @@ enum err_code history_read(const struct session_ref *ref, const struct transcrip
         rc = read_rows(&r, e);
     if (!rc) {
         drop_silent_turns(&h);
-        rc = name_turns(&h, t, e);
+        rc = note_ends(&h)
+                 ? err_set(e, ERR_NOMEM, ref->path.p, "read the file history: out of memory")
+                 : name_turns(&h, t, e);
     }
     file_close(&r.file);
     index_fini(&r.ix);
@@ -276,40 +328,30 @@ enum err_code history_read(const struct session_ref *ref, const struct transcrip
 
 void history_fini(struct history *h)
 {
+    textset_fini(&h->number);
     arena_fini(&h->arena);
     *h = (struct history){ 0 };
 }
 
 /* ---- asking ---- */
 
-static const struct history_entry *entry_of(const struct history_turn *t, const char *path)
+static const struct history_entry *entry_of(const struct history_turn *t, uint32_t number)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (strcmp(t->entry[i].path, path) == 0)
-            return &t->entry[i];
-    return NULL;
+    return number < t->ats && t->at[number] ? &t->entry[t->at[number] - 1] : NULL;
 }
 
 const struct history_entry *history_at(const struct history *h, size_t turn, const char *path)
 {
-    const struct history_entry *own = entry_of(&h->turn[turn], path);
+    uint32_t number = textset_find(&h->number, slice_of(path));
+    const struct history_entry *own =
+        number == TEXTSET_NONE ? NULL : entry_of(&h->turn[turn], number);
 
-    for (size_t i = 0; i < h->n && !own; i++) {
-        const struct history_entry *entry = entry_of(&h->turn[i], path);
-
-        if (entry && entry->version == 1)
-            own = entry;
-    }
-    return own;
+    return own || number == TEXTSET_NONE ? own : h->first[number];
 }
 
 const struct history_entry *history_newest(const struct history *h, const char *path)
 {
-    for (size_t i = h->n; i > 0; i--) {
-        const struct history_entry *entry = entry_of(&h->turn[i - 1], path);
+    uint32_t number = textset_find(&h->number, slice_of(path));
 
-        if (entry)
-            return entry;
-    }
-    return NULL;
+    return number == TEXTSET_NONE ? NULL : h->newest[number];
 }

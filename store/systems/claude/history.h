@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "lite/id128.h"
+#include "lite/textset.h"
 #include "store/store.h"
 
 /* The file history of a session: what each tracked file looked like when each prompt was sent
@@ -34,6 +35,8 @@ struct history_turn {
     bool lost;      /* no snapshot row: only deltas */
     struct history_entry *entry;
     size_t n;
+    uint32_t *at; /* by the number of a path: which entry, and 1 */
+    size_t ats;
 };
 
 struct history {
@@ -42,6 +45,9 @@ struct history {
     size_t n;
     const char **path; /* tracked in any of them, in the order of first tracking */
     size_t paths;
+    struct textset number; /* of each path, its place in `path` */
+    const struct history_entry **first,
+        **newest; /* by that number: its version 1, its newest entry; NULL: none */
 };
 
 /* t is the whole conversation (load). A session without history is an empty one. */

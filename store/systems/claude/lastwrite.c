@@ -6,21 +6,18 @@
 
 static struct lastwrite *write_of(struct lastwrites *l, struct slice path)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (slice_eq(path, (struct slice){ l->write[i].path, strlen(l->write[i].path) }))
-            return &l->write[i];
-    struct lastwrite *list = arena_grow(&l->arena, l->write, l->n, sizeof *list);
+    uint32_t number = textset_find(&l->path, path);
 
-    if (!list)
+    if (number != TEXTSET_NONE)
+        return &l->write[number];
+    struct lastwrite *list = arena_grow(&l->arena, l->write, l->n, sizeof *list);
+    const struct slice own = arena_copy(&l->arena, path);
+
+    if (!list || !own.p || textset_add(&l->path, own, &number))
         return NULL;
     l->write = list;
-    struct lastwrite *w = &l->write[l->n];
-
-    w->path = arena_copy(&l->arena, path).p;
-    if (!w->path)
-        return NULL;
-    l->n++;
-    return w;
+    l->write[l->n].path = own.p;
+    return &l->write[l->n++];
 }
 
 static struct slice rest_from(struct slice s, const char *p)
@@ -131,14 +128,14 @@ enum err_code lastwrites_read(const struct transcript *t, size_t from, struct la
 
 void lastwrites_fini(struct lastwrites *l)
 {
+    textset_fini(&l->path);
     arena_fini(&l->arena);
     *l = (struct lastwrites){ 0 };
 }
 
 const struct lastwrite *lastwrites_find(const struct lastwrites *l, const char *path)
 {
-    for (size_t i = 0; i < l->n; i++)
-        if (strcmp(l->write[i].path, path) == 0)
-            return &l->write[i];
-    return NULL;
+    uint32_t number = textset_find(&l->path, slice_of(path));
+
+    return number == TEXTSET_NONE ? NULL : &l->write[number];
 }

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "lite/textset.h"
 #include "store/store.h"
 
 /* What the session's own tools last wrote into files, told from the results of its edits since a message: after
@@ -17,6 +18,7 @@ struct lastwrites {
     struct arena arena; /* owns everything */
     struct lastwrite *write;
     size_t n;
+    struct textset path; /* the numbers of the above */
 };
 
 /* Rows of t from `from` on. */
