@@ -143,7 +143,7 @@ def check_repair(program, store, row):
 
 def check_answers(program, row):
     """What was done is done, also where the answer cannot be written."""
-    for done, *command in ((True, 'rename', row['sessionId'], 'told to nobody'), (True, 'undo'), (False, 'list', '--all')):
+    for done, *command in ((True, 'rename', row['sessionId'], 'told to nobody'), (True, 'undo', '--all'), (False, 'list', '--all')):
         with open('/dev/full', 'wb') as full:
             run = subprocess.run([program.path, *command], env=program.env, cwd=program.home, stdin=subprocess.DEVNULL,
                                  stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
