@@ -34,7 +34,7 @@ COMMANDS = {
     'fork': ['fork', ID, '--with-files'],
     'tombstone': ['tombstone', ID, STEM + '3'],
     'delete': ['delete', ID],
-    'undo': ['undo'],
+    'undo': ['undo', '--all'],
 }
 STRIDE = 1 if os.environ.get('REPRISE_SWEEP') == 'long' else 3
 
