@@ -117,9 +117,9 @@ enum err_code demo_gopher(const char *config, const char *project, int64_t now_m
     };
     const struct host_create req = { .id = SLICE(RESTOCK), .model = SLICE("claude-sonnet-4-5") };
     struct host_created made;
-    enum err_code rc = put_old(config, project, now_ms, e);
+    enum err_code rc = ERR_OK;
 
-    if (!rc && !(t.file = arena_format(&t.arena, "%s/ops/restock.go", project)))
+    if (!(t.file = arena_format(&t.arena, "%s/ops/restock.go", project)))
         rc = err_set(e, ERR_NOMEM, project, "build the demo");
     if (!rc)
         rc = host_make(&goat_ops, &t.env, NULL, e);
@@ -127,6 +127,8 @@ enum err_code demo_gopher(const char *config, const char *project, int64_t now_m
         rc = goat_ops.open(&t.env, NULL, &t.store, e);
     if (!rc)
         rc = host_create(t.store, &req, &t.arena, &made, e);
+    if (!rc) /* later: a new session is of the dialect that the store's sessions have */
+        rc = put_old(config, project, now_ms, e);
     if (!rc) {
         t.ref = (struct session_ref){ .store = t.store, .id = made.id, .path = made.path };
         rc = tell(&t, e);
