@@ -9,7 +9,7 @@ sh "$3/make.sh" "$1" "$2" "$fresh"
 # old as they were, so that their dates are others.
 text() {
     python3 "$svg" --text "$1" |
-        sed -E 's/[0-9.]+ [KM]?B/#/g; s/(─)+/─/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}/@/g'
+        sed -E 's/[0-9.]+ [KM]?B/#/g; s/(─)+/─/g; s/[0-9]{4}-[0-9]{2}-[0-9]{2}/@/g; s/[0-9]{2}:[0-9]{2}/@/g'
 }
 
 for picture in "$fresh"/*.svg; do
