@@ -22,8 +22,13 @@ press i
 see '"isSidechain"'
 press Escape
 press Escape
-see "Audit"
+# Back to where it was chosen, and from there to the conversation.
 gone "List every route"
+match 'ad44effee2e64ca15'
+match 'ab983a15c081091e1'
+press Escape
+gone ad44effee2e64ca15
+see "Audit"
 press Escape
 see "Audit: who may call what"
 press C-c

@@ -217,6 +217,9 @@ static enum transcript_wish act_in_inner(struct transcript_view *v, enum action 
     v->inner = NULL;
     if (branches)
         view_choose_branch(v, fx); /* the same list again */
+    else if (v->agent_listed)
+        view_list_agents(v, fx);
+    v->agent_listed = false;
     if (v->conversation && v->conversation->transcript->partial)
         transcript_view_reload(v, &v->session->ref[0], fx); /* a newer question took its place */
     return TRANSCRIPT_DONE;

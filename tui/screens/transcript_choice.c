@@ -35,14 +35,8 @@ static struct slice agent_here(const struct transcript_view *v)
     return b->agent;
 }
 
-void view_choose_agent(struct transcript_view *v, struct effects *fx)
+void view_list_agents(struct transcript_view *v, struct effects *fx)
 {
-    struct slice agent = agent_here(v);
-
-    if (agent.n > 0) {
-        view_open_agent(v, agent, fx);
-        return;
-    }
     struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
 
     if (!refs)
@@ -53,12 +47,25 @@ void view_choose_agent(struct transcript_view *v, struct effects *fx)
     v->asked_names = e->generation;
 }
 
+void view_choose_agent(struct transcript_view *v, struct effects *fx)
+{
+    struct slice agent = agent_here(v);
+
+    if (agent.n > 0) {
+        view_open_agent(v, agent, fx);
+        return;
+    }
+    v->agent_at = 0;
+    view_list_agents(v, fx);
+}
+
 void view_take_names(struct transcript_view *v, struct name_list *names, struct effects *fx)
 {
     v->asked_names = 0;
     view_choice_close(v);
     if (names->n > 1) {
-        v->choice = (struct choice){ .names = names };
+        v->choice =
+            (struct choice){ .names = names, .at = v->agent_at < names->n ? v->agent_at : 0 };
         return;
     }
     if (names->n == 1)
@@ -139,10 +146,13 @@ static void choose(struct transcript_view *v, struct effects *fx)
 {
     const struct choice *c = &v->choice;
 
-    if (!c->leaf)
+    if (!c->leaf) {
+        v->agent_at = c->at;
+        v->agent_listed = true;
         view_open_agent(v, c->names->name[c->at], fx);
-    else if (c->at > 0)
+    } else if (c->at > 0) {
         view_open_branch(v, c->leaf[c->at], fx);
+    }
     view_choice_close(v);
 }
 

@@ -101,7 +101,9 @@ struct transcript_view {
     struct search search;
     struct raw raw;
     struct choice choice;
-    char say[160]; /* one line for the person, until the next key */
+    size_t agent_at;   /* where the list of sub-agents was left */
+    bool agent_listed; /* the inner one was chosen there: leaving it leads back */
+    char say[160];     /* one line for the person, until the next key */
     /* owned: a sub-agent's conversation or a branch, over this one */
     struct transcript_view *inner;
 };
@@ -184,6 +186,7 @@ void view_open_branch(struct transcript_view *v, struct id128 leaf, struct effec
 
 /* ---- what can be chosen (transcript_choice.c) ---- */
 void view_choose_agent(struct transcript_view *v, struct effects *fx);
+void view_list_agents(struct transcript_view *v, struct effects *fx);
 void view_choose_branch(struct transcript_view *v, struct effects *fx);
 /* The answers: taken over. */
 void view_take_names(struct transcript_view *v, struct name_list *names, struct effects *fx);

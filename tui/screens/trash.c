@@ -293,14 +293,15 @@ static void draw_nothing(const struct trash_view *v, struct frame *f)
     }
 }
 
-/* The directory the session was about is not kept; the folder its transcript came from is. */
+/* The directory the session was about; where that is not known, the folder its transcript came from. */
 static struct slice folder_of(const struct model *m, const struct trash_item *item, char *out,
                               size_t cap)
 {
     const char *slash = strrchr(item->path, '/');
-    struct slice dir = { item->path, slash ? (size_t)(slash - item->path) : strlen(item->path) };
+    struct slice from = { item->path, slash ? (size_t)(slash - item->path) : strlen(item->path) };
+    bool known = item->dir && item->dir[0];
 
-    return path_short(dir, m->settings->home, out, cap);
+    return path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
 }
 
 static void draw_item(const struct model *m, struct frame *f, struct rect r,
