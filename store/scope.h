@@ -16,6 +16,7 @@ struct scope {
     struct slice project;     /* the directory: as realpath sees it, as written where it is gone */
     const struct slice *tree; /* worktrees of its repository, itself among them; none when it has */
     size_t trees;             /* no others, or they were not asked for */
+    bool leave_worktrees;     /* "latest" is of the directory alone, also where all is set */
     bool leave_programmatic;  /* hide sessions that programs wrote */
 };
 

@@ -48,6 +48,7 @@ struct message_query {
     struct slice session; /* only for error texts */
     struct slice agent;   /* a sub-agent of it; empty: the conversation itself */
     bool system_messages; /* system rows too */
+    bool as_sdk; /* as the vendor's SDK answers, which knows nothing of where a resume goes on */
     bool has_limit;
     int64_t limit, offset;     /* as the vendor's: limit <= 0 is none */
     const atomic_bool *cancel; /* may be NULL */
@@ -134,7 +135,8 @@ struct store_ops {
     enum err_code (*blocks)(const struct store *st, struct slice row, struct block_list *out,
                             struct err *e);
 
-    /* The conversation that a resume would restore, oldest first, in the words of CLI.md `messages`. */
+    /* The conversation that a resume would restore, oldest first, in the words of CLI.md `messages`; what the agent only
+     * makes up when it loads is left to `restore`. */
     enum err_code (*messages)(const struct store *st, const struct session_ref *ref,
                               const struct message_query *q, json_fn *fn, void *arg, struct err *e);
     /* Optional. Ids of the sub-agents, each in the arena. */
@@ -156,6 +158,10 @@ struct store_ops {
     /* Optional. Who goes on with the session, as the configuration names it ("claude"): for systems that hold sessions of
      * several agents. NULL: not known. Static text. */
     const char *(*agent)(const struct store *st, const struct session_ref *ref);
+    /* Optional. The variable by which the agent finds this store; *name NULL: it looks there by itself, *value NULL: the
+     * variable has to be unset. Both static or as long as the store. */
+    enum err_code (*agent_variable)(const struct store *st, const char **name, const char **value,
+                                    struct err *e);
 
     /* Changes: all optional. Each plans: it adds steps to the change (store/change/change.h) and does nothing
      * itself, so that the same plan can be shown, done and taken back. Texts are WTF-8. */

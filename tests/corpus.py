@@ -36,11 +36,11 @@ def check_list(program, answers):
 
 def check_messages(program, answer):
     sid = answer['sessionId']
-    plain = program.json('messages', sid)
+    plain = program.json('messages', '--as-sdk', sid)
     program.same(f'{sid}: messages', len(plain), answer['messages'])
     program.same(f'{sid}: uuids', hash_of([m['uuid'] for m in plain]), answer['uuids'])
-    program.same(f'{sid}: with system rows', len(program.json('messages', '--system-messages', sid)), answer['withSystem'])
-    program.same(f'{sid}: limit', program.json('messages', '--offset', '1', '--limit', '2', sid), plain[1:3])
+    program.same(f'{sid}: with system rows', len(program.json('messages', '--as-sdk', '--system-messages', sid)), answer['withSystem'])
+    program.same(f'{sid}: limit', program.json('messages', '--as-sdk', '--offset', '1', '--limit', '2', sid), plain[1:3])
 
 
 def check_session(program, answer):

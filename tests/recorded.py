@@ -121,11 +121,11 @@ def command(fn, args):
         return ['info', '--json', *where, '--', *ids]
     if fn == 'getSessionMessages':
         system = ['--system-messages'] if options.get('includeSystemMessages') else []
-        return ['messages', '--json', *where, *page, *system, '--', *ids]
+        return ['messages', '--as-sdk', '--json', *where, *page, *system, '--', *ids]
     if fn == 'listSubagents':
         return ['subagents', '--json', *where, '--', *ids]
     if fn == 'getSubagentMessages':
-        return ['messages', '--json', *where, *page, '--agent', ids[1], '--', ids[0]]
+        return ['messages', '--as-sdk', '--json', *where, *page, '--agent', ids[1], '--', ids[0]]
     if fn == 'forkSession':
         at = ['--at', options['upToMessageId']] if 'upToMessageId' in options else []
         title = ['--title', options['title']] if 'title' in options else []

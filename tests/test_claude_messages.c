@@ -49,8 +49,23 @@ static void expect_query(struct talk *t, struct message_query q, const char *wan
 
 static void expect(struct talk *t, const char *want)
 {
-    expect_query(t, (struct message_query){ 0 }, want);
+    expect_query(t, (struct message_query){ .as_sdk = true }, want);
     talk_end(t);
+}
+
+static void a_resume_ends_where_the_session_goes_on(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
+    expect_query(&t, (struct message_query){ 0 }, "u1 a1");
+    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
+    expect_query(&t, (struct message_query){ 0 }, "");
+    talk_user(&t, "u3", "lost");
+    talk_assistant(&t, "a3", "u3");
+    expect_query(&t, (struct message_query){ 0 }, "u1 a1 u2 a2 u3 a3");
+    expect(&t, "u3 a3");
 }
 
 static void the_last_end_in_the_file_is_the_leaf(void **state)
@@ -68,12 +83,19 @@ static void pages_count_as_slices_do(void **state)
     (void)state;
     struct talk t = talk_two_turns();
 
-    expect_query(&t, (struct message_query){ .has_limit = true, .limit = 2, .offset = 1 }, "a1 u2");
-    expect_query(&t, (struct message_query){ .has_limit = true, .limit = 0 }, "u1 a1 u2 a2");
-    expect_query(&t, (struct message_query){ .offset = 3 }, "a2");
-    expect_query(&t, (struct message_query){ .offset = -1 }, "u1 a1 u2 a2");
-    expect_query(&t, (struct message_query){ .has_limit = true, .limit = 1, .offset = -2 }, "u2");
-    expect_query(&t, (struct message_query){ .has_limit = true, .limit = INT64_MAX, .offset = 9 },
+    expect_query(
+        &t, (struct message_query){ .as_sdk = true, .has_limit = true, .limit = 2, .offset = 1 },
+        "a1 u2");
+    expect_query(&t, (struct message_query){ .as_sdk = true, .has_limit = true, .limit = 0 },
+                 "u1 a1 u2 a2");
+    expect_query(&t, (struct message_query){ .as_sdk = true, .offset = 3 }, "a2");
+    expect_query(&t, (struct message_query){ .as_sdk = true, .offset = -1 }, "u1 a1 u2 a2");
+    expect_query(
+        &t, (struct message_query){ .as_sdk = true, .has_limit = true, .limit = 1, .offset = -2 },
+        "u2");
+    expect_query(&t,
+                 (struct message_query){
+                     .as_sdk = true, .has_limit = true, .limit = INT64_MAX, .offset = 9 },
                  "");
     talk_end(&t);
 }
@@ -254,6 +276,7 @@ static void sub_agents_are_listed_by_name_at_any_depth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_resume_ends_where_the_session_goes_on),
         cmocka_unit_test(the_last_end_in_the_file_is_the_leaf),
         cmocka_unit_test(pages_count_as_slices_do),
         cmocka_unit_test(kept_messages_follow_the_anchor),

@@ -232,6 +232,12 @@ void choose_begin(struct model *m, enum action a)
                    l->marks);
         return;
     }
+    if (m->settings->demo) {
+        toast_note(&m->toast, m->now_ms,
+                   "this is the demo: no agent knows its sessions; your own resume here");
+        choose_forget(m);
+        return;
+    }
     m->choosing.entry = meant(m);
     if (rows_are_there(m))
         act_on_row(m);

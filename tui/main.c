@@ -84,6 +84,7 @@ static void world_fill(struct world *w, struct arena *a)
         .claude_keep_precompact = getenv("CLAUDE_CODE_DISABLE_PRECOMPACT_SKIP"),
     };
     w->config_dir = base_dir("XDG_CONFIG_HOME", ".config", a);
+    w->path = filled("PATH");
     w->term = filled("TERM");
     w->editor = editor ? editor : filled("EDITOR");
     w->temp_dir = temp && temp[0] == '/' ? temp : "/tmp";

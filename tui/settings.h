@@ -25,6 +25,7 @@ struct settings {
     enum sort_kind sort;
     bool ascii;
     bool no_mouse;  /* term only */
+    bool demo;      /* no agent knows these sessions */
     bool print;     /* Enter prints the choice (--print) */
     bool one_store; /* --store was given: there are no worktrees or other projects to widen to */
     bool leave_programmatic; /* --no-programmatic */

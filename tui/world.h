@@ -13,6 +13,7 @@ struct world {
     const char *config_dir; /* $XDG_CONFIG_HOME/reprise; NULL without a home */
     const char *term;       /* $TERM */
     const char *editor;     /* $VISUAL, else $EDITOR */
+    const char *path;       /* $PATH */
     const char *temp_dir;   /* $TMPDIR, else /tmp */
     bool no_color;          /* NO_COLOR is set to something */
     bool utf8;              /* the locale's character set is UTF-8 */

@@ -29,7 +29,7 @@ static enum err_code print(struct slice json, void *arg, struct err *e)
 static void answer(const struct store *st, struct session_ref *ref, const char *agent, bool system,
                    const char *limit, const char *offset)
 {
-    struct message_query q = { .session = ref->id, .system_messages = system };
+    struct message_query q = { .session = ref->id, .system_messages = system, .as_sdk = true };
     struct printing p = { true };
     struct err e;
 

@@ -58,6 +58,7 @@ static enum err_code print_json(const struct session_row *row, const struct resu
     for (char **word = r->argv; *word; word++)
         jsonout_text(&j, (struct slice){ *word, strlen(*word) });
     jsonout_close(&j, ']');
+    resume_json_env(r, &j);
     jsonout_close(&j, '}');
     if (j.rc)
         return err_set(e, j.rc, "", "print the choice: out of memory");
@@ -98,6 +99,9 @@ enum err_code choice_carry_out(struct invocation *in, const struct config *confi
 
     if (rc == ERR_OK)
         rc = resume_make(config, &row->ref, dir, &arena, &r, e);
+    /* The picker has no operands but what came behind "--". */
+    if (rc == ERR_OK && !in->command->name)
+        rc = resume_add(&r, in->argv, (size_t)in->argc, &arena, e);
     if (rc == ERR_OK && option_given(&in->options, OPTION_PRINT))
         rc = option_given(&in->options, OPTION_JSON) ? print_json(row, &r, &in->out, e)
                                                      : print_line(&r, &in->out, e);

@@ -42,10 +42,19 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
 
     if (in->argc < c->min_operands)
         return err_set(e, ERR_USAGE, "usage", "reprise %s %s", name, c->operands);
+    if (!c->name) /* words for the agent */
+        return ERR_OK;
     if (in->argc > c->max_operands)
         return err_set(e, ERR_USAGE, in->argv[c->max_operands], "one argument too many for %s",
                        name);
     return ERR_OK;
+}
+
+/* Behind "--" stand words for the agent that is resumed, unless they name a command. */
+static bool for_agent(const struct options *o, char *const *argv, int first, int argc)
+{
+    return first > 0 && first < argc && strcmp(argv[first - 1], "--") == 0 &&
+           (argv[first][0] == '-' || o->resume || option_given(o, OPTION_CONTINUE));
 }
 
 /* The words before the command may be global options or those of the picker; what comes behind it is
@@ -58,10 +67,12 @@ enum err_code invocation_read(struct invocation *in, int argc, char **argv, stru
 
     if (rc)
         return rc;
-    in->command = first < argc ? command_find(argv[first]) : &commands_table[0];
+    bool picker = first == argc || for_agent(&in->options, argv, first, argc);
+
+    in->command = picker ? &commands_table[0] : command_find(argv[first]);
     if (!in->command)
         return unknown(argv[first], e);
-    if (first < argc) {
+    if (!picker) {
         allowed = OPTION_GLOBALS | in->command->options;
         rc = options_check(&in->options, allowed, e);
         argc -= first;

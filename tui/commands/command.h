@@ -18,6 +18,7 @@ struct invocation {
     struct out out; /* stdout */
     int err_fd;     /* stderr: warnings that do not stop the command */
     bool done;      /* the change that was asked for was made: only its answer can still fail */
+    bool demo;      /* of sessions that go when it ends */
     int exit_code;  /* with ERR_CANCELLED: another one than 130, when not 0 (a signal ended us) */
 };
 

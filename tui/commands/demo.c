@@ -84,8 +84,8 @@ static bool enter_sample(struct world *w, const char *dir, struct arena *a)
     return !a->failed;
 }
 
-/* The picker as if it had been started in the sample project. Enter shows the command instead of running it: no
- * agent knows these sessions. */
+/* The picker as if it had been started in the sample project. Enter stays: no agent knows these sessions, and
+ * their directories go with the demo. */
 static enum err_code run_inside(struct invocation *in, const char *dir, struct err *e)
 {
     struct world world = *in->world;
@@ -98,7 +98,7 @@ static enum err_code run_inside(struct invocation *in, const char *dir, struct e
     if (rc == ERR_OK) {
         picker.world = &world;
         picker.command = &commands_table[0];
-        picker.options.given |= OPTION_BIT(PRINT);
+        picker.demo = true;
         picker.options.stores = 0;
         picker.options.project = NULL;
         rc = picker_run(&picker, e);

@@ -70,6 +70,7 @@ static enum err_code answer_json(const struct invocation *in, const struct sessi
         .session = { in->argv[0], strlen(in->argv[0]) },
         .agent = { o->agent, o->agent ? strlen(o->agent) : 0 },
         .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
+        .as_sdk = option_given(o, OPTION_AS_SDK),
         .has_limit = option_given(o, OPTION_LIMIT),
         .limit = o->limit,
         .offset = o->offset,

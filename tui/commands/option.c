@@ -90,6 +90,7 @@ static const struct option_row table[OPTION_COUNT] = {
     [OPTION_NO_PERSIST] = { "no-persist", 0, KIND_FLAG, NULL, 0, "write nothing, and say that all went well" },
     [OPTION_INFERRED] = { "inferred", 0, KIND_FLAG, NULL, 0, "what the files were at the point itself, where that can only be inferred" },
     [OPTION_SPOKEN] = { "spoken", 0, KIND_FLAG, NULL, 0, "only what a person and the agent said: no tool results" },
+    [OPTION_AS_SDK] = { "as-sdk", 0, KIND_FLAG, NULL, 0, "as the agent's SDK lists them, wherever a resume goes on" },
     [OPTION_TAIL] = { "tail", 0, KIND_NUMBER, "N", AT(tail), "the last N of them (at least 1)" },
     [OPTION_SAVED_FILES] = { "saved-files", 0, KIND_FLAG, NULL, 0, "only the saved copies of files; the sessions stay" },
     [OPTION_ORPHANS] = { "orphans", 0, KIND_FLAG, NULL, 0, "only what sessions left behind whose transcripts are gone" },

@@ -76,6 +76,7 @@ static enum err_code write_json(const struct restore *r, const char *system,
     values(&j, "contentReplacements", r->replacements_json, r->replacements);
     values(&j, "fileHistory", r->file_history_json, r->file_history);
     command(&j, resume->argv);
+    resume_json_env(resume, &j);
     jsonout_member(&j, "commandCwd", (struct slice){ resume->dir, strlen(resume->dir) });
     jsonout_close(&j, '}');
     if (j.rc)

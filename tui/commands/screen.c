@@ -17,6 +17,7 @@ static void fill_settings(const struct invocation *in, const struct sessions *s,
 {
     const struct options *o = &in->options;
 
+    out->demo = in->demo;
     out->print = option_given(o, OPTION_PRINT);
     out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
     out->query = text_of(o->query);
@@ -103,6 +104,8 @@ enum err_code screen_run(struct invocation *in, struct config *config, struct se
         return err_set(e, ERR_NOMEM, "", "open the picker: out of memory");
     desk_init(&desk, s->store, s->n, &config->settings, world->env.cwd);
     desk.env = &world->env;
+    desk.config = config;
+    desk.path = world->path;
     desk.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
     enum err_code rc = loop_run(&setup, model, &outcome, e);
 

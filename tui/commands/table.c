@@ -9,9 +9,11 @@
 
 const struct command commands_table[] = {
     {
-        .operands = "",
+        .operands = "[-- FLAGS]",
         .summary = "",
-        .help = "Opens the picker: type to find a session, Enter puts you back into it.\n"
+        .help = "Opens the picker: type to find a session, Enter puts you back into it. FLAGS are "
+                "handed\n"
+                "to the agent's command.\n"
                 "The screen is drawn on the terminal even when the output goes elsewhere.\n",
         .options = BIT(RESUME) | BIT(CONTINUE) | BIT(PRINT) | BIT(QUERY) | BIT(PLAIN) |
                    BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES) | BIT(SORT),
@@ -42,9 +44,14 @@ const struct command commands_table[] = {
         .name = "messages",
         .operands = "ID",
         .summary = "the conversation that a resume would restore, oldest first",
-        .help = "",
-        .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(TAIL) |
-                   BIT(AGENT) | BIT(NO_WORKTREES),
+        .help =
+            "It ends where the session goes on, after a resume-at too. With --as-sdk it ends with "
+            "the\n"
+            "last message of the file, as the agent's SDK has it. What the agent adds when it "
+            "loads,\n"
+            "and calls that it drops, are in: reprise restore.\n",
+        .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) |
+                   BIT(TAIL) | BIT(AGENT) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
         .run = messages_run,

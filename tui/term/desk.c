@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "store/worktree.h"
+#include "tui/resume.h"
 #include "tui/term/desk_change.h"
 #include "tui/term/desk_doctor.h"
 #include "tui/term/desk_rewind.h"
@@ -320,6 +321,23 @@ static enum err_code fill_place(const struct desk *d, const char *dir, struct pl
     return rc;
 }
 
+/* Can the session be resumed at all? The screen is left only then. */
+static enum err_code check_resume(const struct desk *d, const struct session_ref *ref,
+                                  const struct place *p, struct err *e)
+{
+    const struct store_ops *ops = ref->store->ops;
+    const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
+    struct arena a = { 0 };
+    struct resume r;
+    enum err_code rc =
+        resume_make(d->config, ref, p->missing ? p->present_dir : p->session_dir, &a, &r, e);
+
+    if (!rc && !d->settings->print)
+        rc = resume_check(&r, d->path, agent ? agent : ops->name, e);
+    arena_fini(&a);
+    return rc;
+}
+
 static enum err_code answer_place(const struct desk *d, const struct effect *q,
                                   const struct reply *r, struct err *e)
 {
@@ -328,6 +346,8 @@ static enum err_code answer_place(const struct desk *d, const struct effect *q,
     enum err_code rc = p && (dir || !q->text.n) ? fill_place(d, dir, p, e) : no_memory(e);
 
     free(dir);
+    if (!rc && d->config)
+        rc = check_resume(d, &q->refs->ref[0], p, e);
     if (rc) {
         place_free(p);
         return rc;

@@ -18,6 +18,8 @@ struct desk {
     const struct settings *settings;
     const char *present_dir;
     const struct store_env *env; /* where changes are kept; may be set before the first question */
+    const struct config *config; /* how sessions are resumed; NULL: that is not checked */
+    const char *path;            /* where programs are; may be NULL */
     bool no_worktrees;           /* the widest scope but everywhere is the project alone */
 
     pthread_mutex_t lock; /* of what follows: scopes, resolved when first asked for */

@@ -90,6 +90,48 @@ static enum err_code take_forced_folder(struct claude *c, struct err *e)
     return rc;
 }
 
+static bool same_directory(const char *a, const char *b)
+{
+    struct stat x, y;
+
+    if (stat(a, &x) != 0 || stat(b, &y) != 0)
+        return strcmp(a, b) == 0;
+    return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static enum err_code is_default(const struct store *st, const struct store_env *env, bool *is,
+                                struct err *e)
+{
+    char *config;
+    enum err_code rc = configdir_default(env, &config, e);
+
+    *is = false;
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    *is = same_directory(config, st->path);
+    free(config);
+    return ERR_OK;
+}
+
+/* The client keeps more than sessions in the directory that is named, and elsewhere without the variable. */
+static enum err_code claude_agent_variable(const struct store *st, const char **name,
+                                           const char **value, struct err *e)
+{
+    struct store_env unset = *st->env;
+    bool finds, without;
+
+    unset.claude_config_dir = NULL;
+    enum err_code rc = is_default(st, st->env, &finds, e);
+
+    if (!rc)
+        rc = is_default(st, &unset, &without, e);
+    if (rc)
+        return rc;
+    *name = finds ? NULL : "CLAUDE_CONFIG_DIR";
+    *value = without ? NULL : st->path;
+    return ERR_OK;
+}
+
 static void claude_close(struct store *st)
 {
     struct claude *c = (struct claude *)st;
@@ -165,6 +207,7 @@ const struct store_ops claude_ops = {
     .rename = claude_rename,
     .tag = claude_tag,
     .resume_at = claude_resume_at,
+    .agent_variable = claude_agent_variable,
     .fork = claude_fork,
     .tombstone = claude_tombstone,
     .reappend = claude_reappend,

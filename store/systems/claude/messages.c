@@ -9,8 +9,8 @@
 #include "store/systems/claude/list.h"
 #include "store/systems/claude/message.h"
 
-/* The conversation in the words of the vendor's SDK: what getSessionMessages and getSubagentMessages answer,
- * element by element. */
+/* The conversation in the words of the vendor's SDK, element by element as getSessionMessages and getSubagentMessages
+ * answer it. That SDK knows no last-prompt rows and bridges no gaps; asked as a resume, both count. */
 
 static enum err_code list_path(struct claude_log *log, const uint32_t *path, size_t n,
                                struct claude_list *list)
@@ -21,18 +21,40 @@ static enum err_code list_path(struct claude_log *log, const uint32_t *path, siz
     return ERR_OK;
 }
 
+static enum err_code walk_resume(struct claude_log *log, uint32_t *leaf, uint32_t **path, size_t *n,
+                                 struct err *e)
+{
+    bool cleared;
+    enum err_code rc = claude_resume_leaf(log, leaf, &cleared, e);
+
+    if (rc || *leaf == CHAIN_NONE)
+        return rc;
+    claude_unload(log);
+    return claude_resume_path(log, *leaf, path, n, e);
+}
+
+static enum err_code walk_sdk(struct claude_log *log, uint32_t *leaf, uint32_t **path, size_t *n,
+                              struct err *e)
+{
+    enum err_code rc = claude_message_leaf(log, leaf, e);
+
+    if (rc || *leaf == CHAIN_NONE)
+        return rc;
+    return chain_walk(&log->chain, *leaf, NODE_LISTED, path, n, e);
+}
+
 /* The rows of the session, in order. */
-static enum err_code list_session(struct claude_log *log, struct claude_list *list, struct err *e)
+static enum err_code list_session(struct claude_log *log, bool as_sdk, struct claude_list *list,
+                                  struct err *e)
 {
     uint32_t leaf = CHAIN_NONE, *path = NULL;
     size_t n = 0;
     enum err_code rc = claude_relink(log, e);
 
     if (!rc)
-        rc = claude_message_leaf(log, &leaf, e);
+        rc = as_sdk ? walk_sdk(log, &leaf, &path, &n, e) : walk_resume(log, &leaf, &path, &n, e);
     if (rc || leaf == CHAIN_NONE)
         return rc;
-    rc = chain_walk(&log->chain, leaf, NODE_LISTED, &path, &n, e);
     if (!rc)
         rc = claude_parallel(log, &path, &n, e);
     if (!rc && list_path(log, path, n, list))
@@ -133,7 +155,8 @@ static enum err_code print(struct printing *p, const struct claude_list *list, s
 static enum err_code answer(struct printing *p, bool agent, struct err *e)
 {
     struct claude_list list = { 0 }, out = { 0 };
-    enum err_code rc = agent ? list_agent(p->log, &list, e) : list_session(p->log, &list, e);
+    enum err_code rc =
+        agent ? list_agent(p->log, &list, e) : list_session(p->log, p->q->as_sdk, &list, e);
     struct claude_choice how = { .agent = agent,
                                  .system_messages = p->q->system_messages,
                                  .most = items_wanted(p->q, &list) };
