@@ -16,6 +16,11 @@ static enum err_code code_of(int sys)
     }
 }
 
+bool err_is_exhausted(int sys)
+{
+    return sys == EMFILE || sys == ENFILE || sys == ENOMEM;
+}
+
 static void keep_tail(char *dst, size_t cap, const char *src)
 {
     size_t n = src ? strlen(src) : 0;

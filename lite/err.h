@@ -45,6 +45,9 @@ enum err_code err_set(struct err *e, enum err_code code, const char *path, const
     PRINTF_LIKE(4, 5);
 enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* Did the process or the machine run out of something (descriptors, memory)? Such an errno says nothing of the file. */
+bool err_is_exhausted(int sys);
+
 /* Names the file when an inner layer that only had a descriptor did not; passes the code on. */
 enum err_code err_at(struct err *e, enum err_code code, const char *path);
 

@@ -131,7 +131,7 @@ static void see_rewind(struct looking *l, const struct rewind_record *r)
             found(l, &n, r->undoes != NULL);
         return;
     }
-    if (!l->undos && (r->undone || r->undoes))
+    if (!l->undos && (r->undone || r->undoes || r->empty))
         return;
     enum origin_place place = origin_of_rewind(l->shown, r);
     bool edited = !l->undos && (r->partly || (l->shown && l->shown->skip_edited));

@@ -69,9 +69,8 @@ static void without_room_nothing_is_begun(void **state)
 
         p->preview.entry[F].seen.size += apart ? (int64_t)1 << TOO_MUCH : 0;
         p->preview.entry[F].wanted_size = (int64_t)1 << TOO_MUCH;
-        /* The second look at the project: whether the record lies on its file system. */
-        moment_arm(
-            &(struct moment){ .call = "stat64", .name = "ws", .nth = 2, .error = apart ? EIO : 0 });
+        /* Whether the record lies on the file system of the project. */
+        moment_arm(&(struct moment){ .call = "stat64", .name = "ws", .error = apart ? EIO : 0 });
         assert_int_equal(apply(p), ERR_IO);
         assert_true(moment_came());
         assert_non_null(strstr(p->e.text, "bytes, and"));
@@ -247,7 +246,7 @@ static void one_that_cannot_be_finished_holds_up_no_other(void **state)
     (void)state;
     folder_dir(&p->folder, "state/rewinds/99");
     moment_arm(&(struct moment){ .call = "renameat2", .name = "f", .error = EIO });
-    assert_int_equal(apply(p), ERR_IO);
+    assert_int_equal(apply(p), ERR_STALE);
     assert_true(moment_came());
     assert_non_null(strstr(p->e.text, "cut short"));
     assert_int_equal(access(folder_path(&p->folder, "state/rewinds/99", path), F_OK), -1);

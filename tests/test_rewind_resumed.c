@@ -170,64 +170,210 @@ static void link_to(struct place *p, const char *target, const char *name)
     assert_int_equal(symlink(target, folder_path(&p->folder, name, path)), 0);
 }
 
-/* What lies in a directory that went, or in one that a link points to by now, is not touched. */
-static void a_directory_that_went_is_not_followed(void **state)
+static void waits(struct place *p, const char *why)
+{
+    struct rewind_recovery r;
+
+    assert_int_equal(rewind_recover_all(&p->env, &r, &p->e), ERR_OK);
+    assert_int_equal(r.recovered, 0);
+    assert_int_equal(r.waiting, 1);
+    assert_string_equal(r.first[0].id, record_of(p));
+    assert_non_null(strstr(r.first[0].why.text, why));
+}
+
+static void is_finished_and_undone(struct place *p, const char *old)
+{
+    recover(p);
+    assert_true(wide_is_new(p, false));
+    assert_int_equal(wide_undo(p), ERR_OK);
+    assert_true(wide_is(p, old));
+}
+
+/* Before INTENT a file is left beside its target; afterwards the steps of a rewind. */
+static struct place *cut_short_at(const char *call, const char *name, char **old)
+{
+    struct place *p = wide_place(false);
+
+    *old = wide_image(p);
+    if (strcmp(name, "intent") == 0)
+        folder_put(&p->folder, "saved/h", SLICE("changed\n"));
+    moment_arm(&(struct moment){ .call = call, .name = name, .error = EIO });
+    assert_int_not_equal(apply(p), ERR_OK);
+    assert_true(moment_came());
+    assert_non_null(strstr(p->e.text, "unfinished"));
+    return p;
+}
+
+/* What lies in a directory that went, or in one that a link points to by now, is not touched; when it is back, all of
+ * it is done. */
+static void a_directory_that_went_is_waited_for(void **state)
 {
     static const char *const stops[][2] = { { "renameat2", "f" }, { "renameat", "0" } };
 
     (void)state;
     for (size_t i = 0; i < 2; i++)
         for (int linked = 0; linked < 2; linked++) {
-            struct place *p = stopped_at(stops[i][0], stops[i][1]);
+            char *old, path[4096];
+            struct place *p = cut_short_at(stops[i][0], stops[i][1], &old);
 
             move(p, "ws/d", "moved");
             if (linked)
                 link_to(p, "../moved", "ws/d");
             char *before = folder_image(&p->folder, "moved");
 
-            recover(p);
+            waits(p, linked ? "a link or a file" : "its directory is not there");
             char *after = folder_image(&p->folder, "moved");
 
             assert_string_equal(before, after);
             free(before);
             free(after);
+            if (linked)
+                assert_int_equal(unlink(folder_path(&p->folder, "ws/d", path)), 0);
+            move(p, "moved", "ws/d");
+            is_finished_and_undone(p, old);
+            free(old);
             wide_remove(p);
         }
 }
 
-/* The whole project went: nothing of it is there to be cleaned up, and the rest is. */
-static void a_project_that_went_is_done_with(void **state)
-{
-    static const char *const stops[][2] = { { "renameat2", "o" },
-                                            { "renameat", "0" },
-                                            { "renameat", "2" } };
+static const char *const points[][2] = {
+    { "renameat2", "f" }, { "renameat2", "o" }, { "renameat", "0" }, { "renameat", "2" }
+};
 
+enum { POINTS = sizeof points / sizeof *points };
+
+/* The project is away, or its name is that of an empty mount point: nothing is done in its place, what lies outside is
+ * done, and the rest when it is back. */
+static void a_project_that_went_is_waited_for(void **state)
+{
     (void)state;
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        struct place *p = stopped_at(stops[i][0], stops[i][1]);
+    for (size_t i = 0; i < POINTS; i++)
+        for (int empty = 0; empty < 2; empty++) {
+            char *old, path[4096];
+            struct place *p = cut_short_at(points[i][0], points[i][1], &old);
+
+            move(p, "ws", "moved");
+            if (empty)
+                folder_dir(&p->folder, "ws");
+            waits(p, empty ? "another directory" : "its directory is not there");
+            assert_true(folder_is(&p->folder, "out/o", "old outside\n"));
+            assert_int_equal(rmdir(folder_path(&p->folder, "ws", path)), empty ? 0 : -1);
+            move(p, "moved", "ws");
+            is_finished_and_undone(p, old);
+            free(old);
+            wide_remove(p);
+        }
+}
+
+static void a_project_that_went_before_intent_is_waited_for(void **state)
+{
+    (void)state;
+    for (int empty = 0; empty < 2; empty++) {
+        char *old, path[4096];
+        struct place *p = cut_short_at("unlink", "intent", &old);
 
         move(p, "ws", "moved");
+        if (empty)
+            folder_dir(&p->folder, "ws");
+        waits(p, empty ? "another directory" : "its directory is not there");
+        assert_int_equal(rmdir(folder_path(&p->folder, "ws", path)), empty ? 0 : -1);
+        move(p, "moved", "ws");
         recover(p);
-        assert_false(folder_has(&p->folder, "ws"));
-        assert_true(folder_is(&p->folder, "out/o", "old outside\n"));
+        assert_true(wide_is(p, old));
+        free(old);
         wide_remove(p);
     }
 }
 
-static void a_project_that_went_before_intent_is_dropped(void **state)
+/* ---- a record that waits ---- */
+
+static void it_stops_only_its_own_files(void **state)
 {
-    struct place *p = wide_place(false);
-    size_t recovered;
+    char *old, path[4096];
+    struct place *p = cut_short_at("renameat2", "f", &old);
+    struct rewind_options both = { .allow_outside = true, .allow_edited = true };
+    struct rewind_target t = { .path = folder_path(&p->folder, "out/mine", path),
+                               .want = REWIND_BYTES,
+                               .source.bytes = SLICE("older\n") };
 
     (void)state;
-    folder_put(&p->folder, "saved/h", SLICE("changed\n"));
-    moment_arm(&(struct moment){ .call = "unlink", .name = "intent", .error = EIO });
-    assert_int_not_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
     move(p, "ws", "moved");
-    assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
-    assert_true(folder_is(&p->folder, "out/o", "new outside\n"));
-    assert_false(folder_has(&p->folder, "ws"));
+    assert_int_equal(apply(p), ERR_STALE);
+    assert_non_null(strstr(p->e.text, "cut short"));
+    forget(p);
+    p->plan = (struct rewind_plan){ .system = "claude", .session = "s", .point = "m" };
+    assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
+    t.path = folder_path(&p->folder, "out/o", path);
+    assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
+    assert_int_equal(rewind_plan_hold(&p->env, &p->plan, NULL), ERR_OK);
+    assert_int_equal(rewind_preview(&p->plan, &both, &p->preview, NULL), ERR_OK);
+    assert_int_equal(p->preview.refused, 1);
+    assert_int_equal(p->preview.entry[1].rule, REWIND_RULE_CONFLICT);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "out/mine", "older\n"));
+    assert_int_equal(wide_undo(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "out/mine", "mine\n"));
+    move(p, "moved", "ws");
+    assert_int_equal(wide_undo(p), ERR_NOT_FOUND);
+    is_finished_and_undone(p, old);
+    free(old);
+    wide_remove(p);
+}
+
+/* Whatever was done by then can still be undone, once it can be reached. */
+static void it_can_be_given_up(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < POINTS; i++) {
+        char *old;
+        struct place *p = cut_short_at(points[i][0], points[i][1], &old);
+        struct rewind_abandoned a;
+        struct rewind_recovery r;
+        char id[256];
+
+        snprintf(id, sizeof id, "%s", record_of(p));
+        move(p, "ws", "moved");
+        assert_int_equal(rewind_abandon(&p->env, "../x", &a, NULL), ERR_NOT_FOUND);
+        assert_int_equal(rewind_abandon(&p->env, id, &a, &p->e), ERR_OK);
+        assert_int_equal(a.n, 3); /* f, only, h */
+        assert_non_null(strstr(a.left[0], "/ws/d/.reprise-"));
+        rewind_abandoned_fini(&a);
+        assert_int_equal(rewind_abandon(&p->env, id, &a, NULL), ERR_STALE);
+        assert_int_equal(rewind_recover_all(&p->env, &r, NULL), ERR_OK);
+        assert_int_equal(r.waiting, 0);
+        move(p, "moved", "ws");
+        assert_int_equal(wide_undo(p), ERR_OK);
+        assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+        assert_true(folder_is(&p->folder, "ws/gone/deep/only", "only\n"));
+        assert_false(folder_has(&p->folder, "ws/new/deep/h"));
+        assert_true(folder_is(&p->folder, "out/o", "new outside\n"));
+        free(old);
+        wide_remove(p);
+    }
+}
+
+static void before_intent_it_can_be_given_up(void **state)
+{
+    char *old, path[4096];
+    struct place *p = cut_short_at("unlink", "intent", &old);
+    struct rewind_abandoned a;
+    struct rewind_records list;
+
+    (void)state;
+    move(p, "ws/d", "moved");
+    assert_int_equal(rewind_abandon(&p->env, record_of(p), &a, &p->e), ERR_OK);
+    assert_int_equal(a.n, 1);
+    move(p, "moved", "ws/d");
+    assert_int_equal(unlink(a.left[0]), 0);
+    rewind_abandoned_fini(&a);
+    assert_true(wide_is(p, old));
+    assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+    assert_true(list.record[0].abandoned && list.record[0].empty && !list.record[0].interrupted);
+    rewind_records_fini(&list);
+    assert_int_equal(wide_undo(p), ERR_NOT_FOUND);
+    snprintf(path, sizeof path, "state/rewinds/%s/kept", record_of(p));
+    assert_true(folder_has(&p->folder, path));
+    free(old);
     wide_remove(p);
 }
 
@@ -315,9 +461,12 @@ int main(void)
         cmocka_unit_test(what_is_no_file_any_more_is_left_alone),
         cmocka_unit_test(a_mode_is_set_on_the_file_that_was_seen),
         cmocka_unit_test(a_mode_is_not_set_on_what_was_saved_in_place),
-        cmocka_unit_test(a_directory_that_went_is_not_followed),
-        cmocka_unit_test(a_project_that_went_is_done_with),
-        cmocka_unit_test(a_project_that_went_before_intent_is_dropped),
+        cmocka_unit_test(a_directory_that_went_is_waited_for),
+        cmocka_unit_test(a_project_that_went_is_waited_for),
+        cmocka_unit_test(a_project_that_went_before_intent_is_waited_for),
+        cmocka_unit_test(it_stops_only_its_own_files),
+        cmocka_unit_test(it_can_be_given_up),
+        cmocka_unit_test(before_intent_it_can_be_given_up),
         cmocka_unit_test(what_was_written_late_is_kept_whatever_fails),
         cmocka_unit_test(what_was_staged_in_vain_goes),
         cmocka_unit_test(who_takes_it_away_first_does_no_harm),

@@ -69,7 +69,7 @@ static enum err_code note(struct tx *tx, struct reach *reach, struct tx_entry *x
 
     close(dir);
     if (fd < 0)
-        return err_set(e, ERR_STALE, x->path, "it changed since the preview");
+        return tx_not_opened(x, e);
     rc = attrs_take(fd, &tx->arena, x->path, &x->was, e);
     close(fd);
     return rc ? rc : tx_note_dirs(tx, x, e);
@@ -89,10 +89,9 @@ static enum err_code note_all(struct tx *tx, const struct rewind_plan *plan, str
     return rc;
 }
 
-/* root: the project, or NULL where that is gone. */
-static enum err_code add_entry(struct tx *tx, const char *root, const struct rewind_entry *from,
-                               struct err *e)
+static enum err_code add_entry(struct tx *tx, const struct rewind_entry *from, struct err *e)
 {
+    const char *root = tx->root_id ? tx->project : NULL; /* NULL: it is gone */
     struct tx_entry *x = &tx->entry[tx->n++];
     char *path = arena_format(&tx->arena, "%s", from->target->path);
 
@@ -104,6 +103,7 @@ static enum err_code add_entry(struct tx *tx, const char *root, const struct rew
     *x =
         (struct tx_entry){ .path = path,
                            .root = inside ? root : "/",
+                           .root_id = inside ? tx->root_id : NULL,
                            .action = from->action,
                            .mode_only = from->mode_only,
                            .mixed = from->target->mixed,
@@ -159,16 +159,18 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     tx->project = keep(tx, p->plan->root);
     tx->store = keep(tx, p->plan->store);
     tx->title = keep(tx, p->plan->title);
+    tx->root_id =
+        tx->project && p->root_id.ino ? arena_zalloc(&tx->arena, sizeof *tx->root_id) : NULL;
+    if (tx->root_id)
+        *tx->root_id = p->root_id;
     tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
     if (tx->arena.failed || !keep_settled(tx, p))
         return err_set(e, ERR_NOMEM, dir, "plan a rewind: out of memory");
     enum err_code rc = keep_talk(tx, &p->plan->talk, e);
-    struct stat st;
-    const char *root = tx->project && stat(tx->project, &st) == 0 ? tx->project : NULL;
 
     for (size_t i = 0; i < p->n && !rc; i++)
         if (tx_takes_part(&p->entry[i]))
-            rc = add_entry(tx, root, &p->entry[i], e);
+            rc = add_entry(tx, &p->entry[i], e);
     if (!rc && !tx_lay_out(tx))
         rc = err_set(e, ERR_STALE, dir, "plan a rewind: sizes that cannot be");
     return rc ? rc : note_all(tx, p->plan, e);
@@ -331,14 +333,37 @@ static bool takes_all(const struct rewind_preview *p)
     return true;
 }
 
+/* A record that waits holds up its own files, and no others. */
+static enum err_code check_not_held(const struct tx *tx, void *arg, bool *more, struct err *e)
+{
+    const struct rewind_preview *p = arg;
+
+    *more = true;
+    for (size_t i = 0; i < tx->n && tx->phase < TX_DONE; i++)
+        for (size_t k = 0; k < p->n; k++)
+            if (tx_takes_part(&p->entry[k]) &&
+                strcmp(p->entry[k].target->path, tx->entry[i].path) == 0)
+                return err_set(e, ERR_STALE, tx->entry[i].path,
+                               "a rewind that was cut short has it in hand: %s", tx->id);
+    return ERR_OK;
+}
+
+static enum err_code recover_first(const struct store_env *env, const char *rewinds,
+                                   const struct rewind_preview *p, struct err *e)
+{
+    struct rewind_recovery r;
+    enum err_code rc = rewinds_recover(env, rewinds, &r, e);
+
+    return rc || !r.waiting ? rc : rewinds_each(env, SIZE_MAX, check_not_held, (void *)p, e);
+}
+
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
                                   const struct rewind_preview *p, struct rewind_result *r,
                                   struct err *e)
 {
     char id[40], dir[TX_PATH_MAX];
     struct tx tx = { 0 };
-    size_t recovered;
-    enum err_code rc = rewinds_recover(env, rewinds, &recovered, e);
+    enum err_code rc = recover_first(env, rewinds, p, e);
 
     if (!rc)
         rc = make_record(env, rewinds, id, dir, e);

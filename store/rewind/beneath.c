@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "store/disk.h"
@@ -16,6 +17,61 @@ enum err_code beneath_root(const char *root, int *fd, struct err *e)
 {
     *fd = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return *fd < 0 ? err_sys(e, root, "open directory") : ERR_OK;
+}
+
+/* File system ids and birth times are extras: where they cannot be had, device and inode decide. */
+enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, struct err *e)
+{
+    struct stat st;
+    struct statx sx;
+    struct statfs fs;
+    struct root_id id = { 0 };
+
+    if (fstat(fd, &st))
+        return err_sys(e, root, "look at directory");
+    id.dev = st.st_dev;
+    id.ino = st.st_ino;
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &sx) == 0 && (sx.stx_mask & STATX_BTIME))
+        id.born_ns = (int64_t)sx.stx_btime.tv_sec * 1000000000 + sx.stx_btime.tv_nsec;
+    if (fstatfs(fd, &fs) == 0)
+        memcpy(&id.fs, &fs.f_fsid, sizeof id.fs);
+    *out = id;
+    return ERR_OK;
+}
+
+/* Kernels before 5.8 show only mounts of other file systems. */
+bool beneath_is_mount(int fd, int dir)
+{
+    struct statx file, parent;
+
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &file))
+        return false;
+    if (file.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT)
+        return (file.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+    return statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &parent) == 0 &&
+           (file.stx_dev_major != parent.stx_dev_major ||
+            file.stx_dev_minor != parent.stx_dev_minor);
+}
+
+static bool is_same_root(const struct root_id *a, const struct root_id *b)
+{
+    return a->ino == b->ino && (a->dev == b->dev || (a->fs && a->fs == b->fs)) &&
+           (!a->born_ns || !b->born_ns || a->born_ns == b->born_ns);
+}
+
+enum err_code beneath_same_root(const char *root, const struct root_id *id, int *fd, struct err *e)
+{
+    struct root_id now;
+    enum err_code rc = beneath_root(root, fd, e);
+
+    if (rc || !id || !id->ino)
+        return rc;
+    rc = beneath_root_id(*fd, root, &now, e);
+    if (!rc && !is_same_root(id, &now))
+        rc = err_set(e, ERR_STALE, root, "another directory has its name now");
+    if (rc)
+        close(*fd);
+    return rc;
 }
 
 /* One step at a time, for kernels before 5.6 and for filters that forbid openat2: no part may be a link, and .. does

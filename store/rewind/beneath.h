@@ -3,6 +3,8 @@
 
 #include <stdbool.h>
 
+#include <stdint.h>
+
 #include "lite/err.h"
 #include "store/rewind/dirs.h"
 
@@ -11,6 +13,23 @@
 
 /* The root directory itself may be reached through links: it is what the person named. -1 with the error. */
 MUST_CHECK enum err_code beneath_root(const char *root, int *fd, struct err *e);
+
+/* Which directory the root was: its name may be given to another one, or be a mount point whose disk is away. Device
+ * numbers change from boot to boot, so another device with the same file system id will do. */
+struct root_id {
+    uint64_t dev, ino; /* ino 0: not known */
+    uint64_t fs;       /* statfs; 0: this file system has none */
+    int64_t born_ns;   /* 0: this file system does not know */
+};
+
+MUST_CHECK enum err_code beneath_root_id(int fd, const char *root, struct root_id *out,
+                                         struct err *e);
+/* Opens the root if it is still that directory; ERR_STALE if not. id NULL: any directory will do. */
+MUST_CHECK enum err_code beneath_same_root(const char *root, const struct root_id *id, int *fd,
+                                           struct err *e);
+
+/* Is the open file a mount point in its directory? Neither renamed nor removed then (EBUSY). */
+bool beneath_is_mount(int fd, int dir);
 
 /* Opens the directory that holds `path` (absolute, clean, under `root`) for use with the *at calls; *name points to
  * path's last part. ERR_UNSAFE: a link or something that is no directory lies on the way. ERR_NOT_FOUND: a

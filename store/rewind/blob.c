@@ -1,5 +1,6 @@
 #include "store/rewind/blob.h"
 
+#include <errno.h>
 #include <git2.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -34,11 +35,15 @@ static enum err_code read_blob(const char *objects, const char *hex, struct span
     int answer = git_oid_fromstr(&id, hex);
     enum err_code rc;
 
+    errno = 0;
+
     if (!answer)
         answer = git_odb_open(&odb, objects);
     if (!answer)
         answer = git_odb_read(&object, odb, &id);
-    if (answer || git_odb_object_type(object) != GIT_OBJECT_BLOB)
+    if (answer && err_is_exhausted(errno))
+        rc = err_sys(e, hex, "read a blob");
+    else if (answer || git_odb_object_type(object) != GIT_OBJECT_BLOB)
         rc = err_set(e, ERR_FORMAT, hex, "the blob is missing or damaged");
     else
         rc = unpack(object, hex, out, e);

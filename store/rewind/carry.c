@@ -6,132 +6,10 @@
 #include <unistd.h>
 
 #include "store/disk.h"
-#include "store/rewind/reach.h"
-#include "store/rewind/tx.h"
+#include "store/rewind/spot.h"
 
 /* Carrying entries out. Every step looks at what lies where before it moves a name, so that it can be done again
  * after a crash. */
-
-/* What is kept from entry to entry. */
-struct carrier {
-    struct tx *tx;
-    struct reach reach;
-    struct hasher hasher;
-    int old; /* the record's directory of replaced files, while cleaning up */
-};
-
-struct spot {
-    struct carrier *c;
-    struct tx_entry *x;
-    int dir;
-    const char *name;
-    char temp[64];
-};
-
-enum lies { LIES_NOTHING, LIES_SEEN, LIES_WANTED, LIES_OTHER };
-
-/* Whatever happened to its mode, its owner or its name since. */
-static bool is_seen(const struct tx_entry *x, struct file_id id)
-{
-    struct file_id seen = tx_id_seen(&x->seen);
-
-    return tx_same_file(id, seen) && id.mtime_ns == seen.mtime_ns;
-}
-
-/* Whatever happens to a file puts a new ctime on it. */
-static bool same_id(struct file_id a, struct file_id b)
-{
-    return tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
-}
-
-/* Opens what lies under a name. Its bytes decide: a power cut may have made an equal file again, and a save of equal
- * size within one tick of the clock would hide from times and sizes. */
-static enum err_code read_bytes(const struct spot *at, const char *name, enum lies *out,
-                                struct file_id *id, struct err *e)
-{
-    uint8_t sha256[SHA256_BYTES];
-    struct span all;
-    struct stat st;
-    int fd = openat(at->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-
-    *out = LIES_OTHER;
-    if (fd < 0)
-        return err_sys(e, at->x->path, "open");
-    enum err_code rc = span_of_file(fd, at->x->path, &all, e);
-
-    /* Looked at before it is read: what is written meanwhile shows at the next look. */
-    if (!rc && fstat(fd, &st))
-        rc = err_sys(e, at->x->path, "look at");
-    if (!rc)
-        rc = hasher_span(&at->c->hasher, &all, -1, NULL, sha256, e);
-    close(fd);
-    if (rc == ERR_STALE) /* being written */
-        return ERR_OK;
-    if (rc)
-        return rc;
-    *id = tx_id_of(&st);
-    if (at->x->seen.exists && memcmp(sha256, at->x->seen.sha256, SHA256_BYTES) == 0)
-        *out = LIES_SEEN;
-    else if (at->x->action != REWIND_DELETE && memcmp(sha256, at->x->wanted, SHA256_BYTES) == 0)
-        *out = LIES_WANTED;
-    return ERR_OK;
-}
-
-/* Is it a file that this process had in hand, and that nobody touched since? */
-static bool by_sight(const struct tx_entry *x, const struct stat *st, enum lies *out)
-{
-    struct file_id id = tx_id_of(st);
-
-    if (same_id(x->staged, id))
-        *out = LIES_WANTED;
-    else if (same_id(x->taken, id) || (is_seen(x, id) && id.ctime_ns == x->seen.ctime_ns))
-        *out = LIES_SEEN;
-    else
-        return false;
-    return true;
-}
-
-/* id (may be NULL): asks for the bytes to be read, and says what the file was then. */
-static enum err_code look(const struct spot *at, const char *name, enum lies *out,
-                          struct file_id *id, struct err *e)
-{
-    struct file_id unused;
-    struct stat st;
-
-    if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
-        *out = LIES_NOTHING;
-        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
-    }
-    *out = LIES_OTHER;
-    if (!S_ISREG(st.st_mode) || (!id && by_sight(at->x, &st, out)))
-        return ERR_OK;
-    return read_bytes(at, name, out, id ? id : &unused, e);
-}
-
-static enum err_code what_lies(const struct spot *at, const char *name, enum lies *out,
-                               struct err *e)
-{
-    return look(at, name, out, NULL, e);
-}
-
-/* What came out of its place? Always by its bytes: between the look at it and the exchange anything may have been
- * written. */
-static enum err_code what_came_out(const struct spot *at, enum lies *out, struct err *e)
-{
-    struct file_id id = { 0 };
-    enum err_code rc = look(at, at->temp, out, &id, e);
-
-    if (!rc && *out == LIES_SEEN)
-        at->x->taken = id;
-    return rc;
-}
-
-static enum err_code spot_open(struct carrier *c, size_t i, struct spot *at, struct err *e)
-{
-    *at = (struct spot){ .c = c, .x = &c->tx->entry[i] };
-    tx_temp_name(c->tx, i, at->temp);
-    return reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
-}
 
 /* ---- restore ---- */
 
@@ -140,7 +18,7 @@ static enum err_code spot_open(struct carrier *c, size_t i, struct spot *at, str
 static enum err_code check_exchanged(const struct spot *at, enum rewind_outcome *out, struct err *e)
 {
     enum lies came_out;
-    enum err_code rc = what_came_out(at, &came_out, e);
+    enum err_code rc = spot_came_out(at, &came_out, e);
 
     if (rc)
         return rc;
@@ -158,13 +36,17 @@ static enum err_code check_exchanged(const struct spot *at, enum rewind_outcome 
 static enum err_code restore(const struct spot *at, enum rewind_outcome *out, struct err *e)
 {
     enum lies here, there;
-    enum err_code rc = what_lies(at, at->name, &here, e);
+    enum err_code rc = spot_lies(at, at->name, &here, e);
 
     if (!rc)
-        rc = what_lies(at, at->temp, &there, e);
+        rc = spot_lies(at, at->temp, &there, e);
     if (rc)
         return rc;
-    if (here == LIES_WANTED && there != LIES_WANTED) { /* exchanged before a crash */
+    if (there == LIES_SEEN) { /* exchanged before a crash, whatever was saved since */
+        *out = REWIND_DONE;
+        return ERR_OK;
+    }
+    if (here == LIES_WANTED && there != LIES_WANTED) { /* the same */
         *out = there == LIES_OTHER ? REWIND_CONFLICT : REWIND_DONE;
         return there == LIES_OTHER ? check_exchanged(at, out, e) : ERR_OK;
     }
@@ -191,7 +73,7 @@ static enum err_code set_mode(const struct spot *at, enum rewind_outcome *out, s
                    : err_sys(e, at->x->path, "open");
     if (fstat(fd, &st)) {
         rc = err_sys(e, at->x->path, "look at");
-    } else if (is_seen(at->x, tx_id_of(&st))) {
+    } else if (spot_is_seen(at->x, tx_id_of(&st))) {
         if (fchmod(fd, at->x->mode))
             rc = err_sys(e, at->x->path, "set the mode");
         else
@@ -205,10 +87,10 @@ static enum err_code set_mode(const struct spot *at, enum rewind_outcome *out, s
 static enum err_code create(const struct spot *at, enum rewind_outcome *out, struct err *e)
 {
     enum lies here, there;
-    enum err_code rc = what_lies(at, at->name, &here, e);
+    enum err_code rc = spot_lies(at, at->name, &here, e);
 
     if (!rc)
-        rc = what_lies(at, at->temp, &there, e);
+        rc = spot_lies(at, at->temp, &there, e);
     if (rc)
         return rc;
     *out = here == LIES_WANTED && there == LIES_NOTHING ? REWIND_DONE : REWIND_CONFLICT;
@@ -224,10 +106,10 @@ static enum err_code create(const struct spot *at, enum rewind_outcome *out, str
 static enum err_code take_away(const struct spot *at, enum rewind_outcome *out, struct err *e)
 {
     enum lies here, there;
-    enum err_code rc = what_lies(at, at->name, &here, e);
+    enum err_code rc = spot_lies(at, at->name, &here, e);
 
     if (!rc)
-        rc = what_lies(at, at->temp, &there, e);
+        rc = spot_lies(at, at->temp, &there, e);
     if (rc)
         return rc;
     *out = there == LIES_SEEN ? REWIND_DONE : REWIND_CONFLICT;
@@ -235,7 +117,7 @@ static enum err_code take_away(const struct spot *at, enum rewind_outcome *out, 
         return ERR_OK;
     if (renameat2(at->dir, at->name, at->dir, at->temp, RENAME_NOREPLACE))
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "take the file away");
-    rc = what_came_out(at, &there, e);
+    rc = spot_came_out(at, &there, e);
     *out = there == LIES_SEEN ? REWIND_DONE : REWIND_CONFLICT;
     /* EEXIST: a newer one was saved meanwhile and stays, this one goes into the record. */
     if (!rc && there != LIES_SEEN &&
@@ -249,13 +131,8 @@ static enum err_code carry_one(struct carrier *c, size_t i, enum rewind_outcome 
     struct spot at;
     enum err_code rc = spot_open(c, i, &at, e);
 
-    /* The directory went or became a link since INTENT: the file in it, if there is one, is not ours to touch. */
-    if (rc == ERR_NOT_FOUND || rc == ERR_UNSAFE) {
-        *out = REWIND_CONFLICT;
-        return ERR_OK;
-    }
     if (rc)
-        return rc;
+        return tx_later(at.x, rc, e);
     if (at.x->mode_only)
         rc = set_mode(&at, out, e);
     else if (at.x->action == REWIND_RESTORE)
@@ -268,19 +145,16 @@ static enum err_code carry_one(struct carrier *c, size_t i, enum rewind_outcome 
     return rc;
 }
 
-static void carrier_end(struct carrier *c)
-{
-    reach_end(&c->reach);
-    hasher_fini(&c->hasher);
-}
-
 enum err_code tx_apply(struct tx *tx, struct err *e)
 {
     struct carrier c = { .tx = tx };
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < tx->n && !rc; i++) {
-        rc = carry_one(&c, i, &tx->entry[i].outcome, e);
+    for (size_t i = 0; i < tx->n; i++) { /* one that has to wait does not hold up the others */
+        struct err ignored;
+        enum err_code one = carry_one(&c, i, &tx->entry[i].outcome, rc ? &ignored : e);
+
+        rc = rc ? rc : one;
         tx_progress(tx, tx->n + i + 1);
     }
     carrier_end(&c);
@@ -318,7 +192,7 @@ static enum err_code keep_old(const struct spot *at, size_t i, struct err *e)
         return ERR_OK;
     if (errno != EXDEV)
         return err_sys(e, at->x->path, "keep the old file");
-    enum err_code rc = read_bytes(at, at->temp, &what, &unused, e);
+    enum err_code rc = spot_read(at, at->temp, &what, &unused, e);
 
     if (!rc && what == LIES_OTHER)
         rc = copy_old(at, i, e);
@@ -333,9 +207,11 @@ static enum err_code clean_temp(struct carrier *c, size_t i, struct err *e)
     enum lies there;
     enum err_code rc = spot_open(c, i, &at, e);
 
-    if (rc)
+    if (rc && !tx_knows_root(c->tx)) /* an older reprise may have removed it already */
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
-    rc = what_lies(&at, at.temp, &there, e);
+    if (rc)
+        return tx_later(at.x, rc, e);
+    rc = spot_lies(&at, at.temp, &there, e);
     if (!rc && there == LIES_WANTED && unlinkat(at.dir, at.temp, 0))
         rc = err_sys(e, at.x->path, "remove a temporary file");
     else if (!rc && there != LIES_WANTED && there != LIES_NOTHING)
@@ -344,15 +220,54 @@ static enum err_code clean_temp(struct carrier *c, size_t i, struct err *e)
     return rc;
 }
 
-/* The directories go even where the file's own is gone already: a crash may have come between two of them. */
-static enum err_code clean_one(struct carrier *c, size_t i, struct err *e)
+static enum err_code clean_temps(struct carrier *c, struct err *e)
 {
-    const struct tx_entry *x = &c->tx->entry[i];
-    enum err_code rc = clean_temp(c, i, e);
+    enum err_code rc = ERR_OK;
 
-    if (rc || x->action != REWIND_DELETE || x->outcome != REWIND_DONE)
-        return rc;
-    return tx_prune(x, tx_knows_attrs(c->tx) ? &c->tx->dirs : NULL, e);
+    for (size_t i = 0; i < c->tx->n; i++) {
+        struct err ignored;
+        enum err_code one =
+            c->tx->entry[i].mode_only ? ERR_OK : clean_temp(c, i, rc ? &ignored : e);
+
+        rc = rc ? rc : one;
+    }
+    return rc;
+}
+
+static bool prunes(const struct tx_entry *x)
+{
+    return x->action == REWIND_DELETE && x->outcome == REWIND_DONE && !x->unknown && x->dirs;
+}
+
+static bool prunes_any(const struct tx *tx)
+{
+    size_t i = 0;
+
+    while (i < tx->n && !prunes(&tx->entry[i]))
+        i++;
+    return i < tx->n;
+}
+
+static enum err_code sync_all(const struct carrier *c, struct err *e)
+{
+    enum err_code rc = disk_sync(c->old, c->tx->dir, e);
+
+    return rc ? rc : tx_sync_dirs(c->tx, e);
+}
+
+/* Directories go after the last temporary file, and after that is written down: from then on one that is missing was
+ * removed here, and was not moved away with something of ours in it. */
+static enum err_code prune_all(const struct carrier *c, struct err *e)
+{
+    const struct tx *tx = c->tx;
+    enum err_code rc = sync_all(c, e);
+
+    if (!rc)
+        rc = tx_mark_as(tx, "cleaned", e);
+    for (size_t i = 0; i < tx->n && !rc; i++)
+        if (prunes(&tx->entry[i]))
+            rc = tx_prune(&tx->entry[i], tx_knows_attrs(tx) ? &tx->dirs : NULL, e);
+    return rc;
 }
 
 enum err_code tx_clean(struct tx *tx, struct err *e)
@@ -362,16 +277,127 @@ enum err_code tx_clean(struct tx *tx, struct err *e)
 
     if (rc)
         return rc;
-    for (size_t i = 0; i < tx->n && !rc; i++)
-        if (!tx->entry[i].mode_only)
-            rc = clean_one(&c, i, e);
+    if (!tx_has_mark(tx, "cleaned"))
+        rc = clean_temps(&c, e);
     carrier_end(&c);
+    if (!rc && prunes_any(tx))
+        rc = prune_all(&c, e);
     if (!rc)
         tx_put_dir_times(tx);
     if (!rc)
-        rc = disk_sync(c.old, tx->dir, e);
+        rc = sync_all(&c, e);
     close(c.old);
-    return rc ? rc : tx_sync_dirs(tx, e);
+    return rc;
+}
+
+/* ---- giving up ---- */
+
+/* What became of an entry, as far as it can be seen. */
+static void judge_left(struct carrier *c, size_t i)
+{
+    struct tx_entry *x = &c->tx->entry[i];
+    enum lies here = LIES_NOTHING, there = LIES_NOTHING;
+    struct spot at;
+
+    x->unknown = true;
+    x->outcome = REWIND_DONE;
+    if (x->mode_only || spot_open(c, i, &at, NULL))
+        return;
+    enum err_code rc = spot_lies(&at, at.name, &here, NULL);
+
+    if (!rc)
+        rc = spot_lies(&at, at.temp, &there, NULL);
+    close(at.dir);
+    if (rc || there == LIES_OTHER)
+        return;
+    bool done = x->action == REWIND_CREATE ? there == LIES_NOTHING && here == LIES_WANTED
+                                           : there == LIES_SEEN;
+
+    x->unknown = !done && here == LIES_WANTED;
+    x->outcome = done || x->unknown ? REWIND_DONE : REWIND_CONFLICT;
+}
+
+static void judge_all(struct tx *tx)
+{
+    struct carrier c = { .tx = tx };
+
+    for (size_t i = 0; i < tx->n; i++)
+        if (tx->phase < TX_INTENT)
+            tx->entry[i].outcome = REWIND_CONFLICT;
+        else if (tx->phase < TX_COMMITTED)
+            judge_left(&c, i);
+    carrier_end(&c);
+}
+
+/* What a person saved and we took out by mistake is not moved any more. */
+static bool is_others(struct carrier *c, size_t i)
+{
+    enum lies there = LIES_NOTHING;
+    struct spot at;
+
+    if (spot_open(c, i, &at, NULL))
+        return false;
+    enum err_code rc = spot_lies(&at, at.temp, &there, NULL);
+
+    close(at.dir);
+    return !rc && there == LIES_OTHER;
+}
+
+static enum err_code tell_left(const struct tx *tx, size_t i, tx_left_fn *left, void *arg,
+                               struct err *e)
+{
+    const char *path = tx->entry[i].path;
+    char temp[64], whole[TX_PATH_MAX];
+
+    tx_temp_name(tx, i, temp);
+    snprintf(whole, sizeof whole, "%.*s/%s", (int)(strrchr(path, '/') - path), path, temp);
+    return left ? left(whole, arg, e) : ERR_OK;
+}
+
+static bool may_be_left(struct carrier *c, size_t i, bool staged_only)
+{
+    return staged_only ? tx_drop_temp(c->tx, i, NULL) != ERR_OK
+                       : is_others(c, i) || clean_temp(c, i, NULL) != ERR_OK;
+}
+
+static enum err_code clean_left(struct tx *tx, bool staged_only, tx_left_fn *left, void *arg,
+                                struct err *e)
+{
+    struct carrier c = { .tx = tx };
+    enum err_code rc = tx_old_open(tx, &c.old, e);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < tx->n && !rc; i++) {
+        struct tx_entry *x = &tx->entry[i];
+
+        if (x->mode_only)
+            continue;
+        if (may_be_left(&c, i, staged_only))
+            rc = tell_left(tx, i, left, arg, e);
+        else if (prunes(x) || (x->action == REWIND_CREATE && x->outcome == REWIND_CONFLICT))
+            /* A directory that stays is empty, and nothing more. */
+            (void)!tx_prune(x, tx_knows_attrs(tx) && prunes(x) ? &tx->dirs : NULL, NULL);
+    }
+    carrier_end(&c);
+    if (!rc)
+        rc = sync_all(&c, e);
+    close(c.old);
+    return rc;
+}
+
+enum err_code tx_abandon(struct tx *tx, tx_left_fn *left, void *arg, struct err *e)
+{
+    bool staged_only = tx->phase < TX_INTENT;
+    enum err_code rc = tx_mark_as(tx, "abandoned", e);
+
+    if (!rc && tx->phase < TX_COMMITTED) {
+        judge_all(tx);
+        rc = tx_mark(tx, TX_COMMITTED, e);
+    }
+    if (!rc)
+        rc = clean_left(tx, staged_only, left, arg, e);
+    return rc ? rc : tx_mark(tx, TX_DONE, e);
 }
 
 enum err_code tx_finish(struct tx *tx, struct err *e)

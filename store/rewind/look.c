@@ -77,10 +77,13 @@ static enum err_code read_present(int dir, const char *name, const char *path, s
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat st;
 
+    if (fd < 0 && err_is_exhausted(errno))
+        return err_sys(e, path, "open");
     if (fd < 0) {
         refuse(l, REWIND_RULE_ACCESS, "it cannot be read");
         return ERR_OK;
     }
+    l->is_mount = beneath_is_mount(fd, dir);
     enum err_code rc = span_of_file(fd, path, &l->file, e);
 
     if (!rc)
@@ -121,7 +124,7 @@ enum err_code look_at(int root_fd, const char *root, const char *path, const cha
 {
     int dir;
     const char *name;
-    struct err why;
+    struct err why = { 0 };
     struct content keep = out->present;
 
     let_go(out);
@@ -133,7 +136,10 @@ enum err_code look_at(int root_fd, const char *root, const char *path, const cha
         return ERR_OK; /* its directory is gone, and so is it */
     if (rc == ERR_UNSAFE)
         refuse(out, REWIND_RULE_LINK, "a link or a file stands on the way where a directory was");
-    else if (rc)
+    else if (rc && err_is_exhausted(why.sys)) {
+        errno = why.sys;
+        return err_sys(e, path, "open its directory");
+    } else if (rc)
         refuse(out, REWIND_RULE_ACCESS, "its directory cannot be opened");
     if (rc)
         return ERR_OK;

@@ -11,10 +11,11 @@ struct look {
     struct content present; /* when seen.exists and the rule is none */
     struct span file;       /* the open file, while its content is not held */
     bool is_open;
+    bool is_mount; /* its bytes can be read and written, but its name cannot be moved */
 };
 
-/* root_fd, root: see beneath.h; real_parent may be NULL. Fails only for want of memory: whatever is in the way is
- * a rule. Reuses what *out has. */
+/* root_fd, root: see beneath.h; real_parent may be NULL. Fails only for want of memory or descriptors: whatever is in
+ * the way is a rule. Reuses what *out has. */
 MUST_CHECK enum err_code look_at(int root_fd, const char *root, const char *path,
                                  const char *real_parent, struct look *out, struct err *e);
 void look_fini(struct look *l);

@@ -78,6 +78,8 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
         rc = rewind_plan_recall(ref->store->env, &plan, e);
     if (!rc)
         rc = rewind_plan_origin(ref, &plan, e);
+    if (!rc)
+        rc = rewind_plan_hold(ref->store->env, &plan, e);
     if (rc)
         rewind_plan_fini(&plan);
     else

@@ -1,7 +1,9 @@
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/rewind/beneath.h"
@@ -13,12 +15,18 @@
 #include "store/rewind/source.h"
 #include "store/rewind/spandiff.h"
 
-/* Buffers that go from file to file, and the two roots that a plan may reach into. */
+/* The two roots that a plan may reach into, opened once: what is compared lies in one directory. */
+struct roots {
+    const char *root;        /* the session's directory; / when that is gone */
+    int project, everywhere; /* the root, and / for what lies outside of it */
+    bool is_detour;          /* the root is reached through a link that is newer than the point */
+};
+
+/* Buffers that go from file to file. */
 struct worker {
     const struct rewind_plan *plan;
     const struct rewind_options *options;
-    const char *root;        /* the session's directory; / when that is gone */
-    int project, everywhere; /* the root, and / for what lies outside of it */
+    const struct roots *roots;
     struct look look;
     struct content wanted, last;
 };
@@ -59,6 +67,9 @@ static void ask_consent(const struct worker *w, struct rewind_entry *x)
         refuse(x, REWIND_RULE_SENSITIVE, why);
     else if (!rewind_is_inside(w->plan, path) && !o->allow_outside)
         refuse(x, REWIND_RULE_OUTSIDE, "outside the session's project");
+    else if (w->roots->is_detour && !o->allow_outside)
+        refuse(x, REWIND_RULE_OUTSIDE,
+               "the session's project is now reached through a symbolic link");
     else if (x->edited && !o->allow_edited)
         refuse(x, REWIND_RULE_EDITED,
                x->seen.exists ? "changed since the last snapshot, not by the session"
@@ -136,10 +147,15 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
         *differs = strcmp(hex, t->last.sha256) != 0;
         return ERR_OK;
     }
-    enum err_code rc = source_read(&t->last, &w->look.present, &w->last, e);
+    struct err why = { 0 };
+    enum err_code rc = source_read(&t->last, &w->look.present, &w->last, &why);
 
     if (rc == ERR_NOMEM)
-        return rc;
+        return err_set(e, rc, t->path, "read the last saved copy: out of memory");
+    if (rc && err_is_exhausted(why.sys)) {
+        errno = why.sys;
+        return err_sys(e, t->path, "read the last saved copy");
+    }
     *known = rc == ERR_OK; /* unreadable knowledge is no knowledge */
     *differs = !rc && !content_same(&w->look.present, &w->last);
     return ERR_OK;
@@ -174,11 +190,15 @@ static enum err_code find_author(struct worker *w, struct rewind_entry *x, struc
 
 static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
 {
-    struct err why;
+    struct err why = { 0 };
     enum err_code rc = source_read(&x->target->source, &w->look.present, &w->wanted, &why);
 
     if (rc == ERR_NOMEM)
         return err_set(e, rc, x->target->path, "read the saved copy: out of memory");
+    if (rc && err_is_exhausted(why.sys)) {
+        errno = why.sys;
+        return err_sys(e, x->target->path, "read the saved copy");
+    }
     if (rc)
         refuse(x, REWIND_RULE_SOURCE,
                rc == ERR_FORMAT ? "the saved copy is missing, damaged or no regular file"
@@ -208,6 +228,10 @@ static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err 
         rc = judge_wanted(w, x, e);
     if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
         return rc;
+    if (w->look.is_mount && !x->mode_only) {
+        refuse(x, REWIND_RULE_ACCESS, "it is a mount point, which cannot be replaced");
+        return ERR_OK;
+    }
     rc = find_author(w, x, e);
     if (!rc && !x->mode_only)
         rc = count(w, x, e);
@@ -221,8 +245,9 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
 
     if (!may_look(t, x))
         return ERR_OK;
-    enum err_code rc = look_at(outside ? w->everywhere : w->project, outside ? "/" : w->root,
-                               t->path, t->real_parent, &w->look, e);
+    const struct roots *roots = w->roots;
+    enum err_code rc = look_at(outside ? roots->everywhere : roots->project,
+                               outside ? "/" : roots->root, t->path, t->real_parent, &w->look, e);
 
     if (!rc)
         rc = judge(w, x, e);
@@ -265,31 +290,81 @@ enum { MANY = 16 }; /* a thread is worth starting */
 /* The entries, and who comes next; the helper's answer. */
 struct survey {
     struct rewind_preview *preview;
+    struct roots roots;
     atomic_size_t next;
     enum err_code rc;
     struct err e;
 };
 
-static enum err_code worker_open(struct worker *w, struct err *e)
+/* What the session worked in was no link, or this one: whatever renames a link puts a new ctime on it. Looked at after
+ * the root was opened. */
+static bool is_newer_link(const char *root, int64_t point_ms)
 {
-    enum err_code rc = beneath_root("/", &w->everywhere, e);
+    struct stat st;
 
-    w->root = w->plan->root ? w->plan->root : "/";
-    if (rc)
-        return rc;
-    rc = beneath_root(w->root, &w->project, e);
-    if (rc != ERR_NOT_FOUND)
-        return rc;
-    w->root = "/";
-    return beneath_root(w->root, &w->project, e);
+    return lstat(root, &st) == 0 && S_ISLNK(st.st_mode) && point_ms > 0 &&
+           (int64_t)st.st_ctim.tv_sec * 1000 + st.st_ctim.tv_nsec / 1000000 > point_ms;
 }
 
-static void worker_close(struct worker *w)
+/* The directory that a rewind was done in may be reached by a new link; another one is not undone in. */
+static enum err_code check_detour(struct roots *r, const struct rewind_plan *plan, struct err *e)
 {
-    if (w->project >= 0)
-        close(w->project);
-    if (w->everywhere >= 0)
-        close(w->everywhere);
+    int fd;
+    enum err_code rc = ERR_OK;
+
+    if (!is_newer_link(r->root, plan->point_ms))
+        return ERR_OK;
+    r->is_detour = true;
+    if (plan->root_id)
+        rc = beneath_same_root(r->root, plan->root_id, &fd, e);
+    else if (!plan->undoes)
+        return ERR_OK;
+    else
+        rc = ERR_STALE;
+    if (!rc) {
+        r->is_detour = false;
+        close(fd);
+    }
+    if (rc != ERR_STALE)
+        return rc;
+    close(r->project);
+    r->root = "/"; /* below which links are not followed */
+    return beneath_root(r->root, &r->project, e);
+}
+
+static enum err_code open_project(struct roots *r, struct rewind_preview *p, struct err *e)
+{
+    enum err_code rc = beneath_root(r->root, &r->project, e);
+
+    if (rc == ERR_NOT_FOUND) {
+        r->root = "/";
+        return beneath_root(r->root, &r->project, e);
+    }
+    if (!rc)
+        rc = check_detour(r, p->plan, e);
+    if (!rc && p->plan->root && r->root == p->plan->root)
+        rc = beneath_root_id(r->project, r->root, &p->root_id, e);
+    return rc;
+}
+
+static enum err_code roots_open(struct roots *r, struct rewind_preview *p, struct err *e)
+{
+    *r = (struct roots){ .root = p->plan->root ? p->plan->root : "/", .project = -1 };
+    enum err_code rc = beneath_root("/", &r->everywhere, e);
+
+    return rc ? rc : open_project(r, p, e);
+}
+
+static void roots_close(const struct roots *r)
+{
+    if (r->project >= 0)
+        close(r->project);
+    if (r->everywhere >= 0)
+        close(r->everywhere);
+}
+
+static void worker_end(struct worker *w)
+{
     look_fini(&w->look);
     content_fini(&w->wanted);
     content_fini(&w->last);
@@ -298,17 +373,17 @@ static void worker_close(struct worker *w)
 /* Takes entry after entry until none is left, or one fails. */
 static enum err_code take_entries(struct survey *s, struct err *e)
 {
-    struct worker w = {
-        .plan = s->preview->plan, .options = &s->preview->options, .project = -1, .everywhere = -1
-    };
-    enum err_code rc = worker_open(&w, e);
+    struct worker w = { .plan = s->preview->plan,
+                        .options = &s->preview->options,
+                        .roots = &s->roots };
+    enum err_code rc = ERR_OK;
     size_t i;
 
     while (!rc && (i = atomic_fetch_add(&s->next, 1)) < s->preview->n)
         rc = preview_one(&w, &s->preview->entry[i], e);
     if (rc)
         atomic_store(&s->next, s->preview->n);
-    worker_close(&w);
+    worker_end(&w);
     return rc;
 }
 
@@ -326,11 +401,14 @@ static enum err_code preview_all(struct rewind_preview *p, struct err *e)
 {
     struct survey s = { .preview = p };
     pthread_t helper;
-    bool helped = p->n >= MANY && pthread_create(&helper, NULL, help, &s) == 0;
-    enum err_code rc = take_entries(&s, e);
+    enum err_code rc = roots_open(&s.roots, p, e);
+    bool helped = !rc && p->n >= MANY && pthread_create(&helper, NULL, help, &s) == 0;
 
+    if (!rc)
+        rc = take_entries(&s, e);
     if (helped)
         pthread_join(helper, NULL);
+    roots_close(&s.roots);
     if (!rc && s.rc) {
         rc = s.rc;
         if (e)

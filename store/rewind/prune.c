@@ -37,7 +37,7 @@ static enum err_code above_open(const struct tx_entry *x, struct above *a, struc
     snprintf(a->path, sizeof a->path, "%s", x->path);
     a->floor = bare_length(x->root);
     a->left = x->dirs;
-    return beneath_root(x->root, &a->root, e);
+    return beneath_same_root(x->root, x->root_id, &a->root, e);
 }
 
 /* One level up; false at the last of them. */

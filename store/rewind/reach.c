@@ -5,22 +5,22 @@
 
 #include "store/rewind/beneath.h"
 
-static enum err_code open_root(struct reach *r, const char *root, struct err *e)
+static enum err_code open_root(struct reach *r, const struct tx_entry *x, struct err *e)
 {
-    if (r->root && strcmp(r->root, root) == 0)
+    if (r->root && strcmp(r->root, x->root) == 0)
         return ERR_OK;
     reach_end(r);
-    enum err_code rc = beneath_root(root, &r->fd, e);
+    enum err_code rc = beneath_same_root(x->root, x->root_id, &r->fd, e);
 
     if (!rc)
-        r->root = root;
+        r->root = x->root;
     return rc;
 }
 
 enum err_code reach_dir(struct reach *r, const struct tx_entry *x, int *dir, const char **name,
                         struct err *e)
 {
-    enum err_code rc = open_root(r, x->root, e);
+    enum err_code rc = open_root(r, x, e);
 
     return rc ? rc : beneath_parent(r->fd, x->root, x->path, dir, name, e);
 }
@@ -28,7 +28,7 @@ enum err_code reach_dir(struct reach *r, const struct tx_entry *x, int *dir, con
 enum err_code reach_made_dir(struct reach *r, const struct tx_entry *x, struct dirs *like, int *dir,
                              const char **name, struct err *e)
 {
-    enum err_code rc = open_root(r, x->root, e);
+    enum err_code rc = open_root(r, x, e);
 
     return rc ? rc : beneath_make_parent(r->fd, x->root, x->path, like, dir, name, e);
 }

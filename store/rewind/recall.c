@@ -56,7 +56,7 @@ static enum err_code put_proven(struct recalling *r, struct left *l, struct err 
 static enum err_code take_entry(struct recalling *r, const struct tx_entry *x, bool saved,
                                 struct err *e)
 {
-    struct left *l = x->outcome == REWIND_DONE ? find(r, x->path) : NULL;
+    struct left *l = x->outcome == REWIND_DONE && !x->unknown ? find(r, x->path) : NULL;
     bool absent = x->action == REWIND_DELETE;
 
     if (!l || l->proven)

@@ -80,8 +80,7 @@ enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn 
 
 /* ---- recovery ---- */
 
-/* The record's own temporary files. Afterwards nobody would look for them. */
-static enum err_code sweep_record(const char *dir, struct err *e)
+enum err_code rewinds_sweep(const char *dir, struct err *e)
 {
     static const char *const places[] = { "old", "undo", "talk" };
     char path[TX_PATH_MAX];
@@ -108,6 +107,15 @@ static enum err_code drop(const struct store_env *env, struct tx *tx, enum step_
     return rc;
 }
 
+/* Given up and then cut short: it is brought to its end without going forward. */
+static enum err_code end(const struct store_env *env, struct tx *tx, enum step_back *how,
+                         struct err *e)
+{
+    if (tx->abandoned)
+        return tx_abandon(tx, NULL, NULL, e);
+    return tx->phase < TX_INTENT ? drop(env, tx, how, e) : tx_finish(tx, e);
+}
+
 static enum err_code recover_one(const struct store_env *env, const char *dir, const char *name,
                                  size_t *recovered, struct err *e)
 {
@@ -126,35 +134,45 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     if (tx.phase < TX_DONE) {
         enum step_back how = BACK_DONE;
 
-        rc = sweep_record(path, e);
+        rc = rewinds_sweep(path, e);
         if (!rc)
-            rc = tx.phase < TX_INTENT ? drop(env, &tx, &how, e) : tx_finish(&tx, e);
-        *recovered += how != BACK_LATER;
+            rc = end(env, &tx, &how, e);
+        *recovered += !rc && how != BACK_LATER;
     }
     tx_fini(&tx);
     return rc;
 }
 
-enum err_code rewinds_recover(const struct store_env *env, const char *dir, size_t *recovered,
-                              struct err *e)
+static void wait_for(struct rewind_recovery *r, const char *name, const struct err *why)
+{
+    if (r->waiting < REWIND_WAITING_TOLD) {
+        struct rewind_waiting *w = &r->first[r->waiting];
+
+        snprintf(w->id, sizeof w->id, "%.39s", name);
+        w->why = *why;
+    }
+    r->waiting++;
+}
+
+enum err_code rewinds_recover(const struct store_env *env, const char *dir,
+                              struct rewind_recovery *out, struct err *e)
 {
     struct dirent **names;
     int n;
     enum err_code rc = names_of(dir, &names, &n, e);
 
-    *recovered = 0;
+    *out = (struct rewind_recovery){ .recovered = 0 };
     for (int i = 0; i < n; i++) { /* one that cannot be ended yet does not hold up the others */
-        struct err ignored;
-        enum err_code one = recover_one(env, dir, names[i]->d_name, recovered, rc ? &ignored : e);
+        struct err why = { 0 };
 
-        rc = rc ? rc : one;
+        if (recover_one(env, dir, names[i]->d_name, &out->recovered, &why))
+            wait_for(out, names[i]->d_name, &why);
     }
     names_free(names, n);
     return rc ? err_wrap(e, rc, "finish a rewind that was cut short") : ERR_OK;
 }
 
-/* Was none cut short? Then nothing needs to be written: no lock is taken, also where none could be. */
-static enum err_code all_done(const char *dir, bool *all, struct err *e)
+enum err_code rewinds_all_done(const char *dir, bool *all, struct err *e)
 {
     struct dirent **names;
     char record[TX_PATH_MAX], done[TX_PATH_MAX];
@@ -171,27 +189,41 @@ static enum err_code all_done(const char *dir, bool *all, struct err *e)
     return rc;
 }
 
-enum err_code rewind_recover(const struct store_env *env, size_t *recovered, struct err *e)
+enum err_code rewind_recover_all(const struct store_env *env, struct rewind_recovery *out,
+                                 struct err *e)
 {
     char dir[PATH_MAX];
     struct stat st;
     bool all;
     int lock;
 
-    *recovered = 0;
+    *out = (struct rewind_recovery){ .recovered = 0 };
     if (env_state_path(env, "rewinds", dir, NULL))
         return ERR_OK;  /* nowhere to keep anything, so nothing is kept */
     if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
         return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
-    enum err_code rc = all_done(dir, &all, e);
+    enum err_code rc = rewinds_all_done(dir, &all, e);
 
     if (!rc && !all)
         rc = rewinds_open(env, dir, &lock, e);
     if (rc || all)
         return rc;
-    rc = rewinds_recover(env, dir, recovered, e);
+    rc = rewinds_recover(env, dir, out, e);
     close(lock);
     return rc;
+}
+
+enum err_code rewind_recover(const struct store_env *env, size_t *recovered, struct err *e)
+{
+    struct rewind_recovery r;
+    enum err_code rc = rewind_recover_all(env, &r, e);
+
+    *recovered = r.recovered;
+    if (rc || !r.waiting)
+        return rc;
+    if (e)
+        *e = r.first[0].why;
+    return err_wrap(e, r.first[0].why.code, "finish a rewind that was cut short");
 }
 
 /* ---- listing ---- */
@@ -238,10 +270,15 @@ static bool add_record(struct rewind_records *list, struct undone *undone, const
                                  .kept = tx->talk.kept,
                                  .dropped = tx->talk.dropped,
                                  .stays = tx->stays,
+                                 .abandoned = tx->abandoned,
                                  .interrupted = tx->phase < TX_DONE };
-    for (size_t i = 0; i < tx->n && tx->phase >= TX_INTENT; i++) {
+    r->empty = tx->phase == TX_DONE && tx->talk.how == TALK_NONE;
+    for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED; i++) {
+        const struct tx_entry *x = &tx->entry[i];
         enum rewind_action did =
-            tx->entry[i].outcome == REWIND_DONE ? tx->entry[i].action : REWIND_UNCHANGED;
+            x->outcome == REWIND_DONE && !x->unknown ? x->action : REWIND_UNCHANGED;
+
+        r->empty = r->empty && x->outcome != REWIND_DONE;
 
         r->restored += did == REWIND_RESTORE;
         r->created += did == REWIND_CREATE;
@@ -341,6 +378,13 @@ static enum err_code plan_from(struct tx *tx, const struct rewind_record *r,
     plan.root = keep(&plan.arena, tx->project);
     plan.store = keep(&plan.arena, tx->store);
     plan.title = keep(&plan.arena, tx->title);
+    if (tx->root_id) {
+        struct root_id *id = arena_alloc(&plan.arena, sizeof *id);
+
+        if (id)
+            *id = *tx->root_id;
+        plan.root_id = id;
+    }
     dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs);
     if (plan.arena.failed)
         rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
@@ -363,11 +407,11 @@ static enum err_code choose(const struct rewind_records *list, const char *id,
     for (size_t i = 0; i < list->n; i++) {
         const struct rewind_record *r = &list->record[i];
 
-        if (id ? strcmp(r->id, id) != 0 : r->undone || r->undoes || r->interrupted)
+        if (id ? strcmp(r->id, id) != 0 : r->undone || r->undoes || r->interrupted || r->empty)
             continue;
         if (r->interrupted)
             return err_set(e, ERR_LOCKED, id,
-                           "undo a rewind: it was cut short, and a program has its session open");
+                           "undo a rewind: it is not finished; reprise rewinds says why");
         if (r->undone)
             return err_set(e, ERR_STALE, id, "undo a rewind: it was undone already");
         *out = r;
@@ -403,5 +447,7 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
         tx_fini(&tx);
     }
     rewind_records_fini(&list);
+    if (!rc && (rc = rewind_plan_hold(env, out, e)))
+        rewind_plan_fini(out);
     return rc;
 }

@@ -14,8 +14,12 @@ struct tx;
 typedef enum err_code rewinds_fn(const struct tx *tx, void *arg, bool *more, struct err *e);
 MUST_CHECK enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn *fn,
                                       void *arg, struct err *e);
-/* Finishes or drops what crashes left; the lock is held. */
+/* Finishes or drops what crashes left; the lock is held. Records that have to wait are no error. */
 MUST_CHECK enum err_code rewinds_recover(const struct store_env *env, const char *dir,
-                                         size_t *recovered, struct err *e);
+                                         struct rewind_recovery *out, struct err *e);
+/* Removes the record's own temporary files. Afterwards nobody would look for them. */
+MUST_CHECK enum err_code rewinds_sweep(const char *dir, struct err *e);
+/* Was none cut short? Then nothing needs to be written: no lock is taken, also where none could be. */
+MUST_CHECK enum err_code rewinds_all_done(const char *dir, bool *all, struct err *e);
 
 #endif

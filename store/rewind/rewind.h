@@ -9,6 +9,7 @@
 #include "lite/err.h"
 #include "lite/slice.h"
 #include "store/env.h"
+#include "store/rewind/beneath.h"
 #include "store/rewind/dirs.h"
 #include "store/rewind/talk.h"
 
@@ -105,6 +106,7 @@ struct rewind_plan {
     const char *root;   /* the session's project: what lies outside needs allow_outside */
     bool wide; /* the root is no project's directory: what is below it is outside too (root.h) */
     const char *store, *title; /* the session's store and what it is called, for the record; NULL */
+    const struct root_id *root_id; /* of an undo: which directory it was; NULL: not known */
     struct rewind_target *target;
     size_t n;
     /* what directories are like that come back with their files; others are made as usual */
@@ -196,6 +198,7 @@ struct rewind_options {
 struct rewind_preview {
     struct arena arena;
     const struct rewind_plan *plan; /* borrowed: outlives the preview */
+    struct root_id root_id;         /* of plan->root; ino 0: it is gone */
     struct rewind_options options;  /* borrowed */
     struct rewind_entry *entry;     /* in the order of the plan */
     size_t n;
@@ -272,6 +275,8 @@ struct rewind_record {
     bool partly, talk_undone;
     const char **left;
     size_t left_n;
+    bool abandoned; /* the person gave it up */
+    bool empty;     /* it has nothing that an undo could take back */
 };
 
 struct rewind_records {
@@ -287,6 +292,32 @@ void rewind_records_fini(struct rewind_records *r);
 /* Finishes or drops what a crash left. *recovered counts. Called by every command that could meet it. */
 MUST_CHECK enum err_code rewind_recover(const struct store_env *env, size_t *recovered,
                                         struct err *e);
+/* The same, with the records that have to wait: a project that is moved away, a disk that is not mounted or may not be
+ * written. They hold up nothing but their own files. ERR_OK where only such remain. */
+enum { REWIND_WAITING_TOLD = 8 };
+struct rewind_recovery {
+    size_t recovered, waiting;
+    struct rewind_waiting { /* the first of those that wait, and why */
+        char id[40];
+        struct err why;
+    } first[REWIND_WAITING_TOLD];
+};
+MUST_CHECK enum err_code rewind_recover_all(const struct store_env *env,
+                                            struct rewind_recovery *out, struct err *e);
+/* Gives up a rewind that waits: what it has done stays and can be undone, nothing more is done, and its bytes stay in the
+ * record. ERR_NOT_FOUND: no such record. ERR_STALE: it does not wait. */
+struct rewind_abandoned {
+    struct arena arena;
+    const char *
+        *left; /* temporary files that may still be there, since they could not be reached */
+    size_t n;
+};
+MUST_CHECK enum err_code rewind_abandon(const struct store_env *env, const char *id,
+                                        struct rewind_abandoned *out, struct err *e);
+void rewind_abandoned_fini(struct rewind_abandoned *a);
+/* Marks the targets that a waiting record has in hand: they are refused. Part of every plan. */
+MUST_CHECK enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan,
+                                          struct err *e);
 /* The plan that takes a record back: its targets are what apply kept. id NULL: the newest that stands. */
 MUST_CHECK enum err_code rewind_undo_plan(const struct store_env *env, const char *id,
                                           struct rewind_plan *out, struct err *e);

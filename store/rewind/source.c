@@ -1,5 +1,6 @@
 #include "store/rewind/source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <strings.h>
@@ -57,12 +58,17 @@ bool content_same(const struct content *a, const struct content *b)
 static enum err_code open_backup(const struct rewind_source *s, struct span *out, struct err *e)
 {
     struct file f;
-    enum err_code rc = file_open(AT_FDCWD, s->file, 0, &f, e);
+    struct err why = { 0 };
+    enum err_code rc = file_open(AT_FDCWD, s->file, 0, &f, &why);
 
     if (rc == ERR_NOT_FOUND)
         return err_set(e, ERR_FORMAT, s->file, "the saved copy is missing");
     if (rc == ERR_UNSAFE)
         return err_set(e, ERR_FORMAT, s->file, "the saved copy is a link or no regular file");
+    if (rc && err_is_exhausted(why.sys)) {
+        errno = why.sys;
+        return err_sys(e, s->file, "open the saved copy");
+    }
     if (rc)
         return err_set(e, ERR_FORMAT, s->file, "the saved copy cannot be read");
     if (s->is_part && f.id.size - s->part_n < s->part_at) {

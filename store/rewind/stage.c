@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -47,7 +48,9 @@ static enum err_code open_present(struct work *w, struct span *out, struct err *
     struct stat st;
 
     w->present = openat(w->dir, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-    if (w->present < 0 || fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
+    if (w->present < 0)
+        return tx_not_opened(w->x, e);
+    if (fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
         !tx_same_file(tx_id_of(&st), tx_id_seen(&w->x->seen)))
         return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
     *out = (struct span){ .path = w->x->path, .fd = w->present, .n = st.st_size, .whole = true };
@@ -94,6 +97,8 @@ static enum err_code check_allowed(const struct work *w, struct err *e)
         return err_sys(e, w->x->path, "look at");
     if (fs.f_flag & ST_RDONLY)
         return may_not(w, EROFS, "change it", e);
+    if (!w->x->mode_only && beneath_is_mount(w->present, w->dir))
+        return may_not(w, EBUSY, "replace it (it is a mount point)", e);
     if (is_fixed(w->present) || (!w->x->mode_only && is_fixed(w->dir)))
         return may_not(w, EPERM, "change it (it is immutable, or can only be appended to)", e);
     if (w->x->mode_only)
@@ -278,6 +283,7 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_t
 
     if (rc)
         return rc;
+    s->tx->begun = i + 1;
     rc = create ? check_absent(&w, e) : keep_present(s, &w, e);
     if (!rc && !create)
         rc = check_allowed(&w, e);
@@ -337,21 +343,51 @@ static bool remove_ours(int dir, const char *name)
     return unlinkat(dir, name, 0) && errno != ENOENT;
 }
 
-static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
+/* Its directory was to be made here: was the one above it there all the time? */
+static bool was_to_be_made(int root, const struct tx_entry *x)
+{
+    char path[PATH_MAX];
+    const char *name;
+    int dir;
+
+    snprintf(path, sizeof path, "%s", x->path);
+    for (unsigned i = 0; i < x->dirs; i++)
+        *strrchr(path, '/') = '\0';
+    if (x->action != REWIND_CREATE || !x->dirs ||
+        beneath_parent(root, x->root, path, &dir, &name, NULL))
+        return false;
+    close(dir);
+    return true;
+}
+
+/* *dir -1: there is none, and so no file of ours. */
+static enum err_code open_temp_dir(const struct tx *tx, const struct tx_entry *x, int *dir,
+                                   struct err *e)
+{
+    const char *name;
+    int root;
+    enum err_code rc = beneath_same_root(x->root, x->root_id, &root, e);
+
+    *dir = -1;
+    if (!rc) {
+        rc = beneath_parent(root, x->root, x->path, dir, &name, e);
+        if (rc == ERR_NOT_FOUND && was_to_be_made(root, x))
+            rc = ERR_OK;
+        close(root);
+    }
+    if (rc && !tx_knows_root(tx)) /* an older reprise may have removed it already */
+        return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
+    return rc ? tx_later(x, rc, e) : ERR_OK;
+}
+
+enum err_code tx_drop_temp(const struct tx *tx, size_t i, struct err *e)
 {
     const struct tx_entry *x = &tx->entry[i];
     char temp[64], probe[2][80];
-    const char *name;
-    int root, dir;
-    enum err_code rc = beneath_root(x->root, &root, e);
+    int dir;
+    enum err_code rc = open_temp_dir(tx, x, &dir, e);
 
-    if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    rc = beneath_parent(root, x->root, x->path, &dir, &name, e);
-    close(root);
-    if (rc == ERR_NOT_FOUND || rc == ERR_UNSAFE)
-        return ERR_OK; /* no directory, no temp; or not our directory any more */
-    if (rc)
+    if (rc || dir < 0)
         return rc;
     tx_temp_name(tx, i, temp);
     snprintf(probe[0], sizeof probe[0], "%s.probe", temp);
@@ -359,6 +395,25 @@ static enum err_code drop_temp(const struct tx *tx, size_t i, struct err *e)
     if (remove_ours(dir, temp) || remove_ours(dir, probe[0]) || remove_ours(dir, probe[1]))
         rc = err_sys(e, x->path, "remove a temporary file");
     close(dir);
+    return rc;
+}
+
+/* One that has to wait does not hold up the others. */
+static enum err_code drop_temps(const struct tx *tx, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < tx->n; i++) {
+        const struct tx_entry *x = &tx->entry[i];
+        struct err ignored;
+        enum err_code one = ERR_OK;
+
+        if (!x->mode_only && i < tx->begun)
+            one = tx_drop_temp(tx, i, rc ? &ignored : e);
+        if (!one && i <= tx->begun && x->action == REWIND_CREATE)
+            one = tx_prune(x, NULL, rc ? &ignored : e);
+        rc = rc ? rc : one;
+    }
     return rc;
 }
 
@@ -393,11 +448,8 @@ enum err_code tx_drop(struct tx *tx, enum step_back *how, struct err *e)
 
     if (!rc)
         rc = tx_talk_back(tx, how, e);
-    for (size_t i = 0; i < tx->n && !rc; i++) {
-        rc = drop_temp(tx, i, e);
-        if (!rc && tx->entry[i].action == REWIND_CREATE)
-            rc = tx_prune(&tx->entry[i], NULL, e);
-    }
+    if (!rc)
+        rc = drop_temps(tx, e);
     if (!rc)
         rc = tx_sync_dirs(tx, e);
     if (rc || *how == BACK_LATER)

@@ -31,10 +31,10 @@ static enum err_code sync_parent(const struct tx_entry *x, struct err *e)
 {
     const char *name;
     int fd, dir;
-    enum err_code rc = beneath_root(x->root, &fd, e);
+    enum err_code rc = beneath_same_root(x->root, x->root_id, &fd, e);
 
     if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+        return rc == ERR_NOT_FOUND || rc == ERR_STALE ? ERR_OK : rc;
     rc = beneath_parent(fd, x->root, x->path, &dir, &name, e);
     close(fd);
     if (rc)

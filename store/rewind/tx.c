@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "lite/file.h"
 #include "lite/json.h"
@@ -78,9 +79,26 @@ void tx_fini(struct tx *tx)
     *tx = (struct tx){ 0 };
 }
 
+enum err_code tx_not_opened(const struct tx_entry *x, struct err *e)
+{
+    if (errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == ENOTDIR)
+        return err_set(e, ERR_STALE, x->path, "it changed since the preview");
+    return err_sys(e, x->path, "open");
+}
+
 bool tx_knows_attrs(const struct tx *tx)
 {
     return tx->version >= 3;
+}
+
+bool tx_knows_root(const struct tx *tx)
+{
+    return tx->version >= 4;
+}
+
+const struct root_id *tx_root_id(const struct tx *tx, const char *root)
+{
+    return tx->root_id && tx->project && strcmp(root, tx->project) == 0 ? tx->root_id : NULL;
 }
 
 /* ---- writing ---- */
@@ -105,6 +123,17 @@ static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch
            member_put_int(o, "seenMtime", s->mtime_ns) && member_put_int(o, "seenMode", s->mode) &&
            member_put_hash(o, "seen", s->sha256) &&
            (x->action != REWIND_DELETE || attrs_write(o, &x->was, scratch));
+}
+
+static bool put_root_id(cJSON *root, const struct root_id *x)
+{
+    const struct root_id none = { 0 };
+
+    x = x ? x : &none;
+    return member_put_int(root, "rootDev", (int64_t)x->dev) &&
+           member_put_int(root, "rootIno", (int64_t)x->ino) &&
+           member_put_int(root, "rootFs", (int64_t)x->fs) &&
+           member_put_int(root, "rootBorn", x->born_ns);
 }
 
 static bool put_talk(cJSON *root, const struct rewind_talk *t)
@@ -142,6 +171,9 @@ static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
               member_put_text(root, "title", tx->title, scratch) && put_talk(root, &tx->talk) &&
               dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
 
+    if (ok && tx_knows_root(tx))
+        ok = put_root_id(root, tx->root_id);
+
     if (ok && tx->stays)
         ok = member_put_int(root, "stays", 1);
     for (size_t i = 0; i < tx->n && ok; i++)
@@ -167,6 +199,24 @@ enum err_code tx_write_plan(const struct tx *tx, struct err *e)
     return rc;
 }
 
+static char letter_of(const struct tx_entry *x)
+{
+    return x->outcome == REWIND_CONFLICT ? 'c' : x->unknown ? 'u' : 'd';
+}
+
+enum err_code tx_mark_as(const struct tx *tx, const char *name, struct err *e)
+{
+    return disk_put(tx->dir, name, SLICE(""), 0600, e);
+}
+
+bool tx_has_mark(const struct tx *tx, const char *name)
+{
+    char path[TX_PATH_MAX];
+
+    tx_path(tx->dir, name, path);
+    return access(path, F_OK) == 0;
+}
+
 enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
 {
     char *letters = malloc(tx->n + 1);
@@ -174,7 +224,7 @@ enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
     if (!letters)
         return err_set(e, ERR_NOMEM, tx->dir, "mark the rewind: out of memory");
     for (size_t i = 0; i < tx->n; i++)
-        letters[i] = tx->entry[i].outcome == REWIND_CONFLICT ? 'c' : 'd';
+        letters[i] = letter_of(&tx->entry[i]);
     struct slice text = { letters, phase == TX_COMMITTED ? tx->n : 0 };
     enum err_code rc = disk_put(tx->dir, mark_names[phase], text, 0600, e);
 
@@ -238,6 +288,7 @@ static bool get_entry(const cJSON *o, struct tx *tx, struct tx_entry *x)
     if (ok && tx_knows_attrs(tx) && x->action == REWIND_DELETE)
         ok = attrs_read(o, a, &x->was);
     if (ok) {
+        x->root_id = tx_root_id(tx, x->root);
         x->mode = (uint32_t)mode;
         x->mode_only = mode_only != 0;
         x->mixed = cJSON_HasObjectItem(o, "mixed");
@@ -278,6 +329,21 @@ static bool get_settled(const cJSON *root, struct tx *tx)
     return tx->settled && cJSON_IsArray(list);
 }
 
+static bool get_root_id(const cJSON *root, struct tx *tx)
+{
+    struct root_id *id = arena_zalloc(&tx->arena, sizeof *id);
+    int64_t dev, ino, fs;
+
+    if (!id || !member_int(root, "rootDev", &dev) || !member_int(root, "rootIno", &ino) ||
+        !member_int(root, "rootFs", &fs) || !member_int(root, "rootBorn", &id->born_ns))
+        return false;
+    id->dev = (uint64_t)dev;
+    id->ino = (uint64_t)ino;
+    id->fs = (uint64_t)fs;
+    tx->root_id = ino ? id : NULL;
+    return true;
+}
+
 static bool get_plan(const cJSON *root, struct tx *tx)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
@@ -294,7 +360,8 @@ static bool get_plan(const cJSON *root, struct tx *tx)
         !member_may_text(root, "project", a, &tx->project) ||
         !member_may_text(root, "store", a, &tx->store) ||
         !member_may_text(root, "title", a, &tx->title) || !get_talk(root, &tx->talk) ||
-        !get_settled(root, tx) || (tx_knows_attrs(tx) && !dirs_read(root, a, &tx->dirs)))
+        !get_settled(root, tx) || (tx_knows_attrs(tx) && !dirs_read(root, a, &tx->dirs)) ||
+        (tx_knows_root(tx) && !get_root_id(root, tx)))
         return false;
     tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
     for (const cJSON *o = list->child; o; o = o->next)
@@ -344,7 +411,7 @@ static enum err_code read_phase(struct tx *tx, struct err *e)
         if (!rc && found)
             tx->phase = (enum tx_phase)p;
     }
-    return rc;
+    return rc ? rc : find_mark(tx->dir, "abandoned", &tx->abandoned, e);
 }
 
 /* The commit mark says of each entry how it went. */
@@ -358,8 +425,10 @@ static enum err_code read_outcomes(struct tx *tx, struct err *e)
 
     if (!rc && text.n != tx->n)
         rc = err_set(e, ERR_FORMAT, path, "the record of a rewind is damaged");
-    for (size_t i = 0; i < tx->n && !rc; i++)
+    for (size_t i = 0; i < tx->n && !rc; i++) {
         tx->entry[i].outcome = text.p[i] == 'c' ? REWIND_CONFLICT : REWIND_DONE;
+        tx->entry[i].unknown = text.p[i] == 'u';
+    }
     buf_fini(&text);
     return rc;
 }
@@ -377,6 +446,7 @@ enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct er
 
     if (!rc)
         rc = parse_plan(buf_slice(&text), path, &tx, e);
+    tx.begun = tx.n;
     if (!rc)
         rc = read_phase(&tx, e);
     if (!rc && tx.phase >= TX_COMMITTED)

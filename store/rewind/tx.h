@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "lite/file.h"
+#include "store/rewind/beneath.h"
 #include "store/rewind/dirs.h"
 #include "store/rewind/rewind.h"
 #include "store/rewind/source.h"
@@ -15,29 +16,38 @@
  *
  *   <state>/rewinds/<id>/plan        what is to be done, one JSON document; written before anything else, so
  *                                    that recovery can find every temporary file
- *                                    (before version 3: nothing of owners, extended attributes and directories)
+ *                                    (before version 3: nothing of owners, extended attributes and directories;
+ *                                    before version 4: nothing of which directory the project was)
  *   <state>/rewinds/<id>/kept        what lay there before: a copy of the bytes of every entry, one behind the other
  *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, where it could be moved here: an editor may still
  *                                    be writing into it
  *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
  *   <state>/rewinds/<id>/talk/       what is done to the conversation (store/change/part.h), before intent: see talk.c
  *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
- *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c)
- *   <state>/rewinds/<id>/done        no temporary file is left
+ *   <state>/rewinds/<id>/commit      every entry is done or in conflict: one letter an entry (d, c; u: given up before
+ *                                    it was known)
+ *   <state>/rewinds/<id>/cleaned     no temporary file is left, and empty directories may go
+ *   <state>/rewinds/<id>/done        all is done
+ *   <state>/rewinds/<id>/abandoned   the person gave it up: recovery no longer goes forward
  *
  *   crash before  plan     nothing happened            -> the directory goes
  *                 intent   temps beside the targets    -> the conversation is as before; temps and directory go
  *                 commit   some targets are exchanged  -> the rest is done
  *                 done     old files under temp names  -> they go
  *
- * Each of the five is durable before the next thing happens. */
-enum { TX_VERSION = 3 };
+ * Each of them is durable before the next thing happens.
+ *
+ * A root or a directory that is missing, or is another one, says nothing of the files in it: the project may be moved
+ * away, or its disk not mounted yet. Such an entry waits, the others go on, and the record is finished by a later start
+ * or given up by the person. */
+enum { TX_VERSION = 4 };
 enum tx_phase { TX_NOTHING, TX_PLANNED, TX_INTENT, TX_COMMITTED, TX_DONE };
 
 struct tx_entry {
-    const char *path;          /* absolute */
-    const char *root;          /* below which it is reached */
-    enum rewind_action action; /* RESTORE, CREATE or DELETE */
+    const char *path;              /* absolute */
+    const char *root;              /* below which it is reached */
+    const struct root_id *root_id; /* NULL: any directory of that name will do */
+    enum rewind_action action;     /* RESTORE, CREATE or DELETE */
     bool mode_only;
     bool mixed;       /* a person's bytes may be among the wanted ones */
     uint32_t mode;    /* RESTORE, CREATE: of the file afterwards */
@@ -49,6 +59,7 @@ struct tx_entry {
     int64_t kept_at;  /* where its bytes lie in the record */
     struct attrs was; /* DELETE: of the file, for whoever takes it back */
     enum rewind_outcome outcome;
+    bool unknown; /* given up before its outcome was known: DONE, so that an undo compares it */
     /* What the files of ours looked like when this process last had them in hand: the one that was staged, and the one
      * that was taken away. Zeroes in a recovery, where their bytes are read instead. */
     struct file_id staged, taken;
@@ -61,6 +72,7 @@ struct tx {
     int64_t version; /* of the record's form */
     const char *system, *session, *point, *undoes, *project;
     const char *store, *title; /* of the session; NULL: not recorded */
+    struct root_id *root_id;   /* of the project, while it was there */
     int64_t at_ms;
     struct rewind_talk talk; /* its change: only on the way */
     struct tx_entry *entry;
@@ -72,6 +84,9 @@ struct tx {
     size_t settled_n;
     /* what it did to the conversation could not be taken back, and the files did not follow */
     bool stays;
+    bool abandoned;
+    /* entries before this one may have files of ours beside them, if INTENT is not there */
+    size_t begun;
     enum tx_phase phase;
     rewind_progress_fn *progress; /* NULL: nobody watches */
     void *progress_arg;
@@ -88,12 +103,20 @@ bool tx_takes_part(const struct rewind_entry *x);
 void tx_progress(const struct tx *tx, size_t done);
 /* Does the record say what deleted files and directories were like? */
 bool tx_knows_attrs(const struct tx *tx);
+/* Does the record say which directory the project was? */
+bool tx_knows_root(const struct tx *tx);
+/* NULL: it is another directory than the project, or not known. */
+const struct root_id *tx_root_id(const struct tx *tx, const char *root);
 /* The temporary name of entry i, in the directory of its path. */
 void tx_temp_name(const struct tx *tx, size_t i, char out[64]);
 struct file_id tx_id_of(const struct stat *st);
 struct file_id tx_id_seen(const struct rewind_seen *s);
 /* Of one size, too. */
 bool tx_same_file(struct file_id a, struct file_id b);
+
+/* A file that the preview saw could not be opened: ERR_STALE where errno says that it is gone or another kind of file by
+ * now, otherwise the error itself. */
+MUST_CHECK enum err_code tx_not_opened(const struct tx_entry *x, struct err *e);
 
 /* ---- what a record keeps ---- */
 
@@ -153,5 +176,16 @@ void tx_put_dir_times(const struct tx *tx);
 MUST_CHECK enum err_code tx_drop(struct tx *tx, enum step_back *how, struct err *e);
 /* From INTENT on to DONE. */
 MUST_CHECK enum err_code tx_finish(struct tx *tx, struct err *e);
+/* Why an entry that cannot be reached has to wait: says so for a missing, another or an unsafe directory (ERR_IO). */
+MUST_CHECK enum err_code tx_later(const struct tx_entry *x, enum err_code rc, struct err *e);
+/* The person gives it up: nothing more is put in place. Temporary files go where they can be reached; told of each that
+ * may be left. Ends in DONE. */
+typedef enum err_code tx_left_fn(const char *path, void *arg, struct err *e);
+MUST_CHECK enum err_code tx_abandon(struct tx *tx, tx_left_fn *left, void *arg, struct err *e);
+/* Removes what staging may have left beside entry i. */
+MUST_CHECK enum err_code tx_drop_temp(const struct tx *tx, size_t i, struct err *e);
+/* Writes an empty mark that is no phase, durably. */
+MUST_CHECK enum err_code tx_mark_as(const struct tx *tx, const char *name, struct err *e);
+bool tx_has_mark(const struct tx *tx, const char *name);
 
 #endif

@@ -96,9 +96,11 @@ static enum err_code look_at_rewind(const char *path, const char *name, struct f
         return err_set(e, rc, path, "look for damage: out of memory");
     if (unfinished) {
         f->kind = FINDING_UNFINISHED_REWIND;
-        f->why = !rc && tx.phase >= TX_INTENT
-                     ? "a rewind that was cut short; it will be brought to its end"
-                     : "a rewind that was cut short before it changed anything; it will be dropped";
+        f->why =
+            !rc && tx.phase >= TX_INTENT
+                ? "a rewind that was cut short; it will be brought to its end (reprise rewinds "
+                  "says what it waits for)"
+                : "a rewind that was cut short before it changed anything; it will be dropped";
         f->fixable = true;
     } else if (rc) {
         f->kind = FINDING_DAMAGED_REWIND;
@@ -211,21 +213,47 @@ static bool is_gone(const char *path)
     return place_look(path, &there, NULL, NULL) == ERR_OK && !there;
 }
 
-/* Opening the logs recovers them. What then still lies there could not be brought to its end. */
+/* The record was finished or dropped, or says what it waits for. */
+static void look_again(struct finding *f, const struct rewind_recovery *r, struct arena *a)
+{
+    const char *id = strrchr(f->path, '/') + 1;
+
+    f->fixed = true;
+    for (size_t i = 0; i < r->waiting && i < REWIND_WAITING_TOLD; i++) {
+        const struct rewind_waiting *w = &r->first[i];
+        char why[400];
+
+        if (strcmp(w->id, id) != 0)
+            continue;
+        f->fixed = false;
+        err_format(&w->why, why, sizeof why);
+        const char *text = arena_format(
+            a,
+            "a rewind that cannot be finished yet: %s; to give it up: reprise rewinds abandon %s",
+            why, id);
+
+        f->why = text ? text : f->why;
+    }
+}
+
+/* Opening the logs recovers them. What then is still there could not be brought to its end. */
 static void fix(const struct doctor *d, struct finding_list *list)
 {
     struct change_log *log;
-    size_t recovered;
+    struct rewind_recovery r;
     bool changes = change_log_open(d->env, &log, NULL) == ERR_OK;
-    bool rewinds = rewind_recover(d->env, &recovered, NULL) == ERR_OK;
+    bool rewinds = rewind_recover_all(d->env, &r, NULL) == ERR_OK;
 
     if (changes)
         change_log_close(log);
+    rewinds = rewinds && r.waiting <= REWIND_WAITING_TOLD;
     for (size_t i = 0; i < list->n; i++) {
         struct finding *f = &list->finding[i];
 
-        f->fixed = (f->kind == FINDING_UNFINISHED_CHANGE && changes && is_gone(f->path)) ||
-                   (f->kind == FINDING_UNFINISHED_REWIND && rewinds);
+        if (f->kind == FINDING_UNFINISHED_CHANGE)
+            f->fixed = changes && is_gone(f->path);
+        else if (f->kind == FINDING_UNFINISHED_REWIND && rewinds)
+            look_again(f, &r, &list->arena);
     }
 }
 

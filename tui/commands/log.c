@@ -4,6 +4,7 @@
 #include "store/change/change.h"
 #include "store/rewind/rewind.h"
 #include "tui/commands/command.h"
+#include "tui/commands/rewind_answer.h"
 #include "tui/when.h"
 
 /* What reprise changed, newest first: renames, tags, deletions, ... and rewinds, which keep records of their own
@@ -169,11 +170,11 @@ enum err_code log_run(struct invocation *in, struct err *e)
 {
     struct writing w = { .in = in, .json = option_given(&in->options, OPTION_JSON), .e = e };
     struct change_log *log;
-    size_t recovered;
-    enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
+    struct rewind_recovery waiting;
 
-    if (!rc)
-        rc = rewind_records_read(&in->world->env, &w.rewinds, e);
+    rewind_recover_first(in, &waiting);
+    enum err_code rc = rewind_records_read(&in->world->env, &w.rewinds, e);
+
     if (rc)
         return rc;
     rc = change_log_open(&in->world->env, &log, e);

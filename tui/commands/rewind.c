@@ -158,13 +158,13 @@ enum err_code rewind_run(struct invocation *in, struct err *e)
 {
     struct sessions s;
     struct session_ref ref;
-    size_t recovered;
+    struct rewind_recovery waiting;
     bool screen = wants_screen(in);
     /* The screen does that itself, and says so. */
-    enum err_code rc = screen ? ERR_OK : rewind_recover(&in->world->env, &recovered, e);
+    if (!screen)
+        rewind_recover_first(in, &waiting);
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
-    if (!rc)
-        rc = sessions_of_operand(in, &s, &ref, e);
     if (rc)
         return rc;
     rc = screen ? show_session(in, &s, &ref, e) : rewind_session(in, &s, &ref, e);

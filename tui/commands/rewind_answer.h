@@ -6,6 +6,9 @@
 #include "store/rewind/rewind.h"
 #include "tui/commands/command.h"
 
+/* Brings rewinds that were cut short to their end. Those that have to wait are told on stderr and stop nothing else. */
+void rewind_recover_first(struct invocation *in, struct rewind_recovery *out);
+
 /* What `rewind` and `undo` answer: one object, or lines for a person. result is NULL for a dry run. */
 MUST_CHECK enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *p,
                                        const struct rewind_result *result, struct err *e);

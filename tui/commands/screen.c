@@ -52,18 +52,22 @@ static void recover(const struct invocation *in, struct model *model)
 {
     struct msg m = { .kind = MSG_SAY, .now_ms = in->world->env.now_ms };
     struct err e = { 0 };
-    char text[400];
-    size_t n = 0;
-    enum err_code rc = rewind_recover(&in->world->env, &n, &e);
+    char text[400], why[300];
+    struct rewind_recovery r;
+    enum err_code rc = rewind_recover_all(&in->world->env, &r, &e);
 
-    if (rc == ERR_LOCKED || (!rc && n == 0))
+    if (rc == ERR_LOCKED || (!rc && r.recovered == 0 && r.waiting == 0))
         return;
-    if (rc)
+    if (rc) {
         err_format(&e, text, sizeof text);
-    else
-        snprintf(text, sizeof text, "finished %zu rewind%s that had been interrupted", n,
-                 n == 1 ? "" : "s");
-    m.u.say.error = rc != ERR_OK;
+    } else if (r.waiting) {
+        err_format(&r.first[0].why, why, sizeof why);
+        snprintf(text, sizeof text, "a rewind is not finished (reprise rewinds): %s", why);
+    } else {
+        snprintf(text, sizeof text, "finished %zu rewind%s that had been interrupted", r.recovered,
+                 r.recovered == 1 ? "" : "s");
+    }
+    m.u.say.error = rc || r.waiting;
     m.u.say.text = text_of(text);
     update(model, &m);
 }

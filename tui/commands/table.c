@@ -308,11 +308,24 @@ const struct command commands_table[] = {
     },
     {
         .name = "rewinds",
-        .operands = "[show ID [FILE]]",
+        .operands = "[show ID [FILE] | abandon ID]",
         .summary = "the rewinds that were done here, newest first",
-        .help = "show ID: the files of one of them, and what is kept of each. show ID FILE: the "
-                "bytes that the\n"
-                "file had before, as they are, also where an undo would not put them back.\n",
+        .help =
+            "show ID: the files of one of them, and what is kept of each. show ID FILE: the "
+            "bytes that the\n"
+            "file had before, as they are, also where an undo would not put them back.\n"
+            "\n"
+            "A rewind that was cut short is finished by the next command. One that cannot be "
+            "finished "
+            "yet, since\n"
+            "its project is moved away or its disk is not mounted or may not be written, waits: it "
+            "is listed with\n"
+            "the reason, and nothing else is done to its files. abandon ID: give it up. What it "
+            "has "
+            "done stays,\n"
+            "and undo takes it back; what it saved stays in its record; temporary files that could "
+            "not be removed\n"
+            "are named.\n",
         .max_operands = 3,
         .run = rewinds_run,
     },

@@ -249,11 +249,11 @@ enum err_code undo_run(struct invocation *in, struct err *e)
 {
     struct change_log *log;
     struct newest newest = { .kind = NEWEST_NONE };
-    size_t recovered;
-    enum err_code rc = rewind_recover(&in->world->env, &recovered, e);
+    struct rewind_recovery waiting;
 
-    if (!rc)
-        rc = change_log_open(&in->world->env, &log, e);
+    rewind_recover_first(in, &waiting);
+    enum err_code rc = change_log_open(&in->world->env, &log, e);
+
     if (rc)
         return rc;
     rc = choose(in, log, &newest, e);

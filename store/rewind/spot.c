@@ -1,0 +1,128 @@
+#include "store/rewind/spot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool spot_is_seen(const struct tx_entry *x, struct file_id id)
+{
+    struct file_id seen = tx_id_seen(&x->seen);
+
+    return tx_same_file(id, seen) && id.mtime_ns == seen.mtime_ns;
+}
+
+/* Whatever happens to a file puts a new ctime on it. */
+static bool same_id(struct file_id a, struct file_id b)
+{
+    return tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
+}
+
+/* Opens what lies under a name. Its bytes decide: a power cut may have made an equal file again, and a save of equal
+ * size within one tick of the clock would hide from times and sizes. */
+enum err_code spot_read(const struct spot *at, const char *name, enum lies *out, struct file_id *id,
+                        struct err *e)
+{
+    uint8_t sha256[SHA256_BYTES];
+    struct span all;
+    struct stat st;
+    int fd = openat(at->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    *out = LIES_OTHER;
+    if (fd < 0)
+        return err_sys(e, at->x->path, "open");
+    enum err_code rc = span_of_file(fd, at->x->path, &all, e);
+
+    /* Looked at before it is read: what is written meanwhile shows at the next look. */
+    if (!rc && fstat(fd, &st))
+        rc = err_sys(e, at->x->path, "look at");
+    if (!rc)
+        rc = hasher_span(&at->c->hasher, &all, -1, NULL, sha256, e);
+    close(fd);
+    if (rc == ERR_STALE) /* being written */
+        return ERR_OK;
+    if (rc)
+        return rc;
+    *id = tx_id_of(&st);
+    if (at->x->seen.exists && memcmp(sha256, at->x->seen.sha256, SHA256_BYTES) == 0)
+        *out = LIES_SEEN;
+    else if (at->x->action != REWIND_DELETE && memcmp(sha256, at->x->wanted, SHA256_BYTES) == 0)
+        *out = LIES_WANTED;
+    return ERR_OK;
+}
+
+/* Is it a file that this process had in hand, and that nobody touched since? */
+static bool by_sight(const struct tx_entry *x, const struct stat *st, enum lies *out)
+{
+    struct file_id id = tx_id_of(st);
+
+    if (same_id(x->staged, id))
+        *out = LIES_WANTED;
+    else if (same_id(x->taken, id) || (spot_is_seen(x, id) && id.ctime_ns == x->seen.ctime_ns))
+        *out = LIES_SEEN;
+    else
+        return false;
+    return true;
+}
+
+/* id (may be NULL): asks for the bytes to be read, and says what the file was then. */
+static enum err_code look(const struct spot *at, const char *name, enum lies *out,
+                          struct file_id *id, struct err *e)
+{
+    struct file_id unused;
+    struct stat st;
+
+    if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
+        *out = LIES_NOTHING;
+        return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
+    }
+    *out = LIES_OTHER;
+    if (!S_ISREG(st.st_mode) || (!id && by_sight(at->x, &st, out)))
+        return ERR_OK;
+    return spot_read(at, name, out, id ? id : &unused, e);
+}
+
+enum err_code spot_lies(const struct spot *at, const char *name, enum lies *out, struct err *e)
+{
+    return look(at, name, out, NULL, e);
+}
+
+/* What came out of its place? Always by its bytes: between the look at it and the exchange anything may have been
+ * written. */
+enum err_code spot_came_out(const struct spot *at, enum lies *out, struct err *e)
+{
+    struct file_id id = { 0 };
+    enum err_code rc = look(at, at->temp, out, &id, e);
+
+    if (!rc && *out == LIES_SEEN)
+        at->x->taken = id;
+    return rc;
+}
+
+enum err_code spot_open(struct carrier *c, size_t i, struct spot *at, struct err *e)
+{
+    *at = (struct spot){ .c = c, .x = &c->tx->entry[i] };
+    tx_temp_name(c->tx, i, at->temp);
+    return reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
+}
+
+void carrier_end(struct carrier *c)
+{
+    reach_end(&c->reach);
+    hasher_fini(&c->hasher);
+}
+
+enum err_code tx_later(const struct tx_entry *x, enum err_code rc, struct err *e)
+{
+    switch (rc) {
+    case ERR_NOT_FOUND:
+        return err_set(e, ERR_IO, x->path,
+                       "its directory is not there: moved away, or not mounted");
+    case ERR_UNSAFE:
+        return err_set(e, ERR_IO, x->path, "a link or a file is in the place of its directory");
+    case ERR_STALE:
+        return err_set(e, ERR_IO, x->root, "another directory is in the place of the project");
+    default: return rc;
+    }
+}

@@ -1,0 +1,139 @@
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/rewind/records.h"
+#include "store/rewind/tx.h"
+
+/* Rewinds that were cut short and cannot be finished yet. */
+
+/* The name of a record as the log makes it, and no path. */
+static bool is_id(const char *id)
+{
+    return id[0] >= '0' && id[0] <= '9' && !strchr(id, '/');
+}
+
+/* ---- giving up ---- */
+
+static enum err_code add_left(const char *path, void *arg, struct err *e)
+{
+    struct rewind_abandoned *a = arg;
+    const char **left = arena_grow(&a->arena, a->left, a->n, sizeof *left);
+    const char *kept = arena_copy(&a->arena, (struct slice){ path, strlen(path) }).p;
+
+    if (!left || !kept)
+        return err_set(e, ERR_NOMEM, path, "give a rewind up: out of memory");
+    a->left = left;
+    a->left[a->n++] = kept;
+    return ERR_OK;
+}
+
+/* What was done to the conversation is taken back, or stays in the record as the files do. */
+static enum err_code abandon_talk(const struct store_env *env, struct tx *tx, struct err *e)
+{
+    struct change_log *log;
+    enum step_back how = BACK_DONE;
+    enum err_code rc = change_log_open(env, &log, e);
+
+    if (rc)
+        return rc;
+    rc = tx_talk_back(tx, &how, NULL);
+    change_log_close(log);
+    if (!rc && how == BACK_LATER)
+        return err_set(e, ERR_LOCKED, tx->session,
+                       "give a rewind up: a program has its session open");
+    if (!rc && how == BACK_DONE)
+        tx->talk.how = TALK_NONE;
+    else
+        tx->stays = true;
+    return tx_write_plan(tx, e);
+}
+
+static enum err_code abandon_one(const struct store_env *env, const char *dir, const char *id,
+                                 struct rewind_abandoned *out, struct err *e)
+{
+    char path[TX_PATH_MAX];
+    struct tx tx;
+
+    tx_path(dir, id, path);
+    enum err_code rc = tx_read(path, id, &tx, e);
+
+    if (rc)
+        return rc;
+    if (tx.phase == TX_DONE)
+        rc = err_set(e, ERR_STALE, id, "give a rewind up: it is finished; undo takes it back");
+    else if (tx.phase < TX_INTENT && tx.talk.how != TALK_NONE)
+        rc = abandon_talk(env, &tx, e);
+    if (!rc)
+        rc = rewinds_sweep(path, e);
+    if (!rc)
+        rc = tx_abandon(&tx, add_left, out, e);
+    tx_fini(&tx);
+    return rc;
+}
+
+enum err_code rewind_abandon(const struct store_env *env, const char *id,
+                             struct rewind_abandoned *out, struct err *e)
+{
+    struct rewind_abandoned a = { .n = 0 };
+    struct rewind_recovery r;
+    char dir[PATH_MAX];
+    int lock;
+
+    if (!is_id(id))
+        return err_set(e, ERR_NOT_FOUND, id, "give a rewind up: no such rewind");
+    enum err_code rc = rewinds_open(env, dir, &lock, e);
+
+    if (rc)
+        return rc;
+    rc = rewinds_recover(env, dir, &r, e);
+    if (!rc)
+        rc = abandon_one(env, dir, id, &a, e);
+    close(lock);
+    if (rc)
+        rewind_abandoned_fini(&a);
+    else
+        *out = a;
+    return rc;
+}
+
+void rewind_abandoned_fini(struct rewind_abandoned *a)
+{
+    arena_fini(&a->arena);
+    *a = (struct rewind_abandoned){ 0 };
+}
+
+/* ---- files in hand ---- */
+
+static enum err_code hold_target(const struct tx *tx, void *arg, bool *more, struct err *e)
+{
+    struct rewind_plan *plan = arg;
+
+    *more = true;
+    for (size_t i = 0; i < tx->n && tx->phase < TX_DONE; i++)
+        for (size_t k = 0; k < plan->n; k++) {
+            struct rewind_target *t = &plan->target[k];
+
+            if (strcmp(t->path, tx->entry[i].path) != 0)
+                continue;
+            t->want = REWIND_UNKNOWN;
+            t->conflict = true;
+            t->why = arena_format(&plan->arena, "a rewind that is not finished has it in hand: %s",
+                                  tx->id);
+            if (!t->why)
+                return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
+        }
+    return ERR_OK;
+}
+
+enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan, struct err *e)
+{
+    char dir[PATH_MAX];
+    bool all = true;
+
+    if (env_state_path(env, "rewinds", dir, NULL) || rewinds_all_done(dir, &all, NULL) || all)
+        return ERR_OK;
+    return rewinds_each(env, SIZE_MAX, hold_target, plan, e);
+}
