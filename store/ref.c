@@ -83,7 +83,7 @@ void ref_forget_before(const char *root, const char *id)
     char ref[128];
     git_oid tip;
 
-    if ((size_t)snprintf(ref, sizeof ref, REF_BEFORE "%s", id) >= sizeof ref ||
+    if (!root || (size_t)snprintf(ref, sizeof ref, REF_BEFORE "%s", id) >= sizeof ref ||
         repo_open(root, &repo, NULL))
         return;
     if (repo_has_ref(repo, ref, &tip))
