@@ -378,7 +378,8 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc)
         report(&tx, p, r);
-    if (!rc && p->plan->undoes && r->conflicts == 0 && takes_all(p))
+    /* A conversation alone has no root. */
+    if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
         ref_forget_before(p->plan->root, p->plan->undoes);
     tx_fini(&tx);
     return rc;
