@@ -26,6 +26,23 @@ struct place {
     pid_t child;
 };
 
+/* What happens while one waits, and the path it happens to: the linker puts this in front of the real nanosleep. */
+static struct {
+    void (*happens)(const char *path);
+    const char *path;
+} meanwhile;
+
+int __real_nanosleep(const struct timespec *time, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left);
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *left)
+{
+    if (!meanwhile.happens)
+        return __real_nanosleep(time, left);
+    meanwhile.happens(meanwhile.path);
+    return 0;
+}
+
 static int64_t now_ms(void)
 {
     struct timespec t;
@@ -181,6 +198,49 @@ static void while_an_agent_runs_a_file_that_changes_is_live(void **state)
     assert_true(left > 0);
 }
 
+static void touch(const char *path)
+{
+    const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = 4000000000 } };
+
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void stay(const char *path)
+{
+    (void)path;
+}
+
+/* A byte more, and the time is put back: clocks of file systems are coarse. */
+static void grow(const char *path)
+{
+    struct stat was;
+
+    assert_int_equal(stat(path, &was), 0);
+    assert_int_equal(truncate(path, was.st_size + 1), 0);
+    const struct timespec times[2] = { was.st_atim, was.st_mtim };
+
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static void another_time_or_another_size_is_a_change(void **state)
+{
+    static const struct {
+        void (*happens)(const char *path);
+        enum live_state is;
+    } want[] = { { stay, LIVE_QUIET }, { grow, LIVE_UNKNOWN }, { touch, LIVE_UNKNOWN } };
+    struct place *p = *state;
+
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        write_session(p);
+        meanwhile.path = p->path;
+        meanwhile.happens = want[i].happens;
+        enum live_state is = ask(p).state;
+
+        meanwhile.happens = NULL;
+        assert_int_equal(is, want[i].is);
+    }
+}
+
 /* Of a program that nobody knows for an agent, and that opens the file anew for each row, nothing else shows. */
 static void what_is_being_written_is_not_deleted(void **state)
 {
@@ -277,6 +337,7 @@ int main(void)
         TEST(an_agent_in_its_directory_may_write_to_it),
         TEST(an_agent_elsewhere_does_not_hold_it),
         TEST(while_an_agent_runs_a_file_that_changes_is_live),
+        TEST(another_time_or_another_size_is_a_change),
         TEST(what_is_being_written_is_not_deleted),
         TEST(who_has_it_open_has_it),
         TEST(many_are_answered_like_one_after_the_other),

@@ -122,6 +122,21 @@ static void look_alikes_and_orphans_are_named(void **state)
     entire_world_remove(&w);
 }
 
+#define SUM "e0/e1e2e3e4e5/0/content_hash.txt"
+
+/* What the command prints becomes the sum of the checkpoint e0e1e2e3e4e5. */
+static void put_sum(struct entire_world *w, const char *command)
+{
+    free(entire_world_sh(w,
+                         "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && "
+                         "git read-tree entire/checkpoints/v1 && "
+                         "B=$(%s | git hash-object -w --stdin) && "
+                         "git update-index --add --cacheinfo 100644,$B," SUM " && "
+                         "C=$(git commit-tree -p entire/checkpoints/v1 -m x $(git write-tree)) && "
+                         "git update-ref refs/heads/entire/checkpoints/v1 $C && rm -f $T",
+                         command));
+}
+
 /* Row 39: said, and nothing more. */
 static void a_wrong_checksum_is_a_warning(void **state)
 {
@@ -130,13 +145,7 @@ static void a_wrong_checksum_is_a_warning(void **state)
     char *problems = calloc(1, 16384);
 
     entire_world_make(&w, "committed");
-    free(entire_world_sh(
-        &w, "cd committed && T=$(mktemp -u) && export GIT_INDEX_FILE=$T && "
-            "git read-tree entire/checkpoints/v1 && "
-            "B=$(printf 'sha256:%%064d' 0 | git hash-object -w --stdin) && "
-            "git update-index --add --cacheinfo 100644,$B,e0/e1e2e3e4e5/0/content_hash.txt && "
-            "C=$(git commit-tree -p entire/checkpoints/v1 -m x $(git write-tree)) && "
-            "git update-ref refs/heads/entire/checkpoints/v1 $C && rm -f $T"));
+    put_sum(&w, "printf 'sha256:%064d' 0");
     struct session_ref ref = entire_world_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
     struct transcript *t;
 
@@ -145,6 +154,22 @@ static void a_wrong_checksum_is_a_warning(void **state)
     transcript_free(t);
     assert_int_equal(entire_ops.check(w.store, &ref, NULL, hear, problems, NULL), ERR_OK);
     assert_non_null(strstr(problems, "checksum checkpoint e0e1e2e3e4e5"));
+    free(problems);
+    entire_world_remove(&w);
+}
+
+static void a_checksum_may_end_in_line_ends_of_either_kind(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    char *problems = calloc(1, 16384);
+
+    entire_world_make(&w, "committed");
+    put_sum(&w, "{ git show entire/checkpoints/v1:" SUM " && printf '\\r\\n\\n'; }");
+    struct session_ref ref = entire_world_find(&w, "f1b2c3d4-0004-4000-8000-00000000000d");
+
+    assert_int_equal(entire_ops.check(w.store, &ref, NULL, hear, problems, NULL), ERR_OK);
+    assert_null(strstr(problems, "checksum"));
     free(problems);
     entire_world_remove(&w);
 }
@@ -269,6 +294,7 @@ int main(void)
         cmocka_unit_test(the_rest_is_listed_and_the_bad_named),
         cmocka_unit_test(look_alikes_and_orphans_are_named),
         cmocka_unit_test(a_wrong_checksum_is_a_warning),
+        cmocka_unit_test(a_checksum_may_end_in_line_ends_of_either_kind),
         cmocka_unit_test(a_pipe_where_git_has_a_file_is_refused),
         cmocka_unit_test(a_pipe_in_the_work_tree_refuses_the_rewind),
         cmocka_unit_test(a_work_tree_that_does_not_know_the_repository_is_none),

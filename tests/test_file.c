@@ -93,6 +93,19 @@ static void a_small_document_is_read_whole_or_refused(void **state)
     buf_fini(&out);
 }
 
+/* Room for one byte more than there is shows the end: nobody has to ask for as much again. */
+static void a_document_of_many_pages_takes_no_room_for_a_second_one(void **state)
+{
+    static char pages[10 * 4096];
+    const char *path = scratch_write(state, "a", (struct slice){ pages, sizeof pages });
+    struct buf out = { 0 };
+
+    assert_int_equal(file_read_all(AT_FDCWD, path, 0, 100 * 4096, &out, NULL), ERR_OK);
+    assert_int_equal(out.n, sizeof pages);
+    assert_true(out.cap < 2 * sizeof pages);
+    buf_fini(&out);
+}
+
 static void a_file_that_claims_to_be_empty_is_still_read(void **state)
 {
     (void)state;
@@ -117,6 +130,7 @@ int main(void)
         IN_SCRATCH(what_is_no_regular_file_is_refused_without_blocking),
         IN_SCRATCH(reading_beyond_the_end_is_a_short_answer),
         IN_SCRATCH(a_small_document_is_read_whole_or_refused),
+        IN_SCRATCH(a_document_of_many_pages_takes_no_room_for_a_second_one),
         IN_SCRATCH(a_file_that_claims_to_be_empty_is_still_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "lite/json.h"
+#include "store/systems/goat/manifest.h"
 #include "store/systems/goat/members.h"
 
 enum { UUID, MESSAGE, ROLE, NAMES };
@@ -75,12 +76,51 @@ static void both_levels_are_as_one_after_the_other(void **state)
     }
 }
 
+static struct goat_saved saved_under(struct arena *a, const char *hash)
+{
+    struct goat_point point = { 0 };
+    const char *text =
+        arena_format(a, "{\"files\":[{\"path\":\"f\",\"exists\":true,\"hash\":\"%s\"}]}", hash);
+
+    assert_non_null(text);
+    assert_int_equal(goat_manifest_parse((struct slice){ text, strlen(text) }, a, &point), ERR_OK);
+    assert_int_equal(point.n, 1);
+    return point.saved[0];
+}
+
+/* The hash becomes a file's name, so that a way out of the directory must not look like one. */
+static void a_saved_copy_is_named_by_hex_digits_only(void **state)
+{
+    (void)state;
+    static const char hex[] = "0123456789abcdefABCDEF";
+    struct arena a = { 0 };
+
+    for (size_t at = 0; at < GOAT_HASH_TEXT; at += 21)
+        for (int c = '!'; c < 127; c++) {
+            char hash[GOAT_HASH_TEXT + 1];
+
+            if (c == '"' || c == '\\')
+                continue;
+            memset(hash, 'a', GOAT_HASH_TEXT);
+            hash[at] = (char)c;
+            hash[GOAT_HASH_TEXT] = '\0';
+            struct goat_saved saved = saved_under(&a, hash);
+            bool good = strchr(hex, c) != NULL;
+
+            assert_int_equal(saved.was, good ? GOAT_WAS_THERE : GOAT_WAS_UNSAID);
+            assert_int_equal(strlen(saved.hash), good ? GOAT_HASH_TEXT : 0);
+            assert_int_equal(saved.why != NULL, !good);
+        }
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_exact_name_comes_first_and_of_several_the_last),
         cmocka_unit_test(a_name_is_found_in_escapes),
         cmocka_unit_test(both_levels_are_as_one_after_the_other),
+        cmocka_unit_test(a_saved_copy_is_named_by_hex_digits_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
