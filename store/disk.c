@@ -143,6 +143,44 @@ enum err_code disk_private_dir(const char *dir, struct err *e)
     return ERR_OK;
 }
 
+enum err_code disk_check_own(const char *path, struct err *e)
+{
+    struct stat st;
+
+    if (lstat(path, &st))
+        return err_sys(e, path, "look at");
+    return st.st_uid == geteuid() ? ERR_OK
+                                  : err_set(e, ERR_UNSAFE, path, "it belongs to another user");
+}
+
+/* closed: which permissions of others are taken away. follow: O_NOFOLLOW, or 0. */
+static enum err_code close_dir(const char *dir, int follow, mode_t closed, struct err *e)
+{
+    struct stat st;
+    enum err_code rc = ERR_OK;
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow);
+
+    if (fd < 0)
+        return err_sys(e, dir, "open directory");
+    if (fstat(fd, &st))
+        rc = err_sys(e, dir, "look at directory");
+    else if (st.st_uid != geteuid())
+        rc = err_set(e, ERR_UNSAFE, dir, "a directory of our own belongs to another user");
+    else if ((st.st_mode & closed) && fchmod(fd, st.st_mode & 07777 & ~closed))
+        rc = err_sys(e, dir, "close the directory to others");
+    close(fd);
+    return rc;
+}
+
+enum err_code disk_own_dir(const char *above, const char *dir, struct err *e)
+{
+    enum err_code rc = disk_private_dir(dir, e);
+
+    if (!rc)
+        rc = close_dir(above, 0, 0022, e);
+    return rc ? rc : close_dir(dir, O_NOFOLLOW, 0077, e);
+}
+
 static const char temp_start[] = ".reprise-", temp_end[] = ".tmp";
 enum { TEMP_RANDOM = 8 };
 

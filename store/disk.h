@@ -34,6 +34,12 @@ MUST_CHECK enum err_code disk_make_dir(const char *dir, mode_t mode, struct err 
  * link (ERR_UNSAFE): state and trash must not be steered elsewhere. */
 MUST_CHECK enum err_code disk_private_dir(const char *dir, struct err *e);
 
+/* A directory of our state, below another of ours: as disk_private_dir, and both are closed to others where they are not
+ * (a wrong umask, a copy): what is in there is carried out. */
+MUST_CHECK enum err_code disk_own_dir(const char *above, const char *dir, struct err *e);
+/* ERR_UNSAFE: it belongs to another user, who may have put it there to have it carried out. ERR_NOT_FOUND. */
+MUST_CHECK enum err_code disk_check_own(const char *path, struct err *e);
+
 /* Gives a file or a directory another name, and replaces nothing: -1 with EEXIST. Where the file system cannot promise
  * that (NFS, FUSE, exFAT) it looks first, and a gap remains: for names that nobody else would make, in directories of
  * ours or new ids. */

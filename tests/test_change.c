@@ -317,6 +317,71 @@ static void a_directory_comes_and_goes_with_its_document(void **state)
     change_log_close(log);
 }
 
+static void rename_in(const struct place *p, const char *from, const char *to)
+{
+    char a[4096], b[4096];
+
+    assert_int_equal(rename(folder_path(&p->folder, from, a), folder_path(&p->folder, to, b)), 0);
+}
+
+/* The end of a log was cut and the next step was not done yet. The end is in the record alone: it must not be closed
+ * while the store is not there. */
+static void a_store_that_is_away_is_waited_for(void **state)
+{
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    struct change *c = change_new("truncate");
+    char intent[256], id[256];
+
+    add(c, (struct step){ .kind = STEP_TAIL,
+                          .path = p->log,
+                          .offset = 8,
+                          .old = SLICE("{\"a\":2}\n"),
+                          .mtime_ns = MTIME_NOW });
+    add(c, (struct step){ .kind = STEP_MOVE, .path = p->dir, .to = p->trash });
+    assert_int_equal(change_run(log, c, NULL), ERR_OK);
+    snprintf(id, sizeof id, "state/changes/%s", c->id);
+    snprintf(intent, sizeof intent, "%s.intent", id);
+    change_free(c);
+    change_log_close(log);
+    rename_in(p, "trash/side", "store/side");
+    rename_in(p, id, intent);
+    assert_true(folder_is(&p->folder, "store/log.jsonl", "{\"a\":1}\n"));
+
+    rename_in(p, "store", "moved");
+    change_log_close(opened(p));
+    assert_true(folder_has(&p->folder, intent));
+    rename_in(p, "moved", "store");
+    change_log_close(opened(p));
+    assert_false(folder_has(&p->folder, intent));
+    assert_true(folder_is(&p->folder, "store/log.jsonl", "{\"a\":1}\n{\"a\":2}\n"));
+}
+
+/* Another user's record is not carried out, and does not stand in the way of ours. */
+static void a_record_of_another_user_is_not_used(void **state)
+{
+    struct place *p = *state;
+    struct change_log *log = opened(p);
+    struct change *c = one_of_everything(p);
+    char path[4096], name[300];
+    struct stat st;
+
+    assert_int_equal(change_run(log, c, NULL), ERR_OK);
+    snprintf(name, sizeof name, "state/changes/%s", c->id);
+    change_free(c);
+    change_log_close(log);
+    if (geteuid() != 0 || chown(folder_path(&p->folder, name, path), 65534, 65534))
+        skip();
+    assert_int_equal(chmod(folder_path(&p->folder, "state", path), 0777), 0);
+    assert_int_equal(chmod(folder_path(&p->folder, "state/changes", path), 0777), 0);
+    log = opened(p);
+    assert_int_equal(change_undo(log, NULL, NULL, NULL), ERR_NOT_FOUND);
+    assert_string_equal(change_log_unread(log), "");
+    change_log_close(log);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0700);
+}
+
 static void a_second_one_waits_for_the_lock_of_the_first(void **state)
 {
     struct place *p = *state;
@@ -352,6 +417,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(bytes_of_every_value_survive_the_record, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_directory_comes_and_goes_with_its_document, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_store_that_is_away_is_waited_for, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_record_of_another_user_is_not_used, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_second_one_waits_for_the_lock_of_the_first, set_up,
                                         tear_down),
     };

@@ -53,6 +53,76 @@ static void a_read_only_file_system_is_told_before_anything_is_copied(void **sta
     assert_true(clean);
 }
 
+static bool bind_f(const struct place *p)
+{
+    return mount(p->f, p->f, NULL, MS_BIND, NULL) == 0;
+}
+
+/* Its name cannot be moved: known before anything is decided, in the preview or at the latest by apply. */
+static void a_file_that_is_a_mount_point_is_refused(void **state)
+{
+    struct place *p = *state;
+
+    want(p, p->f, "old\n");
+    want_in(p, "ws/d/g", "older\n");
+    assert_int_equal(look(p), ERR_OK);
+    if (!bind_f(p))
+        skip();
+    enum err_code rc = apply(p);
+    bool clean = nothing_of_ours_is_left(p);
+    int sys = p->e.sys;
+
+    (void)!look(p);
+    size_t refused = p->preview.refused;
+    enum rewind_rule rule = p->preview.entry[0].rule;
+    enum err_code rest = apply(p);
+
+    umount2(p->f, MNT_DETACH);
+    assert_int_equal(rc, ERR_IO);
+    assert_int_equal(sys, EBUSY);
+    assert_true(clean);
+    assert_int_equal(refused, 1);
+    assert_int_equal(rule, REWIND_RULE_ACCESS);
+    assert_int_equal(rest, ERR_OK);
+    assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+    assert_true(folder_is(&p->folder, "ws/d/g", "older\n"));
+}
+
+/* In a directory that others could write to, a record of another user, or one of ours with a file of theirs. */
+static void what_another_user_put_there_is_not_carried_out(void **state)
+{
+    static const char *const theirs[] = { "", "/plan", "/intent" };
+    struct place *p = *state;
+    char dir[5000], path[8192], rewinds[4096];
+    struct stat st;
+
+    want(p, p->f, "old\n");
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(apply(p), ERR_OK);
+    folder_path(&p->folder, "state/rewinds", rewinds);
+    snprintf(dir, sizeof dir, "%s/%s", rewinds, p->result.undo);
+    snprintf(path, sizeof path, "%s/done", dir);
+    assert_int_equal(unlink(path), 0);
+    for (size_t i = 0; i < 3; i++) {
+        struct rewind_records list;
+        struct rewind_recovery r;
+
+        snprintf(path, sizeof path, "%s%s", dir, theirs[i]);
+        if (geteuid() != 0 || chown(path, 65534, 65534))
+            skip();
+        assert_int_equal(chmod(rewinds, 0777), 0);
+        assert_int_equal(rewind_recover_all(&p->env, &r, NULL), ERR_OK);
+        assert_int_equal(r.recovered + r.waiting, 0);
+        assert_int_equal(stat(rewinds, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+        assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
+        assert_int_equal(list.n, 0);
+        assert_string_equal(list.unread, "");
+        rewind_records_fini(&list);
+        assert_int_equal(chown(path, 0, 0), 0);
+    }
+}
+
 static void a_dry_run_works_where_nothing_can_be_written(void **state)
 {
     struct place *p = *state;
@@ -271,6 +341,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_read_only_file_system_is_told_before_anything_is_copied),
+        CASE(a_file_that_is_a_mount_point_is_refused),
+        CASE(what_another_user_put_there_is_not_carried_out),
         CASE(a_dry_run_works_where_nothing_can_be_written),
         CASE(a_record_on_another_file_system_does_as_well),
         CASE(without_openat2_directories_are_walked),

@@ -213,6 +213,74 @@ static void a_staged_file_that_was_touched_is_read(void **state)
     wide_remove(p);
 }
 
+/* ---- before anything is decided ---- */
+
+/* That says nothing of the file: it is neither refused nor called changed. */
+static void without_descriptors_it_is_said_so(void **state)
+{
+    struct place *p = *state;
+
+    want(p, p->f, "old\n");
+    moment_arm(&(struct moment){ .call = "openat64", .name = "f", .error = EMFILE });
+    assert_int_equal(look(p), ERR_IO);
+    assert_true(moment_came());
+    assert_int_equal(p->e.sys, EMFILE);
+    for (int absent = 0; absent < 2; absent++) {
+        p->plan.target[0].want = absent ? REWIND_ABSENT : REWIND_BYTES;
+        assert_int_equal(look(p), ERR_OK);
+        moment_arm(&(struct moment){ .call = "openat64", .name = "f", .error = EMFILE });
+        assert_int_equal(apply(p), ERR_IO);
+        assert_true(moment_came());
+        assert_int_equal(p->e.sys, EMFILE);
+        assert_null(strstr(p->e.text, "changed"));
+        assert_true(nothing_of_ours_is_left(p));
+    }
+}
+
+/* Another directory, or a link to one, in the place of the project after the preview. */
+static void another_project_of_that_name_stops_it(void **state)
+{
+    struct place *p = *state;
+    char ws[4096], moved[4096], other[4096];
+
+    folder_put(&p->folder, "other/d/f", SLICE("present\n"));
+    folder_path(&p->folder, "other", other);
+    folder_path(&p->folder, "moved", moved);
+    folder_path(&p->folder, "ws", ws);
+    want(p, p->f, "old\n");
+    for (int linked = 0; linked < 2; linked++) {
+        assert_int_equal(look(p), ERR_OK);
+        assert_int_equal(rename(ws, moved), 0);
+        assert_int_equal(linked ? symlink(other, ws) : rename(other, ws), 0);
+        assert_int_equal(apply(p), ERR_STALE);
+        assert_true(folder_is(&p->folder, "ws/d/f", "present\n"));
+        assert_int_equal(linked ? unlink(ws) : rename(ws, other), 0);
+        assert_int_equal(rename(moved, ws), 0);
+        assert_true(nothing_of_ours_is_left(p));
+    }
+}
+
+/* What the session worked in was no link: going through it needs the consent for what lies outside. */
+static void a_project_that_became_a_link_is_outside(void **state)
+{
+    struct place *p = *state;
+    char ws[4096], moved[4096];
+
+    want(p, p->f, "old\n");
+    p->plan.point_ms = 1000;
+    folder_path(&p->folder, "moved", moved);
+    folder_path(&p->folder, "ws", ws);
+    assert_int_equal(rename(ws, moved), 0);
+    assert_int_equal(symlink(moved, ws), 0);
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(p->preview.entry[0].rule, REWIND_RULE_OUTSIDE);
+    p->plan.point_ms = INT64_MAX; /* the link is older */
+    assert_int_equal(look(p), ERR_OK);
+    assert_int_equal(p->preview.refused, 0);
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "moved/d/f", "old\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +294,9 @@ int main(void)
         cmocka_unit_test(what_is_made_before_a_file_comes_back_stays),
         cmocka_unit_test(a_file_that_shrinks_while_it_is_read_stays),
         cmocka_unit_test(a_staged_file_that_was_touched_is_read),
+        cmocka_unit_test_setup_teardown(without_descriptors_it_is_said_so, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_project_of_that_name_stops_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_project_that_became_a_link_is_outside, set_up, tear_down),
     };
 
     if (access("/dev/shm", W_OK) == 0)

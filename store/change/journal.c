@@ -176,7 +176,7 @@ static enum err_code compose_written_down(void *arg, struct buf *records, struct
     journal_end(j);
     if (env_state_path(j->env, "appends", above, NULL) == ERR_NOT_FOUND)
         return j->compose(j->arg, records, e);
-    enum err_code rc = disk_private_dir(above, e);
+    enum err_code rc = disk_own_dir(j->env->state_dir, above, e);
 
     if (rc)
         return rc;

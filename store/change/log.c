@@ -100,7 +100,7 @@ enum err_code change_log_open(const struct store_env *env, struct change_log **o
     if (!rc && (size_t)snprintf(log->dir, sizeof log->dir, "%s", dir) >= sizeof log->dir)
         rc = err_set(e, ERR_UNSAFE, dir, "the state directory's name is too long");
     if (!rc)
-        rc = disk_private_dir(log->dir, e);
+        rc = disk_own_dir(env->state_dir, log->dir, e);
     if (!rc)
         rc = lock_take(log, e);
     if (!rc)

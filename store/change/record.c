@@ -208,6 +208,8 @@ static struct slice get_content(struct reader *r, const cJSON *o, const char *ke
     if (!r->rc && (buf_addf(&path, "%s/%s", r->dir, name) || !buf_cstr(&path)))
         r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
     if (!r->rc)
+        r->rc = disk_check_own(path.p, r->e);
+    if (!r->rc)
         r->rc = file_read_all(AT_FDCWD, path.p, 0, SIZE_MAX / 2, &bytes, r->e);
     if (!r->rc) {
         out = arena_copy(r->a, buf_slice(&bytes));
@@ -295,7 +297,11 @@ static enum err_code record_text(const char *dir, struct buf *out, struct err *e
     enum err_code rc = buf_addf(&path, "%s/record", dir);
 
     rc = rc || !buf_cstr(&path) ? err_set(e, ERR_NOMEM, dir, "read a change: out of memory")
-                                : file_read_all(AT_FDCWD, path.p, 0, RECORD_MAX, out, e);
+                                : disk_check_own(dir, e);
+    if (!rc)
+        rc = disk_check_own(path.p, e);
+    if (!rc)
+        rc = file_read_all(AT_FDCWD, path.p, 0, RECORD_MAX, out, e);
     buf_fini(&path);
     return rc;
 }

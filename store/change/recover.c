@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,9 @@
  *   every step done    only the last renaming lacks   it is done now: what followed upon it may be there already
  *   anything else      some steps, and half a step    they are taken back, newest first
  *
+ * Where a directory of a step is not there, the store may be moved away or not mounted yet: then it is left for a later
+ * start, as it is where the disk may not be written.
+ *
  * A step that was done and cannot be taken back, because somebody worked on the same file since, stays: their work
  * counts more than our tidiness, and the next start must not fail over it for ever. Its record stays too, as that of a
  * change that is done: what the step took out lies nowhere else. Where a program merely has the file open, the next
@@ -29,6 +33,32 @@ static enum err_code answer_of(enum err_code rc, enum step_back *how)
     else if (rc == ERR_STALE || rc == ERR_UNSAFE)
         *how = BACK_STAYS;
     return *how == BACK_DONE ? rc : ERR_OK;
+}
+
+static bool has_dir(const char *path)
+{
+    char dir[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) : 0;
+
+    if (n == 0 || n >= sizeof dir)
+        return true;
+    memcpy(dir, path, n);
+    dir[n] = '\0';
+    return access(dir, F_OK) == 0 || errno != ENOENT;
+}
+
+/* What was there before can only be given back where its directory is; a document that was not there needs none. */
+static bool is_away(const struct change *c)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const struct step *s = &c->step[i];
+        bool is_new = s->kind == STEP_PUT && s->old_absent;
+
+        if (!is_new && !has_dir(s->path))
+            return true;
+    }
+    return false;
 }
 
 enum err_code change_step_recover(struct change *c, struct step *s, enum step_back *how,
@@ -105,7 +135,7 @@ enum err_code change_steps_recover(struct change *c, enum step_back *how, struct
     const struct step *stays = NULL;
     enum err_code rc = ERR_OK;
 
-    *how = BACK_DONE;
+    *how = is_away(c) ? BACK_LATER : BACK_DONE;
     for (size_t i = c->n; i > 0 && !rc && *how != BACK_LATER; i--) {
         struct step *s = &c->step[i - 1];
         enum step_back one;
@@ -136,6 +166,12 @@ static enum err_code go_back(struct change_log *log, struct change *c, const cha
     return change_finish(log, c, dir, &stands, e);
 }
 
+/* It holds up no other change. */
+static bool waits_for_person(const struct err *e)
+{
+    return e && (e->sys == EROFS || e->sys == EACCES || e->sys == EPERM);
+}
+
 enum err_code change_recover(struct change_log *log, const char *name, struct err *e)
 {
     char dir[PATH_MAX];
@@ -150,7 +186,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
     if (rc == ERR_NOT_FOUND)
         return change_forget(dir, e);
     if (rc) /* what cannot be understood is not acted on: a newer reprise will, and doctor tells */
-        return rc == ERR_FORMAT ? ERR_OK : rc;
+        return rc == ERR_FORMAT || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (n < sizeof c->id) {
         memcpy(c->id, name, n);
         c->id[n] = '\0';
@@ -160,5 +196,7 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
     if (!rc)
         rc = done ? go_forward(log, c, dir, e) : go_back(log, c, dir, e);
     change_free(c);
+    if (rc && waits_for_person(e))
+        return ERR_OK;
     return rc ? err_wrap(e, rc, "end a change that was cut short") : ERR_OK;
 }

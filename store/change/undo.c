@@ -57,8 +57,10 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
         if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, name) >= sizeof dir ||
             strlen(name) >= sizeof c->id)
             continue;
-        if (record_read(dir, &c, NULL)) {
-            if (strcmp(name, log->unread) > 0)
+        enum err_code rc = record_read(dir, &c, NULL);
+
+        if (rc) { /* another user's is no record of ours at all */
+            if (rc != ERR_UNSAFE && strcmp(name, log->unread) > 0)
                 snprintf(log->unread, sizeof log->unread, "%s", name);
             continue;
         }

@@ -247,7 +247,7 @@ enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int 
     enum err_code rc = env_state_path(env, "rewinds", dir, e);
 
     if (!rc)
-        rc = disk_private_dir(dir, e);
+        rc = disk_own_dir(env->state_dir, dir, e);
 
     return rc ? rc : lock_take(dir, lock, e);
 }

@@ -24,6 +24,12 @@ static int is_record(const struct dirent *d)
 /* Sorted by time. A missing directory has none. */
 static enum err_code names_of(const char *dir, struct dirent ***names, int *n, struct err *e)
 {
+    enum err_code rc = disk_check_own(dir, e);
+
+    *names = NULL;
+    *n = 0;
+    if (rc)
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     *n = scandir(dir, names, is_record, alphasort);
     if (*n >= 0)
         return ERR_OK;
@@ -51,6 +57,15 @@ static enum err_code read_one(const char *dir, const char *name, struct tx *tx, 
 
     *sound = rc == ERR_OK;
     return rc == ERR_NOMEM ? rc : ERR_OK;
+}
+
+/* Not even a damaged one of ours. */
+static bool is_others(const char *dir, const char *name)
+{
+    char path[TX_PATH_MAX];
+
+    tx_path(dir, name, path);
+    return tx_check_own(path, NULL) == ERR_UNSAFE;
 }
 
 enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn *fn, void *arg,
@@ -204,6 +219,7 @@ enum err_code rewind_recover_all(const struct store_env *env, struct rewind_reco
         return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
     enum err_code rc = rewinds_all_done(dir, &all, e);
 
+    all = all && !(st.st_mode & 0022);
     if (!rc && !all)
         rc = rewinds_open(env, dir, &lock, e);
     if (rc || all)
@@ -311,7 +327,7 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
 
         rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
         if (!sound) {
-            if (!list.unread[0])
+            if (!list.unread[0] && !is_others(dir, names[i]->d_name))
                 snprintf(list.unread, sizeof list.unread, "%.39s", names[i]->d_name);
             continue;
         }

@@ -433,6 +433,21 @@ static enum err_code read_outcomes(struct tx *tx, struct err *e)
     return rc;
 }
 
+enum err_code tx_check_own(const char *dir, struct err *e)
+{
+    static const char *const names[] = { "plan",      "intent", "commit", "cleaned", "done",
+                                         "abandoned", "kept",   "old",    "undo",    "talk" };
+    char path[TX_PATH_MAX];
+    enum err_code rc = disk_check_own(dir, e);
+
+    for (size_t i = 0; i < sizeof names / sizeof *names && !rc; i++) {
+        tx_path(dir, names[i], path);
+        rc = disk_check_own(path, e);
+        rc = rc == ERR_NOT_FOUND ? ERR_OK : rc;
+    }
+    return rc;
+}
+
 enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct err *e)
 {
     struct tx tx = { 0 };
@@ -442,8 +457,12 @@ enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct er
     tx.dir = arena_format(&tx.arena, "%s", dir);
     tx.id = arena_format(&tx.arena, "%s", id);
     tx_path(dir, "plan", path);
-    enum err_code rc = file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e);
+    enum err_code rc = tx_check_own(dir, e);
 
+    if (rc == ERR_UNSAFE) /* no more than a damaged one */
+        rc = err_set(e, ERR_FORMAT, dir, "the record of a rewind is another user's");
+    if (!rc)
+        rc = file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e);
     if (!rc)
         rc = parse_plan(buf_slice(&text), path, &tx, e);
     tx.begun = tx.n;

@@ -138,7 +138,11 @@ MUST_CHECK enum err_code tx_old_put(const struct tx *tx, size_t i, const struct 
 MUST_CHECK enum err_code tx_write_plan(const struct tx *tx, struct err *e);
 /* Writes the mark of a phase, durably. */
 MUST_CHECK enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e);
-/* Reads plan and marks. ERR_NOT_FOUND: no plan (TX_NOTHING). ERR_FORMAT: damaged; left alone by everybody. */
+/* What is in a record is carried out: ERR_UNSAFE where any of it is another user's. The files below old/ are the
+ * person's. */
+MUST_CHECK enum err_code tx_check_own(const char *dir, struct err *e);
+/* Reads plan and marks. ERR_NOT_FOUND: no plan (TX_NOTHING). ERR_FORMAT: damaged, or another user's; left alone by
+ * everybody. */
 MUST_CHECK enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct err *e);
 void tx_fini(struct tx *tx);
 

@@ -10,6 +10,7 @@
 #include "lite/file.h"
 #include "store/change/log.h"
 #include "store/change/record.h"
+#include "store/disk.h"
 #include "store/log/filelock.h"
 #include "store/place.h"
 #include "store/rewind/tx.h"
@@ -30,6 +31,15 @@ static bool has_file(const char *dir, const char *name)
 
     return (size_t)snprintf(path, sizeof path, "%s/%s", dir, name) < sizeof path &&
            lstat(path, &st) == 0;
+}
+
+/* Nothing of another user's is carried out, whatever it says. */
+static bool is_others(const char *path, struct finding *f)
+{
+    if (disk_check_own(path, NULL) != ERR_UNSAFE)
+        return false;
+    f->why = "it belongs to another user, and is not used";
+    return true;
 }
 
 /* ---- the operation log ---- */
@@ -64,9 +74,14 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
     struct change *c;
 
     (void)a;
+    f->kind = FINDING_DAMAGED_CHANGE;
+    if (is_others(path, f))
+        return ERR_OK;
     if (is_intent(name)) {
         f->kind = FINDING_UNFINISHED_CHANGE;
-        f->why = "a change that was cut short, or is under way; it will be taken back";
+        f->why = "a change that was cut short, or is under way; it will be taken back, once its "
+                 "store is "
+                 "there and can be written";
         f->fixable = true;
         return ERR_OK;
     }
@@ -104,7 +119,9 @@ static enum err_code look_at_rewind(const char *path, const char *name, struct f
         f->fixable = true;
     } else if (rc) {
         f->kind = FINDING_DAMAGED_REWIND;
-        f->why = "its record cannot be read: this rewind cannot be taken back";
+        f->why = tx_check_own(path, NULL) == ERR_UNSAFE
+                     ? "it belongs to another user, in whole or in part, and is not used"
+                     : "its record cannot be read: this rewind cannot be taken back";
     }
     if (!rc)
         tx_fini(&tx);
@@ -135,6 +152,8 @@ static enum err_code look_at_batch(const char *path, const char *name, struct fi
     enum err_code rc = info ? ERR_OK : ERR_NOMEM;
 
     f->kind = FINDING_DAMAGED_TRASH;
+    if (is_others(path, f))
+        return ERR_OK;
     if (!rc)
         rc = file_read_all(AT_FDCWD, info, 0, 256u << 20, &text, NULL);
     if (!rc)

@@ -173,6 +173,17 @@ static enum err_code plan(struct change *c, const struct trash_list *list, const
     return rc;
 }
 
+/* The trash is closed to others, and so is the batch. */
+static enum err_code own_batch(const struct store_env *env, const char *dir, struct err *e)
+{
+    char trash[PATH_MAX];
+    enum err_code rc = env_data_path(env, "trash", trash, e);
+
+    if (!rc)
+        rc = disk_own_dir(env->data_dir, trash, e);
+    return rc ? rc : disk_private_dir(dir, e);
+}
+
 static enum err_code batch_dir(const struct store_env *env, char name[48], char dir[PATH_MAX],
                                struct err *e)
 {
@@ -190,7 +201,7 @@ static enum err_code batch_dir(const struct store_env *env, char name[48], char 
         if (rc)
             return rc;
         if (!taken)
-            return disk_private_dir(dir, e);
+            return own_batch(env, dir, e);
     }
 }
 
@@ -244,6 +255,10 @@ static enum err_code read_batch(const char *dir, const char *batch, struct trash
 
     if (rc || !buf_cstr(&path))
         rc = err_set(e, ERR_NOMEM, dir, "read the trash: out of memory");
+    if (!rc)
+        rc = disk_check_own(dir, e);
+    if (!rc)
+        rc = disk_check_own(path.p, e);
     if (!rc)
         rc = file_read_all(AT_FDCWD, path.p, 0, 256u << 20, &text, e);
     if (!rc)
