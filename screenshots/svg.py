@@ -121,8 +121,12 @@ def draw_run(run, row):
                         ' text-decoration="underline"' if underline else '',
                         ' text-decoration="line-through"' if struck else ''])
         fill = f' fill="{ink}"' if ink != INK else ''
-        parts.append(f'<text x="{x:.1f}" y="{y + FONT_SIZE - 1}" textLength="{columns * CELL_WIDTH:.1f}"{fill}{look}>'
-                     f'{html.escape(text, quote=False)}</text>')
+        # Blanks at the ends are columns and no text; those within are kept by each browser only where the text itself
+        # says so: neither attribute is inherited in all of them.
+        front, columns = len(text) - len(text.lstrip(' ')), columns - (len(text) - len(text.strip(' ')))
+        parts.append(f'<text x="{x + front * CELL_WIDTH:.1f}" y="{y + FONT_SIZE - 1}" textLength="{columns * CELL_WIDTH:.1f}" '
+                     f'lengthAdjust="spacingAndGlyphs" xml:space="preserve"{fill}{look}>'
+                     f'{html.escape(text.strip(" "), quote=False)}</text>')
     return ''.join(parts)
 
 
@@ -135,7 +139,7 @@ def draw(lines, columns, title):
     for i, colour in enumerate(('#f07a8c', '#e5c07b', '#9ece8a')):
         print(f'<circle cx="{20 + 18 * i}" cy="{BAR / 2 + 3:.0f}" r="5.5" fill="{colour}"/>')
     print(f'<g font-family="ui-monospace, \'DejaVu Sans Mono\', Menlo, Consolas, monospace" font-size="{FONT_SIZE}" '
-          f'fill="{INK}" xml:space="preserve" lengthAdjust="spacingAndGlyphs">')
+          f'fill="{INK}">')
     print(f'<text x="{w / 2:.0f}" y="{BAR / 2 + 8:.0f}" text-anchor="middle" opacity="0.55">{html.escape(title)}</text>')
     for row, line in enumerate(lines):
         drawn = ''.join(draw_run(run, row) for run in runs(line, style))

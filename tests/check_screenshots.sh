@@ -14,6 +14,11 @@ text() {
 
 for picture in "$fresh"/*.svg; do
     seen=$((seen + 1))
+    # Browsers collapse the blanks of a text that does not keep them itself.
+    ! grep -o '<text [^>]*textLength[^>]*>' "$picture" | grep -v 'xml:space="preserve"' || {
+        echo "$(basename "$picture"): a text whose blanks collapse"
+        exit 1
+    }
     name=$(basename "$picture")
     text "$picture" >"$fresh/now"
     text "$3/$name" >"$fresh/then"
