@@ -55,6 +55,7 @@ enum err_code err_sys(struct err *e, const char *path, const char *verb)
         e->sys = sys;
         keep_tail(e->path, sizeof e->path, path);
         snprintf(e->text, sizeof e->text, "%s", verb);
+        e->context = (unsigned char)strlen(e->text);
     }
     return code_of(sys);
 }
@@ -70,6 +71,9 @@ enum err_code err_set(struct err *e, enum err_code code, const char *path, const
         va_start(ap, fmt);
         vsnprintf(e->text, sizeof e->text, fmt, ap);
         va_end(ap);
+        const char *reason = code == ERR_USAGE ? NULL : strstr(e->text, ": ");
+
+        e->context = (unsigned char)(reason ? reason - e->text : 0);
     }
     return code;
 }
@@ -83,7 +87,12 @@ enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
         va_start(ap, fmt);
         vsnprintf(outer, sizeof outer, fmt, ap);
         va_end(ap);
+        size_t had = strlen(e->text);
+
         put_before(e->text, sizeof e->text, outer);
+        size_t added = strlen(e->text) - had;
+
+        e->context = (unsigned char)(e->context ? e->context + added : strlen(outer));
     }
     return code;
 }
@@ -95,8 +104,22 @@ enum err_code err_at(struct err *e, enum err_code code, const char *path)
     return code;
 }
 
-void err_format(const struct err *e, char *out, unsigned long cap)
+unsigned long err_format(const struct err *e, char *out, unsigned long cap)
 {
-    snprintf(out, cap, "%s%s%s%s%s", e->path, e->path[0] ? ": " : "", e->text, e->sys ? ": " : "",
-             e->sys ? strerror(e->sys) : "");
+    const char *reason = e->sys ? strerror(e->sys) : e->text + e->context;
+
+    if (!e->sys && e->context)
+        reason += 2;
+    if (e->code ==
+        ERR_USAGE) { /* of a word that was typed: short, and what it is about comes first */
+        snprintf(out, cap, "%s%s%s", e->path, e->path[0] ? ": " : "", e->text);
+        return 0;
+    }
+    int n = snprintf(out, cap, "%s%s%.*s%s", reason, e->context ? ": " : "", (int)e->context,
+                     e->text, e->path[0] ? ": " : "");
+
+    if (n < 0 || (unsigned long)n >= cap || !e->path[0])
+        return 0;
+    snprintf(out + n, cap - (unsigned long)n, "%s", e->path);
+    return (unsigned long)n;
 }

@@ -33,7 +33,10 @@ struct err {
     enum err_code code;
     int sys;        /* errno of the failing call, or 0 */
     char path[160]; /* the file concerned, or "" */
-    char text[200]; /* outermost context first: "list sessions: open" */
+    char text
+        [200]; /* what was being done, outermost first, and why it failed: "list sessions: open: ..." */
+    unsigned char
+        context; /* how many bytes of the text are what was being done; with sys: all of them */
 };
 
 /* All of them return the code, so a failing branch is one line: return err_sys(e, path, "open");
@@ -58,8 +61,10 @@ enum err_code err_at(struct err *e, enum err_code code, const char *path);
 #define err_wrap(e, code, ...) (err_wrap(e, code, __VA_ARGS__), code)
 #endif
 
-/* One line for the status bar or stderr, always NUL-terminated: "path: text: strerror" (the order CLI.md
- * fixes: where, what was being done, why). The path is data: clean the line before it is printed. */
-void err_format(const struct err *e, char *out, unsigned long cap);
+/* One line for the status bar or stderr, always NUL-terminated, reason first, so that a narrow screen cuts the path and
+ * not the reason: "Permission denied: open for appending: /a/b.jsonl". An ERR_USAGE keeps the word that was typed in
+ * front. The path is data: clean the line before it is printed. Returns the offset at which the path begins, 0 where
+ * none is at the end. */
+unsigned long err_format(const struct err *e, char *out, unsigned long cap);
 
 #endif

@@ -262,7 +262,7 @@ static void trouble_is_named_and_nothing_offered(void **state)
             failed.generation = x.s.waiting.item[i].generation;
     err_set(&failed.u.error, ERR_IO, "/home/u/.claude", "look for sessions");
     screen_send(&x.s, failed);
-    assert_true(screen_has(&x.s, "/home/u/.claude: look for sessions"));
+    assert_true(screen_has(&x.s, "look for sessions: /home/u/.claude"));
     screen_answer(&x.s); /* late: dropped */
     screen_press(&x.s, "d");
     assert_true(screen_has(&x.s, "delete: the sessions could not be looked at"));

@@ -115,8 +115,8 @@ static void what_the_listing_could_not_read_comes_first(void **state)
     assert_non_null(strstr(screen_line(&x.s, 0), "1 session, 2 files"));
     assert_string_equal(
         screen_line(&x.s, 2),
-        "▌          claude              locked                       list sessions: "
-        "Permission denied");
+        "▌          claude              locked                       Permission denied: "
+        "list sessions");
     assert_non_null(strstr(screen_line(&x.s, 3), "claude              7 "));
     assert_non_null(strstr(screen_line(&x.s, 4), "claude    55555555  Größere Änderungen"));
     screen_press(&x.s, "<Enter>");

@@ -81,7 +81,7 @@ static void why_it_was_not_repaired_is_said(void **state)
     examine(&x, 24, 80);
     err_set(&x.s.refusal, ERR_STALE, "x.jsonl", "repair: an agent has it open");
     screen_press(&x.s, "F<Down><Enter>");
-    assert_true(screen_has(&x.s, "x.jsonl: repair: an agent has it open"));
+    assert_true(screen_has(&x.s, "an agent has it open: repair: x.jsonl"));
     screen_close(&x.s);
 }
 
@@ -131,7 +131,7 @@ static void a_session_that_cannot_be_read_says_why(void **state)
     failed.generation = x.s.waiting.item[x.s.waiting.n - 1].generation;
     err_set(&failed.u.error, ERR_FORMAT, "/s.jsonl", "read transcript");
     screen_send(&x.s, failed);
-    assert_true(screen_has(&x.s, "/s.jsonl: read transcript"));
+    assert_true(screen_has(&x.s, "read transcript: /s.jsonl"));
     screen_close(&x.s);
 }
 

@@ -20,7 +20,28 @@ static void error_names_context_path_and_errno(void **state)
     err_wrap(&e, e.code, "list %s sessions", "claude");
     err_format(&e, line, sizeof line);
 
-    assert_string_equal(line, "/x/a.jsonl: list claude sessions: open: No such file or directory");
+    assert_string_equal(line, "No such file or directory: list claude sessions: open: /x/a.jsonl");
+}
+
+static void the_reason_comes_first(void **state)
+{
+    (void)state;
+    struct err e;
+    char line[400];
+
+    err_set(&e, ERR_STALE, "/x/a", "undo: it changed: see there");
+    err_wrap(&e, e.code, "step 2");
+    assert_int_equal(err_format(&e, line, sizeof line), 37);
+    assert_string_equal(line, "it changed: see there: step 2: undo: /x/a");
+    err_set(&e, ERR_NOT_FOUND, "", "nothing left to undo");
+    err_format(&e, line, sizeof line);
+    assert_string_equal(line, "nothing left to undo");
+    err_wrap(&e, e.code, "undo");
+    err_format(&e, line, sizeof line);
+    assert_string_equal(line, "nothing left to undo: undo");
+    err_set(&e, ERR_USAGE, "lst", "no such command; did you mean list?");
+    err_format(&e, line, sizeof line);
+    assert_string_equal(line, "lst: no such command; did you mean list?");
 }
 
 static void a_long_path_keeps_its_tail(void **state)
@@ -63,6 +84,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(error_names_context_path_and_errno),
+        cmocka_unit_test(the_reason_comes_first),
         cmocka_unit_test(a_long_path_keeps_its_tail),
         cmocka_unit_test(a_path_is_added_only_where_none_was_named),
         cmocka_unit_test(no_error_struct_is_fine),

@@ -43,7 +43,7 @@ static void a_failure_is_one_clean_line(void **state)
     close(fd[0]);
     assert_true(n > 0);
     line[n] = '\0';
-    assert_string_equal(line, "reprise: /tmp/a^[[31m b: open transcript: Permission denied\n");
+    assert_string_equal(line, "reprise: Permission denied: open transcript: /tmp/a^[[31m b\n");
 }
 
 int main(void)

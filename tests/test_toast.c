@@ -89,6 +89,27 @@ static void news_goes_by_itself_and_errors_stay(void **state)
     assert_string_equal(t.text, "");
 }
 
+static void a_narrow_screen_cuts_the_middle_of_a_path(void **state)
+{
+    (void)state;
+    struct toast t = { 0 };
+    struct frame f;
+    struct err e;
+
+    err_set(&e, ERR_LOCKED, "/home/user/.claude/projects/-home-user-src/0012.jsonl",
+            "append: it is in use");
+    toast_error(&t, &e);
+    assert_true(frame_init(&f, 1, 60, false));
+    assert_true(toast_draw(&t, &f, (struct rect){ 0, 0, 1, 60 }));
+    char *text = frame_dump(&f);
+
+    assert_non_null(strstr(text, "it is in use: append: /home/user"));
+    assert_non_null(strstr(text, "\u2026"));
+    assert_non_null(strstr(text, "0012.jsonl"));
+    free(text);
+    frame_fini(&f);
+}
+
 static void an_error_says_where_and_why(void **state)
 {
     (void)state;
@@ -97,7 +118,7 @@ static void an_error_says_where_and_why(void **state)
 
     err_set(&e, ERR_FORMAT, "/a.jsonl", "line 3 is cut");
     toast_error(&t, &e);
-    assert_string_equal(t.text, "/a.jsonl: line 3 is cut");
+    assert_string_equal(t.text, "line 3 is cut: /a.jsonl");
     assert_true(t.error);
 }
 
@@ -116,6 +137,7 @@ int main(void)
         cmocka_unit_test(the_home_directory_is_a_tilde),
         cmocka_unit_test(the_last_part_of_a_path_names_it),
         cmocka_unit_test(news_goes_by_itself_and_errors_stay),
+        cmocka_unit_test(a_narrow_screen_cuts_the_middle_of_a_path),
         cmocka_unit_test(an_error_says_where_and_why),
         cmocka_unit_test(the_spinner_turns_with_the_time),
     };

@@ -160,9 +160,9 @@ static void trouble_with_reading_it_is_shown(void **state)
             failed.generation = x.s.waiting.item[i].generation;
     err_set(&failed.u.error, ERR_IO, "/data/trash", "read the trash");
     screen_send(&x.s, failed);
-    assert_true(screen_has(&x.s, "/data/trash: read the trash"));
+    assert_true(screen_has(&x.s, "read the trash: /data/trash"));
     screen_answer(&x.s); /* a late answer is dropped */
-    assert_true(screen_has(&x.s, "/data/trash: read the trash"));
+    assert_true(screen_has(&x.s, "read the trash: /data/trash"));
     screen_close(&x.s);
 }
 

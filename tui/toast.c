@@ -6,7 +6,7 @@
 
 #include "lite/time.h"
 
-enum { SHOWN_MS = 6000 };
+enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12 };
 
 static void say(struct toast *t, int64_t now_ms, const char *fmt, va_list args)
 {
@@ -36,7 +36,7 @@ void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...)
 
 void toast_error(struct toast *t, const struct err *e)
 {
-    err_format(e, t->text, sizeof t->text);
+    t->path = err_format(e, t->text, sizeof t->text);
     t->error = true;
 }
 
@@ -46,6 +46,7 @@ void toast_error_text(struct toast *t, struct slice text)
 
     memcpy(t->text, text.p, n);
     t->text[n] = '\0';
+    t->path = 0;
     t->error = true;
 }
 
@@ -65,6 +66,22 @@ int64_t toast_wake_ms(const struct toast *t)
     return t->text[0] && !t->error ? t->until_ms : TIME_NONE;
 }
 
+/* The file's name tells more than the directories that all files share: of a path that does not fit the middle goes. */
+static void draw_text(const struct toast *t, struct frame *f, struct rect r, enum style style)
+{
+    struct slice text = slice_of(t->text);
+
+    if (t->path > 0 && (int)t->path + LEAST_OF_PATH <= r.w) {
+        int used = frame_text(f, r.y, r.x, r.w, style, (struct slice){ text.p, t->path });
+
+        r.x += used;
+        r.w -= used;
+        frame_text_middle(f, r.y, r.x, r.w, style, slice_of(t->text + t->path));
+        return;
+    }
+    frame_text_cut(f, r.y, r.x, r.w, style, text);
+}
+
 bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
 {
     if (!t->text[0])
@@ -76,6 +93,6 @@ bool toast_draw(const struct toast *t, struct frame *f, struct rect r)
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, r.w - 1, style, sign);
-    frame_text_cut(f, r.y, x, r.x + r.w - x, style, (struct slice){ t->text, strlen(t->text) });
+    draw_text(t, f, (struct rect){ .y = r.y, .x = x, .w = r.x + r.w - x, .h = 1 }, style);
     return true;
 }
