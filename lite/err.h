@@ -33,10 +33,10 @@ struct err {
     enum err_code code;
     int sys;        /* errno of the failing call, or 0 */
     char path[160]; /* the file concerned, or "" */
-    char text
-        [200]; /* what was being done, outermost first, and why it failed: "list sessions: open: ..." */
-    unsigned char
-        context; /* how many bytes of the text are what was being done; with sys: all of them */
+    /* What was being done, outermost first, and why it failed: "list sessions: open: there is none". */
+    char text[200];
+    /* How many bytes of the text are what was being done; with sys all of them. */
+    unsigned char context;
 };
 
 /* All of them return the code, so a failing branch is one line: return err_sys(e, path, "open");

@@ -113,11 +113,11 @@ def no_rights(program, top, folder):
         program.same('no rights: exit', run.returncode, 0)
         program.same('no rights: rows', [r['summary'] for r in json.loads(run.stdout)], ['readable'])
         program.same('no rights: what could not be read', run.stderr.decode(),
-                     f'reprise: {top}/projects/-closed: list sessions: Permission denied\n')
+                     f'reprise: Permission denied: list sessions: {top}/projects/-closed\n')
         os.chmod(f'{top}/projects', 0o000)
         run = run_as_nobody(program, ('list', '--all', '--json'))
         program.same('no rights: no projects', (run.returncode, run.stdout, run.stderr.decode()),
-                     (0, b'[]\n', f'reprise: {top}/projects: list sessions: Permission denied\n'))
+                     (0, b'[]\n', f'reprise: Permission denied: list sessions: {top}/projects\n'))
         run = run_as_nobody(program, ('messages', '--json', SID % (2, 4)))
         program.need(run.returncode in (1, 3) and b'reprise: ' in run.stderr, f'no rights: messages: {run}')
     finally:

@@ -58,7 +58,7 @@ static enum err_code nothing_left(const struct invocation *in, const struct newe
     err_set(&note, ERR_NOT_FOUND, n->dir, "done elsewhere: %.150s", what);
     report_line(in->err_fd, &note);
     return err_set(e, ERR_NOT_FOUND, "",
-                   "nothing left to undo here; to undo what was done elsewhere: reprise undo %s",
+                   "nothing left to undo here, but elsewhere; take it back with reprise undo %s",
                    n->id);
 }
 

@@ -80,11 +80,12 @@ static enum err_code choose(struct taking_back *d, struct change_log *log, struc
         return rc ? rc : describe(d, newest, e);
     if (q->wish == WISH_REDO)
         return err_set(e, ERR_NOT_FOUND, "", "there is nothing to do again");
-    return err_set(e, ERR_NOT_FOUND, "",
-                   others.elsewhere.kind == NEWEST_NONE
-                       ? "nothing left to undo"
-                       : "nothing left to undo here; elsewhere: reprise undo %s",
-                   others.elsewhere.id);
+    return err_set(
+        e, ERR_NOT_FOUND, "",
+        others.elsewhere.kind == NEWEST_NONE
+            ? "nothing left to undo"
+            : "nothing left to undo here, but elsewhere; take it back with reprise undo %s",
+        others.elsewhere.id);
 }
 
 static bool is_named(const struct name_list *names, const char *id)
