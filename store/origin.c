@@ -132,6 +132,24 @@ static bool is_of_store(const struct store *st, const struct change_origin *o, c
                     : path && is_within(path, st->path, strlen(st->path));
 }
 
+/* A store whose last session was deleted is not found any more, unless another system keeps sessions at its place: then
+ * what was noted decides. */
+static bool emptied_is_shown(const struct shown *shown, const char *name, size_t word,
+                             const struct change_origin *o)
+{
+    bool is_shown = false;
+
+    for (size_t i = 0; i < shown->n && o->store; i++) {
+        const struct store *st = shown->store[i];
+
+        if (strncmp(name, st->ops->name, word) == 0 && !st->ops->name[word])
+            return false;
+        if (st->path && is_same_dir(st->path, o->store))
+            is_shown = shown->scope->all || (o->dir && is_in_scope(st, shown->scope, o->dir));
+    }
+    return is_shown;
+}
+
 static bool session_is_shown(const struct shown *shown, const char *name,
                              const struct change_origin *o, const char *path)
 {
@@ -150,7 +168,7 @@ static bool session_is_shown(const struct shown *shown, const char *name,
         else if (!o->store)
             is_shown = finds(st, shown->scope, id);
     }
-    return is_shown;
+    return is_shown || (name && emptied_is_shown(shown, name, word, o));
 }
 
 enum origin_place origin_of_change(const struct shown *shown, const struct change *c)
