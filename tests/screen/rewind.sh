@@ -38,7 +38,7 @@ until_true "the file as it was" untouched
 # Files and conversation together, under one undo.
 press m
 press m
-see "dry run, files and conversation" "messages dropped" "[x] M src/keys.ts"
+see "undone, files and conversation" "messages dropped" "[x] M src/keys.ts"
 press a
 see "restore 1 file, drop" "one undo takes both back"
 press Down
@@ -49,13 +49,13 @@ press u
 see "put back 1 file, brought back"
 until_true "the file as it was" untouched
 press m
-see "dry run: nothing has been changed"
+see "undone: U does it again"
 
 # That turn alone.
 press o
-see "dry run, this turn alone" "[x] M src/keys.ts"
+see "undone, this turn alone" "[x] M src/keys.ts"
 press o
-see "dry run: nothing has been changed"
+see "undone: U does it again"
 press Escape
 press Escape
 see "/16"

@@ -103,14 +103,21 @@ asked() {
     }
 }
 
-# The turn that is so many above the last; what lies in the way stays.
-goes_back() { # UP FILE DONE
+# The turn that is so many above the last; what lies in the way stays. HELD: a file that nobody knows is ticked first.
+goes_back() { # UP FILE DONE [HELD]
     press C-x
     see "show what going back would change"
     enter_text w
     see "dry run"
     match "^▌ " # the turns have come
     for _ in $1; do press Up; done
+    if [ -n "${4-}" ]; then
+        see "[ ] $4"
+        press Tab
+        press Space
+        press Down # the question whether that is meant
+        press Enter
+    fi
     see "$2"
     until_true "$name: the question" asked
     press Down
@@ -178,7 +185,7 @@ cannot t "its metadata knows none"
 renames "change the greeting again"
 forks "a copy, called"
 deletes
-goes_back "1" "[x] A notes/todo.md" "restored 1 file"
+goes_back "1" "[x] A notes/todo.md" "re-created 1 file"
 talks_back "6 messages dropped"
 resumes goat
 
@@ -188,7 +195,7 @@ cannot a "there is no archive"
 renames "Hello again"
 forks "a copy, called"
 deletes
-goes_back "" "[x] M a.txt" "restored 1 file"
+goes_back "" "[x] M a.txt" "restored 1 file" "held a.txt"
 talks_back "2 messages dropped"
 resumes goat
 
