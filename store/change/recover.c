@@ -35,11 +35,17 @@ static enum err_code answer_of(enum err_code rc, enum step_back *how)
     return *how == BACK_DONE ? rc : ERR_OK;
 }
 
-static bool has_dir(const char *path)
+/* Of a path's first n bytes: how many are its directory's. */
+static size_t dir_length(const char *path, size_t n)
+{
+    while (n > 0 && path[n - 1] != '/')
+        n--;
+    return n > 0 ? n - 1 : 0;
+}
+
+static bool is_there(const char *path, size_t n)
 {
     char dir[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    size_t n = slash ? (size_t)(slash - path) : 0;
 
     if (n == 0 || n >= sizeof dir)
         return true;
@@ -48,14 +54,33 @@ static bool has_dir(const char *path)
     return access(dir, F_OK) == 0 || errno != ENOENT;
 }
 
-/* What was there before can only be given back where its directory is; a document that was not there needs none. */
+/* Does a step of the change make or remove this directory, or one above it? */
+static bool is_ours(const struct change *c, const char *path, size_t n)
+{
+    for (size_t i = 0; i < c->n; i++) {
+        const char *other = c->step[i].path;
+        size_t m = dir_length(other, strlen(other));
+
+        if (c->step[i].with_dir && m <= n && memcmp(other, path, m) == 0 &&
+            (path[m] == '/' || m == n))
+            return true;
+    }
+    return false;
+}
+
+/* What was there before can only be given back where its directory is; a document that was not there needs none, and a
+ * directory that comes and goes with the change needs the one above it. */
 static bool is_away(const struct change *c)
 {
     for (size_t i = 0; i < c->n; i++) {
         const struct step *s = &c->step[i];
-        bool is_new = s->kind == STEP_PUT && s->old_absent;
+        size_t n = dir_length(s->path, strlen(s->path));
 
-        if (!is_new && !has_dir(s->path))
+        if (s->kind == STEP_PUT && s->old_absent)
+            continue;
+        if (s->with_dir)
+            n = dir_length(s->path, n);
+        if (!is_there(s->path, n) && (s->with_dir || !is_ours(c, s->path, n)))
             return true;
     }
     return false;
