@@ -117,6 +117,8 @@ goes_back() { # UP FILE DONE [HELD]
         press Space
         press Down # the question whether that is meant
         press Enter
+        see "[x] M ${4#held }"
+        press BTab
     fi
     see "$2"
     until_true "$name: the question" asked
@@ -210,7 +212,8 @@ goes_back "" "[x] D lib/new/created.ex" "restored 2 files"
 talks_back "10 messages dropped"
 press Enter
 see "no command is known; set"
-ended 4
+press C-c # it stays on the screen
+ended 130
 close
 
 begin two-sessions entire:a1b2c3d4-0001-4000-8000-00000000000a login
@@ -241,7 +244,7 @@ reads "Validation added." "tasks as checkpoints"
 cannot d "only its committed checkpoints are left"
 goes_back "" "[x] D CHANGES" "deleted 4 files"
 press m
-see "conversation is not on this machine (reprise retrieve brings" "it)"
+see "conversation is not on this machine (reprise retrieve" "it)"
 leave
 forks "a copy, called"
 find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . && fail "its transcript is here before it is wanted"
