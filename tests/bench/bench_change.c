@@ -161,7 +161,7 @@ static void mv(struct crowd *c, const char *from, const char *to, struct bench_t
 static void delete_all(struct crowd *c, const char *reprise, struct bench_time *best,
                        struct bench_time *back)
 {
-    const char *undo[] = { reprise, "undo", NULL };
+    const char *undo[] = { reprise, "undo", "--all", NULL };
     struct run r = { .argv = c->argv, .config = c->place.config, .discard = true };
     struct run u = { .argv = undo, .config = c->place.config, .discard = true };
     size_t n = 0;

@@ -36,6 +36,8 @@ static struct slice sentence(char *out, size_t count, unsigned *seed)
 
 static void make_corpus(struct corpus *c, size_t n)
 {
+    static const struct store_ops ops = { .name = "claude" };
+    static const struct store store = { .ops = &ops };
     unsigned seed = 1;
 
     c->n = n;
@@ -47,6 +49,7 @@ static void make_corpus(struct corpus *c, size_t n)
     for (size_t i = 0; i < n; i++) {
         char *text = c->texts + i * TEXT;
 
+        c->row[i].ref.store = &store;
         c->row[i].ref.id = SLICE("0a1b2c3d-0000-4000-8000-000000000000");
         c->row[i].summary = sentence(text, 7, &seed);
         c->row[i].first_prompt = sentence(text + TEXT / 2, 20, &seed);

@@ -29,7 +29,7 @@ int main(int argc, char **argv)
     id_of(argv[3], id);
     snprintf(copy, sizeof copy, "%.4000s/copy", argv[2]);
     const char *fork_it[] = { argv[1], "fork", id, "--json", NULL };
-    const char *undo[] = { argv[1], "undo", NULL };
+    const char *undo[] = { argv[1], "undo", "--all", NULL };
     const char *copy_it[] = { "sh", "-c", "cp \"$1\" \"$2\" && sync \"$2\"", "sh", argv[3],
                               copy, NULL };
     struct run r = { .argv = fork_it, .config = argv[2] };

@@ -135,11 +135,11 @@ def main():
     with tempfile.TemporaryDirectory(dir=place) as top:
         stage = Stage(program, injector, top)
         stage.keep('before')
-        calls = sweep(stage, 'before', rewind_args(), lambda: ('undo', '--json'))
+        calls = sweep(stage, 'before', rewind_args(), lambda: ('undo', '--all', '--json'))
         stage.put_back('before')
         stage.run(rewind_args())
         stage.keep('rewound')
-        undone = sweep(stage, 'rewound', ('undo', '--json'), lambda: ('undo', newest_record(stage), '--json'))
+        undone = sweep(stage, 'rewound', ('undo', '--all', '--json'), lambda: ('undo', newest_record(stage), '--json'))
     tally = stage.tally
     print(f'rewind --apply: {calls} calls, undo: {undone} calls; ' + ', '.join(f'{k} {v}' for k, v in tally.items()))
     bad = sum(tally[k] for k in ('torn', 'untrue', 'unrecovered', 'undo failed', 'temps'))
