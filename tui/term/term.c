@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <term.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -134,14 +135,26 @@ static bool cannot_draw(const char *type)
     return !type || strcmp(type, "dumb") == 0 || strcmp(type, "unknown") == 0;
 }
 
+/* A newterm that finds no entry loses the memory it took; the entry is looked for first. */
+static bool has_entry(const struct terminal *t, const char *type)
+{
+    int found;
+
+    if (setupterm(type, t->out, &found) == ERR)
+        return false;
+    del_curterm(cur_term);
+    return true;
+}
+
 /* Terminals of today speak as xterm does; many have an entry of their own that a remote machine lacks. */
 static SCREEN *new_screen(const struct terminal *t, const char *type)
 {
-    static const char *const like[] = { "xterm-256color", "xterm" };
-    SCREEN *screen = newterm(type, t->drawn, t->unused);
+    const char *const like[] = { type, "xterm-256color", "xterm" };
+    SCREEN *screen = NULL;
 
     for (size_t i = 0; !screen && i < sizeof like / sizeof *like; i++)
-        screen = newterm(like[i], t->drawn, t->unused);
+        if (has_entry(t, like[i]))
+            screen = newterm(like[i], t->drawn, t->unused);
     return screen;
 }
 

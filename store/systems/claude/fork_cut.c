@@ -26,6 +26,7 @@ static enum err_code view_open(struct fork_cut *c, struct err *e)
     c->view.file.bytes = (struct buf){ 0 };
     c->view.chain = (struct chain){ 0 };
     c->view.arena = (struct arena){ 0 };
+    c->view.kept = (struct idset){ 0 };
     c->view.file.index.line = line;
     if (!line)
         return err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
@@ -38,6 +39,7 @@ static void view_close(struct fork_cut *c)
     chain_fini(&c->view.chain);
     buf_fini(&c->view.file.bytes);
     arena_fini(&c->view.arena);
+    idset_fini(&c->view.kept);
     free(c->view.file.index.line);
 }
 

@@ -175,6 +175,9 @@ enum err_code claude_relink(struct claude_log *log, struct err *e)
 {
     size_t rows = log->chain.n; /* naming an anchor may add nodes */
 
+    /* A view is relinked again when rows were left out of it: boundaries may be among them. */
+    idset_fini(&log->kept);
+    log->boundary = log->loaded_from = 0;
     log->relinked = true;
     log->kept_last = CHAIN_NONE;
     for (size_t i = 0; i < rows; i++) {
