@@ -277,7 +277,7 @@ static void all_projects_show_their_directories(void **state)
 static void ascii_uses_ascii_only(void **state)
 {
     (void)state;
-    static const char *const ways[] = { "",      "<Tab>",   "<C-x>", "<C-t>",
+    static const char *const ways[] = { "",       "<Tab>",   "<C-x>", "<C-t>",
                                         "<C-x>L", "<Enter>", "pay",   "?x" };
     struct fake plain[4];
 

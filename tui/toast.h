@@ -14,7 +14,7 @@ enum { TOAST_TEXT = 400 };
 
 struct toast {
     char text[TOAST_TEXT]; /* "": none */
-    size_t path; /* where the path of an error begins, which is shortened in its middle; 0: there is none */
+    size_t path;           /* where an error's path begins, which is cut in its middle; 0: none */
     bool error;
     bool note;        /* nothing was done: why, or how things stand */
     int64_t until_ms; /* of news */

@@ -81,7 +81,8 @@ void screen_open(struct screen *s, struct fake *fake, size_t n, int rows, int co
     s->fakes = n;
     s->settings.home = SLICE("/home/u");
     s->settings.project = SLICE("/home/u/src/shop");
-    if (s->settings.density == DENSITY_AUTO) /* what is compared line by line is the same at any width */
+    /* What is compared line by line is the same at any width. */
+    if (s->settings.density == DENSITY_AUTO)
         s->settings.density = DENSITY_ONE_LINE;
     s->model = model_new(&s->settings, s->now_ms);
     assert_non_null(s->model);
