@@ -7,6 +7,7 @@
 #include "lite/arena.h"
 #include "lite/json.h"
 #include "lite/time.h"
+#include "lite/utf8.h"
 
 /* The places of the names in struct keyscan; the marks follow. */
 enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_INNER, NAME_MARKS };
@@ -94,8 +95,8 @@ static struct id128 id_of(const struct keyscan *s, unsigned name)
     if (!v.n)
         return id;
     text = (struct slice){ v.p + 1, v.n - 2 };
-    if (!memchr(text.p, '\\', text.n))
-        return id128_of(text); /* broken UTF-8 is compared as it is */
+    if (!memchr(text.p, '\\', text.n) && utf8_valid(text))
+        return id128_of(text);
     if (json_text(v, &a, &text))
         id = id128_of(text);
     arena_fini(&a);

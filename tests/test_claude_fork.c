@@ -112,6 +112,16 @@ static size_t count(const char *text, const char *what)
     return n;
 }
 
+/* The text behind a key, up to the quote. */
+static void member(const char *line, const char *key, char out[40])
+{
+    const char *at = strstr(line, key);
+
+    assert_non_null(at);
+    at += strlen(key);
+    snprintf(out, 40, "%.*s", (int)strcspn(at, "\",}"), at);
+}
+
 static void every_byte_stays_that_need_not_change(void **state)
 {
     struct place *p = *state;
@@ -156,6 +166,65 @@ static void a_fork_up_to_a_message_ends_with_it_now(void **state)
     assert_int_equal(count(text, "\"timestamp\":\"" NOW "\""), 2);
     assert_non_null(strstr(text, "ab (fork)"));
     free(text);
+}
+
+static void a_latch_that_is_no_plain_text_is_not_carried(void **state)
+{
+    struct place *p = *state;
+
+    write_session(
+        p, SLICE(PROMPT_1
+                 "{\"type\":\"atis-latch\",\"sessionId\":\"" ID "\",\"atis\":\"fine\"}\n"
+                 "{\"type\":\"atis-latch\",\"sessionId\":\"" ID "\",\"atis\":\"two words\"}\n"
+                 "{\"type\":\"atis-latch\",\"sessionId\":\"" ID "\",\"atis\":\"\\u00e9\"}\n"));
+    fork_it(p, (struct fork_request){ .at = { NULL, 0 } });
+    char *text = copied(p);
+
+    assert_int_equal(count(text, "\"atis-latch\""), 1);
+    assert_non_null(strstr(text, "\"atis\":\"fine\""));
+    free(text);
+}
+
+static void a_row_without_an_id_tells_nothing_about_where_it_came_from(void **state)
+{
+    struct place *p = *state;
+
+    write_session(p,
+                  SLICE(PROMPT_1 "{\"type\":\"derived-from\",\"v\":1,\"sessionId\":\"" ID
+                                 "\",\"sessions\":[]}\n"
+                                 "{\"type\":\"user\",\"uuid\":null,\"forkedFrom\":{\"sessionId\":"
+                                 "\"" ABSENT "\"}}\n"));
+    fork_it(p, (struct fork_request){ .at = { NULL, 0 } });
+    char *text = copied(p);
+
+    assert_non_null(strstr(text, "\"derived-from\""));
+    assert_null(strstr(text, ABSENT));
+    free(text);
+}
+
+static void an_id_with_broken_bytes_is_replaced_like_others(void **state)
+{
+    struct place *p = *state;
+    char row[] = PROMPT_1, answer[] = ANSWER_1;
+    char id[40];
+
+    strstr(row, "\"uuid\":\"" P1)[10] = '\xff';
+    strstr(answer, P1)[2] = '\xff';
+    struct buf rows = { 0 };
+
+    assert_int_equal(buf_addf(&rows, "%s%s", row, answer), ERR_OK);
+    write_session(p, buf_slice(&rows));
+    fork_it(p, (struct fork_request){ .at = { NULL, 0 } });
+    char *text = copied(p);
+
+    assert_int_equal(count(text, "\xff"), 1); /* forkedFrom */
+    member(text, "\"uuid\":\"", id);
+    assert_true(claude_is_uuid((struct slice){ id, strlen(id) }));
+    assert_non_null(strstr(text, "\"parentUuid\":\""));
+    member(strchr(text, '\n'), "\"parentUuid\":\"", id);
+    assert_ptr_equal(strstr(text, id), strstr(text, "\"uuid\":\"") + 8);
+    free(text);
+    buf_fini(&rows);
 }
 
 static void an_unknown_message_is_refused_and_leaves_nothing(void **state)
@@ -286,16 +355,6 @@ static void write_large_session(struct place *p)
     }
     write_session(p, buf_slice(&rows));
     buf_fini(&rows);
-}
-
-/* The text behind a key, up to the quote. */
-static void member(const char *line, const char *key, char out[40])
-{
-    const char *at = strstr(line, key);
-
-    assert_non_null(at);
-    at += strlen(key);
-    snprintf(out, 40, "%.*s", (int)strcspn(at, "\",}"), at);
 }
 
 static void a_large_session_is_copied_row_by_row_in_order(void **state)
@@ -433,6 +492,9 @@ int main(void)
         TEST(every_byte_stays_that_need_not_change),
         TEST(a_copy_is_private_and_new_where_its_source_lies),
         TEST(a_fork_up_to_a_message_ends_with_it_now),
+        TEST(a_latch_that_is_no_plain_text_is_not_carried),
+        TEST(a_row_without_an_id_tells_nothing_about_where_it_came_from),
+        TEST(an_id_with_broken_bytes_is_replaced_like_others),
         TEST(an_unknown_message_is_refused_and_leaves_nothing),
         TEST(a_session_without_messages_cannot_be_forked),
         TEST(a_plan_that_is_dropped_leaves_nothing),

@@ -192,6 +192,19 @@ static void notes_of_progress_in_a_circle_lead_to_no_row(void **state)
     assert_string_equal(rows, "1<- 4<?");
 }
 
+static void a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice(void **state)
+{
+    struct place *p = *state;
+    char rows[256];
+
+    user(p, 1, 0), assistant(p, 2, 1);
+    row(p, "progress", 2, 3, "{}"), row(p, "progress", 3, 4, "{}"), row(p, "progress", 4, 2, "{}");
+    row(p, "progress", 8, 2, "{}");
+    user(p, 5, 2), user(p, 6, 3), user(p, 7, 4), user(p, 9, 8);
+    forked(p, 0, rows);
+    assert_string_equal(rows, "1<- 2<1 5<2 6<? 7<? 9<2");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -203,6 +216,7 @@ int main(void)
         TEST(results_of_the_message_stay_where_they_stand),
         TEST(of_an_id_that_was_written_again_the_first_row_counts),
         TEST(notes_of_progress_in_a_circle_lead_to_no_row),
+        TEST(a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

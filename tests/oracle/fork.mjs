@@ -1,5 +1,5 @@
 // Compares `fork` with the vendor's SDK over random sessions: whole ones, and up to a message.
-//   usage: node fork.mjs REPRISE [SESSIONS [SEED]]
+//   usage: node fork.mjs [--malformed] REPRISE [SESSIONS [SEED]]
 // The SDK is looked for in $CLAUDE_AGENT_SDK (a directory with node_modules); without it the comparison is
 // skipped, which is no success.
 import { spawnSync } from 'node:child_process';
@@ -10,7 +10,8 @@ import { pathToFileURL } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { randomSession, randomizer } from './random.mjs';
 
-const [program, sessions = '200', seed = '1'] = process.argv.slice(2);
+const malformed = process.argv.includes('--malformed');
+const [program, sessions = '200', seed = '1'] = process.argv.slice(2).filter((a) => a !== '--malformed');
 const sdkFile = path.join(process.env.CLAUDE_AGENT_SDK ?? '/nonexistent', 'node_modules/@anthropic-ai/claude-agent-sdk/sdk.mjs');
 if (!fs.existsSync(sdkFile)) {
     console.log('skipped: CLAUDE_AGENT_SDK names no directory with the SDK');
@@ -95,7 +96,7 @@ function carried(r, id) {
     const own = () => r.pick([id, id, id, r.uuid(), undefined]);
     return r.pick([
         () => ({ type: 'content-replacement', sessionId: own(), replacements: r.pick([[{ kind: 'a' }], [5, { k: r.below(9) }, [1]], [], 'x']) }),
-        () => ({ type: 'atis-latch', sessionId: own(), atis: r.pick(['a', 'b', '', 4]) }),
+        () => ({ type: 'atis-latch', sessionId: own(), atis: r.pick(['a', 'b', 'a b', 'é', '\u007f', '!~', '', 4]) }),
         () => ({ type: 'tools-used', sessionId: own(), tools: r.pick([['Read', 'Edit'], ['', 5, 'Bash'], [], 'x']) }),
         () => ({ type: 'relocated', sessionId: own(), relocatedCwd: r.pick(['/a', '/b', '', 7]) }),
         () => ({ type: 'hybrid-organization', sessionId: own(), organizationUuid: r.pick([r.uuid(), 'x']) }),
@@ -106,6 +107,33 @@ function carried(r, id) {
     ])();
 }
 
+// What no client writes: circles of progress rows, ids written again, rows in any order, ids that are no UTF-8.
+function disturb(r, id, rows) {
+    const ids = [...new Set(rows.join('\n').match(UUID) ?? [])].filter((x) => x !== id);
+    const some = () => (ids.length && r.chance(0.8) ? r.pick(ids) : r.uuid());
+    const row = (type, uuid, parentUuid) => JSON.stringify({ parentUuid, isSidechain: false, type, uuid, timestamp: '2026-03-01T10:00:00.000Z', sessionId: id, ...(type === 'progress' ? { data: {} } : { message: { role: type, content: [{ type: 'text', text: 'again' }] } }) });
+    const put = (text) => rows.splice(r.below(rows.length + 1), 0, text);
+    for (let n = r.below(3); n > 0; n--) { // a circle, and a row below it
+        const ring = Array.from({ length: 1 + r.below(4) }, () => (r.chance(0.2) ? some() : r.uuid()));
+        ring.forEach((x, i) => put(row('progress', x, ring[(i + 1) % ring.length])));
+        put(row(r.pick(['user', 'assistant']), r.chance(0.3) ? some() : r.uuid(), r.pick(ring)));
+        if (r.chance(0.5)) put(row(r.pick(['user', 'assistant', 'progress', 'system']), r.pick(ring), r.chance(0.5) ? r.pick(ring) : some()));
+        ids.push(...ring);
+    }
+    for (let n = r.below(3); n > 0; n--) put(row(r.pick(['user', 'assistant', 'progress']), some(), some()));
+    for (let n = r.below(4); n > 0; n--) {
+        const a = r.below(rows.length), b = r.below(rows.length);
+        [rows[a], rows[b]] = [rows[b], rows[a]];
+    }
+    if (r.chance(0.2)) rows.reverse();
+    if (!r.chance(0.3) || !ids.length) return;
+    const broken = r.pick(ids), bytes = r.pick(['\xff', '\xc3', '\xe2\x82', '\xed\xa0\x80']);
+    rows.forEach((x, i) => { if (r.chance(0.8)) rows[i] = x.replaceAll(broken, broken.slice(0, 9) + BROKEN[bytes]); });
+}
+// Bytes that are no UTF-8, held by private characters until the file is written.
+const BROKEN = { '\xff': '\ue0ff', '\xc3': '\ue0c3', '\xe2\x82': '\ue0e2\ue082', '\xed\xa0\x80': '\ue0ed\ue0a0\ue080' };
+const toBytes = (text) => Buffer.concat(text.split(/([\ue080-\ue0ff])/).map((part, i) => (i % 2 ? Buffer.from([part.charCodeAt(0) & 0xff]) : Buffer.from(part))));
+
 async function one(k) {
     const r = randomizer(Number(seed) * 1000003 + k);
     const id = r.uuid();
@@ -114,8 +142,9 @@ async function one(k) {
     for (let n = r.below(4); n > 0; n--) rows.splice(r.below(rows.length + 1), 0, JSON.stringify(carried(r, id)));
     // Rows that were forked before.
     if (r.chance(0.3)) rows.forEach((row, i) => { if (row.startsWith('{"parentUuid"') && r.chance(0.2)) rows[i] = row.replace('{', `{"forkedFrom":${JSON.stringify(r.pick([{ sessionId: id }, { sessionId: r.uuid() }, { sessionId: '' }, { sessionId: 5 }, null]))},`); });
+    if (malformed) disturb(r, id, rows);
     const text = rows.join('\n') + (r.chance(0.9) ? '\n' : '');
-    fs.writeFileSync(file, text);
+    fs.writeFileSync(file, toBytes(text));
     const known = new Set(text.match(UUID) ?? []);
     if (text.length) {
         await compare(`${k} whole`, id, r.chance(0.2) ? { title: ' A title\u00a0' } : {}, known);

@@ -120,6 +120,50 @@ static enum err_code name(struct fork *f, struct err *e)
                : err_set(e, ERR_NOT_FOUND, f->ref->id.p, "fork: the session has no messages");
 }
 
+/* ---- notes of progress, which are not copied ---- */
+
+static bool is_note(const struct fork *f, uint32_t node)
+{
+    return chain_has_row(&f->log.chain, node) &&
+           claude_line_is(claude_node_line(&f->log, node), CLAUDE_PROGRESS);
+}
+
+enum { ABOVE_UNKNOWN = CHAIN_NONE - 1, ABOVE_VISITED = CHAIN_NONE - 2 };
+
+/* From one note up to the first node that is none, or that was reached before. Notes in a circle have nothing above
+ * them; each is what is above itself, as in the vendor's forks. */
+static void find_above_note(struct fork *f, uint32_t note)
+{
+    const struct chain_node *node = f->log.chain.node;
+    uint32_t top = note;
+
+    while (top != CHAIN_NONE && f->above[top] == ABOVE_UNKNOWN) {
+        f->above[top] = ABOVE_VISITED;
+        top = node[top].parent;
+    }
+    for (uint32_t n = top; n != CHAIN_NONE && f->above[n] == ABOVE_VISITED; n = node[n].parent)
+        f->above[n] = n;
+    uint32_t above = top == CHAIN_NONE ? CHAIN_NONE : f->above[top];
+
+    for (uint32_t n = note; n != CHAIN_NONE && f->above[n] == ABOVE_VISITED; n = node[n].parent)
+        f->above[n] = above;
+}
+
+static enum err_code find_above(struct fork *f, struct err *e)
+{
+    const struct chain *c = &f->log.chain;
+
+    f->above = malloc((c->n + 1) * sizeof *f->above);
+    if (!f->above)
+        return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+    for (uint32_t n = 0; n < c->n; n++)
+        f->above[n] = is_note(f, n) ? ABOVE_UNKNOWN : n;
+    for (uint32_t n = 0; n < c->n; n++)
+        if (f->above[n] == ABOVE_UNKNOWN)
+            find_above_note(f, n);
+    return ERR_OK;
+}
+
 /* ---- the copy ---- */
 
 static enum err_code flush(struct buf *out, struct disk_new *to, struct err *e)
@@ -284,9 +328,12 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
     if (!rc)
         rc = name(&f, e);
     if (!rc)
+        rc = find_above(&f, e);
+    if (!rc)
         rc = copy(&f, req, c, out, e);
     claude_log_close(&f.log);
     free(f.keep);
     free(f.id_of);
+    free(f.above);
     return rc;
 }

@@ -25,6 +25,7 @@ struct fork {
     struct claude_log log;
     uint8_t *keep;         /* owned; by line: enum fork_keep */
     uuid_t *id_of;         /* owned; by node: its new id; nil where none of its rows counts */
+    uint32_t *above;       /* owned; by node: itself, or what is above a note of progress */
     size_t last;           /* the last line that is copied */
     char id[UUID_STR_LEN]; /* of the new session */
     char now[TIME_TEXT];

@@ -41,6 +41,25 @@ static enum err_code each(struct carry *c, enum claude_kind kind, carry_fn *fn, 
     return ERR_OK;
 }
 
+/* As the vendor's readers demand. */
+static bool is_carried(struct carry *c, enum claude_kind kind, struct slice value)
+{
+    struct slice text;
+
+    if (kind == CLAUDE_RELOCATED)
+        return claude_truthy(value);
+    if (kind != CLAUDE_ATIS_LATCH)
+        return true;
+    if (!json_text(value, &c->arena, &text)) {
+        c->j.rc = ERR_NOMEM;
+        return false;
+    }
+    for (size_t i = 0; i < text.n; i++)
+        if (text.p[i] < '!' || text.p[i] > '~')
+            return false;
+    return true;
+}
+
 /* The last own row of a kind whose member has a type; its value in the arena. */
 static enum err_code last_own(struct carry *c, enum claude_kind kind, const char *key,
                               enum json_type type, struct slice *value, struct err *e)
@@ -58,7 +77,7 @@ static enum err_code last_own(struct carry *c, enum claude_kind kind, const char
         if (rc)
             return rc;
         if (!is_own(c, row) || !json_get(row, key, &found) || json_type(found) != type ||
-            (type == JSON_STRING && kind == CLAUDE_RELOCATED && !claude_truthy(found)))
+            !is_carried(c, kind, found))
             continue;
         *value = arena_copy(&c->arena, found);
         return value->p ? ERR_OK : err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");

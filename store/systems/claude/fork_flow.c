@@ -114,6 +114,14 @@ static void read_derived(struct flow *w, struct slice row)
     }
 }
 
+/* To the vendor's readers only a row with an id is a message. */
+static bool has_id(struct slice row)
+{
+    struct slice id;
+
+    return json_get(row, "uuid", &id) && json_type(id) == JSON_STRING;
+}
+
 /* A message: was anybody watching what it read? */
 static enum err_code read_message(struct flow *w, size_t line, struct err *e)
 {
@@ -126,7 +134,7 @@ static enum err_code read_message(struct flow *w, size_t line, struct err *e)
         return ERR_OK;
     enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
 
-    if (rc)
+    if (rc || !has_id(row))
         return rc;
     if (l->kind == CLAUDE_SYSTEM && claude_is_boundary(row) &&
         !claude_line_has(l, MARK_SIDECHAIN) && claude_says(row, "sessionId", w->f->ref->id.p))
@@ -241,7 +249,8 @@ static enum err_code read_copied(struct flow *w, struct err *e)
 
         if (rc)
             return rc;
-        w->rc = fork_derived_copied(&w->derived, row);
+        if (has_id(row))
+            w->rc = fork_derived_copied(&w->derived, row);
     }
     return ERR_OK;
 }

@@ -213,24 +213,19 @@ static void edit_fold(struct row_edit *r)
 
 /* ---- the row's own members ---- */
 
-/* The nearest row above that is no note of progress; null where there is none. Notes that go in a circle lead to the
- * one that is met twice, which is not copied: as the vendor has it. */
+/* The nearest row above that is no note of progress; null where there is none. */
 static struct slice new_parent(struct row_edit *r, size_t line)
 {
-    const struct chain *c = &r->f->log.chain;
-    struct id128 id = claude_line(&r->f->log, line)->parent;
+    const struct fork *f = r->f;
+    struct id128 id = claude_line(&f->log, line)->parent;
+    uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(&f->log.chain, id);
     char text[UUID_STR_LEN];
 
-    for (size_t steps = 0;; steps++) {
-        uint32_t node = id128_none(id) ? CHAIN_NONE : chain_find(c, id);
-        const struct index_line *up = node != CHAIN_NONE && chain_has_row(c, node)
-                                          ? claude_node_line(&r->f->log, node)
-                                          : NULL;
-
-        if (!up || !claude_line_is(up, CLAUDE_PROGRESS) || steps == c->n)
-            return fork_new_id(r->f, id, text) ? quote(text, r->parent) : SLICE("null");
-        id = up->parent;
-    }
+    if (node != CHAIN_NONE)
+        node = f->above[node];
+    return node != CHAIN_NONE && fork_new_id(f, chain_id(&f->log.chain, node), text)
+               ? quote(text, r->parent)
+               : SLICE("null");
 }
 
 /* Which session's requests the answer belongs to: that of the first fork. Dropped where nothing says so. */
