@@ -281,6 +281,41 @@ static void a_project_that_became_a_link_is_outside(void **state)
     assert_true(folder_is(&p->folder, "moved/d/f", "old\n"));
 }
 
+struct swap {
+    char ws[4096], moved[4096];
+};
+
+static void swap_back(void *arg)
+{
+    const struct swap *s = arg;
+
+    assert_int_equal(unlink(s->ws), 0);
+    assert_int_equal(rename(s->moved, s->ws), 0);
+}
+
+/* What is judged is what was opened. */
+static void a_link_that_becomes_the_project_again_is_not_followed(void **state)
+{
+    struct place *p = *state;
+    struct swap s;
+    char other[4096];
+
+    folder_put(&p->folder, "other/d/f", SLICE("someone else's\n"));
+    want(p, p->f, "old\n");
+    p->plan.point_ms = 1000;
+    folder_path(&p->folder, "moved", s.moved);
+    folder_path(&p->folder, "ws", s.ws);
+    assert_int_equal(rename(s.ws, s.moved), 0);
+    assert_int_equal(symlink(folder_path(&p->folder, "other", other), s.ws), 0);
+    moment_arm(&(struct moment){ .call = "lstat64", .name = "ws", .then = swap_back, .arg = &s });
+    assert_int_equal(look(p), ERR_OK);
+    assert_true(moment_came());
+    assert_int_equal(p->preview.entry[0].seen.size, strlen("present\n"));
+    assert_int_equal(apply(p), ERR_OK);
+    assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
+    assert_true(folder_is(&p->folder, "other/d/f", "someone else's\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -297,6 +332,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_descriptors_it_is_said_so, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_project_of_that_name_stops_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_project_that_became_a_link_is_outside, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_link_that_becomes_the_project_again_is_not_followed,
+                                        set_up, tear_down),
     };
 
     if (access("/dev/shm", W_OK) == 0)

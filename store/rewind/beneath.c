@@ -19,6 +19,54 @@ enum err_code beneath_root(const char *root, int *fd, struct err *e)
     return *fd < 0 ? err_sys(e, root, "open directory") : ERR_OK;
 }
 
+static bool is_same_link(const struct stat *a, const struct stat *b)
+{
+    return S_ISLNK(b->st_mode) && a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+           a->st_ctim.tv_sec == b->st_ctim.tv_sec && a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
+/* Through a link, if the link is the same before and after: every rename changes its ctime. */
+static enum err_code open_linked(const char *root, int *fd, int64_t *link_ms, bool *again,
+                                 struct err *e)
+{
+    struct stat before, after;
+
+    *again = lstat(root, &before) != 0 || S_ISDIR(before.st_mode);
+    if (*again)
+        return ERR_OK;
+    enum err_code rc = beneath_root(root, fd, e);
+
+    if (rc || !S_ISLNK(before.st_mode))
+        return rc;
+    *again = lstat(root, &after) != 0 || !is_same_link(&before, &after);
+    if (*again) {
+        close(*fd);
+        *fd = -1;
+    }
+    *link_ms = (int64_t)before.st_ctim.tv_sec * 1000 + before.st_ctim.tv_nsec / 1000000;
+    return ERR_OK;
+}
+
+enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms, struct err *e)
+{
+    enum { TRIES = 64 };
+    bool again = true;
+    enum err_code rc = ERR_OK;
+
+    for (int i = 0; i < TRIES && again && !rc; i++) {
+        *link_ms = INT64_MIN;
+        *fd = open(root, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (*fd >= 0)
+            return ERR_OK;
+        if (errno != ELOOP && errno != ENOTDIR)
+            return err_sys(e, root, "open directory");
+        rc = open_linked(root, fd, link_ms, &again, e);
+    }
+    return rc || !again
+               ? rc
+               : err_set(e, ERR_UNSAFE, root, "a directory and a link keep changing places");
+}
+
 /* File system ids and birth times are extras: where they cannot be had, device and inode decide. */
 enum err_code beneath_root_id(int fd, const char *root, struct root_id *out, struct err *e)
 {

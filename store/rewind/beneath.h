@@ -13,6 +13,10 @@
 
 /* The root directory itself may be reached through links: it is what the person named. -1 with the error. */
 MUST_CHECK enum err_code beneath_root(const char *root, int *fd, struct err *e);
+/* The same, and since when a link has its name: INT64_MIN if it is a directory. The answer is about the directory that was
+ * opened, also while both change places; ERR_UNSAFE if they never stop. */
+MUST_CHECK enum err_code beneath_root_link(const char *root, int *fd, int64_t *link_ms,
+                                           struct err *e);
 
 /* Which directory the root was: its name may be given to another one, or be a mount point whose disk is away. Device
  * numbers change from boot to boot, so another device with the same file system id will do. */

@@ -296,52 +296,43 @@ struct survey {
     struct err e;
 };
 
-/* What the session worked in was no link, or this one: whatever renames a link puts a new ctime on it. Looked at after
- * the root was opened. */
-static bool is_newer_link(const char *root, int64_t point_ms)
+/* What the session worked in was no link, or this one: one that is newer leads elsewhere. But the directory that a
+ * rewind was done in may be reached by a new link; another one is not undone in. */
+static enum err_code check_detour(struct roots *r, const struct rewind_plan *plan, int64_t link_ms,
+                                  struct err *e)
 {
-    struct stat st;
+    int same = -1;
+    enum err_code rc = ERR_STALE;
 
-    return lstat(root, &st) == 0 && S_ISLNK(st.st_mode) && point_ms > 0 &&
-           (int64_t)st.st_ctim.tv_sec * 1000 + st.st_ctim.tv_nsec / 1000000 > point_ms;
-}
-
-/* The directory that a rewind was done in may be reached by a new link; another one is not undone in. */
-static enum err_code check_detour(struct roots *r, const struct rewind_plan *plan, struct err *e)
-{
-    int fd;
-    enum err_code rc = ERR_OK;
-
-    if (!is_newer_link(r->root, plan->point_ms))
+    if (plan->point_ms <= 0 || link_ms <= plan->point_ms)
         return ERR_OK;
     r->is_detour = true;
-    if (plan->root_id)
-        rc = beneath_same_root(r->root, plan->root_id, &fd, e);
-    else if (!plan->undoes)
+    if (!plan->root_id && !plan->undoes)
         return ERR_OK;
-    else
-        rc = ERR_STALE;
-    if (!rc) {
-        r->is_detour = false;
-        close(fd);
-    }
-    if (rc != ERR_STALE)
+    if (plan->root_id)
+        rc = beneath_same_root(r->root, plan->root_id, &same, e);
+    if (rc && rc != ERR_STALE)
         return rc;
     close(r->project);
+    r->project = same;
+    r->is_detour = rc != ERR_OK;
+    if (!rc)
+        return ERR_OK;
     r->root = "/"; /* below which links are not followed */
     return beneath_root(r->root, &r->project, e);
 }
 
 static enum err_code open_project(struct roots *r, struct rewind_preview *p, struct err *e)
 {
-    enum err_code rc = beneath_root(r->root, &r->project, e);
+    int64_t link_ms;
+    enum err_code rc = beneath_root_link(r->root, &r->project, &link_ms, e);
 
     if (rc == ERR_NOT_FOUND) {
         r->root = "/";
         return beneath_root(r->root, &r->project, e);
     }
     if (!rc)
-        rc = check_detour(r, p->plan, e);
+        rc = check_detour(r, p->plan, link_ms, e);
     if (!rc && p->plan->root && r->root == p->plan->root)
         rc = beneath_root_id(r->project, r->root, &p->root_id, e);
     return rc;
