@@ -190,6 +190,112 @@ static void what_nobody_knows_is_left_alone(void **state)
     entire_world_remove(&w);
 }
 
+/* To git a file is ignored when a rule says so and the index has nothing of the name: files that were added by force are
+ * the work tree's like all others. What no index has stays, whatever the rules and the settings say. */
+static void tracked_files_under_an_ignored_pattern_are_planned(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct rewind_plan p;
+
+    entire_world_make(&w, "committed");
+    free(entire_world_git(
+        &w, "config core.ignorecase true && mkdir -p build/in && "
+            "printf 'build/\\n*.log\\n' >> .gitignore && "
+            "for f in made.log left.log trace.log build/in/tool.c build/in/other.o; do "
+            "echo x > $f; done && git add -f made.log left.log build/in/tool.c && "
+            "git commit -qm logs && git rm -q --cached left.log && "
+            "git update-index --add --cacheinfo 100644,$(git hash-object -w made.log),TRACE.LOG"));
+    plan(&w, "c1b2c3d4-0001-4000-8000-00000000000a", "a3b2", false, &p);
+    char *gone = paths_of(&p, REWIND_ABSENT);
+
+    assert_non_null(strstr(gone, "made.log"));
+    assert_non_null(strstr(gone, "build/in/tool.c"));
+    assert_null(strstr(gone, "left.log"));
+    assert_null(strstr(gone, "build/in/other.o"));
+    assert_null(strstr(gone, "trace.log"));
+    free(gone);
+    rewind_plan_fini(&p);
+    entire_world_remove(&w);
+}
+
+/* No index that can be read: what the rules name is left alone, and the plan says so. */
+static void an_index_that_cannot_be_read_removes_nothing_that_is_ignored(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct rewind_plan p;
+
+    entire_world_make(&w, "two-sessions");
+    char *late = hash_at(&w, 720);
+
+    free(entire_world_git(&w, "add -f trace.log && printf DIRC-not-an-index > .git/index"));
+    plan(&w, A, late, false, &p);
+    char *gone = paths_of(&p, REWIND_ABSENT);
+    bool said = false;
+
+    assert_null(strstr(gone, "trace.log"));
+    assert_non_null(strstr(gone, "src/session.c"));
+    for (size_t i = 0; i < p.notes; i++)
+        said = said || strstr(p.note[i], "index");
+    assert_true(said);
+    free(gone);
+    rewind_plan_fini(&p);
+    free(late);
+    entire_world_remove(&w);
+}
+
+/* A file that the turn made and git ignores now is removed by no rewind, one that is tracked is. */
+static void a_turn_taken_back_removes_nothing_that_is_ignored(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct rewind_plan p;
+    struct session_ref ref;
+
+    entire_world_make(&w, "two-sessions");
+    char *last = hash_at(&w, 1200);
+
+    for (int tracked = 0; tracked < 2; tracked++) {
+        free(entire_world_git(&w, "%s",
+                              tracked ? "add -f src/session.c"
+                                      : "status -s && echo session.c >> .gitignore"));
+        ref = entire_world_find(&w, A);
+        assert_int_equal(entire_ops.plan_turn(w.store, &ref, slice_of(last), &p, NULL), ERR_OK);
+        char *gone = paths_of(&p, REWIND_ABSENT);
+
+        assert_string_equal(gone, tracked ? "src/session.c" : "");
+        assert_int_equal(p.notes, tracked ? 1 : 2);
+        free(gone);
+        rewind_plan_fini(&p);
+    }
+    free(last);
+    entire_world_remove(&w);
+}
+
+/* Where a checkpoint has a file that git ignores by now, other bytes than the session's are held back. */
+static void an_ignored_file_with_bytes_of_its_own_is_held_back(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct rewind_plan p;
+    struct rewind_preview v;
+
+    entire_world_make(&w, "two-sessions");
+    char *first = hash_at(&w, 120);
+
+    free(entire_world_git(&w, "rm -q --cached src/app.c && echo app.c >> .gitignore && "
+                              "echo mine > src/app.c"));
+    plan(&w, A, first, false, &p);
+    assert_int_equal(rewind_preview(&p, &(struct rewind_options){ .only = NULL }, &v, NULL),
+                     ERR_OK);
+    assert_int_equal(entry_of(&v, "src/app.c")->action, REWIND_REFUSED);
+    rewind_preview_fini(&v);
+    rewind_plan_fini(&p);
+    free(first);
+    entire_world_remove(&w);
+}
+
 static char *facts(struct entire_world *w)
 {
     return entire_world_git(w, "rev-parse HEAD && git symbolic-ref HEAD && sha256sum .git/index && "
@@ -401,6 +507,10 @@ int main(void)
         cmocka_unit_test(points_are_told_apart_by_session),
         cmocka_unit_test(their_own_rule_gives_their_own_sets),
         cmocka_unit_test(what_nobody_knows_is_left_alone),
+        cmocka_unit_test(tracked_files_under_an_ignored_pattern_are_planned),
+        cmocka_unit_test(an_index_that_cannot_be_read_removes_nothing_that_is_ignored),
+        cmocka_unit_test(a_turn_taken_back_removes_nothing_that_is_ignored),
+        cmocka_unit_test(an_ignored_file_with_bytes_of_its_own_is_held_back),
         cmocka_unit_test(a_rewind_changes_files_and_nothing_else),
         cmocka_unit_test(a_link_in_the_way_is_not_followed),
         cmocka_unit_test(committed_points_have_the_code_of_their_commit),

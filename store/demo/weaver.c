@@ -255,7 +255,7 @@ static void take_disk(struct weaving *w)
 
     if (w->rc)
         return;
-    done(w, disktree_read(w->repo, w->dir, false, &w->arena, &disk, w->e));
+    done(w, disktree_read(NULL, w->dir, &w->arena, &disk, w->e));
     done(w, treewrite_open(w->repo, NULL, &t, w->e));
     for (size_t i = 0; i < disk.n && !w->rc; i++)
         done(w, treewrite_file(&t, w->dir, disk.path[i], w->e));

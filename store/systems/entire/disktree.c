@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,7 @@
 enum { DEPTH_MAX = 256 };
 
 struct walk {
-    git_repository *repo;
-    const char *root;
-    bool ignored;
+    const struct disktree_rules *rules; /* NULL: nothing is ignored */
     struct arena *a;
     struct disktree *out;
     struct err *e;
@@ -35,21 +34,42 @@ bool disktree_apart(const char *path)
     return false;
 }
 
-/* Not to know is an error: what is not ignored may be removed. */
-static enum err_code is_ignored(const struct walk *w, bool dir, bool *is)
+/* ---- what git ignores ---- */
+
+void disktree_rules_open(git_repository *repo, struct disktree_rules *out)
 {
-    char name[4100];
+    git_buf path = GIT_BUF_INIT;
+
+    *out = (struct disktree_rules){ .repo = repo };
+    /* By its path: the repository's own handle would fold the case of names as core.ignorecase says. */
+    if (git_repository_item_path(&path, repo, GIT_REPOSITORY_ITEM_INDEX) ||
+        git_index_open(&out->index, path.ptr))
+        out->index = NULL;
+    git_buf_dispose(&path);
+}
+
+void disktree_rules_close(struct disktree_rules *r)
+{
+    git_index_free(r->index);
+    r->index = NULL;
+}
+
+enum err_code disktree_is_ignored(const struct disktree_rules *r, const char *path, bool dir,
+                                  bool *is, struct err *e)
+{
+    char name[PATH_MAX + 4];
     int ignored = 0;
 
-    snprintf(name, sizeof name, "%s%s", w->path, dir ? "/" : "");
-    *is = false;
-    if (w->ignored)
-        return ERR_OK;
-    if (git_ignore_path_is_ignored(&ignored, w->repo, name))
-        return err_set(w->e, ERR_IO, w->path, "look through the work tree: what git ignores");
-    *is = ignored != 0;
+    snprintf(name, sizeof name, "%s%s", path, dir ? "/" : "");
+    /* Not to know is an error: what is not ignored may be removed. */
+    if (git_ignore_path_is_ignored(&ignored, r->repo, name))
+        return err_set(e, ERR_IO, path, "look through the work tree: what git ignores");
+    *is = ignored && !(r->index && (dir ? git_index_find_prefix(NULL, r->index, name)
+                                        : git_index_find(NULL, r->index, name)) == 0);
     return ERR_OK;
 }
+
+/* ---- the work tree ---- */
 
 /* What went meanwhile, or may not be looked at by us, holds nothing that could be removed. */
 static enum err_code unseen(const struct walk *w)
@@ -91,11 +111,12 @@ static enum err_code visit(struct walk *w, int dir, const char *name, size_t n, 
         return ERR_OK;
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW))
         return unseen(w);
-    bool ignored, regular = S_ISREG(st.st_mode);
+    bool ignored = false, regular = S_ISREG(st.st_mode);
 
     if (!regular && (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX))
         return ERR_OK;
-    enum err_code rc = is_ignored(w, !regular, &ignored);
+    enum err_code rc =
+        w->rules ? disktree_is_ignored(w->rules, w->path, !regular, &ignored, w->e) : ERR_OK;
 
     if (rc || ignored || regular)
         return rc || ignored ? rc : add_file(w);
@@ -103,7 +124,7 @@ static enum err_code visit(struct walk *w, int dir, const char *name, size_t n, 
 
     if (fd < 0)
         return unseen(w);
-    if (!w->ignored && is_repository(fd)) {
+    if (w->rules && is_repository(fd)) {
         close(fd);
         return ERR_OK;
     }
@@ -136,7 +157,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-enum err_code disktree_read(git_repository *repo, const char *root, bool ignored, struct arena *a,
+enum err_code disktree_read(const struct disktree_rules *rules, const char *root, struct arena *a,
                             struct disktree *out, struct err *e)
 {
     struct walk *w = arena_zalloc(a, sizeof *w);
@@ -149,8 +170,7 @@ enum err_code disktree_read(git_repository *repo, const char *root, bool ignored
         close(fd);
         return err_set(e, ERR_NOMEM, root, "look through the work tree: out of memory");
     }
-    *w =
-        (struct walk){ .repo = repo, .root = root, .ignored = ignored, .a = a, .out = out, .e = e };
+    *w = (struct walk){ .rules = rules, .a = a, .out = out, .e = e };
     enum err_code rc = walk_dir(w, fd, 0, 0);
 
     if (rc)
@@ -159,21 +179,4 @@ enum err_code disktree_read(git_repository *repo, const char *root, bool ignored
     if (out->n)
         qsort(out->path, out->n, sizeof *out->path, by_name);
     return ERR_OK;
-}
-
-enum err_code disktree_confirm(const char *root, const char *const *path, size_t n, struct err *e)
-{
-    git_repository *repo = NULL;
-    enum err_code rc = ERR_OK;
-
-    if (n && git_repository_open(&repo, root))
-        return err_set(e, ERR_IO, root, "look through the work tree: what git ignores");
-    for (size_t i = 0; i < n && !rc; i++) {
-        int ignored = 1;
-
-        if (git_ignore_path_is_ignored(&ignored, repo, path[i]) || ignored)
-            rc = err_set(e, ERR_IO, path[i], "look through the work tree: what git ignores");
-    }
-    git_repository_free(repo);
-    return rc;
 }

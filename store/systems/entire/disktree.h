@@ -7,6 +7,20 @@
 #include "lite/arena.h"
 #include "lite/err.h"
 
+/* What git ignores in a work tree: what a rule names and the index does not have. A file that was added by force is tracked
+ * like any other. Names are told apart by case, whatever core.ignorecase says. */
+struct disktree_rules {
+    git_repository *repo; /* borrowed */
+    git_index *index;     /* NULL: it could not be read, and nothing is taken for tracked */
+};
+
+void disktree_rules_open(git_repository *repo, struct disktree_rules *out);
+void disktree_rules_close(struct disktree_rules *r);
+/* The path of a file or directory from the root. A directory is ignored when nothing below it is tracked. libgit2 takes
+ * rules that it could not read for no rules: who removes what is not ignored asks twice, by another repository handle. */
+MUST_CHECK enum err_code disktree_is_ignored(const struct disktree_rules *r, const char *path,
+                                             bool dir, bool *is, struct err *e);
+
 /* The regular files of a work tree, by their paths from its root. Links are not followed, and what lies in .git, .entire,
  * .claude and .gemini is nobody's here. */
 struct disktree {
@@ -14,14 +28,9 @@ struct disktree {
     size_t n;
 };
 
-/* ignored: files that git ignores too, and repositories inside of this one. */
-MUST_CHECK enum err_code disktree_read(git_repository *repo, const char *root, bool ignored,
+/* rules: NULL: files that git ignores too, and repositories inside of this one. */
+MUST_CHECK enum err_code disktree_read(const struct disktree_rules *rules, const char *root,
                                        struct arena *a, struct disktree *out, struct err *e);
-
-/* Does git, asked anew, ignore any of these? What it could not read of its rules it takes for no rules, and a file that
- * seemed not to be ignored would be removed: so it is asked twice, by another handle. ERR_IO: it does, or cannot tell. */
-MUST_CHECK enum err_code disktree_confirm(const char *root, const char *const *path, size_t n,
-                                          struct err *e);
 
 /* Is the path (from the root) in one of the folders that a rewind leaves alone? */
 bool disktree_apart(const char *path);

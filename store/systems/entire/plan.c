@@ -105,20 +105,14 @@ static bool goes(struct planning *p, const char *path)
 static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
     struct disktree disk;
-    size_t removed = 0;
     enum err_code rc =
-        disktree_read(p->view.repo, p->view.root, p->entire_rule, &p->view.arena, &disk, e);
+        disktree_read(p->entire_rule ? NULL : &p->rules, p->view.root, &p->view.arena, &disk, e);
 
-    for (size_t i = 0; i < disk.n && !rc; i++) {
-        const char *path = disk.path[i];
-
-        if (in_tree(p, &p->wanted, path) ||
-            !(p->entire_rule ? goes_by_entire(p, path) : goes(p, path)))
-            continue;
-        rc = planning_removal(p, path, plan, e);
-        disk.path[removed++] = path;
-    }
-    return rc || p->entire_rule ? rc : disktree_confirm(p->view.root, disk.path, removed, e);
+    for (size_t i = 0; i < disk.n && !rc; i++)
+        if (!in_tree(p, &p->wanted, disk.path[i]) &&
+            (p->entire_rule ? goes_by_entire(p, disk.path[i]) : goes(p, disk.path[i])))
+            rc = planning_removal(p, disk.path[i], plan, e);
+    return rc;
 }
 
 /* ---- the plan ---- */

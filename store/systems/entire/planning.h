@@ -2,12 +2,14 @@
 #define STORE_SYSTEMS_ENTIRE_PLANNING_H
 
 #include "store/rewind/rewind.h"
+#include "store/systems/entire/disktree.h"
 #include "store/systems/entire/view.h"
 
 /* A rewind being planned: the trees it is decided by. Private to
  * plan.c, planning.c, planning_run.c and turn_plan.c. */
 struct planning {
     struct view view;
+    struct disktree_rules rules;
     const struct point *point;
     bool entire_rule; /* as the seed-time program does it */
     git_oid wanted;   /* tree that the work tree shall have */
@@ -18,8 +20,8 @@ struct planning {
         start; /* sorted: files that were there when the session began (all of them, in spite of their key's
                             name; entire.md 2.2) */
     size_t starts;
-    bool has_start;                /* there is a state that could say so */
-    size_t apart, links, filtered; /* entries that were left out */
+    bool has_start;                         /* there is a state that could say so */
+    size_t apart, links, filtered, ignored; /* entries that were left out */
 };
 
 /* Reads the list of the session's beginning. */

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <string.h>
 
 #include "lite/time.h"
 #include "store/gitfiles.h"
@@ -58,9 +59,42 @@ enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan,
     if (!rc)
         rc = note(plan, p->filtered, "file that a git filter looks after is left as it is",
                   "files that a git filter looks after are left as they are", e);
+    if (!rc)
+        rc = note(plan, p->ignored, "file that git ignores is left as it is",
+                  "files that git ignores are left as they are", e);
+    if (!rc && !p->rules.index && !p->entire_rule)
+        rc = rewind_plan_note(
+            plan, "the index of git cannot be read: what a rule ignores is left as it is", e);
     if (!rc && p->point->source != POINT_SHADOW)
         rc = rewind_plan_note(plan,
                               "the files are those of the commit that carries this checkpoint", e);
+    return rc;
+}
+
+/* Asked anew: see disktree_is_ignored. */
+static enum err_code confirm_removals(const struct planning *p, const struct rewind_plan *plan,
+                                      struct err *e)
+{
+    struct disktree_rules again = { .repo = NULL };
+    git_repository *repo = NULL;
+    bool ignored = false;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < plan->n && !rc && !ignored; i++) {
+        const struct rewind_target *t = &plan->target[i];
+
+        if (t->want != REWIND_ABSENT)
+            continue;
+        if (!repo && git_repository_open(&repo, p->view.root))
+            return err_set(e, ERR_IO, p->view.root, "look through the work tree: what git ignores");
+        if (!again.repo)
+            disktree_rules_open(repo, &again);
+        rc = disktree_is_ignored(&again, t->path + strlen(p->view.root) + 1, false, &ignored, e);
+        if (ignored)
+            rc = err_set(e, ERR_IO, t->path, "look through the work tree: what git ignores");
+    }
+    disktree_rules_close(&again);
+    git_repository_free(repo);
     return rc;
 }
 
@@ -80,8 +114,13 @@ enum err_code planning_run(const struct store *st, const struct session_ref *ref
         rc = view_point(&p->view, point, &p->point, e);
     if (!rc)
         rc = gitfiles_check_tree(p->view.root, e);
-    if (!rc)
+    if (!rc) {
+        disktree_rules_open(p->view.repo, &p->rules);
         rc = make(p, &plan, e);
+    }
+    if (!rc && !p->entire_rule)
+        rc = confirm_removals(p, &plan, e);
+    disktree_rules_close(&p->rules);
     view_close(&p->view);
     if (rc)
         rewind_plan_fini(&plan);

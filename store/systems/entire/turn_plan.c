@@ -11,8 +11,16 @@
 static enum err_code take_added(struct planning *p, const char *path, struct rewind_plan *plan,
                                 struct err *e)
 {
+    bool ignored;
+
     if (planning_at_start(p, path))
         return ERR_OK;
+    enum err_code rc = disktree_is_ignored(&p->rules, path, false, &ignored, e);
+
+    if (rc || ignored) {
+        p->ignored += ignored;
+        return rc;
+    }
     if (p->has_start || p->point->source != POINT_SHADOW)
         return planning_removal(p, path, plan, e);
     const struct rewind_target t = {
