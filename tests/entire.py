@@ -14,12 +14,12 @@ from entire.cleaning import cleanups
 from entire.committed import committed, many, odd, second
 from entire.reading import damaged, listing, shadows
 from entire.rewinding import adversity, interrupted, moving, rewinds, turns
-from entire.transcripts import forks, transcripts
+from entire.transcripts import dated, forks, transcripts
 from entire.world import Checks
 from entire.writing import autocommits, broken_commits, phases, styles, writing
 
 UNIT = {1, 2, 3, 5, 7, 11, 12, 14, 19, 42, 55}
-LOOKS = (listing, shadows, damaged, rewinds, adversity, committed, odd, second, many, transcripts, forks, writing, phases, styles,
+LOOKS = (listing, shadows, damaged, rewinds, adversity, committed, odd, second, many, transcripts, forks, dated, writing, phases, styles,
          autocommits, turns, moving, cleanups)
 
 

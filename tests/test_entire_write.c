@@ -467,6 +467,37 @@ static void a_host_runs_a_session_from_end_to_end(void **state)
     entire_world_remove(&w);
 }
 
+/* Its base is known from the first commit on; until then a checkpoint has nothing to begin with. */
+static void a_session_can_begin_before_the_first_commit(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct host_created made;
+
+    entire_world_make(&w, "two-sessions");
+    free(entire_world_sh(&w,
+                         "mkdir fresh && cd fresh && git init -q . && git config user.name a && "
+                         "git config user.email b && mkdir .git/entire-sessions && echo x > f"));
+    entire_world_open(&w, "fresh");
+    const struct host_create req = { .id = SLICE("early"), .cwd = slice_of(w.repo) };
+
+    assert_int_equal(host_create(w.store, &req, &w.arena, &made, NULL), ERR_OK);
+    struct session_ref ref = entire_world_find(&w, "early");
+    const struct host_checkpoint ask = { .message = SLICE("go") };
+    struct host_checkpointed done;
+
+    assert_int_equal(entire_ops.checkpoint(w.store, &ref, &ask, &w.arena, &done, NULL), ERR_FORMAT);
+    free(entire_world_git(&w, "commit -q --allow-empty -m first && "
+                              "git branch entire/-e3b0c4"));
+    ref = entire_world_find(&w, "early");
+    assert_int_equal(entire_ops.checkpoint(w.store, &ref, &ask, &w.arena, &done, NULL), ERR_OK);
+    free(entire_world_git(
+        &w, "rev-parse -q --verify entire/-e3b0c4 && H=$(git rev-parse HEAD) && "
+            "git cat-file -e entire/$(echo $H | cut -c1-7)-e3b0c4:f && "
+            "test $(grep -c \"base_commit\\\": \\\"$H\\\"\" .git/entire-sessions/early.json) = 2"));
+    entire_world_remove(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -480,6 +511,7 @@ int main(void)
         cmocka_unit_test(a_commit_condenses_the_sessions_it_names),
         cmocka_unit_test(secrets_do_not_go_into_what_is_pushed),
         cmocka_unit_test(a_host_runs_a_session_from_end_to_end),
+        cmocka_unit_test(a_session_can_begin_before_the_first_commit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,11 +45,24 @@ def transcripts(c):
     w.close()
 
 
+def dated(c):
+    """An id of the old form is its agent's <uuid> in whatever is said of a copy."""
+    w = World(c, 'committed')
+    old = [r['sessionId'] for r in w.json('list', '--all') if re.match(r'2026-01-06-', r['sessionId'])][0]
+    made = w.json('fork', 'entire:' + old)
+    c.same('51: the parent of a copy is what the agent calls it',
+           (made['parentId'], {json.loads(l).get('forkedFrom', {}).get('sessionId') for l in get(made['path']).splitlines()} - {None}),
+           (old[11:], {old[11:]}))
+    c.same('51: as the list says', [r.get('parentId') for r in w.json('list', '--all') if r['sessionId'] == made['sessionId']], [old[11:]])
+    w.close()
+
+
 def forks(c):
     w = World(c, 'two-sessions')
     live = w.state(A)['transcript_path']
     text, git, states = get(live), w.facts(), snapshot(w.repo + '/.git/entire-sessions')
     made = w.json('fork', 'entire:' + A)
+    c.same('51: and the answer names its source', made['parentId'], A)
     copy = [json.loads(l) for l in get(made['path']).splitlines()]
     c.need('51: a new UUID', re.fullmatch(r'[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}', made['sessionId']) and made['sessionId'] != A)
     c.same('51: sessionId on every line', {r['sessionId'] for r in copy}, {made['sessionId']})

@@ -15,6 +15,9 @@ static struct slice text_of(const char *text)
 static enum err_code write_answer(struct invocation *in, const struct session_ref *ref,
                                   const struct fork_result *fork, struct err *e)
 {
+    const struct store_ops *ops = ref->store->ops;
+    /* As the rows of the copy name it, which are the agent's. */
+    struct slice parent = ops->agent_id ? ops->agent_id(ref->id) : ref->id;
     struct jsonout j;
 
     if (!option_given(&in->options, OPTION_JSON))
@@ -23,7 +26,7 @@ static enum err_code write_answer(struct invocation *in, const struct session_re
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", fork->id);
     jsonout_member(&j, "path", text_of(fork->path));
-    jsonout_member(&j, "parentId", ref->id);
+    jsonout_member(&j, "parentId", parent);
     jsonout_close(&j, '}');
     return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
                 : out_add(&in->out, SLICE("\n"), e);

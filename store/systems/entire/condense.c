@@ -218,7 +218,7 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
         rc = write_checkpoint(v, strategy, shadow, &g, &c, e);
     if (!rc)
         rc = settle_state(v, &head, c.checkpoint, g.lines, e);
-    if (!rc && c.checkpoint[0])
+    if (!rc && c.checkpoint[0] && s->base.n)
         rc = take_branch_away(v, shadow, c.checkpoint, &c.branch_gone, e);
     gathered_fini(&g);
     if (!rc)

@@ -46,7 +46,7 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
 {
     git_repository *repo;
     git_oid head;
-    char hex[GIT_OID_HEXSZ + 1];
+    char hex[GIT_OID_HEXSZ + 1] = "";
     enum err_code rc = repo_open(root, &repo, e);
 
     if (rc)
@@ -59,16 +59,15 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
     repo_close(repo);
     if (rc)
         return rc;
-    if (!has_head)
-        return err_set(e, ERR_FORMAT, root, "create: the repository has no commit yet");
-    git_oid_tostr(hex, sizeof hex, &head);
-    struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ }),
-                 now = state_time(a, env_now_ms(x->base.env));
+    if (has_head)
+        git_oid_tostr(hex, sizeof hex, &head);
+    /* Where there is no commit yet, the base is set by what needs one: a checkpoint, or the event of a commit. */
+    struct slice base = state_text(a, slice_of(hex)), now = state_time(a, env_now_ms(x->base.env));
     const struct godoc_set set[] = {
         { "session_id", state_text(a, id) },
         { "cli_version", SLICE("\"reprise " REPRISE_VERSION "\"") },
         { "base_commit", base },
-        { "attribution_base_commit", base },
+        { "attribution_base_commit", has_head ? base : SLICE("") },
         { "worktree_path", state_text(a, (struct slice){ root, strlen(root) }) },
         { "worktree_id", worktree_id.n ? state_text(a, worktree_id) : SLICE("") },
         { "started_at", now },

@@ -62,8 +62,10 @@ enum err_code migrate(struct view *v, struct slice *base, struct err *e)
     /* Lines of people and agents are counted from the old base on, also where the file did not say so. */
     const struct godoc_set set[] = {
         { "base_commit", state_text(&v->arena, *base) },
-        { "attribution_base_commit", state_text(&v->arena, s->attribution_base) },
+        { "attribution_base_commit",
+          state_text(&v->arena, s->attribution_base.n ? s->attribution_base : *base) },
     };
-    rc = rename_branch(v, from, to, e);
+    /* A session that began before the first commit has no branch. */
+    rc = s->base.n ? rename_branch(v, from, to, e) : ERR_OK;
     return rc ? rc : state_change(v->store, s, set, sizeof set / sizeof *set, e);
 }

@@ -167,8 +167,7 @@ enum err_code entire_make(const struct store_env *env, const char *path, struct 
     const char *dir = path ? path : env->cwd;
     char whole[PATH_MAX], states[PATH_MAX];
     git_repository *repo = NULL;
-    git_oid head;
-    enum err_code rc = ERR_OK;
+    enum err_code rc;
 
     if (snprintf(whole, sizeof whole, "%s%s%s", dir[0] == '/' ? "" : env->cwd,
                  dir[0] == '/' ? "" : "/", dir) >= PATH_MAX)
@@ -176,10 +175,8 @@ enum err_code entire_make(const struct store_env *env, const char *path, struct 
     rc = repo_open(whole, &repo, e);
     if (rc)
         return rc;
-    if (!repo_has_ref(repo, "HEAD", &head))
-        rc = err_set(e, ERR_FORMAT, whole, "make store: the repository has no commit yet");
-    else if (snprintf(states, sizeof states, "%s" ENTIRE_STATES, git_repository_commondir(repo)) <
-             PATH_MAX)
+    if (snprintf(states, sizeof states, "%s" ENTIRE_STATES, git_repository_commondir(repo)) <
+        PATH_MAX)
         rc = disk_make_dir(states, 0750, e);
     repo_close(repo);
     return rc;
