@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
+#if __has_include(<git2/sys/errors.h>) /* since libgit2 1.8 */
+#include <git2/sys/errors.h>
+#endif
 
 #include "lite/buf.h"
 #include "lite/file.h"
