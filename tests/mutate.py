@@ -1,27 +1,49 @@
 #!/usr/bin/env python3
 """Lines that no test notices when they are broken.
-usage: mutate.py BUILD_DIR [SEED [N]]
+usage: mutate.py DIR [SEED [N]]
 
-Copies the tree into BUILD_DIR, changes one place of lite, store or tui at a time, builds, and runs the unit tests until
-one fails. Places are chosen at random from SEED (1); N (20) of them are to compile. A change that does not compile is
-told and another takes its place. One that no test notices may be no defect: it is read by hand."""
+Copies the tree into DIR, changes one place of lite, store or tui at a time, builds, and runs the tests that come by
+that line, the quickest first, until one fails. Tests are the units and those of recorded answers; who comes by which
+line is counted once, by a build with counters. Places are chosen from SEED (1) and the sources alone; N (20) of them
+are to compile. What no test noticed is told again at the end, and read by hand: it may be no defect.
+
+A program that is broken may write where it likes: it runs in name spaces of its own, which takes root, and all but DIR
+is read-only to it. DIR is used again: what has not changed is not built again.
+"""
+import collections
+import concurrent.futures
+import hashlib
+import json
 import os
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TEST_SECONDS = 900  # tests that do not end have noticed it, too
+MEMORY = 8 << 30  # a loop that does not end takes no more
 OPERATORS = [
     (r'==', '!='), (r'!=', '=='), (r'(?<=\s)<=(?=\s)', '>'), (r'(?<=\s)>=(?=\s)', '<'), (r'(?<=\s)<(?=\s)', '>='),
     (r'(?<=\s)>(?=\s)', '<='), (r'&&', '||'), (r'\|\|', '&&'), (r'\btrue\b', 'false'), (r'\bfalse\b', 'true'),
     (r' \+ 1\b(?![.\w])', ''), (r' - 1\b(?![.\w])', ''), (r'(?<![\w.])0(?![\w.])', '1'), (r'(?<![\w.])1(?![\w.])', '0'),
 ]
 # A statement on its own line whose answer, if any, nobody takes. What is not released only a sanitizer sees.
-CALL = re.compile(r'^\s+(?!\w*(?:free|fini)\()[a-z]\w*\([^;]*\);$')
+CALL = re.compile(r'^\s+(?!\w*(?:free|fini|close)\()[a-z]\w*\([^;]*\);$')
 WORD = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', re.S)
+# All but the directory $1 and its /tmp is read-only. Paths stay what they are.
+CAGE = r'''
+cd "$1" && mount --bind tmp /tmp && mkdir -p "$1" && mount -c --bind . "$1" || exit 99
+cut -d ' ' -f 2 /proc/self/mounts | while read -r at; do
+    case $at in "$1" | /tmp | /proc | /proc/*) ;; *) mount -o remount,bind,ro "$at" 2>/dev/null ;; esac
+done
+cd "$2" && shift 2 && exec "$@"
+'''
+Test = collections.namedtuple('Test', 'name command folder environment targets')
+Place = collections.namedtuple('Place', 'path begin end new')
 
 
 def without_texts(text):
@@ -29,9 +51,9 @@ def without_texts(text):
     return WORD.sub(lambda m: re.sub(r'[^\n]', ' ', m.group()), text)
 
 
-def places(path):
-    """Every (file, from, to, new text) that the operators know of in the bodies of functions."""
-    with open(os.path.join(SRC, path), encoding='utf-8') as f:
+def places(tree, path):
+    """Every place that the operators know of in the bodies of functions."""
+    with open(os.path.join(tree, path), encoding='utf-8') as f:
         text = f.read()
     at, inside = 0, False
     for line, bare in zip(text.splitlines(True), without_texts(text).splitlines(True)):
@@ -39,74 +61,200 @@ def places(path):
         if inside and 'assert(' not in bare:
             for old, new in OPERATORS:
                 for m in re.finditer(old, bare):
-                    yield path, at + m.start(), at + m.end(), new
+                    yield Place(path, at + m.start(), at + m.end(), new)
             if CALL.match(bare.rstrip('\n')) and bare.count('(') == bare.count(')'):
-                yield path, at + len(line) - len(line.lstrip()), at + len(line.rstrip('\n')), ';'
+                yield Place(path, at + len(line) - len(line.lstrip()), at + len(line.rstrip('\n')), ';')
         at += len(line)
 
 
-def sources():
+def sources(tree):
     for room in ('lite', 'store', 'tui'):
-        for folder, _, names in sorted(os.walk(os.path.join(SRC, room))):
-            yield from (os.path.relpath(os.path.join(folder, n), SRC) for n in sorted(names) if n.endswith('.c'))
+        for folder, _, names in sorted(os.walk(os.path.join(tree, room))):
+            yield from (os.path.relpath(os.path.join(folder, n), tree) for n in sorted(names) if n.endswith('.c'))
 
 
-def run(*command, seconds=None):
-    """0 where all went well; who takes too long has failed. Children of the tests end with them."""
+def run(command, seconds=None, **more):
+    """0 where all went well; who takes too long has failed, and whom it started ends with it."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                          start_new_session=True) as p:
+                          start_new_session=True, **more) as p:
         try:
             return p.wait(seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(p.pid, 9)
+            os.killpg(p.pid, signal.SIGKILL)
             return 1
 
 
+def read(path):
+    with open(path, 'rb') as f:
+        return f.read()
+
+
 def copy_tree(copy):
+    """Answers what tells this tree from another. Files that are the same keep their times."""
     listed = subprocess.run(['git', '-C', SRC, 'ls-files', '-z'], check=True, capture_output=True, text=True).stdout
-    for name in filter(None, listed.split('\0')):
-        to = os.path.join(copy, name)
-        os.makedirs(os.path.dirname(to), exist_ok=True)
-        shutil.copy2(os.path.join(SRC, name), to, follow_symlinks=False)
+    names = sorted(filter(None, listed.split('\0')))
+    sums = hashlib.sha256()
+    for folder, _, there in os.walk(copy):
+        for name in there:
+            if os.path.relpath(os.path.join(folder, name), copy) not in set(names):
+                os.remove(os.path.join(folder, name))
+    for name in names:
+        source, to = os.path.join(SRC, name), os.path.join(copy, name)
+        what = os.readlink(source).encode() if os.path.islink(source) else read(source)
+        sums.update(name.encode() + b'\0' + what + b'\0')
+        if os.path.islink(source) or not os.path.exists(to) or read(to) != what:
+            os.makedirs(os.path.dirname(to), exist_ok=True)
+            if os.path.lexists(to):
+                os.remove(to)
+            shutil.copy(source, to, follow_symlinks=False)
+    return sums.hexdigest()
+
+
+class Bench:
+    """The copy, its build, and who comes by which line."""
+
+    def __init__(self, top):
+        self.top, self.copy, self.build = top, os.path.join(top, 'tree'), os.path.join(top, 'build')
+        os.makedirs(os.path.join(top, 'tmp'), exist_ok=True)
+        self.lines, self.seconds = {}, {}
+        if run(self.caged('/', 'true')) or not run(self.caged('/', 'touch', os.path.join(SRC, '.mutate'))):
+            sys.exit('mutate: no name spaces of its own for the broken program: is this root?')
+        self.sum = copy_tree(self.copy)
+        options = ['-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_C_FLAGS_DEBUG=-O0', '-DREPRISE_COVERAGE=ON', '-DREPRISE_WERROR=OFF']
+        if shutil.which('mold'):
+            options.append('-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold')
+        if shutil.which('ccache'):
+            options.append('-DCMAKE_C_COMPILER_LAUNCHER=ccache')
+        if shutil.which('ninja'):
+            options.append('-GNinja')
+        if run(['cmake', '-S', self.copy, '-B', self.build, *options]):
+            sys.exit('mutate: the tree cannot be configured')
+        if self.make(['all']):
+            sys.exit('mutate: the tree as it is does not build')
+        self.tests = {t.name: t for t in self.listed()}
+
+    def caged(self, folder, *command):
+        return ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child', 'sh', '-c', CAGE, 'sh', self.top,
+                folder, *command]
+
+    def make(self, targets):
+        return run(['cmake', '--build', self.build, '-j2', '--target', *targets])
+
+    def listed(self):
+        said = subprocess.run(['ctest', '--test-dir', self.build, '-L', 'unit|recorded', '--show-only=json-v1'], check=True,
+                              capture_output=True, text=True).stdout
+        for t in json.loads(said)['tests']:
+            facts = {p['name']: p['value'] for p in t['properties']}
+            built = [os.path.basename(x) for x in t['command'] if x.startswith(self.build + '/')]
+            yield Test(t['name'], t['command'], facts['WORKING_DIRECTORY'],
+                       dict(x.split('=', 1) for x in facts['ENVIRONMENT']), built)
+
+    def passes(self, test, counters):
+        """Whether it does, within ten times its usual time."""
+        shutil.rmtree(counters, ignore_errors=True)
+        os.makedirs(counters)
+        os.chmod(counters, 0o777)
+        environment = {**os.environ, **test.environment, 'GCOV_PREFIX': counters,
+                       'GCOV_PREFIX_STRIP': str(len(self.build.strip('/').split('/')))}
+        return run(self.caged(test.folder, *test.command), 30 + 10 * self.seconds.get(test.name, 60), env=environment,
+                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))) == 0
+
+    def count(self):
+        """Runs every test once and keeps its counters, each beside the notes of the compiler."""
+        known = os.path.join(self.top, 'seconds.json')
+        if os.path.exists(known):
+            told, self.seconds = json.loads(read(known))
+            if told == self.sum:
+                return
+            self.seconds = {}
+        notes = os.path.join(self.top, 'notes')
+        shutil.rmtree(notes, ignore_errors=True)
+        shutil.copytree(self.build, notes, ignore=lambda folder, names: [
+            n for n in names if not n.endswith('.gcno') and not os.path.isdir(os.path.join(folder, n))])
+
+        def one(test):
+            at = time.monotonic()
+            counters = os.path.join(self.top, 'counters', test.name)
+            if not self.passes(test, counters):
+                return test.name, None
+            for folder, _, names in os.walk(counters):
+                for name in names:
+                    note = os.path.join(folder, name)[len(counters) + 1:-len('gcda')] + 'gcno'
+                    os.link(os.path.join(notes, note), os.path.join(counters, note))
+            return test.name, time.monotonic() - at
+
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            self.seconds = dict(pool.map(one, self.tests.values()))
+        for name in [n for n, s in self.seconds.items() if s is None]:
+            print(f'mutate: {name} fails without any change, and is not asked', flush=True)
+            del self.seconds[name]
+        with open(known, 'w', encoding='utf-8') as f:
+            json.dump((self.sum, self.seconds), f)
+
+    def lines_of(self, name, path):
+        """{line: how often} of a source in a test."""
+        room, rest = path.split('/', 1)
+        told = subprocess.run(f'gcov --json-format --stdout {room}/CMakeFiles/*.dir/{rest}.gcda', shell=True, cwd=os.path.join(
+            self.top, 'counters', name), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+        lines = collections.Counter()
+        for row in told.splitlines():
+            for file in json.loads(row)['files'] if row.startswith('{') else ():
+                if file['file'].endswith(path):
+                    lines.update({x['line_number']: x['count'] for x in file['lines']})
+        return lines
+
+    def passers(self, path, line):
+        """The tests that come by a line, or by the statement it goes on with; the quickest first."""
+        if path not in self.lines:
+            self.lines[path] = {n: self.lines_of(n, path) for n in self.seconds}
+        for name in sorted(self.seconds, key=self.seconds.get):
+            lines = self.lines[path][name]
+            if lines[max((x for x in lines if x <= line), default=line)]:
+                yield self.tests[name]
+
+    def noticed(self, path, line):
+        """What came of it, and whether a test failed; nothing where it does not compile."""
+        tests = list(self.passers(path, line))
+        if self.make([path.split('/')[0] + '/all']):
+            return 'does not compile', None
+        for i in range(0, len(tests), 6):
+            if self.make(sorted({x for t in tests[i:i + 6] for x in t.targets})):
+                return 'does not compile', None
+            for t in tests[i:i + 6]:
+                if not self.passes(t, os.path.join(self.top, 'scratch')):
+                    return f'noticed by {t.name}', True
+        return f'not noticed by {len(tests)} tests' if tests else 'no test comes by', False
 
 
 def main():
     if not 2 <= len(sys.argv) <= 4:
         sys.exit(__doc__)
     top, seed, wanted = sys.argv[1:] + ['1', '20'][len(sys.argv) - 2:]
-    top, wanted = os.path.abspath(top), int(wanted)
-    copy, build = os.path.join(top, 'tree'), os.path.join(top, 'build')
-    shutil.rmtree(copy, ignore_errors=True)
-    copy_tree(copy)
-    make = ('cmake', '--build', build, '-j2')
-    tests = ('ctest', '--test-dir', build, '-L', 'unit', '-j2', '--stop-on-failure')
-    # Warnings are no errors here: && beside || is one, and the change is to be run.
-    if run('cmake', '-S', copy, '-B', build, '-DCMAKE_BUILD_TYPE=Debug', '-DREPRISE_UNIT_ONLY=ON',
-           '-DREPRISE_WERROR=OFF') or run(*make):
-        sys.exit('mutate: the tree as it is does not build')
-    if run(*tests, seconds=TEST_SECONDS):
-        sys.exit('mutate: a test fails without any change')
-    every = [p for path in sources() for p in places(path)]
+    bench = Bench(os.path.abspath(top))
+    bench.count()
+    every = [p for path in sources(bench.copy) for p in places(bench.copy, path)]
     random.Random(seed).shuffle(every)
-    noticed = counted = 0
-    for path, begin, end, new in every:
-        if counted == wanted:
+    counted, left = 0, []
+    for p in every:
+        if counted == int(wanted):
             break
-        name = os.path.join(copy, path)
+        name = os.path.join(bench.copy, p.path)
         with open(name, encoding='utf-8') as f:
             text = f.read()
+        line = text.count('\n', 0, p.begin) + 1
         with open(name, 'w', encoding='utf-8') as f:
-            f.write(text[:begin] + new + text[end:])
-        verdict = 'does not compile'
-        if not run(*make):
-            counted += 1
-            verdict = 'noticed' if run(*tests, seconds=TEST_SECONDS) else 'not noticed'
-            noticed += verdict == 'noticed'
-        with open(name, 'w', encoding='utf-8') as f:
-            f.write(text)
-        old = ' '.join(text[begin:end].split())
-        print(f'{verdict}: {path}:{text.count(chr(10), 0, begin) + 1}: `{old}` becomes `{new.strip()}`', flush=True)
-    print(f'{noticed} of {counted} noticed')
+            f.write(text[:p.begin] + p.new + text[p.end:])
+        try:
+            verdict, noticed = bench.noticed(p.path, line)
+        finally:
+            with open(name, 'w', encoding='utf-8') as f:
+                f.write(text)
+        counted += noticed is not None
+        change = f'{p.path}:{line}: `{text.splitlines()[line - 1].strip()}`: `{text[p.begin:p.end].strip()}` becomes `{p.new.strip()}`'
+        print(f'{verdict}: {change}', flush=True)
+        if noticed is False:
+            left.append(f'{verdict}: {change}')
+    print(''.join(f'left: {x}\n' for x in left) + f'{counted - len(left)} of {counted} noticed')
 
 
 if __name__ == '__main__':
