@@ -63,7 +63,12 @@ static enum err_code link_copy(struct files *w, const char *name, bool *linked, 
 
     if (!from || !to)
         return no_memory(w, e);
-    *linked = lstat(from, &st) == 0 && S_ISREG(st.st_mode);
+    if (lstat(from, &st) == 0)
+        *linked = S_ISREG(st.st_mode);
+    else if (errno == ENOENT || errno == ENOTDIR)
+        *linked = false;
+    else
+        return err_sys(e, from, "fork: look at a saved copy");
     if (!*linked)
         return ERR_OK;
     if (!w->any) {
