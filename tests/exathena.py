@@ -298,6 +298,78 @@ def writing(t):
     t.same('nothing is kept', c.run('create', '--no-persist').returncode, 2)
 
 
+def repeating(t):
+    """What is there already is not written again: events by their uuid, copies by the bytes of the newest (A6)."""
+    c = Case(t)
+    event = '{"data":{"message":{"role":"user","content":"%s"}},"event":"user_message","ts":"2026-01-01T00:00:00.000000Z","uuid":"%s"}\n'
+    def feed(*ids):
+        run = c.feed(''.join(event % (i, i * 11) for i in ids).encode(), 'append', SID, '--json')
+        done = json.loads(run.stdout)
+        return done['appended'], done['present'], done['uuids']
+    t.same('A2: new ones', feed('a', 'b'), (2, 0, ['a' * 11, 'b' * 11]))
+    once = read(c.log())
+    t.same('A2: a retry', (feed('a', 'b'), read(c.log())), ((0, 2, ['a' * 11, 'b' * 11]), once))
+    t.same('A2: the rest of one', feed('b', 'c'), (1, 1, ['b' * 11, 'c' * 11]))
+    t.same('A2: twice in one go', feed('d', 'd')[:2], (1, 1))
+    t.same('A2: each is there once', [read(c.log()).count(b'"uuid":"' + i * 11) for i in (b'a', b'b', b'c', b'd')], [1] * 4)
+    t.same('A2: the old bytes', read(c.log())[:len(once)], once)
+
+    file = f'{c.ws}/turns.txt'
+    def save():
+        c.json('checkpoint', SID, '--id', U, file)
+        return sorted(n for n in os.listdir(c.saved('turns.txt')) if n != 'path')
+    for text in (b'A', b'B', b'A', b'A'):
+        write(file, text)
+        kept = save()
+    t.same('A6: the newest alone is compared', kept, ['0.bin', '1.bin', '2.bin'])
+    os.unlink(file)
+    save()
+    t.same('A6: a missing file is a version each time', save()[3:], ['3.bin', '3.tombstone', '4.bin', '4.tombstone'])
+    write(file, b'')
+    t.same('A6: an empty one is the same as none', len(save()), 7)
+    for n in range(5, 11):
+        write(file, b'%d' % n)
+        save()
+    write(file, b'10')
+    t.same('A6: numbers, not names', (len(save()), read(f'{c.saved("turns.txt")}/10.bin')), (13, b'10'))
+
+
+def own_roots(t):
+    """A root that a host has named (seed 001, root:) has its logs directly in it."""
+    c = Case(t)
+    root = f'{t.home}/var/myapp'
+    shutil.copytree(f'{c.store}/sessions', root)
+    write(f'{root}/SHORT.jsonl', read(c.log()).splitlines(True)[0])
+    names = sorted(n[:-6] for n in os.listdir(root) if n.endswith('.jsonl'))
+    def at(path, command, *more, cwd=c.ws):
+        return t.run('-C', cwd, command, '--store', f'exathena:{path}', '--json', *more)
+    def rows(path, *more, **kind):
+        return {r['sessionId']: r for r in json.loads(at(path, 'list', *more, **kind).stdout)}
+    t.same('its logs', sorted(rows(root)), names)
+    t.same('named with a slash', sorted(rows(root + '/')), names)
+    t.same('of the project that we are in', {r['cwd'] for r in rows(root).values()}, {c.ws})
+    t.same('sessions/ itself is the store around it', at(f'{c.store}/sessions', 'list').stdout, at(c.store, 'list').stdout)
+    t.same('with its messages', at(root, 'messages', SID).stdout, at(c.store, 'messages', SID).stdout)
+    t.same('and its file', t.run('-C', c.ws, 'info', f'{root}/{SID}.jsonl', '--store', f'exathena:{root}').returncode, 0)
+    gone = [f['path'] for f in json.loads(at(root, 'rewind', SID, '--to', U, '--mode', 'code').stdout)['files']]
+    t.same('files of the project', gone, [f['path'] for f in json.loads(at(c.store, 'rewind', SID, '--to', U, '--mode', 'code').stdout)['files']])
+    made = json.loads(t.run('-C', c.ws, 'create', f'exathena:{root}', '--id', 'new', '--json').stdout)
+    t.same('a new one', (made['path'], os.path.exists(f'{root}/sessions')), (f'{root}/new.jsonl', False))
+    t.same('not the saved files of the log of that name', at(root, 'delete', SID).returncode, 0)
+    t.same('it alone', (os.path.exists(f'{root}/{SID}.jsonl'), os.path.exists(c.saved('config.txt')), os.path.exists(c.log())),
+           (False, True, True))
+    left = json.loads(at(root, 'sweep', '--orphans').stdout)
+    t.same('nor as left behind', (left['sessions'], left['leftOut']), ([], []))
+    away = f'{t.home}/away'
+    os.makedirs(away)
+    alone = rows(root, cwd=away)
+    t.same('with no project near', (sorted(alone), {r.get('cwd') for r in alone.values()}),
+           (sorted(set(names) - {SID} | {'new'}), {None}))
+    data = f'{t.home}/data'
+    write(f'{data}/set.jsonl', b'{"prompt":"x","label":1}\n')
+    t.same('other JSONL is no log', rows(data), {})
+
+
 def bad_lines(t):
     """C4, as far as logs go: every whole event is there, nothing ends a listing."""
     c = Case(t)
@@ -432,10 +504,10 @@ def tidying(t):
 def main():
     with tempfile.TemporaryDirectory() as home:
         t = Program(sys.argv[1], home, {})
-        for test in (reading, windows, rewinding, cutting_damaged, saved_files, inferring, writing, bad_lines, bad_paths,
+        for test in (reading, windows, rewinding, cutting_damaged, saved_files, inferring, writing, repeating, own_roots, bad_lines, bad_paths,
                      tidying):
             test(t)
-        t.finish(196)
+        t.finish(221)
 
 
 if __name__ == '__main__':

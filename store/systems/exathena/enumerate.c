@@ -8,7 +8,7 @@
 #include "lite/buf.h"
 #include "store/systems/exathena/exathena.h"
 
-/* Which sessions there are: the *.jsonl directly in sessions/, nothing below it (formats/exathena.md A4). An empty
+/* Which sessions there are: the *.jsonl directly in sessions/, or in a root of its own, nothing below it (formats/exathena.md A4). An empty
  * file is a session that was rewound to its begin. */
 
 enum { SUFFIX = sizeof EXATHENA_SUFFIX - 1 };
@@ -35,8 +35,7 @@ bool exathena_in_scope(const struct exathena *x, const struct scope *scope)
     return false;
 }
 
-/* The session id in a log's name. */
-static bool name_id(const char *name, struct slice *id)
+bool exathena_name_id(const char *name, struct slice *id)
 {
     size_t n = strlen(name);
 
@@ -52,7 +51,7 @@ static enum err_code visit(const struct exathena *x, int dir, const char *name, 
     struct session_ref ref = { .store = &x->base, .folder = SLICE("") };
     struct stat sb;
 
-    if (!name_id(name, &ref.id) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
+    if (!exathena_name_id(name, &ref.id) || fstatat(dir, name, &sb, AT_SYMLINK_NOFOLLOW) != 0 ||
         S_ISDIR(sb.st_mode))
         return ERR_OK;
     path->n = 0;
@@ -116,7 +115,15 @@ enum err_code exathena_find(const struct store *st, const struct scope *scope, s
                 ref, e);
 }
 
-/* Logs lie in a directory named sessions, wherever that is: nothing else tells one from any other JSONL. */
+static bool is_in(const char *dir, struct slice path, size_t name_at)
+{
+    size_t n = strlen(dir);
+
+    return name_at == n + 1 && memcmp(path.p, dir, n) == 0;
+}
+
+/* Logs lie in a directory named sessions, wherever that is, or in the root that was named: nothing else tells one from any
+ * other JSONL. */
 enum err_code exathena_at_path(const struct store *st, struct slice path, struct arena *a,
                                struct session_ref *ref, struct err *e)
 {
@@ -125,13 +132,14 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
     size_t at = name ? (size_t)(name + 1 - path.p) : 0, n = sizeof folder - 1;
     struct slice id;
 
-    if (at < n || memcmp(path.p + at - n, folder, n) != 0)
+    if (!is_in(exathena_of(st)->sessions, path, at) &&
+        (at < n || memcmp(path.p + at - n, folder, n) != 0))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
     if (path.n - at <= SUFFIX || memcmp(path.p + path.n - SUFFIX, EXATHENA_SUFFIX, SUFFIX) != 0)
         file = arena_format(a, "%.*s" EXATHENA_SUFFIX, SLICE_ARG(path));
     if (!file)
         return err_set(e, ERR_NOMEM, path.p, "open session: out of memory");
-    if (!name_id(file + at, &id))
+    if (!exathena_name_id(file + at, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
     return fill(st, file, id, a, ref, e);
 }

@@ -1,16 +1,18 @@
 #include "store/systems/exathena/exathena.h"
 
 #include <assert.h>
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
+#include "lite/file.h"
 #include "store/disk.h"
 #include "store/systems/configdir.h"
 
-enum { DIRECTORY_MODE = 0755 };
+enum { DIRECTORY_MODE = 0755, FIRST_LINE = 64 << 10 };
 
 static const char store_name[] = ".exathena";
 
@@ -107,6 +109,60 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
     return rc ? err_set(e, rc, from, "open store: no .exathena here or above") : ERR_OK;
 }
 
+static char *parent_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+}
+
+/* Does its first line look like an event? Any directory may hold JSONL that is no log. */
+static bool is_log(int dir, const char *name)
+{
+    struct file f;
+    struct slice id;
+    char *text = exathena_name_id(name, &id) ? malloc(FIRST_LINE) : NULL;
+    size_t got = 0;
+
+    if (text && file_open(dir, name, 0, &f, NULL) == ERR_OK) {
+        if (file_read(&f, 0, text, FIRST_LINE, &got, NULL))
+            got = 0;
+        file_close(&f);
+    }
+    const char *end = got ? memchr(text, '\n', got) : NULL;
+    struct slice line = { text, end ? (size_t)(end - text) : got };
+    bool is = slice_has(line, "\"event\"") && slice_has(line, "\"data\"");
+
+    free(text);
+    return is;
+}
+
+/* Logs directly in it, and no sessions/: a root that a host has named. */
+static bool is_own_root(const char *path)
+{
+    char *inside = configdir_join(path, "sessions");
+    bool other = !inside || is_directory(inside), found = false;
+    DIR *dir = other ? NULL : opendir(path);
+    const struct dirent *entry;
+
+    while (dir && !found && (entry = readdir(dir)))
+        found = is_log(dirfd(dir), entry->d_name);
+    if (dir)
+        closedir(dir);
+    free(inside);
+    return found;
+}
+
+/* What lies in the .exathena of a project goes by that. */
+static void leave_sessions(char *path)
+{
+    static const char usual[] = "/.exathena/sessions";
+    size_t n = strlen(path), k = sizeof usual - 1;
+
+    if (n > k && strcmp(path + n - k, usual) == 0)
+        path[n - sizeof "sessions"] = '\0';
+}
+
 /* A path may name the project, too. */
 static enum err_code named(const struct store_env *env, const char *path, char **out, struct err *e)
 {
@@ -124,6 +180,7 @@ static enum err_code named(const struct store_env *env, const char *path, char *
         return err_set(e, ERR_NOMEM, path, "open store: out of memory");
     }
     free(inside);
+    leave_sessions(given);
     *out = given;
     return ERR_OK;
 }
@@ -139,6 +196,10 @@ enum err_code exathena_make(const struct store_env *env, const char *path, struc
     }
     if (rc)
         return rc;
+    if (dir && is_own_root(dir)) {
+        free(dir);
+        return ERR_OK;
+    }
     sessions = dir ? configdir_join(dir, "sessions") : NULL;
     rc = sessions ? disk_make_dir(sessions, DIRECTORY_MODE, e)
                   : err_set(e, ERR_NOMEM, path, "make store: out of memory");
@@ -161,11 +222,36 @@ static void exathena_close(struct store *st)
     free(x);
 }
 
-static char *parent_of(const char *path)
+/* Names the three places of a store. */
+static bool name_places(struct exathena *x, const char *dir)
 {
-    const char *slash = strrchr(path, '/');
+    x->history = configdir_join(dir, "file-history");
+    x->project = parent_of(dir);
+    x->scratch = scratch_pool_new();
+    if (!x->sessions)
+        x->sessions = configdir_join(dir, "sessions");
+    return x->sessions && x->history && x->project && x->scratch;
+}
 
-    return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+static enum err_code find_places(struct exathena *x, struct err *e)
+{
+    char *near = NULL;
+    enum err_code rc = ERR_OK;
+
+    x->own_root = is_own_root(x->base.path);
+    if (x->own_root) {
+        x->sessions = strdup(x->base.path);
+        rc = nearest(x->base.path, &near, e);
+        if (rc == ERR_NOT_FOUND)
+            rc = nearest(x->base.env->cwd, &near, e);
+        x->homeless = rc == ERR_NOT_FOUND;
+        if (x->homeless)
+            rc = (near = configdir_join(x->base.env->cwd, store_name)) ? ERR_OK : ERR_NOMEM;
+    }
+    if (!rc && !((!x->own_root || x->sessions) && name_places(x, near ? near : x->base.path)))
+        rc = ERR_NOMEM;
+    free(near);
+    return rc == ERR_NOMEM ? err_set(e, rc, x->base.path, "open store: out of memory") : rc;
 }
 
 static enum err_code exathena_open(const struct store_env *env, const char *path,
@@ -181,10 +267,8 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
 
     if (!rc)
         rc = configdir_require(x->base.path, e);
-    if (!rc && (!(x->sessions = configdir_join(x->base.path, "sessions")) ||
-                !(x->history = configdir_join(x->base.path, "file-history")) ||
-                !(x->project = parent_of(x->base.path)) || !(x->scratch = scratch_pool_new())))
-        rc = err_set(e, ERR_NOMEM, x->base.path, "open store");
+    if (!rc)
+        rc = find_places(x, e);
     if (rc)
         exathena_close(&x->base);
     else

@@ -18,18 +18,27 @@ enum { EXATHENA_ID = 22, EXATHENA_EVENT_ID = 11 }; /* lengths of what the librar
  * There is no metadata: no title, no tag, no archive mark, and a line with a key that the library does not know makes
  * its own rewind fail half-way, so none is added. A session is called by its first prompt, or by its id.
  *
+ * A host may name a root of its own for the logs (seed 001: root:), which says nothing of a project: then base.path is
+ * sessions/ itself, and file-history/ is where the library would look for it, in the .exathena of the directory that it
+ * runs in: the nearest one above the root, else above ours.
+ *
  * The library reads, writes and cuts without locks. Immutable after open; threads may share it. */
 struct exathena {
     struct store base;
     char *sessions; /* <path>/sessions; need not exist */
     char *history;  /* <path>/file-history; need not exist */
     char *project;  /* the directory that .exathena lies in */
+    bool own_root;  /* the logs are directly in base.path */
+    bool
+        homeless; /* and no .exathena is near: project is our own directory, of which no session knows */
     struct scratch_pool *scratch;
 };
 
 /* The store as this system's own; asserts that it is one. */
 const struct exathena *exathena_of(const struct store *st);
 
+/* The session id in a log's name; false: it is no log's. */
+bool exathena_name_id(const char *name, struct slice *id);
 /* Can this be the id of a session? What it names must be one file, and one that a person can say. */
 bool exathena_is_id(struct slice id);
 /* As the library draws them: base64url of random bytes, n characters; ours never begin with a '-'. */

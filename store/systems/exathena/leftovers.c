@@ -72,7 +72,8 @@ static enum err_code tell(struct look *l, struct slice id, struct err *e)
         return ERR_OK;
     if (is_folder(runs)) /* else it is somebody's own */
         part[left.parts++] = side;
-    if (is_folder(saved))
+    /* Beside a root of its own, saved copies may be of sessions whose logs are in another. */
+    if (!l->x->own_root && is_folder(saved))
         part[left.parts++] = saved;
     return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;
 }

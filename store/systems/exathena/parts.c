@@ -21,6 +21,17 @@ enum err_code exathena_copies(const struct store *st, const struct session_ref *
     return *dir ? ERR_OK : err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
 }
 
+/* Saved copies are named for the id alone: beside a root of its own they may be those of the project's own log. Without
+ * memory: yes. */
+static bool has_namesake(const struct exathena *x, struct slice id, struct arena *a)
+{
+    const char *log =
+        arena_format(a, "%s/.exathena/sessions/%.*s" EXATHENA_SUFFIX, x->project, SLICE_ARG(id));
+    struct stat sb;
+
+    return x->own_root && (!log || lstat(log, &sb) == 0);
+}
+
 enum err_code exathena_parts(const struct store *st, const struct session_ref *ref, bool all,
                              struct arena *a, const char ***part, size_t *n, struct err *e)
 {
@@ -36,7 +47,7 @@ enum err_code exathena_parts(const struct store *st, const struct session_ref *r
     if (!list[1])
         return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
     *part = list;
-    *n = PARTS;
+    *n = PARTS - has_namesake(exathena_of(st), ref->id, a);
     return ERR_OK;
 }
 

@@ -78,11 +78,11 @@ static enum err_code add_continuation(struct restoring *r, const struct session_
 static enum err_code finish(struct restoring *r, const struct exathena *x,
                             const struct session_ref *ref, struct err *e)
 {
-    struct slice project = { x->project, strlen(x->project) };
+    struct slice project = x->homeless ? SLICE("") : slice_of(x->project);
 
     r->out.session_id = arena_copy(&r->out.arena, ref->id);
     r->out.cwd = arena_copy(&r->out.arena, project);
-    if (access(x->project, X_OK) == 0)
+    if (project.n && access(x->project, X_OK) == 0)
         r->out.command_cwd = r->out.cwd;
     r->out.interruption = r->prompt.n ? INTERRUPTION_PROMPT
                           : r->waits  ? INTERRUPTION_TURN

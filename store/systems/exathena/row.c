@@ -102,7 +102,7 @@ static void read_windows(struct reading *r)
     row->summary = row->first_prompt.n ? row->first_prompt : row->last_prompt;
     if (!row->summary.n)
         row->summary = row->ref.id;
-    row->cwd = (struct slice){ r->x->project, strlen(r->x->project) };
+    row->cwd = r->x->homeless ? SLICE("") : slice_of(r->x->project);
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
