@@ -310,7 +310,7 @@ static void what_an_editor_wrote_into_the_old_file_is_kept(void **state)
         tx_fini(&tx);
         rc = rewind_recover(&p->env, &recovered, NULL);
     }
-    snprintf(name, sizeof name, "state/rewinds/%s/old/0", p->result.undo);
+    snprintf(name, sizeof name, "state/rewinds/%s/old/0.live", p->result.undo);
     bool kept = folder_is(&p->folder, name, "written late\n");
     char *image = folder_image(&p->folder, "ws");
     bool left = strstr(image, ".reprise") != NULL;

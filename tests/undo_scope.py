@@ -226,9 +226,32 @@ def settled(w, t):
     t.same('the older one', (w.undo(p)[0], w.title(P)), (0, None))
 
 
+def held(w, t):
+    """A program that has a file open goes on with the old one: undo gives it back with what was written since."""
+    p = w.session('p', P, 'Pay the bills')
+    with open(f'{p}/a', 'a', encoding='utf-8') as f:
+        dry = t.json('rewind', P, '--to', FIRST)
+        said = [x['path'] for x in dry['files'] if x.get('openForWriting')]
+        text = t.run('rewind', P, '--to', FIRST, '--overwrite-edited').stdout.decode()
+        record = w.rewind(P)
+        f.write('later\n')
+        f.flush()
+        t.same('rewound', state(p), OLD)
+        shown = next(x for x in t.json('rewinds', 'show', record)['files'] if x['path'] == f'{p}/a')
+        t.same('what was kept, and what it is now', (shown['kept'], shown['now']), (4, 10))
+        t.same('its bytes now', t.run('rewinds', 'show', record, 'a').stdout, b'a 2\nlater\n')
+        code, out, _ = w.undo(p)
+        t.same('undone', (code, state(p)), (0, ['a 2\nlater\n', *NEW[1:]]))
+        t.need('6 bytes were written' in out, f'said: {out}')
+        f.write('on\n')
+    t.same('the program goes on with it', get(f'{p}/a'), 'a 2\nlater\non\n')
+    if said: # not every file system tells
+        t.same('the preview says so', (said, text.count('a program has it open'), 'note: a program' in text), ([f'{p}/a'], 1, True))
+
+
 def main():
     failed = passed = 0
-    for part in (scopes, stores, gone, parts, directories, settled):
+    for part in (scopes, stores, gone, parts, directories, settled, held):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

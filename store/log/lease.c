@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-bool lease_take(struct lease *l, int fd)
+static bool take(struct lease *l, int fd, int kind)
 {
     const struct f_owner_ex own = { .type = F_OWNER_TID, .pid = gettid() };
 
@@ -13,10 +13,15 @@ bool lease_take(struct lease *l, int fd)
     signal_hold_begin(&l->hold, SIGIO);
     /* An owner that is set before the lease stays. With a signal that is named the kernel says of which descriptor. */
     if (fcntl(fd, F_SETOWN_EX, &own) == 0 && fcntl(fd, F_SETSIG, SIGIO) == 0 &&
-        fcntl(fd, F_SETLEASE, F_WRLCK) == 0)
+        fcntl(fd, F_SETLEASE, kind) == 0)
         return true;
     signal_hold_end(&l->hold, fd);
     return false;
+}
+
+bool lease_take(struct lease *l, int fd)
+{
+    return take(l, fd, F_WRLCK);
 }
 
 bool lease_holds(const struct lease *l)
@@ -28,6 +33,16 @@ void lease_drop(struct lease *l)
 {
     fcntl(l->fd, F_SETLEASE, F_UNLCK);
     signal_hold_end(&l->hold, l->fd);
+}
+
+enum lease_writer lease_writer(int fd)
+{
+    struct lease lease;
+
+    if (!take(&lease, fd, F_RDLCK))
+        return errno == EAGAIN ? LEASE_WRITER : LEASE_UNKNOWN;
+    lease_drop(&lease);
+    return LEASE_NO_WRITER;
 }
 
 bool lease_refused_close(int fd)

@@ -31,4 +31,9 @@ bool lease_refused(const char *path);
 /* The same for a descriptor, the only one of its file here, which is closed. */
 bool lease_refused_close(int fd);
 
+/* Does anybody have the file open for writing, or mapped so? The descriptor is open for reading only. Takes a read lease
+ * for a moment, which readers never notice. Unknown: the file system has no leases, or it is not our file. */
+enum lease_writer { LEASE_NO_WRITER, LEASE_WRITER, LEASE_UNKNOWN };
+enum lease_writer lease_writer(int fd);
+
 #endif

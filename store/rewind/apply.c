@@ -107,6 +107,9 @@ static enum err_code add_entry(struct tx *tx, const struct rewind_entry *from, s
                            .action = from->action,
                            .mode_only = from->mode_only,
                            .mixed = from->target->mixed,
+                           .adopts = from->action == REWIND_DELETE || from->mode_only
+                                         ? NULL
+                                         : keep(tx, from->target->adopts),
                            .mode = mode_of(from),
                            .mtime_ns = from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
                            .dirs = from->target->prune,

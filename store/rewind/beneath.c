@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -99,6 +100,22 @@ bool beneath_is_mount(int fd, int dir)
     return statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &parent) == 0 &&
            (file.stx_dev_major != parent.stx_dev_major ||
             file.stx_dev_minor != parent.stx_dev_minor);
+}
+
+/* Kernels before 5.8 have no ids of mounts. */
+struct beneath_at beneath_at(int dir)
+{
+    struct statx sx;
+
+    if (statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &sx))
+        return (struct beneath_at){ 0 };
+    return (struct beneath_at){ .mount = sx.stx_mask & STATX_MNT_ID ? sx.stx_mnt_id : 0,
+                                .dev = makedev(sx.stx_dev_major, sx.stx_dev_minor) };
+}
+
+bool beneath_same_at(struct beneath_at a, struct beneath_at b)
+{
+    return a.mount == b.mount && a.dev == b.dev;
 }
 
 static bool is_same_root(const struct root_id *a, const struct root_id *b)

@@ -35,6 +35,14 @@ MUST_CHECK enum err_code beneath_same_root(const char *root, const struct root_i
 /* Is the open file a mount point in its directory? Neither renamed nor removed then (EBUSY). */
 bool beneath_is_mount(int fd, int dir);
 
+/* Where names can be moved to from a directory: within the same mount of the same file system. */
+struct beneath_at {
+    uint64_t mount, dev; /* mount 0: not known */
+};
+
+struct beneath_at beneath_at(int dir);
+bool beneath_same_at(struct beneath_at a, struct beneath_at b);
+
 /* Opens the directory that holds `path` (absolute, clean, under `root`) for use with the *at calls; *name points to
  * path's last part. ERR_UNSAFE: a link or something that is no directory lies on the way. ERR_NOT_FOUND: a
  * directory on the way does not exist. */

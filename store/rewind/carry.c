@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/disk.h"
@@ -163,7 +164,8 @@ enum err_code tx_apply(struct tx *tx, struct err *e)
 
 /* ---- cleaning up ---- */
 
-static enum err_code copy_old(const struct spot *at, size_t i, struct err *e)
+/* Into the record, as it is now. */
+static enum err_code copy_old(const struct spot *at, const char *name, struct err *e)
 {
     struct span all;
     int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -173,49 +175,101 @@ static enum err_code copy_old(const struct spot *at, size_t i, struct err *e)
     enum err_code rc = span_of_file(fd, at->x->path, &all, e);
 
     if (!rc)
-        rc = tx_old_put(at->c->tx, i, &all, e);
+        rc = tx_old_put(at->c->tx, name, &all, e);
     close(fd);
     return rc;
 }
 
-/* What came out of its place. An editor that has the old file open may still write into it, so the file itself moves
- * into the record where that is on the same file system. Elsewhere it goes, since a synced copy lies in the record,
- * but what was written into it since that copy is kept first. */
-static enum err_code keep_old(const struct spot *at, size_t i, struct err *e)
+/* A save takes a moment, and nobody opens the file by its temporary name. What is written until it is closed would be
+ * lost with it, so the file stays where it is until then. */
+static enum err_code wait_for_writer(const struct spot *at, enum lease_writer writer, struct err *e)
 {
-    char name[32];
-    enum lies what;
+    const struct timespec pause = { .tv_nsec = 5000000 };
+
+    for (int tries = 0; tries < 40 && writer == LEASE_WRITER; tries++) {
+        nanosleep(&pause, NULL);
+        writer = spot_writer(at);
+    }
+    return writer != LEASE_WRITER
+               ? ERR_OK
+               : err_set(e, ERR_IO, at->x->path,
+                         "a program has the replaced file open; it stays beside it, as %s, until "
+                         "it is closed",
+                         at->temp);
+}
+
+/* On another file system a synced copy is in the record; but what was written since that copy is kept first. */
+static enum err_code keep_far(const struct spot *at, const char *name, enum lease_writer writer,
+                              struct err *e)
+{
     struct file_id unused;
+    enum lies what;
+    enum err_code rc = wait_for_writer(at, writer, e);
 
-    tx_old_name(at->c->tx, i, name);
-    if (renameat(at->dir, at->temp, at->c->old, name) == 0)
-        return ERR_OK;
-    if (errno != EXDEV)
-        return err_sys(e, at->x->path, "keep the old file");
-    enum err_code rc = spot_read(at, at->temp, &what, &unused, e);
-
+    if (!rc)
+        rc = spot_read(at, at->temp, &what, &unused, e);
     if (!rc && what == LIES_OTHER)
-        rc = copy_old(at, i, e);
+        rc = copy_old(at, name, e);
     if (!rc && unlinkat(at->dir, at->temp, 0))
         rc = err_sys(e, at->x->path, "remove a temporary file");
     return rc;
 }
 
+/* What was written to it may not be on the disk yet, and no copy has it. A disk that fails is no reason to stop here. */
+static void sync_live(const struct spot *at)
+{
+    int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd >= 0) {
+        (void)!disk_sync(fd, at->x->path, NULL);
+        close(fd);
+    }
+}
+
+/* What came out of its place. A program that has the old file open may still write into it, so the file itself moves
+ * into the record where that is on the same file system. */
+static enum err_code keep_old(const struct spot *at, size_t i, enum lies there,
+                              enum lease_writer writer, struct err *e)
+{
+    bool done = at->x->outcome == REWIND_DONE && !at->x->unknown;
+    bool live = done && (there == LIES_OTHER || writer != LEASE_NO_WRITER);
+    char name[32];
+
+    tx_old_name(at->c->tx, i, live, name);
+    if (live)
+        sync_live(at);
+    if (renameat(at->dir, at->temp, at->c->old, name) == 0)
+        return ERR_OK;
+    if (errno != EXDEV)
+        return err_sys(e, at->x->path, "keep the old file");
+    tx_old_name(at->c->tx, i, done, name); /* if it turns out to have been written to */
+    return keep_far(at, name, writer, e);
+}
+
+/* Asked who writes to it before it is looked at: without a writer it stays as it is then. */
+static enum err_code clean_spot(const struct spot *at, size_t i, struct err *e)
+{
+    enum lease_writer writer = spot_writer(at);
+    enum lies there;
+    enum err_code rc = spot_lies(at, at->temp, &there, e);
+
+    if (!rc && there == LIES_WANTED && unlinkat(at->dir, at->temp, 0))
+        rc = err_sys(e, at->x->path, "remove a temporary file");
+    else if (!rc && there != LIES_WANTED && there != LIES_NOTHING)
+        rc = keep_old(at, i, there, writer, e);
+    return rc ? rc : spot_release(at, e);
+}
+
 static enum err_code clean_temp(struct carrier *c, size_t i, struct err *e)
 {
     struct spot at;
-    enum lies there;
     enum err_code rc = spot_open(c, i, &at, e);
 
     if (rc && !tx_knows_root(c->tx)) /* an older reprise may have removed it already */
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (rc)
         return tx_later(at.x, rc, e);
-    rc = spot_lies(&at, at.temp, &there, e);
-    if (!rc && there == LIES_WANTED && unlinkat(at.dir, at.temp, 0))
-        rc = err_sys(e, at.x->path, "remove a temporary file");
-    else if (!rc && there != LIES_WANTED && there != LIES_NOTHING)
-        rc = keep_old(&at, i, e);
+    rc = clean_spot(&at, i, e);
     close(at.dir);
     return rc;
 }

@@ -30,9 +30,29 @@ static const char *old_dir(const struct tx *tx)
     return tx->version == 1 ? "undo" : "old";
 }
 
-void tx_old_name(const struct tx *tx, size_t i, char out[32])
+void tx_old_name(const struct tx *tx, size_t i, bool live, char out[32])
 {
-    snprintf(out, 32, tx->version == 1 ? "%zu.old" : "%zu", i);
+    snprintf(out, 32, "%zu%s", i, live ? ".live" : tx->version == 1 ? ".old" : "");
+}
+
+bool tx_find_live(const struct tx *tx, size_t i, struct tx_live *out)
+{
+    char name[32];
+    size_t dir = strlen(tx->dir) + 1;
+
+    tx_old_name(tx, i, true, name);
+    int n = snprintf(out->path, sizeof out->path, "%s/%s/%s", tx->dir, old_dir(tx), name);
+
+    out->name = out->path + dir;
+    return n > 0 && (size_t)n < sizeof out->path && lstat(out->path, &out->st) == 0 &&
+           S_ISREG(out->st.st_mode);
+}
+
+void tx_adopted(const struct tx *tx, const struct tx_entry *x, char out[TX_PATH_MAX])
+{
+    int n = (int)(strrchr(tx->dir, '/') - tx->dir);
+
+    snprintf(out, TX_PATH_MAX, "%.*s/%s/%s", n, tx->dir, tx->undoes, x->adopts);
 }
 
 struct rewind_source tx_kept_source(const struct tx *tx, size_t i, char file[TX_PATH_MAX])
@@ -70,14 +90,14 @@ enum err_code tx_kept_close(const struct tx *tx, int fd, struct err *e)
     return rc ? rc : disk_sync_dir(tx->dir, e);
 }
 
-enum err_code tx_old_put(const struct tx *tx, size_t i, const struct span *from, struct err *e)
+enum err_code tx_old_put(const struct tx *tx, const char *name, const struct span *from,
+                         struct err *e)
 {
     struct hasher hasher = { 0 };
     uint8_t sha256[SHA256_BYTES];
-    char dir[TX_PATH_MAX], name[32];
+    char dir[TX_PATH_MAX];
     struct disk_new f;
 
-    tx_old_name(tx, i, name);
     tx_path(tx->dir, old_dir(tx), dir);
     enum err_code rc = disk_new_open(dir, 0600, &f, e);
 

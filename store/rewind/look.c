@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/log/lease.h"
 #include "store/rewind/beneath.h"
 
 static void let_go(struct look *l)
@@ -21,6 +22,11 @@ void look_fini(struct look *l)
 {
     let_go(l);
     content_fini(&l->present);
+}
+
+bool look_is_written(const struct look *l)
+{
+    return l->is_open && lease_writer(l->file.fd) == LEASE_WRITER;
 }
 
 static void refuse(struct look *l, enum rewind_rule rule, const char *why)
@@ -84,6 +90,7 @@ static enum err_code read_present(int dir, const char *name, const char *path, s
         return ERR_OK;
     }
     l->is_mount = beneath_is_mount(fd, dir);
+    l->at = beneath_at(dir);
     enum err_code rc = span_of_file(fd, path, &l->file, e);
 
     if (!rc)
@@ -91,8 +98,8 @@ static enum err_code read_present(int dir, const char *name, const char *path, s
     /* Of the descriptor, after the bytes: what is compared at apply is what was read. */
     if (!rc && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         take_stat(l, &st);
-    l->is_open = !rc && !l->present.held;
-    if (!l->is_open)
+    l->is_open = !rc;
+    if (rc)
         close(fd);
     if (rc == ERR_NOMEM)
         return rc;

@@ -54,9 +54,9 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     struct rewind_target copy = *t, *list = arena_grow(a, plan->target, plan->n, sizeof *list);
 
     if (!list || !keep_text(a, &copy.path) || !keep_text(a, &copy.real_parent) ||
-        !keep_text(a, &copy.why) || !keep_source(a, &copy.source) || !keep_source(a, &copy.last) ||
-        !keep_text(a, &copy.left_sha256) || !keep_other(a, &copy.other) ||
-        !keep_like(a, &copy.like))
+        !keep_text(a, &copy.adopts) || !keep_text(a, &copy.why) || !keep_source(a, &copy.source) ||
+        !keep_source(a, &copy.last) || !keep_text(a, &copy.left_sha256) ||
+        !keep_other(a, &copy.other) || !keep_like(a, &copy.like))
         return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
     plan->target = list;
     plan->target[plan->n++] = copy;

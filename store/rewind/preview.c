@@ -91,9 +91,9 @@ static enum err_code count_large(struct worker *w, struct rewind_entry *x, struc
         rc = source_open(&x->target->source, &after, e);
     if (rc)
         return rc;
-    struct span before = w->look.is_open  ? w->look.file
-                         : x->seen.exists ? span_of_bytes(buf_slice(&w->look.present.bytes))
-                                          : nothing;
+    struct span before = !x->seen.exists        ? nothing
+                         : w->look.present.held ? span_of_bytes(buf_slice(&w->look.present.bytes))
+                                                : w->look.file;
 
     rc = spandiff_count(&before, &after, &x->insertions, &x->deletions, &x->binary, e);
     span_close(&after);
@@ -106,7 +106,8 @@ static enum err_code count_large(struct worker *w, struct rewind_entry *x, struc
 
 static enum err_code count(struct worker *w, struct rewind_entry *x, struct err *e)
 {
-    if (w->look.is_open || (x->target->want == REWIND_BYTES && !w->wanted.held))
+    if ((x->seen.exists && !w->look.present.held) ||
+        (x->target->want == REWIND_BYTES && !w->wanted.held))
         return count_large(w, x, e);
     struct slice before = x->seen.exists ? buf_slice(&w->look.present.bytes) : SLICE("");
     struct slice after = x->target->want == REWIND_BYTES ? buf_slice(&w->wanted.bytes) : SLICE("");
@@ -188,10 +189,21 @@ static enum err_code find_author(struct worker *w, struct rewind_entry *x, struc
     return ERR_OK;
 }
 
+/* A program that goes on writing may cut it short in between. */
+static enum err_code read_wanted(struct worker *w, const struct rewind_entry *x, struct err *e)
+{
+    const struct rewind_source *s = &x->target->source;
+    enum err_code rc = source_read(s, &w->look.present, &w->wanted, e);
+
+    for (int tries = 0; rc == ERR_STALE && s->grows && tries < 8; tries++)
+        rc = source_read(s, &w->look.present, &w->wanted, e);
+    return rc;
+}
+
 static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     struct err why = { 0 };
-    enum err_code rc = source_read(&x->target->source, &w->look.present, &w->wanted, &why);
+    enum err_code rc = read_wanted(w, x, &why);
 
     if (rc == ERR_NOMEM)
         return err_set(e, rc, x->target->path, "read the saved copy: out of memory");
@@ -210,6 +222,20 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
         x->wanted_size = w->wanted.size;
     }
     return ERR_OK;
+}
+
+/* Its program goes on with the replaced file, which moves into the undo record. Where that cannot be, what is written
+ * later would be lost. */
+static bool judge_writer(struct worker *w, struct rewind_entry *x)
+{
+    const struct beneath_at *record = &w->plan->record_at;
+
+    x->held_open = look_is_written(&w->look);
+    if (!x->held_open || !record->dev || beneath_same_at(*record, w->look.at))
+        return true;
+    return refuse(x, REWIND_RULE_OPEN,
+                  "a program has it open for writing, and the undo record is on another file "
+                  "system: what it writes next would be lost");
 }
 
 static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err *e)
@@ -232,6 +258,8 @@ static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err 
         refuse(x, REWIND_RULE_ACCESS, "it is a mount point, which cannot be replaced");
         return ERR_OK;
     }
+    if (!x->mode_only && !judge_writer(w, x))
+        return ERR_OK;
     rc = find_author(w, x, e);
     if (!rc && !x->mode_only)
         rc = count(w, x, e);

@@ -351,11 +351,44 @@ void rewind_records_fini(struct rewind_records *r)
 
 /* ---- undo ---- */
 
+/* The file itself, as it is now. */
+static void take_live(struct rewind_target *t, const struct tx_live *live)
+{
+    t->source = (struct rewind_source){ .file = live->path, .grows = true };
+    t->adopts = live->name;
+    t->mode = live->st.st_mode & 07777;
+    t->mtime_ns = tx_id_of(&live->st).mtime_ns;
+}
+
+/* Nothing to be told where it is as it was: a program had it open, and that is all. */
+static enum err_code note_live(struct rewind_plan *plan, const struct tx_entry *x,
+                               const struct tx_live *live, struct err *e)
+{
+    int64_t more = live->st.st_size - x->seen.size;
+
+    if (more == 0 && tx_id_of(&live->st).mtime_ns == x->seen.mtime_ns)
+        return ERR_OK;
+    const char *text =
+        more > 0
+            ? arena_format(&plan->arena,
+                           "%lld bytes were written to the old file after the rewind, and come "
+                           "back with it: %s",
+                           (long long)more, x->path)
+            : arena_format(&plan->arena,
+                           "the old file was written to after the rewind, and comes back as it "
+                           "is now: %s",
+                           x->path);
+
+    return text ? rewind_plan_note(plan, text, e)
+                : err_set(e, ERR_NOMEM, x->path, "plan an undo: out of memory");
+}
+
 static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, size_t i,
                                 struct err *e)
 {
     const struct tx_entry *x = &tx->entry[i];
     char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1], kept[TX_PATH_MAX];
+    struct tx_live live;
 
     if (x->outcome != REWIND_DONE)
         return ERR_OK;
@@ -377,8 +410,12 @@ static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, s
     if (t.want == REWIND_BYTES) {
         t.source = tx_kept_source(tx, i, kept);
         t.source.sha256 = seen;
+        if (tx_find_live(tx, i, &live))
+            take_live(&t, &live);
     }
-    return rewind_plan_add(plan, &t, e);
+    enum err_code rc = rewind_plan_add(plan, &t, e);
+
+    return rc || !t.adopts ? rc : note_live(plan, x, &live, e);
 }
 
 static enum err_code plan_from(struct tx *tx, const struct rewind_record *r,

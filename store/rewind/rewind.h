@@ -41,6 +41,8 @@ struct rewind_source {
     const char *file; /* absolute; NULL: bytes */
     bool is_part;     /* of the file: part_n bytes from part_at, not all of it */
     int64_t part_at, part_n;
+    bool
+        grows; /* a program may be writing to the file: its bytes are those that it has when it is read */
     struct slice bytes; /* with file NULL; in the plan's arena */
     const char *objects,
         *blob; /* or a blob of a git repository: its folder of objects, its id in hex */
@@ -77,6 +79,9 @@ struct rewind_target {
         like; /* REWIND_BYTES, of a file that comes back: its owner and extended attributes; NULL: a new one's */
     /* the real directory it lay in when it was recorded; NULL: not recorded */
     const char *real_parent;
+    /* of an undo: the replaced file itself, by its name in the record of `undoes`: it comes back, since a program may go on
+     * writing to it. NULL: a copy of the source does. */
+    const char *adopts;
     const char *why; /* REWIND_UNKNOWN: what is wrong, for a person */
     bool conflict; /* REWIND_UNKNOWN: the record is sound, but what came later stands in the way */
     /* What the newest snapshot knows of the file, to tell the agent's work from a person's: a present file that
@@ -106,6 +111,7 @@ struct rewind_plan {
     const char *root;   /* the session's project: what lies outside needs allow_outside */
     bool wide; /* the root is no project's directory: what is below it is outside too (root.h) */
     const char *store, *title; /* the session's store and what it is called, for the record; NULL */
+    struct beneath_at record_at;   /* where the undo record will be; dev 0: not known */
     const struct root_id *root_id; /* of an undo: which directory it was; NULL: not known */
     struct rewind_target *target;
     size_t n;
@@ -153,6 +159,7 @@ enum rewind_rule {
     REWIND_RULE_PARENT,    /* its directory is not the one it lay in */
     REWIND_RULE_SOURCE, /* the wanted bytes are missing, a link, or not what their checksum says */
     REWIND_RULE_CONFLICT, /* what came later cannot be told from what is to be taken back */
+    REWIND_RULE_OPEN, /* a program has it open for writing, and what it writes could not be kept */
     REWIND_RULE_ACCESS, /* it cannot be read or written: permissions, attributes that cannot be kept */
 };
 
@@ -172,7 +179,9 @@ struct rewind_entry {
     enum rewind_rule rule;
     const char *why; /* NULL unless refused */
     bool edited;     /* by hand since the last snapshot */
-    bool unproven;   /* whose work it is, nothing tells */
+    bool
+        held_open; /* a program has it open for writing: what it writes goes to the replaced file */
+    bool unproven; /* whose work it is, nothing tells */
     bool binary;
     bool mode_only;
     bool chosen; /* takes part in apply: what is not refused, unless unticked */

@@ -34,6 +34,7 @@ static bool add_file(struct rewind_kept_list *list, const struct tx *tx, size_t 
     const struct tx_entry *x = &tx->entry[i];
     struct rewind_kept *f = &list->file[list->n++];
     char kept[TX_PATH_MAX], hex[SHA256_BYTES * 2 + 1];
+    struct tx_live live;
 
     *f = (struct rewind_kept){ .path = keep(&list->arena, x->path),
                                .did = x->action,
@@ -46,6 +47,11 @@ static bool add_file(struct rewind_kept_list *list, const struct tx *tx, size_t 
     f->source.file = keep(&list->arena, kept);
     sha256_hex(x->seen.sha256, hex);
     f->source.sha256 = keep(&list->arena, hex);
+    if (tx_find_live(tx, i, &live)) {
+        f->now = live.st.st_size;
+        f->written = f->now != f->size || tx_id_of(&live.st).mtime_ns != x->seen.mtime_ns;
+        f->source = (struct rewind_source){ .file = keep(&list->arena, live.path), .grows = true };
+    }
     return !list->arena.failed;
 }
 

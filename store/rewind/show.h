@@ -12,6 +12,8 @@ struct rewind_kept {
     bool undone;            /* it was taken back */
     bool has_bytes;         /* there was a file before */
     int64_t size;
+    bool written; /* to the old file, after the rewind: its source has these bytes, too, */
+    int64_t now;  /* and so many in all */
     uint32_t mode;
     struct rewind_source source;
 };

@@ -79,7 +79,7 @@ static enum err_code open_backup(const struct rewind_source *s, struct span *out
                           .fd = f.fd,
                           .at = s->is_part ? s->part_at : 0,
                           .n = s->is_part ? s->part_n : f.id.size,
-                          .whole = !s->is_part };
+                          .whole = !s->is_part && !s->grows };
     return ERR_OK;
 }
 

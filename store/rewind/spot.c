@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/disk.h"
+
 bool spot_is_seen(const struct tx_entry *x, struct file_id id)
 {
     struct file_id seen = tx_id_seen(&x->seen);
@@ -66,6 +68,45 @@ static bool by_sight(const struct tx_entry *x, const struct stat *st, enum lies 
     return true;
 }
 
+/* By its other name in the record: while it has that, no other file can get its number. */
+static bool is_adopted(const struct spot *at, const struct stat *st)
+{
+    char path[TX_PATH_MAX];
+    struct stat kept;
+
+    if (!at->x->adopts)
+        return false;
+    tx_adopted(at->c->tx, at->x, path);
+    return lstat(path, &kept) == 0 && kept.st_dev == st->st_dev && kept.st_ino == st->st_ino;
+}
+
+enum err_code spot_release(const struct spot *at, struct err *e)
+{
+    char path[TX_PATH_MAX];
+    struct stat st;
+
+    if (at->x->outcome != REWIND_DONE || fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) ||
+        !is_adopted(at, &st))
+        return ERR_OK;
+    tx_adopted(at->c->tx, at->x, path);
+    if (unlink(path))
+        return err_sys(e, path, "remove a name of the file that came back");
+    *strrchr(path, '/') = '\0';
+    return disk_sync_dir(path, e);
+}
+
+enum lease_writer spot_writer(const struct spot *at)
+{
+    int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return LEASE_UNKNOWN;
+    enum lease_writer answer = lease_writer(fd);
+
+    close(fd);
+    return answer;
+}
+
 /* id (may be NULL): asks for the bytes to be read, and says what the file was then. */
 static enum err_code look(const struct spot *at, const char *name, enum lies *out,
                           struct file_id *id, struct err *e)
@@ -78,6 +119,10 @@ static enum err_code look(const struct spot *at, const char *name, enum lies *ou
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
     }
     *out = LIES_OTHER;
+    if (S_ISREG(st.st_mode) && is_adopted(at, &st)) {
+        *out = LIES_WANTED;
+        return ERR_OK;
+    }
     if (!S_ISREG(st.st_mode) || (!id && by_sight(at->x, &st, out)))
         return ERR_OK;
     return spot_read(at, name, out, id ? id : &unused, e);

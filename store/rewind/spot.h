@@ -1,6 +1,7 @@
 #ifndef STORE_REWIND_SPOT_H
 #define STORE_REWIND_SPOT_H
 
+#include "store/log/lease.h"
 #include "store/rewind/hasher.h"
 #include "store/rewind/reach.h"
 #include "store/rewind/tx.h"
@@ -37,6 +38,10 @@ MUST_CHECK enum err_code spot_read(const struct spot *at, const char *name, enum
 MUST_CHECK enum err_code spot_came_out(const struct spot *at, enum lies *out, struct err *e);
 /* Is it the file that the preview saw, whatever happened to its mode, its owner or its name since? */
 bool spot_is_seen(const struct tx_entry *x, struct file_id id);
+/* Who writes to the file under the temporary name; where nobody does, nobody will. */
+enum lease_writer spot_writer(const struct spot *at);
+/* A file that came back itself loses its name in the record. */
+MUST_CHECK enum err_code spot_release(const struct spot *at, struct err *e);
 void carrier_end(struct carrier *c);
 
 #endif

@@ -117,6 +117,7 @@ static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch
               member_put_int(o, "modeOnly", x->mode_only) &&
               member_put_int(o, "mtime", x->mtime_ns) && member_put_hash(o, "wanted", x->wanted);
 
+    ok = ok && member_put_text(o, "adopts", x->adopts, scratch);
     return ok && (!x->mixed || member_put_int(o, "mixed", 1)) &&
            member_put_int(o, "exists", s->exists) && member_put_int(o, "dev", (int64_t)s->dev) &&
            member_put_int(o, "ino", (int64_t)s->ino) && member_put_int(o, "size", s->size) &&
@@ -275,6 +276,19 @@ static bool get_place(const cJSON *o, struct arena *a, struct tx_entry *x)
     return !pathrule_forbids(path) && pathrule_under(path, root);
 }
 
+/* "old/<n>.live": no other name is ever followed. */
+static bool get_adopts(const cJSON *o, struct tx *tx, struct tx_entry *x)
+{
+    if (!member_may_text(o, "adopts", &tx->arena, &x->adopts) || !x->adopts)
+        return !x->adopts && !tx->arena.failed;
+    const char *slash = strchr(x->adopts, '/');
+    size_t dir = slash ? (size_t)(slash - x->adopts) : 0;
+
+    return tx->undoes && (dir == 3 || dir == 4) &&
+           (strncmp(x->adopts, "old", dir) == 0 || strncmp(x->adopts, "undo", dir) == 0) &&
+           strcmp(slash + 1 + strspn(slash + 1, "0123456789"), ".live") == 0;
+}
+
 static bool get_entry(const cJSON *o, struct tx *tx, struct tx_entry *x)
 {
     struct arena *a = &tx->arena;
@@ -283,7 +297,7 @@ static bool get_entry(const cJSON *o, struct tx *tx, struct tx_entry *x)
     bool ok = get_place(o, a, x) && get_action(o, &x->action) && member_int(o, "mode", &mode) &&
               member_int(o, "dirs", &dirs) && member_int(o, "modeOnly", &mode_only) &&
               member_int(o, "mtime", &x->mtime_ns) && member_hash(o, "wanted", x->wanted) &&
-              get_seen(o, &x->seen);
+              get_seen(o, &x->seen) && get_adopts(o, tx, x);
 
     if (ok && tx_knows_attrs(tx) && x->action == REWIND_DELETE)
         ok = attrs_read(o, a, &x->was);

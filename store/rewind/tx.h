@@ -21,6 +21,8 @@
  *   <state>/rewinds/<id>/kept        what lay there before: a copy of the bytes of every entry, one behind the other
  *   <state>/rewinds/<id>/old/<n>     the file of entry n itself, where it could be moved here: an editor may still
  *                                    be writing into it
+ *   <state>/rewinds/<id>/old/<n>.live the same, of a file that was written to since its bytes were kept, or that a
+ *                                    program has open for writing: an undo gives back the file itself
  *                                    (version 1: undo/<n> and undo/<n>.old instead of these two)
  *   <state>/rewinds/<id>/talk/       what is done to the conversation (store/change/part.h), before intent: see talk.c
  *   <state>/rewinds/<id>/intent      the one decision: without it recovery drops, with it recovery goes forward
@@ -56,7 +58,10 @@ struct tx_entry {
     unsigned dirs;
     uint8_t wanted[SHA256_BYTES];
     struct rewind_seen seen;
-    int64_t kept_at;  /* where its bytes lie in the record */
+    int64_t kept_at; /* where its bytes lie in the record */
+    /* Of an undo: the file that comes back itself, in the record of `undoes`: "old/<n>.live". It has a name in both
+     * places until all is done. NULL: a copy comes back. */
+    const char *adopts;
     struct attrs was; /* DELETE: of the file, for whoever takes it back */
     enum rewind_outcome outcome;
     bool unknown; /* given up before its outcome was known: DONE, so that an undo compares it */
@@ -130,10 +135,19 @@ MUST_CHECK enum err_code tx_kept_close(const struct tx *tx, int fd, struct err *
 /* The directory of replaced files. */
 MUST_CHECK enum err_code tx_old_open(const struct tx *tx, int *fd, struct err *e);
 /* Below it, the name of entry i's file. */
-void tx_old_name(const struct tx *tx, size_t i, char out[32]);
-/* Writes bytes as old/<i>, durably but for the name: the caller syncs the directory. */
-MUST_CHECK enum err_code tx_old_put(const struct tx *tx, size_t i, const struct span *from,
+void tx_old_name(const struct tx *tx, size_t i, bool live, char out[32]);
+/* Writes bytes under such a name, durably but for the name: the caller syncs the directory. */
+MUST_CHECK enum err_code tx_old_put(const struct tx *tx, const char *name, const struct span *from,
                                     struct err *e);
+/* Is the replaced file of entry i one that was written to, or may be? Its path, and its name below the record. */
+struct tx_live {
+    char path[TX_PATH_MAX];
+    const char *name; /* in path */
+    struct stat st;
+};
+bool tx_find_live(const struct tx *tx, size_t i, struct tx_live *out);
+/* The path of the file that an entry adopts. */
+void tx_adopted(const struct tx *tx, const struct tx_entry *x, char out[TX_PATH_MAX]);
 
 MUST_CHECK enum err_code tx_write_plan(const struct tx *tx, struct err *e);
 /* Writes the mark of a phase, durably. */

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -128,12 +129,30 @@ static enum err_code hold_target(const struct tx *tx, void *arg, bool *more, str
     return ERR_OK;
 }
 
+/* Of the first directory on the way that is there already. */
+static void find_record_at(const char *dir, struct rewind_plan *plan)
+{
+    char path[PATH_MAX];
+    int fd;
+
+    snprintf(path, sizeof path, "%s", dir);
+    while ((fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)) < 0 && strrchr(path, '/') > path)
+        *strrchr(path, '/') = '\0';
+    if (fd < 0)
+        return;
+    plan->record_at = beneath_at(fd);
+    close(fd);
+}
+
 enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *plan, struct err *e)
 {
     char dir[PATH_MAX];
     bool all = true;
 
-    if (env_state_path(env, "rewinds", dir, NULL) || rewinds_all_done(dir, &all, NULL) || all)
+    if (env_state_path(env, "rewinds", dir, NULL))
+        return ERR_OK;
+    find_record_at(dir, plan);
+    if (rewinds_all_done(dir, &all, NULL) || all)
         return ERR_OK;
     return rewinds_each(env, SIZE_MAX, hold_target, plan, e);
 }

@@ -59,6 +59,10 @@ static void json_entry(struct jsonout *j, const struct rewind_entry *x)
         jsonout_key(j, "editedSince");
         jsonout_bool(j, true);
     }
+    if (x->held_open) {
+        jsonout_key(j, "openForWriting");
+        jsonout_bool(j, true);
+    }
     if (x->unproven) {
         jsonout_key(j, "unproven");
         jsonout_bool(j, true);
@@ -234,6 +238,8 @@ static enum err_code text_entry(struct out *out, const struct rewind_entry *x, b
         rc = out_text(out, slice_of(x->target->path), e);
     if (!rc && x->why)
         rc = out_addf(out, e, "  (%s)", x->why);
+    if (!rc && x->held_open && changes(x))
+        rc = out_add(out, SLICE("  (a program has it open for writing)"), e);
     if (!rc && x->target->other)
         rc = text_other(out, x->target->other, e);
     return rc ? rc : out_add(out, SLICE("\n"), e);
@@ -258,6 +264,21 @@ static enum err_code text_talk(struct out *out, const struct rewind_talk *t, boo
                     t->kept == 1 ? "stays" : "stay", talk_how_word(t->how));
 }
 
+/* A program that has a file open goes on with the old one. */
+static enum err_code text_open(struct out *out, const struct rewind_preview *p, struct err *e)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < p->n && !any; i++)
+        any = p->entry[i].held_open && changes(&p->entry[i]);
+    return any ? out_add(out,
+                         SLICE("note: a program that has a file open goes on with the old one, in "
+                               "the undo record;\n      reprise undo brings it back with what was "
+                               "written to it\n"),
+                         e)
+               : ERR_OK;
+}
+
 /* An apply that refused is no dry run, and says so itself (apply_preview). */
 static enum err_code text_end(struct out *out, const struct rewind_preview *p,
                               const struct rewind_result *r, bool dry, struct err *e)
@@ -279,6 +300,8 @@ static enum err_code answer_text(struct out *out, const struct rewind_preview *p
         rc = text_entry(out, &p->entry[i], r && r->outcome[i] == REWIND_CONFLICT, r != NULL, e);
     if (!rc)
         rc = text_talk(out, &p->plan->talk, r != NULL, e);
+    if (!rc)
+        rc = text_open(out, p, e);
     for (size_t i = 0; i < p->plan->notes && !rc; i++)
         rc = out_addf(out, e, "note: %s\n", p->plan->note[i]);
     if (!rc && r && r->undo[0] && p->plan->undoes && p->refused)

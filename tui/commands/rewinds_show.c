@@ -31,6 +31,10 @@ static enum err_code write_json(struct out *out, const struct rewind_kept_list *
             jsonout_key(&j, "kept");
             jsonout_int(&j, f->size);
         }
+        if (f->written) {
+            jsonout_key(&j, "now");
+            jsonout_int(&j, f->now);
+        }
         jsonout_key(&j, "undone");
         jsonout_bool(&j, f->undone);
         if (f->conflict) {
@@ -57,6 +61,9 @@ static enum err_code write_text(struct out *out, const struct rewind_kept_list *
                  : out_addf(out, e, "%-8s %10s nothing kept ", word_of(f->did), "");
         if (!rc)
             rc = out_text(out, slice_of(f->path), e);
+        if (!rc && f->written)
+            rc = out_addf(out, e, "  (written to after the rewind: %lld bytes now)",
+                          (long long)f->now);
         if (!rc)
             rc = out_addf(out, e, "%s\n",
                           f->conflict ? "  (conflict: it stayed)"

@@ -279,6 +279,11 @@ const struct command commands_table[] = {
                 "that nothing shows to be the session's work, files outside the project, missing "
                 "saved copies)\n"
                 "stop an apply unless --skip-refused is given.\n"
+                "A program that has a file open for writing goes on with the old file, which moves "
+                "into the undo\n"
+                "record: undo brings it back with all that was written, and rewinds show ID FILE "
+                "prints it. Where\n"
+                "the record is on another file system, such a file is refused.\n"
                 "What was applied can be taken back: reprise undo.\n",
         .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) |
                    BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) |
@@ -313,7 +318,9 @@ const struct command commands_table[] = {
         .help =
             "show ID: the files of one of them, and what is kept of each. show ID FILE: the "
             "bytes that the\n"
-            "file had before, as they are, also where an undo would not put them back.\n"
+            "file had before, as they are, also where an undo would not put them back. A file that "
+            "a program had\n"
+            "open is printed with what the program wrote to it since.\n"
             "\n"
             "A rewind that was cut short is finished by the next command. One that cannot be "
             "finished "

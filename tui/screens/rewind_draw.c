@@ -75,6 +75,7 @@ static const char *short_rule(enum rewind_rule rule)
     case REWIND_RULE_PARENT: return "moved";
     case REWIND_RULE_SOURCE: return "copy missing";
     case REWIND_RULE_CONFLICT: return "conflict";
+    case REWIND_RULE_OPEN: return "open";
     case REWIND_RULE_ACCESS: return "no access";
     case REWIND_RULE_NONE: break;
     }
@@ -131,6 +132,8 @@ static void draw_file(const struct rewind_view *v, struct frame *f, struct rect 
     bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
     int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
+    if (x->rule == REWIND_RULE_NONE && x->held_open)
+        end = rewind_put_right(f, r.y, end, STYLE_WARN, "open") - 1;
     if (x->rule == REWIND_RULE_NONE && x->target->other)
         end = rewind_put_right(f, r.y, end, STYLE_WARN, "other session") - 1;
     if (x->rule != REWIND_RULE_NONE)
@@ -203,6 +206,10 @@ static void draw_head(const struct rewind_view *v, struct frame *f, struct rect 
     frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
     if (!x->why && x->target->other)
         used = draw_other(v, f, (struct rect){ r.y, r.x + 2, 1, end - r.x - 3 }, x);
+    else if (!x->why && x->held_open)
+        used =
+            frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN,
+                           SLICE("open for writing: what a program writes goes to the old file"));
     else if (x->why)
         used = frame_text_cut(f, r.y, r.x + 2, end - r.x - 3, STYLE_WARN, slice_of(x->why));
     else

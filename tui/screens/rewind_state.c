@@ -90,6 +90,7 @@ static void add(struct rewind_tally *t, const struct rewind_view *v, size_t i)
     t->deleted += action == REWIND_DELETE;
     t->partial += partial;
     t->consented += pick->consent;
+    t->held_open += x->held_open;
     t->insertions += partial ? v->partial[i].insertions : x->insertions;
     t->deletions += partial ? v->partial[i].deletions : x->deletions;
 }

@@ -91,7 +91,7 @@ const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint
 const struct rewind_talk *rewind_talk_of(const struct rewind_view *v);
 
 struct rewind_tally {
-    size_t restored, created, deleted, partial, consented, files;
+    size_t restored, created, deleted, partial, consented, held_open, files;
     unsigned insertions, deletions;
     size_t dropped; /* messages */
     bool talks;
