@@ -68,6 +68,48 @@ static void a_resume_ends_where_the_session_goes_on(void **state)
     expect(&t, "u3 a3");
 }
 
+#define ANSWER(message, blocks) "\"message\":{\"id\":\"" message "\",\"content\":[" blocks "]}"
+#define CALL(id) "{\"type\":\"tool_use\",\"id\":\"" id "\"}"
+#define RESULT(id)                                                                                 \
+    "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"" id "\"}]}"
+
+static void what_a_resume_does_not_load_does_not_come_out(void **state)
+{
+    (void)state;
+    struct talk t;
+    const struct message_query resume = { 0 }, sdk = { .as_sdk = true },
+                               first = { .has_limit = true, .limit = 3 };
+
+    talk_begin(&t);
+    talk_user(&t, "u1", "");
+    talk_row(&t, "assistant", "a1", "u1", ANSWER("m1", CALL("no-result")));
+    talk_user(&t, "u2", "a1");
+    talk_row(&t, "assistant", "a2", "u2", ANSWER("m2", "{\"type\":\"thinking\"}"));
+    talk_row(&t, "assistant", "a3", "a2", ANSWER("m2", CALL("result")));
+    talk_row(&t, "user", "r3", "a3", RESULT("result"));
+    talk_row(&t, "assistant", "a4", "r3", ANSWER("m4", "{\"type\":\"thinking\"}"));
+    talk_user(&t, "u5", "a4");
+    talk_row(&t, "assistant", "a5", "u5", ANSWER("m5", "{\"type\":\"text\",\"text\":\" \"}"));
+    talk_user(&t, "u6", "a5");
+    talk_row(&t, "assistant", "a6", "u6", ANSWER("m6", CALL("cut")));
+
+    expect_query(&t, resume, "u1 u2 a2 a3 r3 u5 u6 a6");
+    expect_query(&t, first, "u1 u2 a2");
+    expect_query(&t, sdk, "u1 a1 u2 a2 a3 r3 a4 u5 a5 u6 a6");
+    talk_end(&t);
+}
+
+static void what_bridges_a_gap_comes_out_whoever_wrote_it(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_row(&t, "user", "of-team", "a2", "\"teamName\":\"red\",\"message\":{\"content\":\"x\"}");
+    talk_user(&t, "u3", "lost");
+    expect_query(&t, (struct message_query){ 0 }, "u1 a1 u2 a2 of-team u3");
+    expect(&t, "u3");
+}
+
 static void the_last_end_in_the_file_is_the_leaf(void **state)
 {
     (void)state;
@@ -277,6 +319,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_resume_ends_where_the_session_goes_on),
+        cmocka_unit_test(what_a_resume_does_not_load_does_not_come_out),
+        cmocka_unit_test(what_bridges_a_gap_comes_out_whoever_wrote_it),
         cmocka_unit_test(the_last_end_in_the_file_is_the_leaf),
         cmocka_unit_test(pages_count_as_slices_do),
         cmocka_unit_test(kept_messages_follow_the_anchor),

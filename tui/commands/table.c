@@ -45,11 +45,13 @@ const struct command commands_table[] = {
         .operands = "ID",
         .summary = "the conversation that a resume would restore, oldest first",
         .help =
-            "It ends where the session goes on, after a resume-at too. With --as-sdk it ends with "
-            "the\n"
-            "last message of the file, as the agent's SDK has it. What the agent adds when it "
-            "loads,\n"
-            "and calls that it drops, are in: reprise restore.\n",
+            "It ends where the session goes on, after a resume-at too. Calls without a result, "
+            "lone\n"
+            "thoughts and blank answers are left out as the agent leaves them out. What it adds "
+            "when\n"
+            "it loads is in: reprise restore. With --as-sdk the list is that of the agent's SDK, "
+            "which\n"
+            "leaves none of these out and ends with the last message of the file.\n",
         .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) |
                    BIT(TAIL) | BIT(AGENT) | BIT(NO_WORKTREES),
         .min_operands = 1,

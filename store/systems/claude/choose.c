@@ -2,6 +2,7 @@
 
 #include "lite/json.h"
 #include "store/systems/claude/facts.h"
+#include "store/systems/claude/revival.h"
 
 /* Which rows of a conversation come out, and as what. The rows are looked at in order and only as far as
  * somebody wants them; of most rows the marks of the index say enough. */
@@ -130,6 +131,12 @@ static enum err_code collect_ids(struct choosing *c)
     return ERR_OK;
 }
 
+/* To the SDK no sub-agent's row and no team member's is one of the conversation; a resume that bridges a gap loads it. */
+static bool is_own(const struct choosing *c, const struct claude_item *item)
+{
+    return c->how->leaving || !(item->marks & (MARK_SIDECHAIN | MARK_TEAM));
+}
+
 /* Lets a queued command come out as its prompt, if it reached the agent. */
 static enum err_code choose_attachment(struct choosing *c, size_t i, struct claude_list *out,
                                        struct err *e)
@@ -155,9 +162,7 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
     rc = claude_list_add_made(out, c->log, item->line, buf_slice(&c->made), e);
     if (rc)
         return rc;
-    const struct claude_item *made = &out->item[out->n - 1];
-
-    if (!c->how->agent && (made->marks & (MARK_SIDECHAIN | MARK_TEAM)))
+    if (!c->how->agent && !is_own(c, &out->item[out->n - 1]))
         out->n--;
     return ERR_OK;
 }
@@ -185,7 +190,7 @@ static enum err_code comes_out(struct choosing *c, const struct claude_item *ite
           (item->kind == CLAUDE_SYSTEM && c->how->system_messages);
     if (!*is || c->how->agent)
         return ERR_OK;
-    *is = !(item->marks & (MARK_SIDECHAIN | MARK_TEAM));
+    *is = is_own(c, item);
     if (!*is || (!quiet && !(item->marks & MARK_META)))
         return ERR_OK;
     enum err_code rc = claude_item_row(c->log, item, &row, e);
@@ -211,6 +216,12 @@ static enum err_code choose(struct choosing *c, size_t i, struct claude_list *ou
     if (item->kind == CLAUDE_ATTACHMENT)
         return choose_attachment(c, i, out, e);
     rc = comes_out(c, item, &is, e);
+    if (!rc && is && c->how->leaving) {
+        enum claude_left_out left_out;
+
+        rc = claude_leaving_row(c->how->leaving, i, &left_out, e);
+        is = left_out == REVIVED;
+    }
     if (!rc && is && claude_list_add(out, item))
         rc = err_set(e, ERR_NOMEM, c->log->file.path, "list the messages");
     return rc;

@@ -8,211 +8,15 @@
 
 /* What the client does not load again, in its order (seed 002): the API would refuse a conversation with
  * calls that have no result, with thoughts whose message is gone, and with answers that say nothing. The calls in which
- * the session ended stay (claude-client-2.md 5). */
-
-struct ids {
-    struct id128 *id; /* owned */
-    size_t n, cap;
-};
-
-static enum err_code ids_add(struct ids *s, struct id128 id)
-{
-    if (s->n == s->cap) {
-        size_t cap = s->cap ? 2 * s->cap : 64;
-        struct id128 *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(s->id, cap * sizeof *more);
-
-        if (!more)
-            return ERR_NOMEM;
-        s->id = more;
-        s->cap = cap;
-    }
-    s->id[s->n++] = id;
-    return ERR_OK;
-}
-
-static int by_id(const void *a, const void *b)
-{
-    const struct id128 *x = a, *y = b;
-
-    if (x->hi != y->hi)
-        return x->hi < y->hi ? -1 : 1;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
-
-static void ids_sort(struct ids *s)
-{
-    if (s->n)
-        qsort(s->id, s->n, sizeof *s->id, by_id);
-}
-
-static bool ids_have(const struct ids *s, struct id128 id)
-{
-    return s->n && bsearch(&id, s->id, s->n, sizeof *s->id, by_id);
-}
-
-static bool is_answer(const struct claude_revived *r)
-{
-    return r->left_out == REVIVED && r->kind == CLAUDE_ASSISTANT;
-}
+ * the session ended stay (claude-client-2.md 5).
+ *
+ * A result and the rest of a message are mostly in the next rows, so the rows are looked through from the first one on,
+ * once, and only until what is looked for is found. */
 
 static bool is_thought(struct slice block)
 {
     return claude_says(block, "type", "thinking") ||
            claude_says(block, "type", "redacted_thinking");
-}
-
-/* Does every block of the content satisfy `is`? False without blocks. */
-static bool all_blocks(struct slice row, bool (*is)(struct slice block))
-{
-    struct json_iter blocks;
-    struct slice key, block;
-    bool any = false;
-
-    if (!claude_content(row, &blocks))
-        return false;
-    for (; json_iter_next(&blocks, &key, &block); any = true)
-        if (!is(block))
-            return false;
-    return any;
-}
-
-static enum err_code collect_results(const struct claude_revival *r, struct ids *results)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        struct json_iter blocks;
-        struct slice key, block;
-        struct id128 id;
-
-        if ((r->row[i].kind != CLAUDE_USER && r->row[i].kind != CLAUDE_ASSISTANT) ||
-            !claude_content(r->row[i].row, &blocks))
-            continue;
-        while (json_iter_next(&blocks, &key, &block))
-            if (claude_block_id(block, "tool_result", "tool_use_id", r->arena, &id) &&
-                ids_add(results, id))
-                return ERR_NOMEM;
-    }
-    ids_sort(results);
-    return ERR_OK;
-}
-
-/* It calls tools, and none of the calls has a result. */
-static bool is_unanswered(const struct claude_revival *r, struct slice row,
-                          const struct ids *results)
-{
-    struct json_iter blocks;
-    struct slice key, block;
-    struct id128 id;
-    bool calls = false;
-
-    if (!claude_content(row, &blocks))
-        return false;
-    while (json_iter_next(&blocks, &key, &block)) {
-        if (!claude_block_id(block, "tool_use", "id", r->arena, &id))
-            continue;
-        if (ids_have(results, id))
-            return false;
-        calls = true;
-    }
-    return calls;
-}
-
-static struct id128 message_of(const struct claude_revival *r, size_t i)
-{
-    return claude_id_at(r->row[i].row, "message.id", r->arena);
-}
-
-/* Where the end begins that is nothing but the rows of one answer and the results of its calls. */
-static size_t last_calls(const struct claude_revival *r)
-{
-    struct id128 message = { 0, 0 };
-    size_t from = r->n;
-    bool met = false;
-
-    for (size_t i = r->n; i-- > 0;) {
-        const struct claude_revived *row = &r->row[i];
-
-        if (row->kind == CLAUDE_USER && !claude_has_tool_result(row->row))
-            break;
-        if (row->kind == CLAUDE_ASSISTANT) {
-            struct id128 id = message_of(r, i);
-
-            if (met && (id128_none(id) || !id128_eq(id, message)))
-                break;
-            message = id;
-            met = true;
-        }
-        from = i;
-    }
-    return from;
-}
-
-static enum err_code add_unanswered(struct claude_revival *r, struct claude_revived *row,
-                                    const struct ids *results, struct claude_values *unanswered)
-{
-    struct json_iter blocks;
-    struct slice key, block, value;
-    struct id128 id;
-    enum err_code rc = ERR_OK;
-
-    for (bool more = claude_content(row->row, &blocks);
-         !rc && more && json_iter_next(&blocks, &key, &block);) {
-        if (!claude_block_id(block, "tool_use", "id", r->arena, &id) || ids_have(results, id))
-            continue;
-        row->cut = true;
-        if (json_get(block, "id", &value))
-            rc = claude_values_add(unanswered, r->arena, value);
-    }
-    return rc;
-}
-
-static enum err_code leave_unanswered(struct claude_revival *r, struct claude_values *unanswered)
-{
-    struct ids results = { 0 };
-    size_t end = last_calls(r);
-    enum err_code rc = collect_results(r, &results);
-
-    for (size_t i = 0; !rc && i < r->n; i++) {
-        if (!is_answer(&r->row[i]))
-            continue;
-        if (i >= end)
-            rc = add_unanswered(r, &r->row[i], &results, unanswered);
-        else if (is_unanswered(r, r->row[i].row, &results))
-            r->row[i].left_out = LEFT_UNANSWERED;
-    }
-    free(results.id);
-    return rc;
-}
-
-/* Messages of which more than thoughts is there. */
-static enum err_code collect_spoken(const struct claude_revival *r, struct ids *spoken)
-{
-    for (size_t i = 0; i < r->n; i++) {
-        struct json_iter blocks;
-
-        if (!is_answer(&r->row[i]) || !claude_content(r->row[i].row, &blocks) ||
-            all_blocks(r->row[i].row, is_thought))
-            continue;
-        struct id128 id = message_of(r, i);
-
-        if (!id128_none(id) && ids_add(spoken, id))
-            return ERR_NOMEM;
-    }
-    ids_sort(spoken);
-    return ERR_OK;
-}
-
-static enum err_code leave_thoughts(struct claude_revival *r)
-{
-    struct ids spoken = { 0 };
-    enum err_code rc = collect_spoken(r, &spoken);
-
-    for (size_t i = 0; !rc && i < r->n; i++)
-        if (is_answer(&r->row[i]) && all_blocks(r->row[i].row, is_thought) &&
-            !ids_have(&spoken, message_of(r, i)))
-            r->row[i].left_out = LEFT_THINKING;
-    free(spoken.id);
-    return rc;
 }
 
 static bool is_blank(struct slice block)
@@ -230,20 +34,267 @@ static bool is_blank(struct slice block)
     return blank;
 }
 
-static void leave_blanks(struct claude_revival *r)
+static enum err_code no_memory(struct err *e)
 {
-    for (size_t i = 0; i < r->n; i++)
-        if (is_answer(&r->row[i]) && all_blocks(r->row[i].row, is_blank))
-            r->row[i].left_out = LEFT_BLANK;
+    return err_set(e, ERR_NOMEM, "", "follow the conversation: out of memory");
+}
+
+/* ---- results ---- */
+
+static enum err_code collect_results(struct claude_leaving *l, size_t i, struct err *e)
+{
+    struct json_iter blocks;
+    struct slice key, block, row;
+    struct arena a = { 0 };
+    struct id128 id;
+    uint32_t number;
+    uint8_t kind;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &kind, &row, e);
+
+    if (!rc && (kind == CLAUDE_USER || kind == CLAUDE_ASSISTANT) && claude_content(row, &blocks))
+        while (!rc && json_iter_next(&blocks, &key, &block))
+            if (claude_block_id(block, "tool_result", "tool_use_id", &a, &id) &&
+                idset_add(&l->results, id, &number))
+                rc = no_memory(e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* Has one of the calls a result? */
+static enum err_code find_result(struct claude_leaving *l, const struct id128 *call, size_t n,
+                                 bool *found, struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *found = false;
+    for (size_t i = 0; i < n && !*found; i++)
+        *found = idset_has(&l->results, call[i]);
+    while (!rc && !*found && l->results_to < l->rows.n) {
+        rc = collect_results(l, l->results_to++, e);
+        for (size_t i = 0; i < n && !*found; i++)
+            *found = idset_has(&l->results, call[i]);
+    }
+    return rc;
+}
+
+/* ---- one row ---- */
+
+struct answer {
+    bool is;      /* an assistant row with blocks, perhaps with none */
+    bool thought; /* nothing but thoughts */
+    bool blank;
+    struct id128 message;
+};
+
+static enum err_code add_call(struct claude_leaving *l, struct slice block, struct arena *a,
+                              struct err *e)
+{
+    struct id128 id;
+
+    if (!claude_block_id(block, "tool_use", "id", a, &id))
+        return ERR_OK;
+    if (l->calls == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 16;
+        struct id128 *more =
+            cap > SIZE_MAX / sizeof *more ? NULL : realloc(l->call, cap * sizeof *more);
+
+        if (!more)
+            return no_memory(e);
+        l->call = more;
+        l->cap = cap;
+    }
+    l->call[l->calls++] = id;
+    return ERR_OK;
+}
+
+/* Its calls are in l->call until the next row is looked at. */
+static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answer *out,
+                                 struct err *e)
+{
+    struct json_iter blocks;
+    struct slice key, block, row;
+    struct arena a = { 0 };
+    uint8_t kind;
+    size_t n = 0;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &kind, &row, e);
+
+    l->calls = 0;
+    *out = (struct answer){ .is = !rc && kind == CLAUDE_ASSISTANT && claude_content(row, &blocks),
+                            .thought = true,
+                            .blank = true };
+    for (; !rc && out->is && json_iter_next(&blocks, &key, &block); n++) {
+        out->thought = out->thought && is_thought(block);
+        out->blank = out->blank && is_blank(block);
+        rc = add_call(l, block, &a, e);
+    }
+    out->thought = out->thought && n > 0;
+    out->blank = out->blank && n > 0;
+    if (out->is)
+        out->message = claude_id_at(row, "message.id", &a);
+    arena_fini(&a);
+    return rc;
+}
+
+/* Row i, which was just read: it calls tools, none of the calls has a result, and the conversation went on. */
+static enum err_code is_unanswered(struct claude_leaving *l, size_t i, bool *is, struct err *e)
+{
+    bool found = true;
+    enum err_code rc =
+        l->calls && i < l->end ? find_result(l, l->call, l->calls, &found, e) : ERR_OK;
+
+    *is = !rc && !found;
+    return rc;
+}
+
+/* ---- thoughts ---- */
+
+/* A message of which more than thoughts is there. */
+static enum err_code collect_spoken(struct claude_leaving *l, size_t i, struct err *e)
+{
+    struct answer answer;
+    uint32_t number;
+    bool gone = false;
+    enum err_code rc = read_answer(l, i, &answer, e);
+
+    if (rc || !answer.is || answer.thought || id128_none(answer.message))
+        return rc;
+    rc = is_unanswered(l, i, &gone, e);
+    if (!rc && !gone && idset_add(&l->spoken, answer.message, &number))
+        rc = no_memory(e);
+    return rc;
+}
+
+static enum err_code is_spoken(struct claude_leaving *l, struct id128 message, bool *is,
+                               struct err *e)
+{
+    enum err_code rc = ERR_OK;
+
+    *is = !id128_none(message) && idset_has(&l->spoken, message);
+    while (!rc && !*is && !id128_none(message) && l->spoken_to < l->rows.n) {
+        rc = collect_spoken(l, l->spoken_to++, e);
+        *is = idset_has(&l->spoken, message);
+    }
+    return rc;
+}
+
+/* ---- the end ---- */
+
+/* Where the end begins that is nothing but the rows of one answer and the results of its calls. */
+static enum err_code find_end(struct claude_leaving *l, struct err *e)
+{
+    struct id128 message = { 0, 0 };
+    struct arena a = { 0 };
+    bool met = false;
+    enum err_code rc = ERR_OK;
+
+    l->end = l->rows.n;
+    for (size_t i = l->rows.n; i-- > 0; l->end = i) {
+        struct slice row;
+        uint8_t kind;
+
+        rc = l->rows.read(l->rows.arg, i, &kind, &row, e);
+        if (rc || (kind == CLAUDE_USER && !claude_has_tool_result(row)))
+            break;
+        if (kind != CLAUDE_ASSISTANT)
+            continue;
+        struct id128 id = claude_id_at(row, "message.id", &a);
+
+        if (met && (id128_none(id) || !id128_eq(id, message)))
+            break;
+        message = id;
+        met = true;
+    }
+    arena_fini(&a);
+    return rc;
+}
+
+enum err_code claude_leaving_init(struct claude_leaving *l, const struct claude_rows *rows,
+                                  struct err *e)
+{
+    *l = (struct claude_leaving){ .rows = *rows };
+    return find_end(l, e);
+}
+
+void claude_leaving_fini(struct claude_leaving *l)
+{
+    idset_fini(&l->results);
+    idset_fini(&l->spoken);
+    free(l->call);
+}
+
+enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude_left_out *out,
+                                 struct err *e)
+{
+    struct answer answer;
+    bool is = false;
+    enum err_code rc = read_answer(l, i, &answer, e);
+
+    *out = REVIVED;
+    if (rc || !answer.is)
+        return rc;
+    rc = is_unanswered(l, i, &is, e);
+    if (!rc && is) {
+        *out = LEFT_UNANSWERED;
+    } else if (!rc && answer.thought) {
+        rc = is_spoken(l, answer.message, &is, e);
+        *out = is ? REVIVED : LEFT_THINKING;
+    } else if (!rc && answer.blank) {
+        *out = LEFT_BLANK;
+    }
+    return rc;
+}
+
+/* ---- of a bundle ---- */
+
+static enum err_code read_revived(void *arg, size_t i, uint8_t *kind, struct slice *row,
+                                  struct err *e)
+{
+    const struct claude_revival *r = arg;
+
+    (void)e;
+    *kind = r->row[i].kind;
+    *row = r->row[i].row;
+    return ERR_OK;
+}
+
+static enum err_code add_unanswered(struct claude_revival *r, struct claude_revived *row,
+                                    struct claude_leaving *l, struct claude_values *unanswered)
+{
+    struct json_iter blocks;
+    struct slice key, block, value;
+    struct id128 id;
+    enum err_code rc = ERR_OK;
+
+    for (bool more = row->kind == CLAUDE_ASSISTANT && claude_content(row->row, &blocks);
+         !rc && more && json_iter_next(&blocks, &key, &block);) {
+        bool found;
+
+        if (!claude_block_id(block, "tool_use", "id", r->arena, &id))
+            continue;
+        rc = find_result(l, &id, 1, &found, NULL);
+        if (rc || found)
+            continue;
+        row->cut = true;
+        if (json_get(block, "id", &value))
+            rc = claude_values_add(unanswered, r->arena, value);
+    }
+    return rc;
 }
 
 enum err_code claude_leave_out(struct claude_revival *r, struct claude_values *unanswered)
 {
-    enum err_code rc = leave_unanswered(r, unanswered);
+    const struct claude_rows rows = { .read = read_revived, .arg = r, .n = r->n };
+    struct claude_leaving l;
+    enum err_code rc = claude_leaving_init(&l, &rows, NULL);
 
-    if (!rc)
-        rc = leave_thoughts(r);
-    if (!rc)
-        leave_blanks(r);
+    for (size_t i = 0; !rc && i < r->n; i++) {
+        enum claude_left_out left_out;
+
+        rc = claude_leaving_row(&l, i, &left_out, NULL);
+        r->row[i].left_out = (uint8_t)left_out;
+        if (!rc && i >= l.end)
+            rc = add_unanswered(r, &r->row[i], &l, unanswered);
+    }
+    claude_leaving_fini(&l);
     return rc;
 }

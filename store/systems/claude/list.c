@@ -69,3 +69,17 @@ enum err_code claude_item_row(struct claude_log *log, const struct claude_item *
     *row = item->made;
     return ERR_OK;
 }
+
+enum err_code claude_list_row(void *rows, size_t i, uint8_t *kind, struct slice *row, struct err *e)
+{
+    const struct claude_list_rows *r = rows;
+    const struct claude_item *item = &r->list->item[i];
+
+    *kind = item->kind;
+    *row = (struct slice){ NULL, 0 };
+    if (r->stop && atomic_load_explicit(r->stop, memory_order_relaxed))
+        return err_set(e, ERR_CANCELLED, r->log->file.path, "read the conversation");
+    return item->kind == CLAUDE_USER || item->kind == CLAUDE_ASSISTANT
+               ? claude_item_row(r->log, item, row, e)
+               : ERR_OK;
+}

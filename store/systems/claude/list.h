@@ -40,6 +40,14 @@ void claude_list_fini(struct claude_list *list);
 /* The bytes of an item's row, valid until the next row is read from the log. */
 MUST_CHECK enum err_code claude_item_row(struct claude_log *log, const struct claude_item *item,
                                          struct slice *row, struct err *e);
+/* The rows of a list for claude_leaving_init. */
+struct claude_list_rows {
+    struct claude_log *log;
+    const struct claude_list *list;
+    const atomic_bool *stop; /* may be NULL: ERR_CANCELLED once it is set */
+};
+MUST_CHECK enum err_code claude_list_row(void *rows, size_t i, uint8_t *kind, struct slice *row,
+                                         struct err *e);
 /* The uuid of an item's row. */
 struct id128 claude_item_id(struct claude_log *log, const struct claude_item *item);
 
@@ -56,10 +64,13 @@ MUST_CHECK enum err_code claude_delivered(struct claude_log *log, struct claude_
                                           struct err *e);
 /* local.c and queued.c and choose.c: decides which items come out and as what, in order, until `most` of
  * them do; SIZE_MAX: all. */
+struct claude_leaving;
 struct claude_choice {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
     bool system_messages; /* system rows come out too */
     size_t most;
+    struct claude_leaving
+        *leaving; /* of the list: what a resume does not load; NULL: all comes out */
 };
 MUST_CHECK enum err_code claude_choose(struct claude_log *log, struct claude_list *list,
                                        const struct claude_choice *how, struct claude_list *out,

@@ -8,9 +8,11 @@
 #include "store/page.h"
 #include "store/systems/claude/list.h"
 #include "store/systems/claude/message.h"
+#include "store/systems/claude/revival.h"
 
 /* The conversation in the words of the vendor's SDK, element by element as getSessionMessages and getSubagentMessages
- * answer it. That SDK knows no last-prompt rows and bridges no gaps; asked as a resume, both count. */
+ * answer it. That SDK knows no last-prompt rows, bridges no gaps and leaves nothing out; asked as a resume, all of these
+ * count. */
 
 static enum err_code list_path(struct claude_log *log, const uint32_t *path, size_t n,
                                struct claude_list *list)
@@ -155,18 +157,25 @@ static enum err_code print(struct printing *p, const struct claude_list *list, s
 static enum err_code answer(struct printing *p, bool agent, struct err *e)
 {
     struct claude_list list = { 0 }, out = { 0 };
+    struct claude_leaving leaving = { .end = 0 };
+    struct claude_list_rows rows = { p->log, &list, p->q->cancel };
     enum err_code rc =
         agent ? list_agent(p->log, &list, e) : list_session(p->log, p->q->as_sdk, &list, e);
     struct claude_choice how = { .agent = agent,
                                  .system_messages = p->q->system_messages,
-                                 .most = items_wanted(p->q, &list) };
+                                 .most = items_wanted(p->q, &list),
+                                 .leaving = agent || p->q->as_sdk ? NULL : &leaving };
 
+    if (!rc && how.leaving)
+        rc = claude_leaving_init(&leaving, &(struct claude_rows){ claude_list_row, &rows, list.n },
+                                 e);
     if (!rc)
         rc = claude_choose(p->log, &list, &how, &out, e);
     if (!rc)
         rc = claude_host_hide(p->log, &out, e);
     if (!rc)
         rc = print(p, &out, e);
+    claude_leaving_fini(&leaving);
     claude_list_fini(&list);
     claude_list_fini(&out);
     return rc;

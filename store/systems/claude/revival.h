@@ -47,8 +47,29 @@ MUST_CHECK enum err_code claude_find_message(struct claude_log *log, struct slic
  * relative to. */
 MUST_CHECK enum err_code claude_migrate(struct slice row, enum claude_kind kind, struct slice cwd,
                                         struct arena *a, struct slice *out);
-/* leave_out.c: marks what the client does not load again: calls without results, thoughts alone, blanks; and the calls
- * in which the session ended. Their ids (JSON texts of the rows) are added to unanswered in their order. */
+/* leave_out.c: what the client does not load again: calls without results, thoughts alone, blanks. */
+struct claude_rows {
+    /* The bytes of a row, valid until the next call; of anything but messages they may be empty. */
+    enum err_code (*read)(void *arg, size_t i, uint8_t *kind, struct slice *row, struct err *e);
+    void *arg;
+    size_t n; /* oldest first */
+};
+struct claude_leaving {
+    struct claude_rows rows;
+    size_t end;           /* from this row on: the calls in which the session ended */
+    struct idset results; /* of the calls that rows before results_to answer */
+    struct idset spoken;  /* messages of which rows before spoken_to are more than thoughts */
+    size_t results_to, spoken_to;
+    struct id128 *call; /* owned; of the row that was looked at last */
+    size_t calls, cap;
+};
+MUST_CHECK enum err_code claude_leaving_init(struct claude_leaving *l,
+                                             const struct claude_rows *rows, struct err *e);
+void claude_leaving_fini(struct claude_leaving *l);
+/* Also reads other rows. */
+MUST_CHECK enum err_code claude_leaving_row(struct claude_leaving *l, size_t i,
+                                            enum claude_left_out *out, struct err *e);
+/* Marks the rows of a bundle, and the calls in which the session ended. Their ids (JSON texts of the rows) are added to unanswered in their order. */
 MUST_CHECK enum err_code claude_leave_out(struct claude_revival *r,
                                           struct claude_values *unanswered);
 /* interrupted.c: how the last turn ended. *prompt is the row of a prompt that nobody answered. */
