@@ -39,6 +39,8 @@ enum message_flags {
     MESSAGE_CLEARED = 1 << 8,  /* a resume takes nothing of what ends here along: it was cleared */
     /* broken, though it parses: a member is of a type that its program does not read */
     MESSAGE_MISTYPED = 1 << 9,
+    /* a resume does not load it, though it parses; told of whole transcripts only */
+    MESSAGE_LEFT_OUT = 1 << 10,
 };
 
 struct message {

@@ -27,11 +27,11 @@ static void describe(const struct transcript *t, char out[4096])
         assert_int_equal(transcript_read(t, i, &row, NULL), ERR_OK);
         json_get_text(buf_slice(&row), "uuid", &a, &id);
         at += (size_t)snprintf(
-            out + at, 4096 - at, "%s%.*s%s%s%s%s%s%s%s", i ? " " : "", SLICE_ARG(id),
+            out + at, 4096 - at, "%s%.*s%s%s%s%s%s%s%s%s", i ? " " : "", SLICE_ARG(id),
             f & MESSAGE_META ? "+meta" : "", f & MESSAGE_SEAM ? "+seam" : "",
             f & MESSAGE_SUMMARY ? "+summary" : "", f & MESSAGE_BRANCHED ? "+branched" : "",
             f & MESSAGE_BROKEN ? "+broken" : "", f & MESSAGE_GAP ? "+gap" : "",
-            f & MESSAGE_CLEARED ? "+cleared" : "");
+            f & MESSAGE_CLEARED ? "+cleared" : "", f & MESSAGE_LEFT_OUT ? "-" : "");
         arena_fini(&a);
     }
     buf_fini(&row);
@@ -63,7 +63,34 @@ static void a_cleared_one_is_read_and_says_so(void **state)
     struct talk t = talk_two_turns();
 
     talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
-    expect(&t, "u1 a1 u2 a2+cleared");
+    expect(&t, "u1- a1- u2- a2+cleared-");
+}
+
+static void what_a_resume_does_not_load_is_marked(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_row(&t, "assistant", "a3", "a2",
+             "\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\"}]}");
+    talk_user(&t, "u4", "a3");
+    talk_row(&t, "assistant", "a4", "u4",
+             "\"message\":{\"id\":\"n\",\"content\":[{\"type\":\"thinking\"}]}");
+    talk_user(&t, "u5", "a4");
+    expect(&t, "u1 a1 u2 a2 a3- u4 a4- u5");
+}
+
+static void what_a_compaction_kept_is_loaded(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+
+    talk_row(&t, "system", "c", "",
+             "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":"
+             "{\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
+    talk_row(&t, "user", "s", "c", "\"isCompactSummary\":true,\"message\":{\"content\":\"s\"}");
+    talk_user(&t, "u3", "s");
+    expect(&t, "u1- a1- u2 a2 c+seam s+summary u3");
 }
 
 static void a_conversation_is_read_from_root_to_leaf(void **state)
@@ -127,7 +154,7 @@ static void what_lies_above_a_compaction_is_shown_too(void **state)
     talk_row(&t, "user", "s", "c",
              "\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"short\"}");
     talk_assistant(&t, "a3", "s");
-    expect(&t, "u1 a1 u2 a2 c+seam s+summary a3");
+    expect(&t, "u1- a1- u2- a2- c+seam s+summary a3");
 }
 
 static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void **state)
@@ -137,7 +164,7 @@ static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void
 
     talk_row(&t, "system", "c", "", "\"subtype\":\"compact_boundary\",\"compactMetadata\":{}");
     talk_user(&t, "u3", "c");
-    expect(&t, "u1 a1 u2 a2 c+seam u3");
+    expect(&t, "u1- a1- u2- a2- c+seam u3");
 }
 
 static void a_missing_parent_is_bridged_and_marked(void **state)
@@ -334,6 +361,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cleared_one_is_read_and_says_so),
+        cmocka_unit_test(what_a_resume_does_not_load_is_marked),
+        cmocka_unit_test(what_a_compaction_kept_is_loaded),
         cmocka_unit_test(a_conversation_is_read_from_root_to_leaf),
         cmocka_unit_test(the_branch_that_a_last_prompt_row_names_is_shown),
         cmocka_unit_test(a_later_row_that_follows_the_named_one_wins),

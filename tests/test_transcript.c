@@ -56,6 +56,22 @@ static void a_talk_reads_like_one(void **state)
     drive_fini(&d);
 }
 
+static void what_a_resume_does_not_load_is_marked_beside_it(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Old") SAID("Gone.") USER("New") SAID("Here.")));
+    d.left_out = 2;
+    drive_open(&d, ASKER_VIEWER, 9, 30);
+
+    assert_true(screen_holds(&d, "┊❯ Old"));
+    assert_true(screen_holds(&d, "┊● Gone."));
+    assert_false(screen_holds(&d, "┊❯ New"));
+    assert_false(screen_holds(&d, "┊● Here."));
+    drive_fini(&d);
+}
+
 static void paths_are_told_from_where_the_session_was(void **state)
 {
     (void)state;
@@ -447,6 +463,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_talk_reads_like_one),
+        cmocka_unit_test(what_a_resume_does_not_load_is_marked_beside_it),
         cmocka_unit_test(paths_are_told_from_where_the_session_was),
         cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
         cmocka_unit_test(hostile_text_never_reaches_a_cell),

@@ -45,6 +45,7 @@ struct drive {
     bool hold_load;    /* the whole transcript is not answered yet */
     struct effect held;
     struct slice cwd; /* of the session */
+    size_t left_out;  /* how many messages at the beginning a resume does not load */
     size_t branches;  /* how many the conversation has; each leaves it before its third message */
 };
 
@@ -148,6 +149,8 @@ static inline void drive_transcript_asked(struct drive *d, const struct effect *
 {
     struct transcript *t = drive_transcript(d, q->kind == EFFECT_TAIL ? d->tail_rows : 0);
 
+    for (size_t i = 0; i < d->left_out && i < t->n; i++)
+        t->message[i].flags |= MESSAGE_LEFT_OUT;
     if (!id128_none(q->branch) && t->n > 2) {
         t->message[2].flags |= MESSAGE_ASIDE;
         t->message[2].id = q->branch;

@@ -41,6 +41,10 @@ static const struct sign signs[] = {
     { "◆", "+", "marked" },
 };
 
+static const struct sign transcript_signs[] = {
+    { "┊", ":", "left out by a resume: summarised, another branch, or a call without a result" },
+};
+
 static const struct sign rewind_signs[] = {
     { "[x] [~] [ ]", NULL, "taken along, some hunks of it, left as it is" },
     { "M A D", NULL, "the file changes, comes back, goes" },
@@ -208,6 +212,9 @@ static void walk_all(struct walk *w)
         walk_typed(w);
         walk_signs(w, "Signs in the list", signs, sizeof signs / sizeof *signs);
     }
+    if (w->help->place == IN_TRANSCRIPT)
+        walk_signs(w, "Signs in a conversation", transcript_signs,
+                   sizeof transcript_signs / sizeof *transcript_signs);
     if (w->help->place == IN_REWIND)
         walk_signs(w, "Signs while going back", rewind_signs,
                    sizeof rewind_signs / sizeof *rewind_signs);

@@ -202,6 +202,14 @@ static void draw_mark(const struct transcript_view *v, struct frame *f, struct s
     }
 }
 
+/* Beside what a resume does not load: the column between the selection's mark and the text. */
+static void draw_left_out(const struct transcript_view *v, struct frame *f, size_t message, int y,
+                          int x)
+{
+    if (v->conversation->transcript->message[message].flags & MESSAGE_LEFT_OUT)
+        frame_puts(f, y, x, 1, STYLE_DIM, f->ascii ? ":" : "┊");
+}
+
 static void draw_rows(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     bool preview = view_is_preview(v);
@@ -217,8 +225,10 @@ static void draw_rows(const struct transcript_view *v, struct frame *f, struct r
                         preview ? r.w : view_text_width(v));
         if (v->search.needle.n > 0)
             mark_matches(v, &s->sheet, v->row[i].line, f, y, r.x + left);
-        if (!preview)
-            draw_mark(v, f, v->row[i], y, r.x);
+        if (preview)
+            continue;
+        draw_mark(v, f, v->row[i], y, r.x);
+        draw_left_out(v, f, v->row[i].message, y, r.x + 1);
     }
 }
 

@@ -48,10 +48,13 @@ static enum err_code collect_results(struct claude_leaving *l, size_t i, struct 
     struct arena a = { 0 };
     struct id128 id;
     uint32_t number;
-    uint8_t kind;
-    enum err_code rc = l->rows.read(l->rows.arg, i, &kind, &row, e);
+    uint8_t kind = l->rows.kind(l->rows.arg, i);
 
-    if (!rc && (kind == CLAUDE_USER || kind == CLAUDE_ASSISTANT) && claude_content(row, &blocks))
+    if (kind != CLAUDE_USER && kind != CLAUDE_ASSISTANT)
+        return ERR_OK;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
+
+    if (!rc && claude_content(row, &blocks))
         while (!rc && json_iter_next(&blocks, &key, &block))
             if (claude_block_id(block, "tool_result", "tool_use_id", &a, &id) &&
                 idset_add(&l->results, id, &number))
@@ -114,14 +117,15 @@ static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answ
     struct json_iter blocks;
     struct slice key, block, row;
     struct arena a = { 0 };
-    uint8_t kind;
     size_t n = 0;
-    enum err_code rc = l->rows.read(l->rows.arg, i, &kind, &row, e);
 
     l->calls = 0;
-    *out = (struct answer){ .is = !rc && kind == CLAUDE_ASSISTANT && claude_content(row, &blocks),
-                            .thought = true,
-                            .blank = true };
+    *out = (struct answer){ .thought = true, .blank = true };
+    if (l->rows.kind(l->rows.arg, i) != CLAUDE_ASSISTANT)
+        return ERR_OK;
+    enum err_code rc = l->rows.read(l->rows.arg, i, &row, e);
+
+    out->is = !rc && claude_content(row, &blocks);
     for (; !rc && out->is && json_iter_next(&blocks, &key, &block); n++) {
         out->thought = out->thought && is_thought(block);
         out->blank = out->blank && is_blank(block);
@@ -189,13 +193,15 @@ static enum err_code find_end(struct claude_leaving *l, struct err *e)
 
     l->end = l->rows.n;
     for (size_t i = l->rows.n; i-- > 0; l->end = i) {
+        uint8_t kind = l->rows.kind(l->rows.arg, i);
         struct slice row;
-        uint8_t kind;
 
-        rc = l->rows.read(l->rows.arg, i, &kind, &row, e);
+        if (kind != CLAUDE_USER && kind != CLAUDE_ASSISTANT)
+            continue;
+        rc = l->rows.read(l->rows.arg, i, &row, e);
         if (rc || (kind == CLAUDE_USER && !claude_has_tool_result(row)))
             break;
-        if (kind != CLAUDE_ASSISTANT)
+        if (kind == CLAUDE_USER)
             continue;
         struct id128 id = claude_id_at(row, "message.id", &a);
 
@@ -208,10 +214,9 @@ static enum err_code find_end(struct claude_leaving *l, struct err *e)
     return rc;
 }
 
-enum err_code claude_leaving_init(struct claude_leaving *l, const struct claude_rows *rows,
-                                  struct err *e)
+enum err_code claude_leaving_init(struct claude_leaving *l, struct claude_rows rows, struct err *e)
 {
-    *l = (struct claude_leaving){ .rows = *rows };
+    *l = (struct claude_leaving){ .rows = rows };
     return find_end(l, e);
 }
 
@@ -246,13 +251,18 @@ enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude
 
 /* ---- of a bundle ---- */
 
-static enum err_code read_revived(void *arg, size_t i, uint8_t *kind, struct slice *row,
-                                  struct err *e)
+static uint8_t revived_kind(void *arg, size_t i)
+{
+    const struct claude_revival *r = arg;
+
+    return r->row[i].kind;
+}
+
+static enum err_code read_revived(void *arg, size_t i, struct slice *row, struct err *e)
 {
     const struct claude_revival *r = arg;
 
     (void)e;
-    *kind = r->row[i].kind;
     *row = r->row[i].row;
     return ERR_OK;
 }
@@ -283,9 +293,11 @@ static enum err_code add_unanswered(struct claude_revival *r, struct claude_revi
 
 enum err_code claude_leave_out(struct claude_revival *r, struct claude_values *unanswered)
 {
-    const struct claude_rows rows = { .read = read_revived, .arg = r, .n = r->n };
+    const struct claude_rows rows = {
+        .kind = revived_kind, .read = read_revived, .arg = r, .n = r->n
+    };
     struct claude_leaving l;
-    enum err_code rc = claude_leaving_init(&l, &rows, NULL);
+    enum err_code rc = claude_leaving_init(&l, rows, NULL);
 
     for (size_t i = 0; !rc && i < r->n; i++) {
         enum claude_left_out left_out;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "store/systems/claude/facts.h"
+#include "store/systems/claude/revival.h"
 
 enum err_code claude_list_add(struct claude_list *list, const struct claude_item *item)
 {
@@ -70,16 +71,25 @@ enum err_code claude_item_row(struct claude_log *log, const struct claude_item *
     return ERR_OK;
 }
 
-enum err_code claude_list_row(void *rows, size_t i, uint8_t *kind, struct slice *row, struct err *e)
+static uint8_t list_kind(void *rows, size_t i)
 {
     const struct claude_list_rows *r = rows;
-    const struct claude_item *item = &r->list->item[i];
 
-    *kind = item->kind;
-    *row = (struct slice){ NULL, 0 };
+    return r->list->item[i].kind;
+}
+
+static enum err_code list_read(void *rows, size_t i, struct slice *row, struct err *e)
+{
+    const struct claude_list_rows *r = rows;
+
     if (r->stop && atomic_load_explicit(r->stop, memory_order_relaxed))
         return err_set(e, ERR_CANCELLED, r->log->file.path, "read the conversation");
-    return item->kind == CLAUDE_USER || item->kind == CLAUDE_ASSISTANT
-               ? claude_item_row(r->log, item, row, e)
-               : ERR_OK;
+    return claude_item_row(r->log, &r->list->item[i], row, e);
+}
+
+struct claude_rows claude_list_rows(struct claude_list_rows *rows)
+{
+    return (struct claude_rows){
+        .kind = list_kind, .read = list_read, .arg = rows, .n = rows->list->n
+    };
 }

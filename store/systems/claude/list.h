@@ -40,17 +40,20 @@ void claude_list_fini(struct claude_list *list);
 /* The bytes of an item's row, valid until the next row is read from the log. */
 MUST_CHECK enum err_code claude_item_row(struct claude_log *log, const struct claude_item *item,
                                          struct slice *row, struct err *e);
-/* The rows of a list for claude_leaving_init. */
+struct claude_rows;
+/* The rows of a list for claude_leaving_init; borrows it. */
 struct claude_list_rows {
     struct claude_log *log;
     const struct claude_list *list;
     const atomic_bool *stop; /* may be NULL: ERR_CANCELLED once it is set */
 };
-MUST_CHECK enum err_code claude_list_row(void *rows, size_t i, uint8_t *kind, struct slice *row,
-                                         struct err *e);
+struct claude_rows claude_list_rows(struct claude_list_rows *rows);
 /* The uuid of an item's row. */
 struct id128 claude_item_id(struct claude_log *log, const struct claude_item *item);
 
+/* messages.c: the rows that a resume walks through, in order; what of them it does not load is in too. */
+MUST_CHECK enum err_code claude_resume_list(struct claude_log *log, struct claude_list *list,
+                                            struct err *e);
 /* parallel.c: tool calls that ran side by side hang on one API message, and the way up from the leaf
  * passes only one of them. Puts the others behind it. path holds nodes marked NODE_LISTED and is
  * replaced; what is added is marked too. */

@@ -5,6 +5,7 @@
 #include "store/systems/claude/facts.h"
 #include "store/systems/claude/leaf.h"
 #include "store/systems/claude/list.h"
+#include "store/systems/claude/revival.h"
 #include "store/systems/claude/way.h"
 
 /* The conversation as a person reads it: what a resume would continue, and all that came before it; or another
@@ -168,6 +169,49 @@ static enum err_code leave_way(struct loading *l, uint32_t leaf, struct err *e)
     return rc;
 }
 
+static enum err_code mark_lines(struct claude_log *log, const struct claude_list *list,
+                                const atomic_bool *stop, uint8_t *loaded, struct err *e)
+{
+    struct claude_list_rows rows = { log, list, stop };
+    struct claude_leaving leaving;
+    enum err_code rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
+
+    for (size_t i = 0; i < list->n && !rc; i++) {
+        enum claude_left_out left_out;
+
+        rc = claude_leaving_row(&leaving, i, &left_out, e);
+        loaded[list->item[i].line] |= left_out == REVIVED;
+    }
+    claude_leaving_fini(&leaving);
+    return rc;
+}
+
+/* Looks at the log again as the client does when it resumes: the chain is made anew. */
+static enum err_code mark_left_out(struct claude_log *log, const atomic_bool *stop,
+                                   struct transcript *t, struct err *e)
+{
+    struct claude_list list = { 0 };
+    uint8_t *loaded = calloc(log->file.index.n + 1, 1);
+    size_t first = 0;
+    enum err_code rc = loaded ? claude_seen_from(log, &first, e)
+                              : err_set(e, ERR_NOMEM, t->path, "load the conversation");
+
+    if (!rc) {
+        chain_fini(&log->chain);
+        rc = chain_build(&log->chain, &log->file.index, first, CLAUDE_MAIN_KINDS, e);
+    }
+    if (!rc)
+        rc = claude_resume_list(log, &list, e);
+    if (!rc)
+        rc = mark_lines(log, &list, stop, loaded, e);
+    for (size_t i = 0; i < t->n && !rc; i++)
+        if (!loaded[t->message[i].line] && !(t->message[i].flags & MESSAGE_BROKEN))
+            t->message[i].flags |= MESSAGE_LEFT_OUT;
+    claude_list_fini(&list);
+    free(loaded);
+    return rc;
+}
+
 static enum err_code make(struct loading *l, uint32_t leaf, struct transcript *t, struct err *e)
 {
     struct claude_list behind = { 0 };
@@ -213,6 +257,8 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
         rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message is not there");
     else
         rc = make(&l, leaf, t, e);
+    if (!rc && !t->partial)
+        rc = mark_left_out(&l.way.log, want->stop, t, e);
     claude_way_close(&l.way);
     free(l.main);
 done:

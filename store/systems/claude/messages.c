@@ -71,6 +71,11 @@ static enum err_code list_session(struct claude_log *log, bool as_sdk, struct cl
     return rc;
 }
 
+enum err_code claude_resume_list(struct claude_log *log, struct claude_list *list, struct err *e)
+{
+    return list_session(log, false, list, e);
+}
+
 /* The last message in the file, or the number of lines. */
 static size_t last_message(const struct claude_log *log)
 {
@@ -167,8 +172,7 @@ static enum err_code answer(struct printing *p, bool agent, struct err *e)
                                  .leaving = agent || p->q->as_sdk ? NULL : &leaving };
 
     if (!rc && how.leaving)
-        rc = claude_leaving_init(&leaving, &(struct claude_rows){ claude_list_row, &rows, list.n },
-                                 e);
+        rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
     if (!rc)
         rc = claude_choose(p->log, &list, &how, &out, e);
     if (!rc)

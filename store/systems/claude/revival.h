@@ -49,8 +49,9 @@ MUST_CHECK enum err_code claude_migrate(struct slice row, enum claude_kind kind,
                                         struct arena *a, struct slice *out);
 /* leave_out.c: what the client does not load again: calls without results, thoughts alone, blanks. */
 struct claude_rows {
-    /* The bytes of a row, valid until the next call; of anything but messages they may be empty. */
-    enum err_code (*read)(void *arg, size_t i, uint8_t *kind, struct slice *row, struct err *e);
+    uint8_t (*kind)(void *arg, size_t i); /* enum claude_kind */
+    /* The bytes of a row, valid until the next call. */
+    enum err_code (*read)(void *arg, size_t i, struct slice *row, struct err *e);
     void *arg;
     size_t n; /* oldest first */
 };
@@ -63,8 +64,8 @@ struct claude_leaving {
     struct id128 *call; /* owned; of the row that was looked at last */
     size_t calls, cap;
 };
-MUST_CHECK enum err_code claude_leaving_init(struct claude_leaving *l,
-                                             const struct claude_rows *rows, struct err *e);
+MUST_CHECK enum err_code claude_leaving_init(struct claude_leaving *l, struct claude_rows rows,
+                                             struct err *e);
 void claude_leaving_fini(struct claude_leaving *l);
 /* Also reads other rows. */
 MUST_CHECK enum err_code claude_leaving_row(struct claude_leaving *l, size_t i,
