@@ -8,7 +8,9 @@
 
 /* A new session that begins as a copy of another one. */
 struct fork_request {
-    struct slice at;    /* up to this message, itself included; empty: all of it */
+    /* up to this message, itself included; empty: all of it, or up to where a resume goes on if that is elsewhere than
+     * at the end */
+    struct slice at;
     struct slice title; /* of the copy; empty: the title of the source and " (fork)" */
     bool with_files;    /* also the file checkpoints, so that the copy can be rewound */
     /* the existing directory that the copy goes into; NULL: beside its source */

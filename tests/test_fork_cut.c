@@ -126,6 +126,44 @@ static void forked(struct place *p, int at, char out[256])
     change_free(c);
 }
 
+static void last_prompt(struct place *p, int leaf, const char *explicit)
+{
+    assert_int_equal(buf_addf(&p->rows,
+                              "{\"type\":\"last-prompt\",\"leafUuid\":\"" STEM "%d\"%s,"
+                              "\"sessionId\":\"" ID "\"}\n",
+                              leaf, explicit),
+                     ERR_OK);
+}
+
+static void after_a_resume_at_the_whole_is_up_to_there(void **state)
+{
+    struct place *p = *state;
+    char rows[256];
+
+    user(p, 1, 0), assistant(p, 2, 1), user(p, 3, 2), assistant(p, 4, 3);
+    last_prompt(p, 4, "");
+    forked(p, 0, rows);
+    assert_string_equal(rows, "1<- 2<1 3<2 4<3");
+    last_prompt(p, 2, ",\"explicit\":true");
+    forked(p, 0, rows);
+    assert_string_equal(rows, "1<- 2<1");
+    user(p, 5, 2); /* it went on there */
+    forked(p, 0, rows);
+    assert_string_equal(rows, "1<- 2<1 3<2 4<3 5<2");
+}
+
+static void where_a_resume_passes_a_newer_branch_over_the_fork_does(void **state)
+{
+    struct place *p = *state;
+    char rows[256];
+
+    user(p, 1, 0), assistant(p, 2, 1), user(p, 3, 2), assistant(p, 4, 3);
+    last_prompt(p, 4, "");
+    user(p, 5, 2), assistant(p, 6, 5);
+    forked(p, 0, rows);
+    assert_string_equal(rows, "1<- 2<1 3<2 4<3");
+}
+
 static void a_row_before_the_one_it_follows_stays_out(void **state)
 {
     struct place *p = *state;
@@ -210,6 +248,8 @@ static void a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice(vo
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(after_a_resume_at_the_whole_is_up_to_there),
+        TEST(where_a_resume_passes_a_newer_branch_over_the_fork_does),
         TEST(a_row_before_the_one_it_follows_stays_out),
         TEST(a_branch_that_would_be_the_end_stays_out),
         TEST(up_to_a_note_of_progress_is_up_to_the_row_above),

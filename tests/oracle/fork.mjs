@@ -138,7 +138,8 @@ async function one(k) {
     const r = randomizer(Number(seed) * 1000003 + k);
     const id = r.uuid();
     const file = path.join(folder, `${id}.jsonl`);
-    const rows = randomSession(r, id);
+    // The SDK knows no last-prompt rows; a fork goes by them, as the client's own does.
+    const rows = randomSession(r, id).filter((row) => !row.includes('"last-prompt"'));
     for (let n = r.below(4); n > 0; n--) rows.splice(r.below(rows.length + 1), 0, JSON.stringify(carried(r, id)));
     // Rows that were forked before.
     if (r.chance(0.3)) rows.forEach((row, i) => { if (row.startsWith('{"parentUuid"') && r.chance(0.2)) rows[i] = row.replace('{', `{"forkedFrom":${JSON.stringify(r.pick([{ sessionId: id }, { sessionId: r.uuid() }, { sessionId: '' }, { sessionId: 5 }, null]))},`); });

@@ -100,7 +100,9 @@ const struct command commands_table[] = {
         .name = "fork",
         .operands = "ID",
         .summary = "copy a session, or its beginning, into a new one",
-        .help = "The session itself stays as it is. Prints the id of the new one.\n",
+        .help = "The session itself stays as it is. Prints the id of the new one. Without --at "
+                "all of it is\n"
+                "copied; after a resume-at, what a resume goes on with.\n",
         .options = BIT(AT) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,

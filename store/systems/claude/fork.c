@@ -285,24 +285,45 @@ static enum err_code copy(struct fork *f, const struct fork_request *req, struct
     return ERR_OK;
 }
 
+static enum err_code id_of_node(struct fork *f, uint32_t node, struct slice *at, struct arena *a,
+                                struct err *e)
+{
+    struct slice row;
+    enum err_code rc = claude_log_row(&f->log, f->log.chain.node[node].line, &row, e);
+
+    if (!rc && (!json_get_text(row, "uuid", a, at) || !(*at = arena_copy(a, *at)).p))
+        rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+    return rc;
+}
+
 /* The whole id where a front of one was given, which only one message may have; of none as it was given. */
 static enum err_code whole_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
 {
     uint32_t node = CHAIN_NONE;
-    struct slice row;
     struct err none;
     enum err_code rc = ERR_OK;
 
-    if (at->n == 0 || at->n >= UUID_STR_LEN - 1)
+    if (at->n >= UUID_STR_LEN - 1)
         return ERR_OK;
     rc = claude_find_message(&f->log, *at, &node, &none);
     if (!rc)
-        rc = claude_log_row(&f->log, f->log.chain.node[node].line, &row, &none);
-    if (!rc && (!json_get_text(row, "uuid", a, at) || !(*at = arena_copy(a, *at)).p))
-        rc = err_set(&none, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        rc = id_of_node(f, node, at, a, &none);
     if (rc && rc != ERR_NOT_FOUND && e)
         *e = none;
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
+}
+
+/* A copy has no last-prompt rows, and is gone on with at its newest row. Where a resume of the session goes on elsewhere,
+ * after a resume-at above all, the copy is one up to there, as the client's --fork-session has it. */
+static enum err_code resumed_id(struct fork *f, struct slice *at, struct arena *a, struct err *e)
+{
+    uint32_t leaf = CHAIN_NONE, newest = CHAIN_NONE;
+    bool cleared;
+    enum err_code rc = claude_resume_leaf(&f->log, &leaf, &cleared, e);
+
+    if (!rc)
+        rc = claude_newest_leaf(&f->log, &newest, e);
+    return rc || leaf == CHAIN_NONE || leaf == newest ? rc : id_of_node(f, leaf, at, a, e);
 }
 
 enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
@@ -320,7 +341,7 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
         return rc;
     fork_draw_id(f.id);
     time_format(env_now_ms(st->env), f.now);
-    rc = whole_id(&f, &at, &c->arena, e);
+    rc = at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e);
     if (!rc)
         rc = choose(&f, e);
     if (!rc && at.n)

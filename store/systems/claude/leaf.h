@@ -20,6 +20,9 @@ MUST_CHECK enum err_code claude_message_end(struct claude_log *log, uint32_t *le
 MUST_CHECK enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
                                             struct err *e);
 
+/* Where it would go on without any last-prompt row. CHAIN_NONE: there is no row. */
+MUST_CHECK enum err_code claude_newest_leaf(struct claude_log *log, uint32_t *leaf, struct err *e);
+
 /* True if the row is a message or follows one: the client ignores a leaf that does not, such as a boundary. */
 bool claude_leads_to_message(const struct claude_log *log, uint32_t node);
 

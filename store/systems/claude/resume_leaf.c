@@ -165,6 +165,11 @@ static enum err_code find_leaf(struct claude_log *log, uint32_t *leaf, bool *cle
     return ERR_OK;
 }
 
+enum err_code claude_newest_leaf(struct claude_log *log, uint32_t *leaf, struct err *e)
+{
+    return newest_row(log, log->chain.first_line, leaf, e);
+}
+
 enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
                                  struct err *e)
 {
