@@ -14,7 +14,7 @@ static enum err_code path_below(const char *dir, const char *name, char out[PATH
 {
     if (!dir)
         return err_set(e, ERR_NOT_FOUND, variable,
-                       "there is no place to keep records: neither this nor HOME is set");
+                       "nowhere to keep records: neither this nor HOME is set");
     return (size_t)snprintf(out, PATH_MAX, "%s/%s", dir, name) < PATH_MAX
                ? ERR_OK
                : err_set(e, ERR_UNSAFE, dir, "the directory's name is too long");

@@ -102,17 +102,19 @@ static struct live examine(pid_t pid, struct slice start, struct buf *text)
     if (file_read_all(AT_FDCWD, path, 0, STAT_MAX, text, NULL) ||
         !process_parse(buf_slice(text), &process)) {
         if (kill(pid, 0) != 0 && errno == ESRCH)
-            live = (struct live){ LIVE_QUIET, pid, false, "its process ended without signing off" };
+            live =
+                (struct live){ LIVE_QUIET, pid, false, "its process ended without unregistering" };
         return live;
     }
     if (process.state == 'Z' || process.state == 'X')
         live = (struct live){ LIVE_QUIET, pid, false, "its process has ended" };
     else if (!start.n)
-        live.why = "it does not say when its process began";
+        live.why = "it does not record when its process started";
     else if (slice_eq(process.start, start))
         live = (struct live){ LIVE_RUNNING, pid, false, "its process is running" };
     else
-        live = (struct live){ LIVE_QUIET, pid, false, "its process number is another's now" };
+        live = (struct live){ LIVE_QUIET, pid, false,
+                              "its process id belongs to another program now" };
     return live;
 }
 

@@ -64,7 +64,7 @@ static struct newest of_rewind(const struct rewind_record *r)
     copy(n.id, sizeof n.id, r->id);
     copy(n.command, sizeof n.command, r->undoes ? "undo" : "rewind");
     snprintf(n.text, sizeof n.text, "%zu restored, %zu created, %zu deleted%s", r->restored,
-             r->created, r->deleted, talk_moves(r->how) ? ", the conversation too" : "");
+             r->created, r->deleted, talk_moves(r->how) ? ", conversation too" : "");
     copy(n.title, sizeof n.title, r->title ? r->title : r->session);
     copy(n.dir, sizeof n.dir, r->project);
     return n;
@@ -181,10 +181,9 @@ static bool see_change(const struct change *c, bool undone, void *arg)
 static enum err_code check_unread(const struct looking *l, const char *unread, struct err *e)
 {
     return stamp_of(unread) > stamp_of(l->found.id)
-               ? err_set(
-                     e, ERR_STALE, unread,
-                     "take back: the newest record cannot be read (a newer reprise's?); name the "
-                     "change to take back")
+               ? err_set(e, ERR_STALE, unread,
+                         "undo: the newest record cannot be read (from a newer reprise?); name the "
+                         "change to undo")
                : ERR_OK;
 }
 

@@ -28,7 +28,7 @@ static enum err_code not_found(const struct search *s, struct err *e)
     char name[160];
 
     snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
-    return err_set(e, ERR_NOT_FOUND, name, "find session: there is none in this scope");
+    return err_set(e, ERR_NOT_FOUND, name, "find session: no sessions in this scope");
 }
 
 static enum err_code no_memory(struct err *e)
@@ -50,7 +50,7 @@ static enum err_code no_latest(const struct scope *scope, struct err *e)
     char dir[PATH_MAX];
 
     if (!scope->project.n)
-        return err_set(e, ERR_NOT_FOUND, "latest", "find session: there is none");
+        return err_set(e, ERR_NOT_FOUND, "latest", "find session: no such session");
     snprintf(dir, sizeof dir, "%.*s", SLICE_ARG(scope->project));
     return err_set(e, ERR_NOT_FOUND, dir, "find session: no previous session found here");
 }

@@ -18,11 +18,11 @@ from support import checks
 from support.program import Program, snapshot
 from support.worlds import ENV, WORLDS, world
 
-GOAT = {'tag': 'a Go session has no tag', 'archive': 'kept or deleted', 'unarchive': 'kept or deleted',
-        'resume-at': 'fork at this one instead', 'tombstone': 'counts every message', 'reappend': 'a file of its own',
-        'retrieve': 'where its host looks', 'agent': 'a Go session keeps no sub-agents'}
-ENTIRE = {'rename': 'called by its first prompt', 'tag': 'its state knows none', 'archive': 'kept or deleted',
-          'unarchive': 'kept or deleted', 'tombstone': 'Entire keeps copies', 'reappend': 'a file of its own',
+GOAT = {'tag': 'Go sessions have no tags', 'archive': 'cannot be archived', 'unarchive': 'cannot be archived',
+        'resume-at': 'fork at this one instead', 'tombstone': 'loads every message', 'reappend': 'in its own file',
+        'retrieve': 'where their host looks', 'agent': 'Go sessions have no sub-agents'}
+ENTIRE = {'rename': 'named by their first prompt', 'tag': 'have no tags', 'archive': 'cannot be archived',
+          'unarchive': 'cannot be archived', 'tombstone': 'Entire keeps copies', 'reappend': 'in its own file',
           'agent': 'tasks as checkpoints'}
 AWAY = {**ENTIRE, 'resume-at': 'not on this machine', 'delete': 'only its committed checkpoints are left',
         'append': 'reprise retrieve brings it', 'talk': 'not on this machine'}
@@ -34,14 +34,14 @@ SPEC, CA = '0f0e0d0c-0b0a-4908-8706-050403020', 'c1b2c3d4-0001-4000-8000-0000000
 # message to fork at and how many the copy has; how the conversation goes back; what it cannot, and the words for that.
 TABLE = {
     'claude': ('claude', '22222222-2222-4222-8222-222222222222', 63, '7810931c', (3, 0, 1), ('b8c1a772', 62), 'resume-at',
-               {'retrieve': 'lies where it looks', 'agent': 'no sub-agent nobody'}),
+               {'retrieve': 'are where it looks', 'agent': 'no sub-agent nobody'}),
     'shipped': ('goat', '7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f', 8, '3e0f6c1e', (1, 2, 1), ('374caf41', 2), 'fork', GOAT),
     'spec': ('goat', SPEC + '100', 6, '5a000000-0000-4000-8000-000000000001', (1, 1, 1),
              ('5a000000-0000-4000-8000-000000000001', 1), 'fork', GOAT),
     'doc': ('goat', 'abc-123', 4, 'm-03', (1, 0, 0), ('m-03', 3), 'fork', GOAT),
     'exathena': ('exathena', 'deploy-123', 18, 'IgM1skz1JNE', (2, 0, 1), ('IgM1skz1JNE', 9), 'truncate',
-                 {'rename': 'it has no title', 'tag': 'its log is all there is', 'archive': 'there is no archive',
-                  'unarchive': 'there is no archive', 'resume-at': 'fork at this event instead', 'tombstone': 'the only copy',
+                 {'rename': 'have no title', 'tag': 'have no tags', 'archive': 'cannot be archived',
+                  'unarchive': 'cannot be archived', 'resume-at': 'fork at this one instead', 'tombstone': 'the only copy',
                   'reappend': 'no metadata', 'retrieve': 'where the library looks', 'set': 'no settings',
                   'agent': 'no sub-agent nobody'}),
     'two-sessions': ('entire', 'a1b2c3d4-0001-4000-8000-00000000000a', 16, 'f952d5a1', (3, 1, 3), ('f952d5a1', 6), 'resume-at',

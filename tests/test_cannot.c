@@ -77,7 +77,7 @@ static void what_is_refused_says_what_and_why(void **state)
     (void)state;
     assert_int_equal(store_refuse(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
     assert_string_equal(e.path, "/s/x");
-    assert_string_equal(e.text, "tag: a Go session has no tag: its metadata knows none");
+    assert_string_equal(e.text, "tag: Go sessions have no tags");
     ref.store = &mute;
     assert_int_equal(store_refuse(&ref, CAN_TAG, "tag", &e), ERR_UNSUPPORTED);
     assert_string_equal(e.text, "tag: silent sessions cannot");

@@ -22,7 +22,7 @@ static void delete_asks_first_and_enter_leaves_everything(void **state)
     assert_string_equal(x.s.log, "");
     assert_true(screen_has(&x.s, "Move 1 session, 1.1 MB, to the trash?"));
     assert_true(screen_has(&x.s, "“Payments: idempotency keys”"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "leave it where it is"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "cancel"));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     assert_false(screen_has(&x.s, "to the trash?"));
@@ -98,7 +98,7 @@ static void where_nobody_can_tell_who_writes_yes_has_to_be_typed(void **state)
     shop_ready(&x, 24, 80);
     x.s.unsure = 1;
     screen_press(&x.s, "<Down><Del>");
-    assert_true(screen_has(&x.s, "Whether an agent is writing to it cannot be known here"));
+    assert_true(screen_has(&x.s, "Cannot tell whether an agent is still writing to it."));
     screen_press(&x.s, "<Down><Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Del>yes<Down><Enter>");
@@ -163,7 +163,7 @@ static void marked_sessions_that_the_query_hides_are_mentioned(void **state)
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><Tab><Tab>page<Del>");
     assert_true(screen_has(&x.s, "Move 2 sessions"));
-    assert_true(screen_has(&x.s, "2 of them are not on the screen now."));
+    assert_true(screen_has(&x.s, "2 of them are hidden by the filter."));
     screen_close(&x.s);
 }
 
@@ -188,7 +188,7 @@ static void however_many_marked_sessions_are_hidden_they_are_mentioned(void **st
         screen_press(&x.s, "<Tab>");
     screen_press(&x.s, "page<Del>");
     assert_true(screen_has(&x.s, "Move 70 sessions"));
-    assert_true(screen_has(&x.s, "69 of them are not on the screen now."));
+    assert_true(screen_has(&x.s, "69 of them are hidden by the filter."));
     screen_close(&x.s);
 }
 
@@ -256,7 +256,7 @@ static void a_title_of_blanks_is_refused_where_it_is_typed(void **state)
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><C-r><C-u>  <Enter>");
     assert_string_equal(x.s.log, "");
-    assert_true(screen_has(&x.s, "a title needs at least one letter"));
+    assert_true(screen_has(&x.s, "a title cannot be empty"));
     screen_press(&x.s, "x<Enter>");
     assert_string_equal(x.s.log, "rename 22222222:   x\n");
     screen_close(&x.s);
@@ -269,7 +269,7 @@ static void an_empty_tag_takes_the_tag_away(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><C-x>t");
-    assert_non_null(strstr(screen_line(&x.s, 23), " tag (empty: none) › infra"));
+    assert_non_null(strstr(screen_line(&x.s, 23), " tag (empty removes it) › infra"));
     screen_press(&x.s, "<C-u><Enter>");
     assert_string_equal(x.s.log, "tag 22222222\n");
     assert_true(screen_has(&x.s, "tag removed: 1 session"));
@@ -337,9 +337,9 @@ static void nothing_to_undo_is_no_error(void **state)
     struct shop x;
 
     shop_ready(&x, 24, 80);
-    err_set(&x.s.refusal, ERR_NOT_FOUND, "", "there is no change to take back");
+    err_set(&x.s.refusal, ERR_NOT_FOUND, "", "nothing left to undo");
     screen_press(&x.s, "<C-x>u");
-    assert_true(screen_has(&x.s, "· there is no change to take back"));
+    assert_true(screen_has(&x.s, "· nothing left to undo"));
     screen_close(&x.s);
 }
 
@@ -381,12 +381,12 @@ static void a_fork_asks_for_a_title_and_is_then_selected(void **state)
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><C-f>");
     assert_non_null(
-        strstr(screen_line(&x.s, 23), " a copy, called › Payments: idempotency keys (fork)"));
+        strstr(screen_line(&x.s, 23), " title of the fork › Payments: idempotency keys (fork)"));
     screen_press(&x.s, "<Esc>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<C-f><C-u>Again<Enter>");
     assert_string_equal(x.s.log, "fork 22222222: Again\n");
-    assert_true(screen_has(&x.s, "forked: the copy is selected — ^X u undo"));
+    assert_true(screen_has(&x.s, "forked: the fork is selected — ^X u undo"));
     assert_non_null(strstr(screen_cursor_line(&x.s), "Paket")); /* the last one stands for it */
     screen_close(&x.s);
 }
@@ -398,7 +398,7 @@ static void only_one_session_is_forked_at_a_time(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Tab><Tab><C-f>");
-    assert_true(screen_has(&x.s, "one session can be forked at a time, 2 are marked"));
+    assert_true(screen_has(&x.s, "only one session can be forked at a time: 2 are marked"));
     screen_press(&x.s, "<Enter>");
     assert_null(strstr(x.s.log, "fork"));
     screen_close(&x.s);
@@ -423,7 +423,7 @@ static void resuming_at_a_message_asks_and_leaves_all_by_default(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><Right>r");
-    assert_true(screen_has(&x.s, "Resume here, in place?"));
+    assert_true(screen_has(&x.s, "Resume after this message?"));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "r<Down><Enter>");
@@ -441,11 +441,11 @@ static void a_question_fits_the_smallest_screen(void **state)
     x.s.unsure = 1;
     screen_ready(&x.s, x.fake, SHOP, 12, 50);
     screen_press(&x.s, "<Down><Del>");
-    assert_true(screen_has(&x.s, "undo brings it back."));
-    assert_true(screen_has(&x.s, "1  leave it where it is"));
-    assert_true(screen_has(&x.s, "or type yes and Enter to consent"));
+    assert_true(screen_has(&x.s, "brings it back."));
+    assert_true(screen_has(&x.s, "1  cancel"));
+    assert_true(screen_has(&x.s, "or type yes and press Enter"));
     screen_resize(&x.s, 24, 80);
-    assert_true(screen_has(&x.s, "until you empty the trash, and undo brings it back."));
+    assert_true(screen_has(&x.s, "until you empty it; undo brings it back."));
     screen_close(&x.s);
 }
 

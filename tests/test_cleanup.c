@@ -72,8 +72,8 @@ static void only_orphans_excludes_the_rules_about_sessions(void **state)
     screen_press(&x.s, "<Down> ");
     assert_true(screen_has(&x.s, "only archived   [ ]"));
     assert_true(screen_has(&x.s, "only orphaned   [x]"));
-    assert_true(screen_has(&x.s, "what sessions left behind that are gone themselves"));
-    assert_true(screen_has(&x.s, "Nothing is left behind by sessions that are gone"));
+    assert_true(screen_has(&x.s, "what deleted sessions left behind"));
+    assert_true(screen_has(&x.s, "Deleted sessions left nothing behind"));
     screen_press(&x.s, "<Up> ");
     assert_true(screen_has(&x.s, "only orphaned   [ ]"));
     screen_close(&x.s);
@@ -126,7 +126,7 @@ static void what_is_ticked_goes_after_one_question_that_names_it(void **state)
                         "  [ ]   2h ago   1.1 MB  Payments: idempotency keys  ~/src/shop");
     screen_press(&x.s, "d");
     assert_true(screen_has(&x.s, "Move 3 sessions, 313 KB, to the trash?"));
-    assert_true(screen_has(&x.s, "What stays: 1 not ticked, 1 that cannot go now."));
+    assert_true(screen_has(&x.s, "Kept: 1 not ticked, 1 that cannot be deleted now."));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "d<Down><Enter>");
@@ -239,10 +239,10 @@ static void while_it_looks_nothing_can_be_moved(void **state)
 
     open_all(&x, 24, 80);
     screen_press_only(&x.s, "<Right>d");
-    assert_true(screen_has(&x.s, "delete: the sessions are still being looked at"));
+    assert_true(screen_has(&x.s, "delete: the sessions are still being checked"));
     x.s.now_ms += 200;
     screen_send(&x.s, (struct msg){ .kind = MSG_TICK });
-    assert_true(screen_has(&x.s, "looking at the sessions"));
+    assert_true(screen_has(&x.s, "checking the sessions"));
     screen_press_only(&x.s, "<Left>"); /* asked again: only the last answer counts */
     screen_answer(&x.s);
     assert_true(screen_has(&x.s, "0 of 5 sessions ticked"));
@@ -265,7 +265,7 @@ static void trouble_is_named_and_nothing_offered(void **state)
     assert_true(screen_has(&x.s, "look for sessions: /home/u/.claude"));
     screen_answer(&x.s); /* late: dropped */
     screen_press(&x.s, "d");
-    assert_true(screen_has(&x.s, "delete: the sessions could not be looked at"));
+    assert_true(screen_has(&x.s, "delete: the sessions could not be checked"));
     screen_close(&x.s);
 }
 

@@ -26,16 +26,15 @@ static void it_names_system_session_and_what_is_wrong(void **state)
     assert_string_equal(
         screen_line(&x.s, 0),
         " damaged  ~/src/shop +2 worktrees                                    3 sessions");
-    assert_string_equal(
-        screen_line(&x.s, 2),
-        "▌  2h ago  claude    Payments: idempotency …  a line of it cannot be read");
+    assert_string_equal(screen_line(&x.s, 2),
+                        "▌  2h ago  claude    Payments: idempotency …  a line cannot be read");
     assert_string_equal(screen_line(&x.s, 3),
                         "   3d ago  claude    Payment page copy        metadata.json is no JSON");
     assert_string_equal(screen_line(&x.s, 4),
                         "   2w ago  claude    Größere Änderungen am …  its last line is cut short");
     assert_string_equal(screen_line(&x.s, 20),
                         "  ~/.claude/projects/shop/22222222-0000-4000-8000-000000000002.jsonl");
-    assert_string_equal(screen_line(&x.s, 21), "  a line of it cannot be read");
+    assert_string_equal(screen_line(&x.s, 21), "  a line cannot be read");
     assert_string_equal(screen_line(&x.s, 23),
                         " Enter view  X doctor  ^A scope  d delete  o open in "
                         "editor  ^X more  ? help");
@@ -48,8 +47,8 @@ static void narrow_screens_lose_the_age_first(void **state)
     struct shop x;
 
     open_damaged(&x, 12, 50);
-    assert_string_equal(screen_line(&x.s, 2), "▌  claude    Payments: ide…  a line of it cannot…");
-    assert_string_equal(screen_line(&x.s, 10), "  a line of it cannot be read");
+    assert_string_equal(screen_line(&x.s, 2), "▌  claude    Payments: ide…  a line cannot be re…");
+    assert_string_equal(screen_line(&x.s, 10), "  a line cannot be read");
     screen_close(&x.s);
 }
 
@@ -81,10 +80,10 @@ static void a_line_that_is_being_written_is_no_damage(void **state)
     x.fake[4].flags = SESSION_TORN | SESSION_LIVE;
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "<A-x>");
-    assert_true(screen_has(&x.s, "Nothing is damaged here"));
+    assert_true(screen_has(&x.s, "Nothing here is damaged"));
     assert_true(
         screen_has(&x.s, "5 sessions were looked at, at the beginning and at the end. ^X X"));
-    assert_true(screen_has(&x.s, "^A     look at more projects"));
+    assert_true(screen_has(&x.s, "^A     check more projects"));
     screen_press(&x.s, "<Enter>");
     assert_true(screen_has(&x.s, "view: nothing is selected"));
     screen_close(&x.s);
@@ -98,7 +97,7 @@ static void what_the_listing_could_not_read_comes_first(void **state)
     const struct finding around[] = {
         { .kind = FINDING_DAMAGED_CHANGE,
           .path = "/home/u/.local/state/reprise/changes/7",
-          .why = "its record cannot be read: this change cannot be taken back" },
+          .why = "its record cannot be read: this change cannot be undone" },
         { .kind = FINDING_UNREADABLE, /* told already */
           .path = "/home/u/.claude/projects/shop/55555555-0000-4000-8000-000000000005.jsonl",
           .why = "torn" },
@@ -120,7 +119,7 @@ static void what_the_listing_could_not_read_comes_first(void **state)
     assert_non_null(strstr(screen_line(&x.s, 3), "claude              7 "));
     assert_non_null(strstr(screen_line(&x.s, 4), "claude    55555555  Größere Änderungen"));
     screen_press(&x.s, "<Enter>");
-    assert_true(screen_has(&x.s, "view: this is no session, but a file"));
+    assert_true(screen_has(&x.s, "view: this is a file, not a session"));
     screen_press(&x.s, "oy");
     assert_string_equal(x.s.log, "edit /home/u/.claude/projects/locked\n"
                                  "copy /home/u/.claude/projects/locked\n");
@@ -212,10 +211,10 @@ static void nothing_is_said_before_all_was_looked_at(void **state)
     x.fake[4].flags = 0;
     screen_open(&x.s, x.fake, SHOP, 24, 80);
     screen_press_only(&x.s, "<C-x>x");
-    assert_true(screen_has(&x.s, "Looking ..."));
+    assert_true(screen_has(&x.s, "Checking ..."));
     screen_answer(&x.s);
     screen_wait(&x.s, 200);
-    assert_true(screen_has(&x.s, "Nothing is damaged here"));
+    assert_true(screen_has(&x.s, "Nothing here is damaged"));
     screen_close(&x.s);
 }
 

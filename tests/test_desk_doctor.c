@@ -80,7 +80,7 @@ static void a_repair_is_made_once_and_can_be_taken_back(void **state)
 
     m = ask(&w, EFFECT_CHANGE, WISH_FIX);
     assert_int_equal(m.u.changed->error.code, ERR_STALE);
-    assert_non_null(strstr(m.u.changed->error.text, "nothing to repair"));
+    assert_non_null(strstr(m.u.changed->error.text, "nothing left to repair"));
     msg_fini(&m);
 
     m = ask(&w, EFFECT_CHANGE, WISH_UNDO);

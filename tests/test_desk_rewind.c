@@ -142,7 +142,7 @@ static void a_system_without_copies_is_a_failure_in_words(void **state)
 
     assert_int_equal(m.kind, MSG_FAILED);
     assert_int_equal(m.u.error.code, ERR_UNSUPPORTED);
-    assert_non_null(strstr(m.u.error.text, "keep no copies"));
+    assert_non_null(strstr(m.u.error.text, "keep no file checkpoints"));
 }
 
 static void looking_and_comparing_change_nothing(void **state)

@@ -69,7 +69,7 @@ static void repairing_asks_once_and_says_that_it_can_be_taken_back(void **state)
     assert_true(screen_has(&x.s, "repaired: 1 finding — u undo"));
     assert_true(screen_has(&x.s, "2 findings"));
     screen_press(&x.s, "F");
-    assert_true(screen_has(&x.s, "repair: nothing here can be repaired safely"));
+    assert_true(screen_has(&x.s, "repair: nothing here is safe to repair"));
     screen_close(&x.s);
 }
 
@@ -92,7 +92,7 @@ static void a_sound_session_is_said_to_be_one(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<C-x>X");
-    assert_true(screen_has(&x.s, "Nothing is wrong with this session"));
+    assert_true(screen_has(&x.s, "This session is not damaged"));
     screen_press(&x.s, "<Esc>");
     assert_non_null(strstr(screen_line(&x.s, 0), " reprise "));
     screen_close(&x.s);
@@ -125,9 +125,9 @@ static void a_session_that_cannot_be_read_says_why(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press_only(&x.s, "<C-x>X");
-    assert_true(screen_has(&x.s, "Looking through the session ..."));
+    assert_true(screen_has(&x.s, "Checking the session ..."));
     screen_press_only(&x.s, "F");
-    assert_true(screen_has(&x.s, "repair: the session is still being looked through"));
+    assert_true(screen_has(&x.s, "repair: the session is still being checked"));
     failed.generation = x.s.waiting.item[x.s.waiting.n - 1].generation;
     err_set(&failed.u.error, ERR_FORMAT, "/s.jsonl", "read transcript");
     screen_send(&x.s, failed);

@@ -19,9 +19,9 @@ static void an_empty_list_teaches(void **state)
     s.settings.looked_in_count = 1;
     screen_ready(&s, NULL, 0, 24, 80);
     assert_true(screen_has(&s, "There are no sessions here yet"));
-    assert_true(screen_has(&s, "Looked for sessions of ~/src/shop and its worktrees in"));
+    assert_true(screen_has(&s, "Searched for sessions of ~/src/shop and its worktrees in"));
     assert_true(screen_has(&s, "claude  ~/.claude/projects"));
-    assert_true(screen_has(&s, "^A     look in every project"));
+    assert_true(screen_has(&s, "^A     look in all projects"));
     assert_true(screen_has(&s, "reprise demo"));
     screen_press(&s, "<Enter>");
     assert_string_equal(s.log, "");
@@ -36,8 +36,8 @@ static void a_query_without_a_match_says_what_helps(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "xyzzy");
-    assert_true(screen_has(&x.s, "No session fits what you typed"));
-    assert_true(screen_has(&x.s, "5 sessions were looked at"));
+    assert_true(screen_has(&x.s, "No matches"));
+    assert_true(screen_has(&x.s, "5 sessions searched"));
     assert_true(screen_has(&x.s, "Esc    clear the query"));
     assert_true(screen_has(&x.s, "0/5"));
     screen_close(&x.s);
@@ -50,7 +50,7 @@ static void a_filter_that_is_not_understood_says_so(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "before:soon");
-    assert_non_null(strstr(screen_line(&x.s, 1), "before: wants an age or a day"));
+    assert_non_null(strstr(screen_line(&x.s, 1), "before: wants an age or a date"));
     assert_true(screen_has(&x.s, "5/5"));
     screen_press(&x.s, "<C-u>//text");
     assert_non_null(strstr(screen_line(&x.s, 1), "not in this version"));

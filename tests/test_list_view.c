@@ -18,7 +18,7 @@ static void marks_are_counted_and_printed_together(void **state)
     screen_press(&x.s, "<Tab><Down><Tab>");
     assert_true(screen_has(&x.s, "2 marked"));
     screen_press(&x.s, "<Enter>");
-    assert_true(screen_has(&x.s, "one session can be resumed at a time, 2 are marked"));
+    assert_true(screen_has(&x.s, "only one session can be resumed at a time: 2 are marked"));
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<C-o>");
     assert_string_equal(x.s.log, "print 11111111 33333333\n");

@@ -31,7 +31,7 @@ static void a_session_without_points_says_what_that_means(void **state)
 
     t->s.ops.checkpoints = no_checkpoints;
     screen_press(&t->s, "<C-x>w");
-    assert_true(screen_has(&t->s, "This session has no points to go back to."));
+    assert_true(screen_has(&t->s, "This session has no checkpoints."));
     screen_press(&t->s, "a<Tab> hu<Esc>");
     assert_true(screen_has(&t->s, "type to filter"));
 }
@@ -44,7 +44,7 @@ static void a_failure_is_said_where_the_files_would_be(void **state)
     screen_press(&t->s, "<C-x>w");
     assert_true(screen_has(&t->s, "keep no copies"));
     screen_press(&t->s, "a");
-    assert_true(screen_has(&t->s, "apply: what it would do is not known"));
+    assert_true(screen_has(&t->s, "apply: the preview failed"));
 }
 
 static void modes_that_are_not_there_say_so(void **state)
@@ -106,12 +106,12 @@ static void what_can_only_be_inferred_has_a_key_where_there_is_such_a_thing(void
     t->s.ops.plan_inferred = with_notes;
     screen_resize(&t->s, 24, 130);
     screen_press(&t->s, "i");
-    assert_true(screen_has(&t->s, "at the point itself, dry run: nothing has been changed"));
+    assert_true(screen_has(&t->s, "inferred state, dry run: nothing has been changed"));
     assert_true(screen_has(&t->s, "a copy that was evicted"));
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     assert_true(screen_has(&t->s, "i at the point"));
     screen_press(&t->s, "i");
-    assert_false(screen_has(&t->s, "at the point itself, dry run"));
+    assert_false(screen_has(&t->s, "inferred state, dry run"));
 }
 
 /* ---- what it looks like ---- */
@@ -141,8 +141,8 @@ static void it_fits_eighty_columns(void **state)
         " ─────────────────────────────────┤ @@ -15,6 +15,6 @@                       [x]\n"
         "  Add idempotency keys            │   15   /* 15 */\n"
         "  this turn: 7 files +40 -3       │   16   /* 16 */\n"
-        "  going back to before this was   │   17   /* 17 */\n"
-        "  answered                        │   18 -     return charge(key, cents, 0);\n"
+        "  rewinds the files to before     │   17   /* 17 */\n"
+        "  this prompt was answered        │   18 -     return charge(key, cents, 0);\n"
         "                                  │   18 +     return charge(key, cents);\n"
         " h hunk  Tab pane  m mode  a apply  Esc back  o this turn  ? help\n";
     /* clang-format on */

@@ -146,7 +146,7 @@ static void the_same_lines_changed_again_are_a_conflict(void **state)
 
     assert_int_equal(x->action, REWIND_REFUSED);
     assert_int_equal(x->rule, REWIND_RULE_CONFLICT);
-    assert_non_null(strstr(x->why, "changed again since"));
+    assert_non_null(strstr(x->why, "later changes overlap"));
 }
 
 static void a_file_that_the_turn_made_goes(void **state)

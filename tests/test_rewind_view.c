@@ -61,13 +61,13 @@ static void the_question_has_the_numbers_and_the_answer_does_just_that(void **st
     assert_true(screen_has(&t->s, "restore 1 file, re-create 1, delete 1"));
     assert_true(screen_has(&t->s, "+3 -4 lines; an undo record is kept"));
     assert_true(screen_has(&t->s, "4 files are not ticked and stay as they are"));
-    assert_non_null(strstr(screen_cursor_line(&t->s), "leave everything as it is"));
+    assert_non_null(strstr(screen_cursor_line(&t->s), "cancel"));
     assert_true(screen_has(&t->s, "dry run: nothing has been changed"));
     screen_press(&t->s, "<Down><Enter>");
     assert_int_equal(t->rewinds, 1);
     assert_false(screen_has(&t->s, "dry run"));
-    assert_true(screen_has(&t->s, "rewound: u takes it back"));
-    assert_true(screen_has(&t->s, "restored 1 file, re-created 1, deleted 1 - u takes it back"));
+    assert_true(screen_has(&t->s, "rewound: u undo"));
+    assert_true(screen_has(&t->s, "restored 1 file, re-created 1, deleted 1 - u undo"));
     assert_true(folder_is(&t->going.folder, "home/ws/src/gone.c", "back\n"));
     assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
     assert_true(folder_is(&t->going.folder, "home/ws/README.md", "A shop.\nMine, by hand.\n"));
@@ -79,8 +79,8 @@ static void what_was_done_is_taken_back_and_done_again(void **state)
 
     trip_go(t);
     screen_press(&t->s, "a<Down><Enter>u");
-    assert_true(screen_has(&t->s, "put back 1 file"));
-    assert_true(screen_has(&t->s, "U does it again"));
+    assert_true(screen_has(&t->s, "restored 1 file"));
+    assert_true(screen_has(&t->s, "U redo"));
     assert_true(trip_is_untouched(t));
     assert_true(screen_has(&t->s, "[x] D src/keys.c"));
     screen_press(&t->s, "U");
@@ -88,7 +88,7 @@ static void what_was_done_is_taken_back_and_done_again(void **state)
     screen_press(&t->s, "u");
     assert_true(trip_is_untouched(t));
     screen_press(&t->s, "u");
-    assert_true(screen_has(&t->s, "undo: nothing was rewound here yet"));
+    assert_true(screen_has(&t->s, "undo: nothing has been rewound here yet"));
 }
 
 static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
@@ -98,14 +98,13 @@ static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
     trip_go(t);
     trip_to_file(t, "README.md");
     screen_press(&t->s, " ");
-    assert_true(
-        screen_has(&t->s, "Your later edit would be replaced; it stays in the undo record"));
+    assert_true(screen_has(&t->s, "Your later edit would be replaced; the undo record keeps it"));
     screen_press(&t->s, "<Enter>");
     assert_true(screen_has(&t->s, "[ ] held README.md"));
     screen_press(&t->s, " <Down><Enter>");
     assert_true(screen_has(&t->s, "[x] M README.md"));
     screen_press(&t->s, "a");
-    assert_true(screen_has(&t->s, "1 of them only by your consent"));
+    assert_true(screen_has(&t->s, "1 of them with your consent"));
     screen_press(&t->s, "<Down><Enter>");
     assert_true(folder_is(&t->going.folder, "home/ws/README.md", "A shop.\n"));
     screen_press(&t->s, "u");
@@ -123,9 +122,9 @@ static void what_programs_trust_needs_a_typed_word(void **state)
     screen_press(&t->s, " 1");
     assert_true(screen_has(&t->s, "[ ] held .bashrc"));
     screen_press(&t->s, " ye");
-    assert_true(screen_has(&t->s, "or type yes and Enter to consent: ye"));
+    assert_true(screen_has(&t->s, "or type yes and press Enter: ye"));
     screen_press(&t->s, "xs");
-    assert_true(screen_has(&t->s, "or type yes and Enter to consent:"));
+    assert_true(screen_has(&t->s, "or type yes and press Enter:"));
     screen_press(&t->s, "yes<Enter>");
     assert_true(screen_has(&t->s, "[x] M .bashrc"));
     assert_true(trip_is_untouched(t));
@@ -173,7 +172,7 @@ static void hunks_are_taken_one_by_one(void **state)
     assert_true(screen_has(&t->s, "[~] M src/pay.c"));
     screen_press(&t->s, "a");
     assert_true(screen_has(&t->s, "+1 -1 lines"));
-    assert_true(screen_has(&t->s, "1 of them only in part"));
+    assert_true(screen_has(&t->s, "1 of them in part"));
     screen_press(&t->s, "<Down><Enter>");
     char *text = folder_get(&t->going.folder, "home/ws/src/pay.c", &n);
 
@@ -193,7 +192,7 @@ static void the_mode_is_files_then_conversation_then_both(void **state)
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "dry run, conversation only"));
     assert_true(screen_has(&t->s, "conversation: 4 messages dropped, 2 kept"));
-    assert_true(screen_has(&t->s, "Files stay as they are."));
+    assert_true(screen_has(&t->s, "Files are not changed."));
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "dry run, files and conversation"));
     assert_true(screen_has(&t->s, "conversation: 4 messages dropped, 2 kept"));
@@ -211,12 +210,12 @@ static void files_and_conversation_go_back_under_one_undo(void **state)
     trip_go(t);
     screen_press(&t->s, "mma");
     assert_true(screen_has(&t->s, "restore 1 file, re-create 1, delete 1, drop 4 messages"));
-    assert_true(screen_has(&t->s, "2 messages of the conversation stay; one undo takes both back"));
+    assert_true(screen_has(&t->s, "2 messages of the conversation stay; one undo restores both"));
     screen_press(&t->s, "<Enter>");
     assert_true(trip_is_untouched(t));
     screen_press(&t->s, "a<Down><Enter>");
     assert_int_equal(t->rewinds, 1);
-    assert_true(screen_has(&t->s, "deleted 1, dropped 4 messages - u takes"));
+    assert_true(screen_has(&t->s, "deleted 1, dropped 4 messages - u undo"));
     assert_true(folder_is(&t->going.folder, "home/session.jsonl", "p0\na0\n"));
     assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
     screen_press(&t->s, "u");
@@ -229,17 +228,17 @@ static void one_turn_is_taken_back_alone(void **state)
     struct trip *t = *state;
 
     screen_press(&t->s, "<C-x>wo");
-    assert_true(screen_has(&t->s, "dry run, this turn alone"));
+    assert_true(screen_has(&t->s, "dry run, this turn only"));
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     screen_press(&t->s, "a");
-    assert_true(screen_has(&t->s, "Take this turn back, and keep what came after?"));
+    assert_true(screen_has(&t->s, "Undo only this turn and keep the later ones?"));
     screen_press(&t->s, "<Down><Enter>");
-    assert_true(screen_has(&t->s, "restored 1 file - u takes it back"));
-    assert_true(screen_has(&t->s, "Nothing would change: of this turn"));
+    assert_true(screen_has(&t->s, "restored 1 file - u undo"));
+    assert_true(screen_has(&t->s, "Nothing to do: nothing is left"));
     screen_press(&t->s, "u");
     assert_true(trip_is_untouched(t));
     screen_press(&t->s, "o");
-    assert_true(screen_has(&t->s, "undone: U does it again"));
+    assert_true(screen_has(&t->s, "undone: U redo"));
 }
 
 static void a_turn_without_copies_still_has_its_conversation(void **state)
@@ -251,7 +250,7 @@ static void a_turn_without_copies_still_has_its_conversation(void **state)
     screen_wait(&t->s, 100);
     assert_true(screen_has(&t->s, "conversation: 6 messages dropped, 0 kept"));
     screen_press(&t->s, "a<Down><Enter>");
-    assert_true(screen_has(&t->s, "dropped 6 messages - u takes it back"));
+    assert_true(screen_has(&t->s, "dropped 6 messages - u undo"));
     assert_true(folder_is(&t->going.folder, "home/session.jsonl", ""));
     screen_press(&t->s, "u");
     assert_true(trip_is_untouched(t));
@@ -313,9 +312,9 @@ static void what_belongs_to_another_turn_cannot_be_applied(void **state)
 
     trip_go(t);
     screen_press_only(&t->s, "<Down>a");
-    assert_true(screen_has(&t->s, "apply: the files are still being looked at"));
+    assert_true(screen_has(&t->s, "apply: the files are still being checked"));
     screen_press_only(&t->s, "<Tab> ");
-    assert_true(screen_has(&t->s, "file: the files are still being looked at"));
+    assert_true(screen_has(&t->s, "file: the files are still being checked"));
     assert_true(trip_is_untouched(t));
 }
 

@@ -269,7 +269,7 @@ static void every_hit_is_visited_once_and_has_its_number(void **state)
         }
     for (size_t i = 0; i < N; i++) {
         drive_act(&d, ACT_SEARCH_PREV);
-        assert_true(screen_holds(&d, i == 0 ? "went round" : "of 11"));
+        assert_true(screen_holds(&d, i == 0 ? "wrapped" : "of 11"));
         drive_act(&d, ACT_SEARCH_PREV);
         drive_act(&d, ACT_SEARCH_NEXT);
         if (i > 0)
@@ -393,7 +393,7 @@ static void broken_lines_are_shown_in_their_place(void **state)
     drive_init(&d, SLICE(USER("a") "{\"type\":\"user\",\n" SAID("b")));
     drive_open(&d, ASKER_PREVIEW, 8, 60);
 
-    assert_true(screen_holds(&d, "a line that cannot be read"));
+    assert_true(screen_holds(&d, "unreadable line"));
     assert_true(screen_holds(&d, "● b"));
     drive_fini(&d);
 }

@@ -18,7 +18,7 @@ static void where_the_session_goes_on_is_told(void **state)
     struct drive d;
 
     open_branched(&d, 1);
-    assert_true(screen_holds(&d, "── here the session goes on "));
+    assert_true(screen_holds(&d, "── a resume continues here "));
     drive_fini(&d);
     open_branched(&d, 0);
     assert_false(screen_holds(&d, "goes on"));
@@ -32,9 +32,9 @@ static void branches_are_listed_with_the_way_first(void **state)
 
     open_branched(&d, 2);
     drive_act(&d, ACT_BRANCHES);
-    assert_true(screen_holds(&d, " branches\n    what the session goes on with\n"));
+    assert_true(screen_holds(&d, " branches\n    the current conversation\n"));
     assert_cursor_on(&d, "?     1 message   Try a queue");
-    assert_true(screen_holds(&d, "?     2 messages  no prompt in it"));
+    assert_true(screen_holds(&d, "?     2 messages  (no prompt)"));
     assert_int_equal(transcript_view_place(d.view), IN_MENU);
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
     assert_false(screen_holds(&d, "branches"));
@@ -53,7 +53,7 @@ static void a_branch_is_read_from_where_it_leaves(void **state)
     drive_act(&d, ACT_DOWN);
     drive_act(&d, ACT_ACCEPT);
     assert_true(screen_holds(&d, " another branch of A title"));
-    assert_true(screen_holds(&d, "── from here on another branch "));
+    assert_true(screen_holds(&d, "── another branch begins here "));
     assert_true(transcript_view_message(d.view, &id, &ms)); /* r and f are about this branch */
     assert_true(id128_eq(id, (struct id128){ 7, 1 }));
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
@@ -72,10 +72,10 @@ static void from_a_branch_the_list_comes_again(void **state)
     drive_act(&d, ACT_ACCEPT);
     assert_true(screen_holds(&d, "another branch of A title"));
     drive_act(&d, ACT_BRANCHES);
-    assert_true(screen_holds(&d, "what the session goes on with"));
+    assert_true(screen_holds(&d, "the current conversation"));
     drive_act(&d, ACT_FIRST);
     drive_act(&d, ACT_ACCEPT);
-    assert_true(screen_holds(&d, "here the session goes on"));
+    assert_true(screen_holds(&d, "a resume continues here"));
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_BACK);
     drive_fini(&d);
 }
@@ -87,7 +87,7 @@ static void without_branches_that_is_said(void **state)
 
     open_branched(&d, 0);
     drive_act(&d, ACT_BRANCHES);
-    assert_true(screen_holds(&d, "this conversation has no other branch"));
+    assert_true(screen_holds(&d, "this conversation has no other branches"));
     drive_fini(&d);
 }
 

@@ -86,8 +86,8 @@ static void only_what_is_marked_is_removed_for_good(void **state)
 
     open_trash(&x, 24, 80);
     screen_press(&x.s, "<Down><Tab>E");
-    assert_true(screen_has(&x.s, "Remove 1 session, 20 KB, for good?"));
-    assert_true(screen_has(&x.s, "Only what is marked: 1 more stay in the trash."));
+    assert_true(screen_has(&x.s, "Delete 1 session, 20 KB, for good?"));
+    assert_true(screen_has(&x.s, "Only the marked ones: 1 more stay in the trash."));
     screen_press(&x.s, "yes<Enter>");
     assert_string_equal(x.s.log, "empty 44444444\n");
     screen_close(&x.s);
@@ -120,14 +120,14 @@ static void emptying_names_number_and_size_and_needs_a_word(void **state)
 
     open_trash(&x, 24, 80);
     screen_press(&x.s, "E");
-    assert_true(screen_has(&x.s, "Remove 2 sessions, 1.2 MB, for good?"));
+    assert_true(screen_has(&x.s, "Delete 2 sessions, 1.2 MB, for good?"));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "Ey2");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Esc>Eyes<Enter>");
     assert_string_equal(x.s.log, "empty 22222222 44444444\n");
-    assert_true(screen_has(&x.s, "gone for good: 2 sessions, 1.2 MB"));
+    assert_true(screen_has(&x.s, "deleted for good: 2 sessions, 1.2 MB"));
     assert_false(screen_has(&x.s, "undo —"));
     screen_close(&x.s);
 }
@@ -141,7 +141,7 @@ static void an_empty_trash_says_so_and_offers_nothing(void **state)
     screen_press(&x.s, "<C-x>D");
     assert_true(screen_has(&x.s, "The trash is empty"));
     screen_press(&x.s, "E");
-    assert_true(screen_has(&x.s, "empty: nothing lies in the trash"));
+    assert_true(screen_has(&x.s, "empty: the trash is empty"));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_close(&x.s);

@@ -68,12 +68,12 @@ static void the_menu_shows_every_action_and_why_some_cannot_be_done(void **state
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<C-x>");
-    assert_true(screen_has(&x.s, "r  resume          take the session up again"));
+    assert_true(screen_has(&x.s, "r  resume          resume the session"));
     assert_false(screen_has(&x.s, "export")); /* what this version lacks is not offered */
     assert_true(screen_has(&x.s, "w  rewind"));
     assert_true(screen_has(&x.s, "c  cleanup"));
     screen_press(&x.s, "e<Esc>");
-    assert_false(screen_has(&x.s, "take the session up again"));
+    assert_false(screen_has(&x.s, "resume the session"));
     assert_string_equal(x.s.log, "");
     screen_close(&x.s);
 }
@@ -117,13 +117,13 @@ static void a_spinner_turns_only_when_it_takes_long(void **state)
     shop_begin(&x);
     screen_open(&x.s, x.fake, SHOP, 24, 80);
     screen_take(&x.s);
-    assert_false(screen_has(&x.s, "Reading the sessions"));
+    assert_false(screen_has(&x.s, "Loading sessions"));
     x.s.now_ms += 140;
     screen_send(&x.s, (struct msg){ .kind = MSG_TICK });
-    assert_false(screen_has(&x.s, "Reading the sessions"));
+    assert_false(screen_has(&x.s, "Loading sessions"));
     x.s.now_ms += 20;
     screen_send(&x.s, (struct msg){ .kind = MSG_TICK });
-    assert_true(screen_has(&x.s, "Reading the sessions"));
+    assert_true(screen_has(&x.s, "Loading sessions"));
     screen_close(&x.s);
 }
 
@@ -237,9 +237,9 @@ static void escape_goes_back_step_by_step_and_then_leaves(void **state)
 
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "pay<Tab><C-x>");
-    assert_true(screen_has(&x.s, "take the session up again"));
+    assert_true(screen_has(&x.s, "resume the session"));
     screen_press(&x.s, "<Esc>");
-    assert_false(screen_has(&x.s, "take the session up again"));
+    assert_false(screen_has(&x.s, "resume the session"));
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Esc>");
     assert_true(screen_has(&x.s, "5/5"));
@@ -317,7 +317,7 @@ static void a_running_session_is_asked_about_and_the_safe_answer_is_selected(voi
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Enter>");
     assert_true(screen_has(&x.s, "This session is running"));
-    assert_non_null(strstr(screen_cursor_line(&x.s), "leave it alone"));
+    assert_non_null(strstr(screen_cursor_line(&x.s), "cancel"));
     screen_press(&x.s, "<Enter>");
     assert_string_equal(x.s.log, "");
     screen_press(&x.s, "<Enter>2");
@@ -333,7 +333,7 @@ static void a_directory_that_is_gone_is_no_dead_end(void **state)
     shop_ready(&x, 24, 80);
     x.s.dir_gone = true;
     screen_press(&x.s, "<Down><Enter>");
-    assert_true(screen_has(&x.s, "The session's directory is gone"));
+    assert_true(screen_has(&x.s, "The session's directory no longer exists"));
     assert_true(screen_has(&x.s, "in its repository: ~/src/main"));
     assert_true(screen_has(&x.s, "here: ~/src/shop"));
     screen_press(&x.s, "<Enter>");

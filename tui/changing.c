@@ -173,7 +173,7 @@ static bool is_blank(struct slice text)
 static const char *rename_to(struct model *m, struct slice title)
 {
     if (is_blank(title))
-        return "a title needs at least one letter";
+        return "a title cannot be empty";
     ask(m, WISH_RENAME, title);
     return NULL;
 }
@@ -194,7 +194,7 @@ static void begin_rename(struct model *m)
     if (m->changing.refs->n == 1)
         snprintf(label, sizeof label, "title ");
     else
-        snprintf(label, sizeof label, "one title for %zu sessions ", m->changing.refs->n);
+        snprintf(label, sizeof label, "title for %zu sessions ", m->changing.refs->n);
     prompt_open(m, label, title, rename_to);
 }
 
@@ -204,7 +204,7 @@ static void begin_tag(struct model *m)
     char label[PROMPT_TEXT];
 
     if (m->changing.refs->n == 1)
-        snprintf(label, sizeof label, row && row->tag.n ? "tag (empty: none) " : "tag ");
+        snprintf(label, sizeof label, row && row->tag.n ? "tag (empty removes it) " : "tag ");
     else
         snprintf(label, sizeof label, "tag for %zu sessions ", m->changing.refs->n);
     prompt_open(m, label, row ? row->tag : (struct slice){ 0 }, tag_with);
@@ -256,7 +256,7 @@ static void lines_about_others(struct dialog *d, const struct changing *c)
         dialog_line(d, "%zu more %s: they cannot be deleted.", c->unwilling,
                     c->unwilling == 1 ? "stays" : "stay");
     if (c->partly > 1)
-        dialog_line(d, "Of %s something stays, as of one:", words_count(c->partly).text);
+        dialog_line(d, "Part of %s stays; of one of them:", words_count(c->partly).text);
     if (c->partly > 0)
         dialog_line(d, "%c%s.", toupper((unsigned char)c->stays[0]), c->stays + 1);
 }
@@ -275,15 +275,15 @@ static void fill_trash_dialog(struct model *m)
     if (n == 1)
         dialog_line(d, "%s", words_title(m, c->titles->name[0]).text);
     if (hidden > 0)
-        dialog_line(d, "%zu of them %s not on the screen now.", hidden, hidden == 1 ? "is" : "are");
+        dialog_line(d, "%zu of them %s hidden by the filter.", hidden, hidden == 1 ? "is" : "are");
     lines_about_others(d, c);
-    dialog_line(d, "There %s until you empty the trash, and undo brings %s back.",
-                n == 1 ? "it waits" : "they wait", n == 1 ? "it" : "them");
-    dialog_offer(d, CHOICE_CANCEL, n == 1 ? "leave it where it is" : "leave them where they are");
+    dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
+                n == 1 ? "It stays" : "They stay", n == 1 ? "it" : "them");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     if (c->unsure > 0) {
-        dialog_line(d, "Whether an agent is writing to %s cannot be known here:",
+        dialog_line(d, "Cannot tell whether an agent is still writing to %s.",
                     n == 1 ? "it" : words_count(c->unsure).text);
-        dialog_line(d, "what it writes from now on may be lost. End it first.");
+        dialog_line(d, "Quit the agent first, or what it writes from now on may be lost.");
         dialog_want_yes(d);
         return;
     }
@@ -374,10 +374,10 @@ static void ask_fork(struct model *m, bool here, const char *why)
 {
     struct dialog *d = &m->dialog;
 
-    dialog_begin(d, here ? "Continue in a copy up to here?" : "Continue in a copy?", fork_answer);
-    dialog_line(d, "The session itself stays as it is.");
-    dialog_line(d, "The copy gets no name: %s.", why);
-    dialog_offer(d, CHOICE_CANCEL, "make no copy");
+    dialog_begin(d, here ? "Fork up to here?" : "Fork this session?", fork_answer);
+    dialog_line(d, "The original session is not changed.");
+    dialog_line(d, "The fork gets no title: %s.", why);
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "fork");
     view_push(m, VIEW_DIALOG);
 }
@@ -390,7 +390,7 @@ static void begin_fork(struct model *m, bool here)
     char title[EDIT_MAX];
 
     if (c->refs->n > 1) {
-        toast_note(&m->toast, m->now_ms, "one session can be forked at a time, %zu are marked",
+        toast_note(&m->toast, m->now_ms, "only one session can be forked at a time: %zu are marked",
                    c->refs->n);
         changing_forget(m);
         return;
@@ -403,7 +403,7 @@ static void begin_fork(struct model *m, bool here)
 
     if (n < 0 || n >= (int)sizeof title)
         n = 0;
-    prompt_open(m, here ? "a copy up to here, called " : "a copy, called ",
+    prompt_open(m, here ? "title of the fork up to here " : "title of the fork ",
                 (struct slice){ title, (size_t)n }, fork_as);
 }
 
@@ -419,10 +419,10 @@ static void begin_resume_at(struct model *m)
 {
     struct dialog *d = &m->dialog;
 
-    dialog_begin(d, "Resume here, in place?", resume_at_answer);
-    dialog_line(d, "The session itself goes on after this message.");
-    dialog_line(d, "What follows it now stays in the file as another branch.");
-    dialog_offer(d, CHOICE_CANCEL, "leave the session as it is");
+    dialog_begin(d, "Resume after this message?", resume_at_answer);
+    dialog_line(d, "The session continues after this message, in the same file.");
+    dialog_line(d, "The messages after it are kept as another branch.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "resume here");
     view_push(m, VIEW_DIALOG);
 }
@@ -430,7 +430,7 @@ static void begin_resume_at(struct model *m)
 static void begin_at_message(struct model *m, enum action a)
 {
     if (!message_meant(m, m->changing.message)) {
-        toast_note(&m->toast, m->now_ms, "%s: there is no message here", action_title(a));
+        toast_note(&m->toast, m->now_ms, "%s: no message here", action_title(a));
         changing_forget(m);
         return;
     }
@@ -445,7 +445,7 @@ static void begin_at_message(struct model *m, enum action a)
 void changing_begin(struct model *m, enum action a)
 {
     if (m->changing.under_way == CHANGES_MAX) {
-        toast_note(&m->toast, m->now_ms, "%zu changes are under way: one moment",
+        toast_note(&m->toast, m->now_ms, "%zu changes are still running: please wait",
                    m->changing.under_way);
         return;
     }

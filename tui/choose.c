@@ -116,8 +116,8 @@ static void ask_about_live(struct model *m, const struct session_row *row)
         dialog_line(d, "Process %d has it open. Two agents in one session", row->live_pid);
     else
         dialog_line(d, "An agent has it open. Two agents in one session");
-    dialog_line(d, "write over each other's conversation.");
-    dialog_offer(d, CHOICE_CANCEL, "leave it alone");
+    dialog_line(d, "overwrite each other's conversation.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_ANYWAY, "resume it anyway");
     view_push(m, VIEW_DIALOG);
 }
@@ -135,10 +135,11 @@ static void ask_about_place(struct model *m, const struct place *p)
 {
     struct dialog *d = &m->dialog;
 
-    dialog_begin(d, "The session's directory is gone", choose_answer);
-    dialog_line(d, "%s", p->session_dir ? p->session_dir : "It does not say where it was.");
-    dialog_line(d, "Where should it be taken up again?");
-    dialog_offer(d, CHOICE_CANCEL, "nowhere: back to the list");
+    dialog_begin(d, "The session's directory no longer exists", choose_answer);
+    dialog_line(d, "%s",
+                p->session_dir ? p->session_dir : "The session does not record its directory.");
+    dialog_line(d, "Where should the session be resumed?");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     if (p->main_worktree)
         offer(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
     if (p->present_dir)
@@ -228,13 +229,12 @@ void choose_begin(struct model *m, enum action a)
     choose_forget(m);
     m->choosing.action = m->settings->print ? ACT_PRINT : a;
     if (in_list(m) && l->marks > 1 && m->choosing.action == ACT_RESUME) {
-        toast_note(&m->toast, m->now_ms, "one session can be resumed at a time, %zu are marked",
-                   l->marks);
+        toast_note(&m->toast, m->now_ms,
+                   "only one session can be resumed at a time: %zu are marked", l->marks);
         return;
     }
     if (m->settings->demo) {
-        toast_note(&m->toast, m->now_ms,
-                   "this is the demo: no agent knows its sessions; your own resume here");
+        toast_note(&m->toast, m->now_ms, "demo sessions cannot be resumed: no agent knows them");
         choose_forget(m);
         return;
     }

@@ -25,7 +25,7 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
 
     if (!line)
         return err_set(e, ERR_UNSUPPORTED, system,
-                       "resume: no command is known; set `resume = ...` under [%s] in the "
+                       "resume: no command is configured; set `resume = ...` under [%s] in the "
                        "configuration",
                        system);
     enum err_code rc = shell_split((struct slice){ line, strlen(line) }, values,
@@ -61,7 +61,7 @@ enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct 
 static enum err_code no_program(const struct resume *r, const char *system, struct err *e)
 {
     return err_set(e, ERR_IO, r->argv[0],
-                   "resume: no such program is installed; set `resume = ...` under [%s] in the "
+                   "resume: the program is not installed; set `resume = ...` under [%s] in the "
                    "configuration",
                    system);
 }

@@ -106,13 +106,13 @@ static void ask_about_file(struct model *m)
     struct slice path = u->edited->name[u->at];
     size_t more = u->edited->n - u->at - 1, cut = path.n > SHOWN_BYTES ? path.n - SHOWN_BYTES : 0;
 
-    dialog_begin(d, "This file changed since. Take it back too?", file_answer);
+    dialog_begin(d, "This file changed since. Undo it too?", file_answer);
     dialog_line(d, "%s%.*s", cut ? "..." : "", (int)(path.n - cut), path.p + cut);
-    dialog_line(d, "What is in it now stays in the undo record.");
-    dialog_offer(d, CHOICE_CANCEL, "leave the file as it is");
-    dialog_offer(d, CHOICE_DO, "take it back");
+    dialog_line(d, "Its present content is kept in the undo record.");
+    dialog_offer(d, CHOICE_CANCEL, "skip this file");
+    dialog_offer(d, CHOICE_DO, "undo it");
     if (more > 0)
-        dialog_offer(d, CHOICE_ANYWAY, "leave this and %zu more as they are", more);
+        dialog_offer(d, CHOICE_ANYWAY, "skip this and %zu more", more);
     view_push(m, VIEW_DIALOG);
 }
 
@@ -132,7 +132,7 @@ void undoing_ask(struct model *m, const struct changed *c)
 
     forget_question(u);
     if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
-        toast_note(&m->toast, m->now_ms, "nothing was undone: another question is open");
+        toast_note(&m->toast, m->now_ms, "nothing undone: another question is open");
         return;
     }
     u->wish = c->wish;
@@ -144,14 +144,14 @@ void undoing_ask(struct model *m, const struct changed *c)
         no_memory(m);
         return;
     }
-    dialog_begin(d, c->wish == WISH_UNDO ? "Undo this?" : "Do this again?", first_answer);
+    dialog_begin(d, c->wish == WISH_UNDO ? "Undo this?" : "Redo this?", first_answer);
     dialog_line(d, "%.*s", (int)(text.n < 250 ? text.n : 250), text.p);
     if (c->where[0])
         dialog_line(d, "in %s", c->where);
     if (u->edited->n > 0)
-        dialog_line(d, "%zu file%s changed since: each is asked about.", u->edited->n,
+        dialog_line(d, "%zu file%s changed since; you are asked about each.", u->edited->n,
                     u->edited->n == 1 ? "" : "s");
-    dialog_offer(d, CHOICE_CANCEL, "leave everything as it is");
-    dialog_offer(d, CHOICE_DO, c->wish == WISH_UNDO ? "undo it" : "do it again");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, c->wish == WISH_UNDO ? "undo it" : "redo it");
     view_push(m, VIEW_DIALOG);
 }

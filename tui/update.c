@@ -201,7 +201,7 @@ static void forget_choice(struct model *m)
     if (m->choosing.entry == ENTRY_NONE)
         return;
     choose_forget(m);
-    toast_note(&m->toast, m->now_ms, "the list was made anew meanwhile: choose again");
+    toast_note(&m->toast, m->now_ms, "the list was reloaded meanwhile: please choose again");
 }
 
 static void take_answer(struct model *m, const struct msg *msg)

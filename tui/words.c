@@ -46,19 +46,19 @@ struct words words_back(const struct model *m, enum action a)
 const char *words_doing(enum wish wish)
 {
     switch (wish) {
-    case WISH_RENAME: return "giving the title";
-    case WISH_TAG: return "giving the tag";
+    case WISH_RENAME: return "renaming";
+    case WISH_TAG: return "tagging";
     case WISH_ARCHIVE:
     case WISH_UNARCHIVE: return "marking";
-    case WISH_FORK: return "copying the session";
+    case WISH_FORK: return "forking";
     case WISH_SWEEP:
     case WISH_TRASH: return "moving to the trash";
-    case WISH_RESTORE: return "taking out of the trash";
+    case WISH_RESTORE: return "restoring from the trash";
     case WISH_EMPTY: return "emptying the trash";
-    case WISH_RESUME_AT: return "noting where it goes on";
+    case WISH_RESUME_AT: return "setting where to resume";
     case WISH_FIX: return "repairing";
-    case WISH_UNDO: return "taking back";
-    case WISH_REDO: return "doing again";
+    case WISH_UNDO: return "undoing";
+    case WISH_REDO: return "redoing";
     }
     return "";
 }
@@ -70,8 +70,7 @@ static void words_of_sweep(struct words *w, const struct changed *c, const char 
                  words_count(c->sessions.n).text, c->orphans ? " left behind" : "", size);
 
     if (c->stayed > 0 && n > 0 && (size_t)n < sizeof w->text)
-        snprintf(w->text + n, sizeof w->text - (size_t)n, "; %zu stayed, used meanwhile",
-                 c->stayed);
+        snprintf(w->text + n, sizeof w->text - (size_t)n, "; %zu kept: used meanwhile", c->stayed);
 }
 
 static void words_of_fix(struct words *w, const struct changed *c)
@@ -101,18 +100,20 @@ struct words words_done(const struct model *m, const struct changed *c)
             snprintf(w.text, sizeof w.text, "tag removed: %s", n.text);
         break;
     case WISH_ARCHIVE: snprintf(w.text, sizeof w.text, "archived: %s", n.text); break;
-    case WISH_UNARCHIVE:
-        snprintf(w.text, sizeof w.text, "taken out of the archive: %s", n.text);
-        break;
+    case WISH_UNARCHIVE: snprintf(w.text, sizeof w.text, "unarchived: %s", n.text); break;
     case WISH_TRASH: snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size); break;
     case WISH_SWEEP: words_of_sweep(&w, c, size); break;
     case WISH_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
-    case WISH_EMPTY: snprintf(w.text, sizeof w.text, "gone for good: %s, %s", n.text, size); break;
+    case WISH_EMPTY:
+        snprintf(w.text, sizeof w.text, "deleted for good: %s, %s", n.text, size);
+        break;
     case WISH_UNDO: snprintf(w.text, sizeof w.text, "undone: %.*s", SLICE_ARG(text)); break;
-    case WISH_REDO: snprintf(w.text, sizeof w.text, "done again: %.*s", SLICE_ARG(text)); break;
+    case WISH_REDO: snprintf(w.text, sizeof w.text, "redone: %.*s", SLICE_ARG(text)); break;
     case WISH_FIX: words_of_fix(&w, c); break;
-    case WISH_FORK: snprintf(w.text, sizeof w.text, "forked: the copy is selected"); break;
-    case WISH_RESUME_AT: snprintf(w.text, sizeof w.text, "it goes on at that message"); break;
+    case WISH_FORK: snprintf(w.text, sizeof w.text, "forked: the fork is selected"); break;
+    case WISH_RESUME_AT:
+        snprintf(w.text, sizeof w.text, "the session resumes after that message");
+        break;
     }
     return w;
 }

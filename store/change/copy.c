@@ -350,7 +350,7 @@ enum err_code copy_compare(const char *from, const char *to, struct err *e)
 {
     enum err_code rc = tree_each(from, to, compare_entry, e);
 
-    return rc == ERR_NOT_FOUND ? err_set(e, ERR_STALE, from, "it went on since the copy") : rc;
+    return rc == ERR_NOT_FOUND ? err_set(e, ERR_STALE, from, "it changed since the copy") : rc;
 }
 
 enum err_code copy_settle(const char *from, const char *to, struct err *e)

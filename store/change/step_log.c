@@ -93,7 +93,7 @@ static enum err_code tail_do(struct step *s, struct err *e)
     else
         rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
     if (!rc && (!same || st.st_size != s->offset + (int64_t)s->old.n))
-        rc = err_set(e, ERR_STALE, s->path, "change the end: the session went on since");
+        rc = err_set(e, ERR_STALE, s->path, "change the end: the session continued since");
     if (!rc) {
         s->old_mtime_ns = place_mtime(&st);
         rc = tail_write(&lease, s, &st, e);
@@ -142,7 +142,7 @@ enum err_code step_edit_do(struct step *s, struct err *e)
 
     rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
     if (!rc && (!same || s->old.n != s->bytes.n))
-        rc = err_set(e, ERR_STALE, s->path, "edit in place: other bytes lie there now");
+        rc = err_set(e, ERR_STALE, s->path, "edit in place: the bytes there changed");
     if (!rc) {
         s->old_mtime_ns = place_mtime(&st);
         rc = place_write(fd, s->bytes, s->offset, s->path, e);
@@ -359,7 +359,7 @@ static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
     bool same;
     enum err_code rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
 
-    return rc || same ? rc : err_set(e, ERR_STALE, s->path, "take back: the session went on since");
+    return rc || same ? rc : err_set(e, ERR_STALE, s->path, "undo: the session continued since");
 }
 
 /* A mixture of old and new bytes becomes the old ones. lease: that a TAIL needs; NULL for an EDIT. */
@@ -398,12 +398,13 @@ enum err_code step_bytes_mend(const struct step *s, struct err *e)
     enum err_code rc = place_open(s->path, &fd, &st, e);
 
     if (rc == ERR_NOT_FOUND)
-        return tail && s->old.n ? err_set(e, ERR_STALE, s->path, "take back: it is gone") : ERR_OK;
+        return tail && s->old.n ? err_set(e, ERR_STALE, s->path, "undo: the session is gone")
+                                : ERR_OK;
     if (rc)
         return rc;
     rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
     if (!rc && is && tail && !lease_take(&lease, fd)) {
-        rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "take back: a program has the session open")
+        rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "undo: a program has the session open")
                       : part_blank(fd, s, st.st_size, e);
         is = false;
     }

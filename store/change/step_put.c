@@ -121,7 +121,7 @@ enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
     if (rc)
         return rc;
     if (!same)
-        return err_set(e, ERR_STALE, s->path, "write: something else lies there now");
+        return err_set(e, ERR_STALE, s->path, "write: something else is there now");
     return s->absent ? put_out(s, dir, a, e) : put_in(s, dir, a, e);
 }
 

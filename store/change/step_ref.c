@@ -101,7 +101,7 @@ enum err_code step_ref_mend(const struct step *s, struct err *e)
         return rc == ERR_STALE ? ERR_OK : rc;
     rc = repo_ref(repo, s->to, &there, &now, e);
     if (!rc && (s->old_absent ? there : !there || !git_oid_equal(&now, &from)))
-        rc = err_set(e, ERR_STALE, s->to, "take a ref back: somebody moved it");
+        rc = err_set(e, ERR_STALE, s->to, "undo: the ref was moved since");
     repo_close(repo);
     return rc;
 }

@@ -110,7 +110,7 @@ static enum err_code find_change(struct change_log *log, const char *id, struct 
         bool wanted = id ? strcmp(c->id, id) == 0 : !undone && strcmp(c->kind, "undo") != 0;
 
         if (wanted && undone)
-            rc = err_set(e, ERR_STALE, id, "take back a change: it was taken back already");
+            rc = err_set(e, ERR_STALE, id, "undo: it was undone already");
         if (wanted)
             *out = c;
         else
@@ -119,7 +119,7 @@ static enum err_code find_change(struct change_log *log, const char *id, struct 
     walk_close(&w);
     if (!*out)
         return err_set(e, ERR_NOT_FOUND, id,
-                       id ? "there is no change with this id" : "nothing left to undo");
+                       id ? "no change with this id" : "nothing left to undo");
     if (rc) {
         change_free(*out);
         *out = NULL;
@@ -176,5 +176,5 @@ enum err_code change_redo(struct change_log *log, struct change **out, struct er
     if (rc)
         return rc;
     return id[0] ? change_undo(log, id, out, e)
-                 : err_set(e, ERR_NOT_FOUND, NULL, "there is nothing to do again");
+                 : err_set(e, ERR_NOT_FOUND, NULL, "nothing to redo");
 }

@@ -26,7 +26,7 @@ enum err_code host_create(const struct store *st, const struct host_create *req,
     if (!st->ops->create)
         return cannot(st->ops, "create", e);
     if (req->id.n && !host_id_is_plain(req->id))
-        return err_set(e, ERR_USAGE, "", "create: this cannot be an id: %.*s", SLICE_ARG(req->id));
+        return err_set(e, ERR_USAGE, "", "create: invalid session id: %.*s", SLICE_ARG(req->id));
     if (!full.cwd.n)
         full.cwd = (struct slice){ st->env->cwd, strlen(st->env->cwd) };
     if (full.cwd.n == 0 || full.cwd.p[0] != '/' || memchr(full.cwd.p, '\0', full.cwd.n))

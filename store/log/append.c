@@ -149,7 +149,7 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
     enum err_code rc = fstat(fd, &st) ? err_sys(e, path, "look at the file") : ERR_OK;
 
     if (!rc && st.st_size != end)
-        rc = err_set(e, ERR_STALE, path, "append: another program wrote behind the first part");
+        rc = err_set(e, ERR_STALE, path, "append: another program wrote after the first part");
     if (!rc)
         rc = disk_write(fd, rest, NULL, path, e);
     lease_drop(&lease);

@@ -240,7 +240,7 @@ static enum err_code lock_take(const char *dir, int *fd, struct err *e)
     *fd = -1;
     if (!held) /* a file system without locks */
         return rc;
-    return err_set(e, ERR_LOCKED, path, "another rewind is under way (process %s)",
+    return err_set(e, ERR_LOCKED, path, "another rewind is running (process %s)",
                    holder[0] ? holder : "unknown");
 }
 
@@ -293,7 +293,7 @@ static enum err_code prepare(struct change_log *log, struct tx *tx, const struct
         err_wrap(e, rc, "unfinished, and what was prepared could not be removed yet");
     else if (rc && how != BACK_DONE)
         err_wrap(e, rc,
-                 "unfinished: the conversation went back alone, since somebody writes to it");
+                 "unfinished: only the conversation was rewound, since a program is writing to it");
     return rc;
 }
 
@@ -347,7 +347,7 @@ static enum err_code check_not_held(const struct tx *tx, void *arg, bool *more, 
             if (tx_takes_part(&p->entry[k]) &&
                 strcmp(p->entry[k].target->path, tx->entry[i].path) == 0)
                 return err_set(e, ERR_STALE, tx->entry[i].path,
-                               "a rewind that was cut short has it in hand: %s", tx->id);
+                               "an interrupted rewind is using it: %s", tx->id);
     return ERR_OK;
 }
 

@@ -211,8 +211,7 @@ static enum err_code split(const char *root, const char *path, char relative[PAT
 static enum err_code refused(const char *path, struct err *e)
 {
     if (errno == ELOOP || errno == ENOTDIR || errno == EXDEV || errno == EAGAIN)
-        return err_set(e, ERR_UNSAFE, path,
-                       "a link or a file stands on the way where a directory was");
+        return err_set(e, ERR_UNSAFE, path, "a link or file took the place of a parent directory");
     return err_sys(e, path, "open its directory");
 }
 

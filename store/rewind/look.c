@@ -68,11 +68,11 @@ static bool is_real_parent(int fd, const char *real_parent)
 static void judge(struct look *l, const struct stat *st)
 {
     if (S_ISLNK(st->st_mode))
-        refuse(l, REWIND_RULE_LINK, "a symbolic link lies there");
+        refuse(l, REWIND_RULE_LINK, "a symbolic link is there now");
     else if (S_ISDIR(st->st_mode))
-        refuse(l, REWIND_RULE_TYPE, "a directory lies there");
+        refuse(l, REWIND_RULE_TYPE, "a directory is there now");
     else if (!S_ISREG(st->st_mode))
-        refuse(l, REWIND_RULE_TYPE, "a FIFO, socket or device lies there");
+        refuse(l, REWIND_RULE_TYPE, "a FIFO, socket or device is there now");
     else if (st->st_nlink > 1)
         refuse(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
 }
@@ -118,7 +118,7 @@ static enum err_code look_in(int dir, const char *name, const char *path, struct
 
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
         if (errno != ENOENT)
-            refuse(l, REWIND_RULE_ACCESS, "it cannot be looked at");
+            refuse(l, REWIND_RULE_ACCESS, "it cannot be examined");
         return ERR_OK;
     }
     take_stat(l, &st);
@@ -142,7 +142,7 @@ enum err_code look_at(int root_fd, const char *root, const char *path, const cha
     if (rc == ERR_NOT_FOUND)
         return ERR_OK; /* its directory is gone, and so is it */
     if (rc == ERR_UNSAFE)
-        refuse(out, REWIND_RULE_LINK, "a link or a file stands on the way where a directory was");
+        refuse(out, REWIND_RULE_LINK, "a link or file took the place of a parent directory");
     else if (rc && err_is_exhausted(why.sys)) {
         errno = why.sys;
         return err_sys(e, path, "open its directory");
@@ -151,7 +151,7 @@ enum err_code look_at(int root_fd, const char *root, const char *path, const cha
     if (rc)
         return ERR_OK;
     if (real_parent && !is_real_parent(dir, real_parent))
-        refuse(out, REWIND_RULE_PARENT, "its directory is not the one it lay in");
+        refuse(out, REWIND_RULE_PARENT, "its directory is not the original one");
     else
         rc = look_in(dir, name, path, out, e);
     close(dir);

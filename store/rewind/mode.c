@@ -14,11 +14,11 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
     const char *why = store_cannot(ops, CAN_REWIND);
 
     if (mode != REWIND_CONVERSATION && !ops->plan)
-        return why ? why : "sessions of this system keep no copies of files";
+        return why ? why : "sessions of this system keep no file checkpoints";
     if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_talk)
-        return "the conversation of this system's sessions cannot go back";
+        return "conversations of this system cannot be rewound";
     if (mode == REWIND_INFERRED && !ops->plan_inferred)
-        return "what the files were needs no inferring in this system";
+        return "this system needs no inferring: it keeps every state";
     return NULL;
 }
 

@@ -91,7 +91,7 @@ static enum err_code take_merged(struct only *o, const struct rewind_target *fou
     t.mixed = !is_known(o, found);
     return clean ? add(o, &t, &merged, e)
                  : refuse(o, found,
-                          "what this turn changed was changed again since: it cannot be taken out "
+                          "later changes overlap this turn's: it cannot be undone "
                           "alone",
                           e);
 }
@@ -107,11 +107,11 @@ static enum err_code judge(struct only *o, const struct rewind_target *found, bo
         (found_absent || content_same(&o->look.present, &o->found)))
         return ERR_OK; /* somebody took it back already */
     if (left_absent)
-        return refuse(o, found, "this turn removed it, and something lies there again", e);
+        return refuse(o, found, "this turn deleted it, and a new file is there now", e);
     if (found_absent)
-        return refuse(o, found, "this turn made it, and it was changed since", e);
+        return refuse(o, found, "this turn created it, and it was changed since", e);
     if (!o->look.seen.exists)
-        return refuse(o, found, "it was removed since", e);
+        return refuse(o, found, "it was deleted since", e);
     if (!o->found.held || !o->left.held || !o->look.present.held)
         return refuse(o, found, "it is too large to be merged", e);
     return take_merged(o, found, e);
@@ -169,7 +169,7 @@ static enum err_code take_file(struct only *o, const struct rewind_target *found
     if (found->want == REWIND_UNKNOWN)
         return rewind_plan_add(o->plan, found, e);
     if (!left->known)
-        return refuse(o, found, "what this turn left in it is not known", e);
+        return refuse(o, found, "its content after this turn is unknown", e);
     enum err_code rc = read_both(o, found, left, &why, e);
 
     if (rc || why)
@@ -298,7 +298,7 @@ enum err_code rewind_plan_only(const struct session_ref *ref, struct slice point
 
     if (!ops->plan || !ops->checkpoints)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                       "rewind: sessions of this system keep no copies of files");
+                       "rewind: sessions of this system keep no file checkpoints");
     enum err_code rc =
         ops->plan_turn ? by_system(ref, point, &o, e) : between_points(ref, point, &o, e);
 

@@ -193,7 +193,7 @@ enum pathrule pathrule_check(struct slice path, const char **why)
         text = "inside .git";
     } else if (is_sensitive(path)) {
         rule = PATHRULE_SENSITIVE;
-        text = "settings, hooks, keys or start-up files: programs run or trust what stands there";
+        text = "settings, hooks, keys or start-up files: programs run or trust this file";
     }
     if (why && text)
         *why = text;

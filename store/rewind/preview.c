@@ -73,10 +73,9 @@ static void ask_consent(const struct worker *w, struct rewind_entry *x)
     else if (x->edited && !o->allow_edited)
         refuse(x, REWIND_RULE_EDITED,
                x->seen.exists ? "changed since the last snapshot, not by the session"
-                              : "removed since the last snapshot, not by the session");
+                              : "deleted since the last snapshot, not by the session");
     else if (x->unproven && !o->allow_edited)
-        refuse(x, REWIND_RULE_UNKNOWN,
-               "nothing shows that its present content is the session's work");
+        refuse(x, REWIND_RULE_UNKNOWN, "its present content is not known to be the session's work");
 }
 
 /* ---- what would happen ---- */

@@ -466,7 +466,7 @@ static enum err_code choose(const struct rewind_records *list, const char *id,
             return err_set(e, ERR_LOCKED, id,
                            "undo a rewind: it is not finished; reprise rewinds says why");
         if (r->undone)
-            return err_set(e, ERR_STALE, id, "undo a rewind: it was undone already");
+            return err_set(e, ERR_STALE, id, "undo: it was undone already");
         *out = r;
         return ERR_OK;
     }
@@ -474,7 +474,7 @@ static enum err_code choose(const struct rewind_records *list, const char *id,
         return err_set(e, ERR_FORMAT, id,
                        "undo a rewind: its record is damaged, or of a newer reprise");
     return err_set(e, ERR_NOT_FOUND, id,
-                   id ? "there is no change or rewind with this id" : "nothing left to undo");
+                   id ? "no change or rewind with this id" : "nothing left to undo");
 }
 
 enum err_code rewind_undo_plan(const struct store_env *env, const char *id, struct rewind_plan *out,

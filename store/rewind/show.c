@@ -19,8 +19,9 @@ static enum err_code choose(const struct rewind_records *list, const char *id,
         }
     if (found == 0)
         return err_set(e, ERR_NOT_FOUND, id, "no rewind with this id");
-    return found == 1 ? ERR_OK
-                      : err_set(e, ERR_USAGE, id, "%zu rewinds have an id that begins so", found);
+    return found == 1
+               ? ERR_OK
+               : err_set(e, ERR_USAGE, id, "%zu rewinds have ids that begin with this", found);
 }
 
 static const char *keep(struct arena *a, const char *text)
@@ -138,5 +139,5 @@ enum err_code rewind_kept_open(const struct rewind_kept *file, struct span *out,
 {
     return file->has_bytes ? source_open(&file->source, out, e)
                            : err_set(e, ERR_NOT_FOUND, file->path,
-                                     "there was no file before the rewind: nothing is kept of it");
+                                     "the file did not exist before the rewind: nothing was kept");
 }

@@ -162,8 +162,7 @@ enum err_code tx_later(const struct tx_entry *x, enum err_code rc, struct err *e
 {
     switch (rc) {
     case ERR_NOT_FOUND:
-        return err_set(e, ERR_IO, x->path,
-                       "its directory is not there: moved away, or not mounted");
+        return err_set(e, ERR_IO, x->path, "its directory was moved away or is not mounted");
     case ERR_UNSAFE:
         return err_set(e, ERR_IO, x->path, "a link or a file is in the place of its directory");
     case ERR_STALE:

@@ -212,7 +212,7 @@ static enum err_code not_here(const struct work *w, struct err *e)
     if (errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP)
         return err_sys(e, w->x->path, "exchange names");
     return err_set(e, ERR_UNSUPPORTED, w->x->path,
-                   "this file system or kernel cannot change names in one step; try --into");
+                   "this file system or kernel cannot exchange files atomically; try --into");
 }
 
 /* Two files of our own change places, or one gets another name: what the entry will need. */

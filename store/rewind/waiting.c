@@ -44,7 +44,7 @@ static enum err_code abandon_talk(const struct store_env *env, struct tx *tx, st
     change_log_close(log);
     if (!rc && how == BACK_LATER)
         return err_set(e, ERR_LOCKED, tx->session,
-                       "give a rewind up: a program has its session open");
+                       "abandon a rewind: a program has its session open");
     if (!rc && how == BACK_DONE)
         tx->talk.how = TALK_NONE;
     else
@@ -64,7 +64,7 @@ static enum err_code abandon_one(const struct store_env *env, const char *dir, c
     if (rc)
         return rc;
     if (tx.phase == TX_DONE)
-        rc = err_set(e, ERR_STALE, id, "give a rewind up: it is finished; undo takes it back");
+        rc = err_set(e, ERR_STALE, id, "abandon a rewind: it is finished; use undo");
     else if (tx.phase < TX_INTENT && tx.talk.how != TALK_NONE)
         rc = abandon_talk(env, &tx, e);
     if (!rc)
@@ -84,7 +84,7 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
     int lock;
 
     if (!is_id(id))
-        return err_set(e, ERR_NOT_FOUND, id, "give a rewind up: no such rewind");
+        return err_set(e, ERR_NOT_FOUND, id, "abandon a rewind: no such rewind");
     enum err_code rc = rewinds_open(env, dir, &lock, e);
 
     if (rc)
@@ -121,8 +121,7 @@ static enum err_code hold_target(const struct tx *tx, void *arg, bool *more, str
                 continue;
             t->want = REWIND_UNKNOWN;
             t->conflict = true;
-            t->why = arena_format(&plan->arena, "a rewind that is not finished has it in hand: %s",
-                                  tx->id);
+            t->why = arena_format(&plan->arena, "an unfinished rewind is using it: %s", tx->id);
             if (!t->why)
                 return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
         }

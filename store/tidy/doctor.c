@@ -36,16 +36,16 @@ struct patient {
 static const char *hidden_why(const struct session_row *row)
 {
     switch (row->hidden) {
-    case HIDDEN_EMPTY: return "no list shows it: nothing near its ends could serve as a title";
-    case HIDDEN_SIDECHAIN: return "no list shows it: it is the transcript of a sub-agent";
+    case HIDDEN_EMPTY: return "not listed: nothing near its ends could serve as a title";
+    case HIDDEN_SIDECHAIN: return "not listed: it is a sub-agent's transcript";
     case HIDDEN_PROGRAMMATIC:
         return "the agent's own picker does not show it: a program wrote it (sdk or daemon)";
-    case HIDDEN_CONTINUED: return "no list shows it: another session continues it";
+    case HIDDEN_CONTINUED: return "not listed: another session continues it";
     case HIDDEN_COLLISION:
-        return "no list of this directory shows it: it belongs to another one whose folder has "
+        return "not listed for this directory: it belongs to another one whose folder has "
                "the same name";
-    case HIDDEN_DUPLICATE: return "no list shows it: a newer copy lies in another folder";
-    case HIDDEN_UNREADABLE: return "no list shows it: a link, or not to be opened";
+    case HIDDEN_DUPLICATE: return "not listed: a newer copy is in another folder";
+    case HIDDEN_UNREADABLE: return "not listed: a link, or it cannot be opened";
     case HIDDEN_DAMAGED: return row->problem;
     case HIDDEN_NOT: break;
     }

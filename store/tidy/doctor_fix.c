@@ -140,9 +140,9 @@ static enum err_code plan(const struct repair *r, struct change *c, struct err *
 static const char *text_of(const struct repair *r)
 {
     if (!count(r, FINDING_METADATA))
-        return "gave a torn last line its newline";
-    return count(r, FINDING_TORN_TAIL) ? "ended a torn last line; metadata written again at the end"
-                                       : "metadata written again at the end";
+        return "completed a torn last line";
+    return count(r, FINDING_TORN_TAIL) ? "completed a torn last line; appended the metadata again"
+                                       : "appended the metadata again";
 }
 
 static enum err_code carry_out(const struct repair *r, struct err *why)

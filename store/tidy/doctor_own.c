@@ -63,7 +63,7 @@ static enum err_code look_at_append(const char *path, const char *name, struct f
         filelock_is_held(above))
         return ERR_OK; /* it is under way */
     f->kind = FINDING_UNFINISHED_CHANGE;
-    f->why = "an append that was cut short; what is there of it will be taken back";
+    f->why = "an interrupted append; it will be undone";
     f->fixable = true;
     return ERR_OK;
 }
@@ -79,7 +79,7 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
         return ERR_OK;
     if (is_intent(name)) {
         f->kind = FINDING_UNFINISHED_CHANGE;
-        f->why = "a change that was cut short, or is under way; it will be taken back, once its "
+        f->why = "an interrupted change, or one in progress; it will be undone once its "
                  "store is "
                  "there and can be written";
         f->fixable = true;
@@ -92,7 +92,7 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
     else if (rc == ERR_NOMEM)
         return err_set(e, rc, path, "look for damage: out of memory");
     else
-        f->why = "its record cannot be read: this change cannot be taken back";
+        f->why = "its record cannot be read: this change cannot be undone";
     f->kind = FINDING_DAMAGED_CHANGE;
     return ERR_OK;
 }
@@ -111,17 +111,16 @@ static enum err_code look_at_rewind(const char *path, const char *name, struct f
         return err_set(e, rc, path, "look for damage: out of memory");
     if (unfinished) {
         f->kind = FINDING_UNFINISHED_REWIND;
-        f->why =
-            !rc && tx.phase >= TX_INTENT
-                ? "a rewind that was cut short; it will be brought to its end (reprise rewinds "
-                  "says what it waits for)"
-                : "a rewind that was cut short before it changed anything; it will be dropped";
+        f->why = !rc && tx.phase >= TX_INTENT
+                     ? "an interrupted rewind; it will be finished (reprise rewinds "
+                       "says what it waits for)"
+                     : "a rewind interrupted before it changed anything; it will be dropped";
         f->fixable = true;
     } else if (rc) {
         f->kind = FINDING_DAMAGED_REWIND;
         f->why = tx_check_own(path, NULL) == ERR_UNSAFE
                      ? "it belongs to another user, in whole or in part, and is not used"
-                     : "its record cannot be read: this rewind cannot be taken back";
+                     : "its record cannot be read: this rewind cannot be undone";
     }
     if (!rc)
         tx_fini(&tx);
@@ -248,7 +247,7 @@ static void look_again(struct finding *f, const struct rewind_recovery *r, struc
         err_format(&w->why, why, sizeof why);
         const char *text = arena_format(
             a,
-            "a rewind that cannot be finished yet: %s; to give it up: reprise rewinds abandon %s",
+            "a rewind that cannot be finished yet: %s; to abandon it: reprise rewinds abandon %s",
             why, id);
 
         f->why = text ? text : f->why;

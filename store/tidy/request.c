@@ -11,7 +11,7 @@ static enum err_code check_quiet(const struct session_ref *ref, struct live live
         return err_set(e, ERR_LOCKED, ref->path.p, "delete: an agent may be writing to it (%s)",
                        live.why ? live.why : "it is registered");
     return err_set(e, ERR_LOCKED, ref->path.p,
-                   "delete: process %ld may be writing to it (%s); end it first", (long)live.pid,
+                   "delete: process %ld may be writing to it (%s); quit it first", (long)live.pid,
                    live.why ? live.why : "it is registered");
 }
 
@@ -34,7 +34,7 @@ static enum err_code make(const struct session_ref *ref, struct slice title, uns
         rc = st->ops->tied(st, ref, a, &tied, e);
     if (!rc && n == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
-                     tied.stays ? tied.stays : "nothing of it can go");
+                     tied.stays ? tied.stays : "nothing of it can be deleted");
     if (!rc)
         rc = origin_of(ref, a, &origin, e);
     if (rc)

@@ -113,7 +113,7 @@ enum err_code sweep_live_all(struct sweep *s, struct err *e)
 static const char *why_stays(const struct sweep_item *item, bool copied)
 {
     if (copied)
-        return "it lies in several folders, which share what is kept by its id";
+        return "it is in several folders, which share what is kept under its id";
     if (item->parts > 0)
         return NULL;
     return item->tied.stays ? item->tied.stays : "sessions of this system cannot be deleted";
@@ -138,7 +138,7 @@ static enum err_code say_why(const struct sweep_rule *rule, const struct session
     if (!rc && rule->copies)
         rc = buf_addf(&text, ", saved copies of its files");
     if (!rc && rule->empty)
-        rc = buf_addf(&text, ", holds no conversation");
+        rc = buf_addf(&text, ", no conversation");
     if (!rc && rule->archived)
         rc = buf_addf(&text, ", archived");
     if (!rc && rule->larger_than > 0)

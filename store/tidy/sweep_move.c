@@ -32,7 +32,7 @@ static enum err_code look_again(struct sweep_item *item, struct err *e)
     if (rc == ERR_NOMEM)
         return rc;
     if (rc) {
-        item->stays = rc == ERR_NOT_FOUND ? "it is gone" : "it cannot be read any more";
+        item->stays = rc == ERR_NOT_FOUND ? "it is gone" : "it can no longer be read";
         return ERR_OK;
     }
     file_close(&f);

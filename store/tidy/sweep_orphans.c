@@ -111,7 +111,7 @@ static enum err_code take(const struct leftover *left, void *arg, struct err *e)
     if (left->stays)
         item.stays = keep(a, left->stays);
     else if (item.activity_ms > now_ms - DAY_MS)
-        item.stays = "it was touched within the last day: a session may be beginning";
+        item.stays = "it was used within the last day: a session may be starting";
     if (left->stays && !item.stays)
         return no_memory(e);
     item.chosen = !item.stays;
@@ -187,7 +187,7 @@ static enum err_code compare(struct sweep_item *item, bool left, struct err *e)
     if (rc || item->stays)
         return rc;
     if (!left)
-        item->stays = "its session is there again, or all of it is gone";
+        item->stays = "its session exists again, or all of it is gone";
     else if (now.files != item->weight.files || now.bytes != item->weight.bytes ||
              now.newest_ms != item->weight.newest_ms)
         item->stays = "it changed after it was looked at";

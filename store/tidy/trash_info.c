@@ -196,7 +196,7 @@ enum err_code trash_info_parse(struct slice text, const char *dir, const char *b
     enum err_code rc = ERR_OK;
 
     if (!cJSON_IsArray(items))
-        rc = err_set(e, ERR_FORMAT, dir, "the list of what lies here is damaged");
+        rc = err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
     else if (!make_room(out, (size_t)cJSON_GetArraySize(items)))
         rc = err_set(e, ERR_NOMEM, dir, "read the trash: out of memory");
     cJSON_ArrayForEach(o, items)
@@ -206,7 +206,7 @@ enum err_code trash_info_parse(struct slice text, const char *dir, const char *b
         if (get_item(o, &b, n++, &out->arena, &out->item[out->n]))
             out->n++;
         else
-            rc = err_set(e, ERR_FORMAT, dir, "the list of what lies here is damaged");
+            rc = err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
     }
     if (rc)
         out->n = before;

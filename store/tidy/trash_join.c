@@ -23,7 +23,8 @@ static enum err_code no_memory(const char *path, struct err *e)
 
 static enum err_code collision(const char *path, struct err *e)
 {
-    return err_set(e, ERR_STALE, path, "join: something else lies here than was deleted");
+    return err_set(e, ERR_STALE, path,
+                   "join: the file there is not a continuation of the deleted one");
 }
 
 static enum err_code join_bytes(struct change *c, const char *path, struct slice newer,
@@ -32,7 +33,7 @@ static enum err_code join_bytes(struct change *c, const char *path, struct slice
     struct step tail = { .kind = STEP_TAIL, .path = path, .old = newer, .mtime_ns = MTIME_NOW };
 
     if (newer.n >= both->n && memcmp(newer.p, both->p, both->n) == 0)
-        return err_set(e, ERR_STALE, path, "join: what was deleted is in it already");
+        return err_set(e, ERR_STALE, path, "join: it already contains what was deleted");
     if ((both->n && both->p[both->n - 1] != '\n' && buf_add_byte(both, '\n')) ||
         buf_add(both, newer))
         return no_memory(path, e);

@@ -6,15 +6,15 @@ image >"$top/before"
 open 100 30 --all
 see "32/32"
 press Right
-see "ping" "here the session goes on" "another branch leaves here"
+see "ping" "a resume continues here" "another branch splits off here"
 enter_text b
-see "what the session goes on with" "messages  Change file one"
+see "the current conversation" "messages  Change file one"
 press Enter
-see "another branch of ping" "from here on another branch"
+see "another branch of ping" "another branch begins here"
 enter_text f
-see "a copy up to here"
+see "title of the fork up to here"
 press Enter
-see "forked: the copy is selected" "33/33"
+see "forked: the fork is selected" "33/33"
 image | cmp -s - "$top/before" && fail "no copy was made"
 press C-x
 see "undo"
@@ -24,7 +24,7 @@ image | cmp -s - "$top/before" || fail "undo left something of the copy, or took
 press C-x
 see "redo"
 enter_text U
-see "done again: " "33/33"
+see "redone: " "33/33"
 press C-x
 see "undo"
 enter_text u

@@ -27,7 +27,7 @@ press Enter
 see "repaired: 1 finding"
 cmp -s "$transcript" "$top/before.jsonl" && fail "nothing was repaired"
 press Escape
-see "Nothing is damaged here"
+see "Nothing here is damaged"
 enter_text u
 see "undone: " "its last line is cut short"
 cmp -s "$transcript" "$top/before.jsonl" || fail "undo did not give the bytes back"

@@ -12,7 +12,7 @@ open 80 24
 see "Payments: idempotency"
 press Down
 press DC
-see "Move 1 session" "leave it where it is"
+see "Move 1 session" "cancel"
 press Enter
 gone "Move 1 session"
 parts | cmp -s - "$top/parts-before" || fail "something went although the answer was no"

@@ -7,9 +7,9 @@ see "Payment page copy"
 enter_text payment
 gone "Move the cart"
 press C-x
-see "give the session a title"
+see "rename the session"
 press Escape
-gone "give the session a title"
+gone "rename the session"
 see "payment"
 press Escape
 see "Move the cart"

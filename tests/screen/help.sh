@@ -5,11 +5,11 @@ demo
 open 80 24
 see "Fix the payment"
 press '?'
-see "take the session up again"
+see "resume the session"
 press Escape
 see "Fix the payment"
 press F1
-see "take the session up again"
+see "resume the session"
 press Escape
 see "Fix the payment"
 press C-c

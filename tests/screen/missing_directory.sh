@@ -1,5 +1,5 @@
 #!/bin/sh
-# A session whose directory is gone is no dead end: what can be done is offered.
+# A session whose directory no longer exists is no dead end: what can be done is offered.
 . "$(dirname "$0")/lib.sh"
 demo
 rm -r "$top/home/code/shop-refunds"
@@ -8,7 +8,7 @@ see "Refund flow, second try"
 enter_text 'second try'
 gone "Payment page copy"
 press Enter
-see "directory is gone" "nowhere" "in its repository"
+see "directory no longer exists" "cancel" "in its repository"
 press 2
 match 'agent: --resume 1d82c5f4.* in .*/code/shop$'
 ended 0

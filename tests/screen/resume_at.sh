@@ -6,31 +6,31 @@ image >"$top/before"
 open 100 30 --all
 see "32/32"
 press Right
-see "here the session goes on"
+see "a resume continues here"
 enter_text b
-see "what the session goes on with"
+see "the current conversation"
 press Enter
-see "from here on another branch"
+see "another branch begins here"
 enter_text r
-see "Resume here, in place?"
+see "Resume after this message?"
 press Enter
-gone "Resume here, in place?"
+gone "Resume after this message?"
 image | cmp -s - "$top/before" || fail "something was written although the answer was no"
 enter_text r
-see "Resume here, in place?"
+see "Resume after this message?"
 press Down
 press Enter
-see "The session's directory is gone"
+see "The session's directory no longer exists"
 press Escape
 see "another branch of ping"
 image | cmp -s - "$top/before" && fail "nothing was written"
 press Escape
-see "here the session goes on" "another branch leaves here"
+see "a resume continues here" "another branch splits off here"
 enter_text u
 see "undone: resume-at of"
 image | cmp -s - "$top/before" || fail "undo did not give every byte back"
 enter_text U
-see "done again: "
+see "redone: "
 enter_text u
 see 'undone: "ping"'
 image | cmp -s - "$top/before" || fail "undo of redo did not give every byte back"

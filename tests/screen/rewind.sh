@@ -13,7 +13,7 @@ see "Payments: idemp"
 enter_text idempot
 gone "Payment page copy"
 press C-x
-see "show what going back would change"
+see "preview what a rewind would change"
 press w
 see "dry run: nothing has been changed" "[x] M src/keys.ts" "1 shell command ran"
 press Enter
@@ -29,10 +29,10 @@ press a
 see "an undo record is kept"
 press Down
 press Enter
-see "restored 1 file - u takes it back"
+see "restored 1 file - u undo"
 touched || fail "nothing went back"
 press u
-see "put back 1 file - U does it again"
+see "restored 1 file - U redo"
 until_true "the file as it was" untouched
 
 # Files and conversation together, under one undo.
@@ -40,22 +40,22 @@ press m
 press m
 see "undone, files and conversation" "messages dropped" "[x] M src/keys.ts"
 press a
-see "restore 1 file, drop" "one undo takes both back"
+see "restore 1 file, drop" "one undo restores both"
 press Down
 press Enter
 see "restored 1 file, dropped"
 touched || fail "nothing went back with the conversation"
 press u
-see "put back 1 file, brought back"
+see "restored 1 file, brought back"
 until_true "the file as it was" untouched
 press m
-see "undone: U does it again"
+see "undone: U redo"
 
 # That turn alone.
 press o
-see "undone, this turn alone" "[x] M src/keys.ts"
+see "undone, this turn only" "[x] M src/keys.ts"
 press o
-see "undone: U does it again"
+see "undone: U redo"
 press Escape
 press Escape
 see "/16"

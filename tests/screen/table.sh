@@ -43,7 +43,7 @@ begin() { # WORLD SYSTEM:ID QUERY
 # What the menu says of an action that cannot be done; chosen it says so again, and does nothing.
 cannot() { # LETTER WORDS
     press C-x
-    see "take the session up again"
+    see "resume the session"
     match "$1  [a-z]+ +.*$2"
     enter_text "$1"
     match "^ · [a-z ]+: .*$2"
@@ -55,7 +55,7 @@ undone() { # WORDS
     see "$1"
     as_before && fail "$name: nothing was done: $1"
     press C-x
-    see "take the last change back"
+    see "undo the last change"
     enter_text u
     see "undone: "
     until_true "$name: as it was before: $1" as_before
@@ -63,7 +63,7 @@ undone() { # WORDS
 
 deletes() {
     press DC
-    see "to the trash?" "leave it where it is"
+    see "to the trash?" "cancel"
     press Down
     press Enter
     undone "moved to trash: 1 session"
@@ -81,7 +81,7 @@ renames() {
 forks() { # QUESTION
     press C-f
     see "$1"
-    [ "$1" = "a copy, called" ] || press Down
+    [ "$1" = "title of the fork" ] || press Down
     press Enter
     undone "forked"
 }
@@ -97,7 +97,7 @@ reads() { # TEXT WORDS_ABOUT_SUBAGENTS
 
 # The question before anything goes back; while the files are still looked at there is none yet.
 asked() {
-    shows "leave everything as it is" || {
+    shows "cancel" || {
         press a
         false
     }
@@ -106,7 +106,7 @@ asked() {
 # The turn that is so many above the last; what lies in the way stays. HELD: a file that nobody knows is ticked first.
 goes_back() { # UP FILE DONE [HELD]
     press C-x
-    see "show what going back would change"
+    see "preview what a rewind would change"
     enter_text w
     see "dry run"
     match "^▌ " # the turns have come
@@ -127,7 +127,7 @@ goes_back() { # UP FILE DONE [HELD]
     see "$3"
     as_before && fail "$name: nothing went back"
     press u
-    see "U does it again"
+    see "U redo"
     until_true "$name: the files as they were" as_before
 }
 
@@ -164,64 +164,64 @@ resumes() { # AGENT
 begin claude claude:22222222-2222-4222-8222-222222222222 third
 reads "Nothing to do" "no sub-agents"
 renames "Another name"
-forks "a copy, called"
+forks "title of the fork"
 deletes
 goes_back "1" "[x] M mod.txt" "restored 3 files"
 talks_back "12 messages dropped"
 resumes claude
 
 begin shipped goat:7b1c0a52-0d0e-4c56-9f6e-0a1b2c3d4e5f greeting
-reads "make main print a greeting" "a Go session keeps no sub-agents"
-cannot t "its metadata knows none"
-cannot a "there is no archive"
+reads "make main print a greeting" "Go sessions have no sub-agents"
+cannot t "have no tags"
+cannot a "cannot be archived"
 renames "Another name"
-forks "a copy, called"
+forks "title of the fork"
 deletes
 goes_back "1" "[x] M src/main.go" "restored 1 file"
 talks_back "8 messages dropped"
 resumes goat
 
 begin spec goat:0f0e0d0c-0b0a-4908-8706-050403020100 "greeting !is:fork !is:damaged"
-reads "also add a new file" "a Go session keeps no sub-agents"
-cannot t "its metadata knows none"
+reads "also add a new file" "Go sessions have no sub-agents"
+cannot t "have no tags"
 renames "change the greeting again"
-forks "a copy, called"
+forks "title of the fork"
 deletes
 goes_back "1" "[x] A notes/todo.md" "re-created 1 file"
 talks_back "6 messages dropped"
 resumes goat
 
 begin doc goat:abc-123 Hello
-reads "Change the file" "a Go session keeps no sub-agents"
-cannot a "there is no archive"
+reads "Change the file" "Go sessions have no sub-agents"
+cannot a "cannot be archived"
 renames "Hello again"
-forks "a copy, called"
+forks "title of the fork"
 deletes
 goes_back "" "[x] M a.txt" "restored 1 file" "held a.txt"
 talks_back "2 messages dropped"
 resumes goat
 
 begin exathena exathena:deploy-123 config
-reads "Second turn done" "this session started no sub-agents"
-cannot n "it has no title"
-cannot t "its log is all there is"
-cannot a "there is no archive"
-forks "The copy gets no name"
+reads "Second turn done" "this session has no sub-agents"
+cannot n "have no title"
+cannot t "have no tags"
+cannot a "cannot be archived"
+forks "The fork gets no title"
 deletes
 goes_back "" "[x] D lib/new/created.ex" "restored 2 files"
 talks_back "10 messages dropped"
 press Enter
-see "no command is known; set"
+see "no command is configured; set"
 press C-c # it stays on the screen
 ended 130
 close
 
 begin two-sessions entire:a1b2c3d4-0001-4000-8000-00000000000a login
 reads "Session module added." "tasks as checkpoints"
-cannot n "it has no title"
-cannot t "its state knows none"
-cannot a "there is no archive"
-forks "a copy, called"
+cannot n "have no title"
+cannot t "have no tags"
+cannot a "cannot be archived"
+forks "title of the fork"
 press DC
 see "Its shadow branch stays: others use it."
 press Escape
@@ -232,7 +232,7 @@ resumes claude
 
 begin migration entire:e1b2c3d4-0001-4000-8000-00000000000a parser
 reads "parser" "tasks as checkpoints"
-forks "a copy, called"
+forks "title of the fork"
 deletes
 goes_back "1" "[x] M src/parse.c" "restored 1 file"
 talks_back "4 messages dropped"
@@ -246,7 +246,7 @@ goes_back "" "[x] D CHANGES" "deleted 4 files"
 press m
 see "conversation is not on this machine (reprise retrieve" "it)"
 leave
-forks "a copy, called"
+forks "title of the fork"
 find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . && fail "its transcript is here before it is wanted"
 resumes claude
 find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . || fail "its transcript did not come"
@@ -254,10 +254,10 @@ find "$world/home/.claude" -name 'd1b2c3d4-*' | grep -q . || fail "its transcrip
 begin refs-ulid entire:01b2c3d4-0001-4000-8000-00000000000a dependencies
 reads "Bumped." "tasks as checkpoints"
 cannot d "only its committed checkpoints are left"
-forks "a copy, called"
+forks "title of the fork"
 press C-x
 enter_text w
-see "every file is as it was then"
+see "the files already match"
 press Up
 see "This turn cannot be restored."
 leave

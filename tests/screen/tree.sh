@@ -7,16 +7,16 @@ see "32/32" "second-branch"
 press C-x
 see "branches"
 enter_text b
-see "recent, tree" "forks stand below"
+see "recent, tree" "forks are listed below"
 match "└╴second-branch"
 enter_text "'second"
 see "1/32"
 press C-f
-see "a copy, called"
+see "title of the fork"
 press C-u
 enter_text "third-branch"
 press Enter
-see "forked: the copy is selected"
+see "forked: the fork is selected"
 press C-u
 see "33/33"
 match "  └╴third-branch"

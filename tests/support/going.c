@@ -144,7 +144,7 @@ static enum err_code checkpoints(const struct store *st, const struct session_re
           .message = { "p0", 2 },
           .prompt = { "Begin with the shop", 19 },
           .files = 1,
-          .why = "saved copies of this point are gone (clients keep the last 100)" },
+          .why = "the saved copies of this point are gone (clients keep the last 100)" },
         { .id = { "p1", 2 },
           .message = { "p1", 2 },
           .prompt = { "Add idempotency keys", 20 },

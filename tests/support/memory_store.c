@@ -108,7 +108,7 @@ static enum err_code memory_find(const struct store *st, const struct scope *sco
 
     (void)scope, (void)a;
     if (!s)
-        return err_set(e, ERR_NOT_FOUND, "", "find session: there is none");
+        return err_set(e, ERR_NOT_FOUND, "", "find session: no such session");
     *ref = ref_of(st, s);
     return ERR_OK;
 }
@@ -256,7 +256,7 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
     if (!id.n)
         id = (struct slice){ drawn, strlen(drawn) };
     if (session_of(st, id))
-        return err_set(e, ERR_STALE, "", "create: there is a session with this id");
+        return err_set(e, ERR_STALE, "", "create: a session with this id exists");
     if (m->n == SESSIONS_MAX || id.n >= sizeof s->id || req->title.n >= sizeof s->title)
         return err_set(e, ERR_USAGE, "", "create: too much for a memory");
     s->fd = memfd_create("session", MFD_CLOEXEC);

@@ -79,12 +79,12 @@ static enum err_code answer_json(struct invocation *in, struct sessions *s,
 static enum err_code answer_text(struct invocation *in, const struct changing *k, struct err *e)
 {
     if (k->c->n == 0)
-        return out_add(&in->out, SLICE("nothing to do: it is so already\n"), e);
+        return out_add(&in->out, SLICE("nothing to change\n"), e);
     enum err_code rc = out_text(&in->out, (struct slice){ k->c->text, strlen(k->c->text) }, e);
 
     if (!rc && k->c->sessions_n > 1)
         rc = out_addf(&in->out, e, ": %zu sessions", k->c->sessions_n);
-    return rc ? rc : out_add(&in->out, SLICE(" (take it back: reprise undo)\n"), e);
+    return rc ? rc : out_add(&in->out, SLICE(" (undo with: reprise undo)\n"), e);
 }
 
 enum err_code change_sessions(struct invocation *in, const char *kind, int ids,

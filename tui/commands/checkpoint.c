@@ -86,7 +86,7 @@ enum err_code checkpoint_run(struct invocation *in, struct err *e)
                                    .label = text_of(in->options.title) };
 
     if (!option_given(&in->options, OPTION_ID))
-        return err_set(e, ERR_USAGE, "--id", "checkpoint: needs the message that is answered");
+        return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
     if (!option_given(&in->options, OPTION_NO_PERSIST))
         return save(in, &req, e);
     return write_answer(in, text_of(in->argv[0]), &(struct host_checkpointed){ .id = req.message },

@@ -36,8 +36,8 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     if (rc)
         return rc;
     *dir = main_tree ? main_tree : present;
-    err_set(&note, ERR_NOT_FOUND, own, "resume: the session's directory is gone; going on in %s",
-            *dir);
+    err_set(&note, ERR_NOT_FOUND, own,
+            "resume: the session's directory no longer exists; resuming in %s", *dir);
     report_line(in->err_fd, &note);
     return ERR_OK;
 }

@@ -45,8 +45,7 @@ static enum err_code check_operands(const struct invocation *in, struct err *e)
     if (!c->name) /* words for the agent */
         return ERR_OK;
     if (in->argc > c->max_operands)
-        return err_set(e, ERR_USAGE, in->argv[c->max_operands], "one argument too many for %s",
-                       name);
+        return err_set(e, ERR_USAGE, in->argv[c->max_operands], "unexpected argument for %s", name);
     return ERR_OK;
 }
 

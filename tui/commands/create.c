@@ -82,7 +82,7 @@ enum err_code create_run(struct invocation *in, struct err *e)
     struct host_created made;
 
     if (o->id && !o->id[0])
-        return err_set(e, ERR_USAGE, "--id", "create: this cannot be an id");
+        return err_set(e, ERR_USAGE, "--id", "create: invalid session id");
     if (option_given(o, OPTION_NO_PERSIST))
         return pretend(in, e);
     enum err_code rc = sessions_make(in, in->argv[0], &s, e);

@@ -25,7 +25,7 @@ static enum err_code say(struct invocation *in, const struct trash_list *list, c
                          struct err *e)
 {
     enum err_code rc =
-        out_addf(&in->out, e, "moved to trash: %zu session%s, %s (take it back: reprise undo)\n",
+        out_addf(&in->out, e, "moved to trash: %zu session%s, %s (undo with: reprise undo)\n",
                  list->n, list->n == 1 ? "" : "s", size);
 
     for (size_t i = 0; i < list->n && !rc; i++)
@@ -109,7 +109,7 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
         return rc;
     in->done = true;
     if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "gone for good: %zu session%s\n", n, n == 1 ? "" : "s");
+        return out_addf(&in->out, e, "deleted for good: %zu session%s\n", n, n == 1 ? "" : "s");
     struct jsonout j;
 
     jsonout_init(&j, &in->out.buf);
@@ -183,7 +183,7 @@ static enum err_code make_requests(struct leaving *l, unsigned what, struct err 
     rc = trash_requests_of(l->ref, l->title, l->n, what, a, l->request, &i, &why);
     if (rc == ERR_LOCKED &&
         !trash_request_of(l->ref[i], l->title[i], what | REQUEST_UNSURE, a, &l->request[i], NULL))
-        return err_set(e, rc, l->ref[i]->path.p, "%s (--force: delete it all the same)", why.text);
+        return err_set(e, rc, l->ref[i]->path.p, "%s (--force deletes it anyway)", why.text);
     if (rc && e)
         *e = why;
     return rc;

@@ -103,7 +103,7 @@ static bool count_reason(const struct finding *f, struct answer *a)
 static const char *reason_text(const struct reason *r)
 {
     return r->kind == FINDING_EXPIRES && r->n > 1
-               ? "the agent's own cleanup removes them within a week, unless they are used"
+               ? "the agent's own cleanup will remove them within a week unless they are used"
                : r->why;
 }
 
@@ -145,7 +145,7 @@ static enum err_code write_end(const struct answer *a, bool fix, struct err *e)
     if (a->json)
         return out_add(a->out, a->n ? SLICE("]\n") : SLICE("[]\n"), e);
     if (a->n == 0)
-        return out_add(a->out, SLICE("nothing is wrong\n"), e);
+        return out_add(a->out, SLICE("no damage found\n"), e);
     enum err_code rc = write_reasons(a, e);
 
     if (!rc)

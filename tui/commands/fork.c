@@ -40,7 +40,7 @@ static void say_nameless(const struct invocation *in, const struct session_ref *
 
     if (!in->options.title || !why)
         return;
-    err_set(&note, ERR_UNSUPPORTED, ref->path.p, "fork: the copy gets no title: %s", why);
+    err_set(&note, ERR_UNSUPPORTED, ref->path.p, "fork: the fork gets no title: %s", why);
     report_line(in->err_fd, &note);
 }
 

@@ -64,6 +64,6 @@ enum err_code help_run(struct invocation *in, struct err *e)
     const struct command *command = word ? command_find(word) : NULL;
 
     if (word && !command)
-        return err_set(e, ERR_NOT_FOUND, word, "show help: there is no such command");
+        return err_set(e, ERR_NOT_FOUND, word, "help: no such command");
     return help_write(command, &in->out, e);
 }

@@ -27,11 +27,11 @@ static enum err_code check_listed(const struct facts *f, struct err *e)
 
     switch (f->row->hidden) {
     case HIDDEN_EMPTY:
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: it holds no conversation");
+        return err_set(e, ERR_NOT_FOUND, path, "describe session: it has no conversation");
     case HIDDEN_SIDECHAIN:
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: it is that of a sub-agent");
+        return err_set(e, ERR_NOT_FOUND, path, "describe session: it is a sub-agent's transcript");
     case HIDDEN_UNREADABLE:
-        return err_set(e, ERR_NOT_FOUND, path, "describe session: a link, or no regular file");
+        return err_set(e, ERR_NOT_FOUND, path, "describe session: a link, or not a regular file");
     case HIDDEN_DAMAGED:
         return err_set(e, ERR_FORMAT, path, "describe session: %s", f->row->problem);
     default: return ERR_OK;
@@ -105,7 +105,7 @@ static void json_damaged(struct jsonout *j, const struct transcript *t)
 
         if (m->flags & MESSAGE_BROKEN)
             json_damage(j, m->line + 1, m->offset,
-                        m->flags & MESSAGE_MISTYPED ? SLICE("a member has a type it cannot have")
+                        m->flags & MESSAGE_MISTYPED ? SLICE("a member has an invalid type")
                                                     : SLICE("not a JSON object"));
     }
     if (t && t->unfinished)

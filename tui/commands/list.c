@@ -16,7 +16,7 @@ static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, st
     if (!text || when_parse((struct slice){ text, strlen(text) }, now_ms, ms))
         return ERR_OK;
     return err_set(e, ERR_USAGE, text,
-                   "read the time: needs 2w, 3d, 12h, 30m, a date or a time of RFC 3339");
+                   "not a time: use 2w, 3d, 12h, 30m, a date or an RFC 3339 time");
 }
 
 static struct slice text_of(const char *text)
@@ -120,9 +120,9 @@ static enum err_code say_unreadable(struct invocation *in, const struct sessions
 static void say_nothing_fits(const struct invocation *in, const struct sessions *s)
 {
     dprintf(in->err_fd, "%s\n",
-            s->n == 0      ? "reprise: no agent has kept sessions here yet"
+            s->n == 0      ? "reprise: no sessions yet"
             : s->scope.all ? "reprise: no sessions match"
-                           : "reprise: no sessions match here; --all looks in every project");
+                           : "reprise: no sessions match here; --all looks in all projects");
 }
 
 static void say_damaged(const struct session_row *row, void *arg)

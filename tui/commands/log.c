@@ -107,9 +107,9 @@ static enum err_code add_rewind(struct writing *w, const struct rewind_record *r
     const char *session = arena_format(&w->rewinds.arena, "%s:%s", r->system, r->session);
     const char *text =
         arena_format(&w->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored,
-                     r->created, r->deleted, talk_moves(r->how) ? ", the conversation too" : "",
+                     r->created, r->deleted, talk_moves(r->how) ? ", conversation too" : "",
                      r->interrupted ? ", interrupted"
-                     : r->stays     ? ", cut short: the session went on, and the files stayed"
+                     : r->stays     ? ", incomplete: the session continued, files not changed"
                                     : "");
 
     if (!session || !text)

@@ -104,10 +104,9 @@ enum err_code messages_run(struct invocation *in, struct err *e)
     struct session_ref ref;
 
     if (option_given(&in->options, OPTION_TAIL) && in->options.tail == 0)
-        return err_set(e, ERR_USAGE, "--tail", "read options: the last 0 messages are none");
+        return err_set(e, ERR_USAGE, "--tail", "read options: must be at least 1");
     if (in->options.agent && !*in->options.agent)
-        return err_set(e, ERR_NOT_FOUND, in->argv[0],
-                       "read messages: a sub-agent's id is not empty");
+        return err_set(e, ERR_NOT_FOUND, in->argv[0], "read messages: the sub-agent's id is empty");
     enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
     if (rc)

@@ -145,7 +145,7 @@ static enum err_code write_failed(struct out *o, struct err *e)
     if (errno != EPIPE)
         return err_sys(e, "stdout", "write the answer");
     o->closed = true;
-    return err_set(e, ERR_CANCELLED, "stdout", "nobody reads the answer any more");
+    return err_set(e, ERR_CANCELLED, "stdout", "the reader of the output is gone");
 }
 
 enum err_code out_flush(struct out *o, struct err *e)
@@ -153,7 +153,7 @@ enum err_code out_flush(struct out *o, struct err *e)
     size_t done = 0;
 
     if (o->closed)
-        return err_set(e, ERR_CANCELLED, "stdout", "nobody reads the answer any more");
+        return err_set(e, ERR_CANCELLED, "stdout", "the reader of the output is gone");
     enum err_code rc = escape_signs(o);
 
     if (rc)

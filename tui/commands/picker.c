@@ -25,7 +25,7 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     if (rc == ERR_OK)
         rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);
     if (rc == ERR_OK && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
-        rc = err_set(e, ERR_NOT_FOUND, id, "resume: it is no session that can be resumed");
+        rc = err_set(e, ERR_NOT_FOUND, id, "resume: this session cannot be resumed");
     if (rc == ERR_OK)
         rc = choice_carry_out(in, config, row, NULL, e);
     session_row_free(row);

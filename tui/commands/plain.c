@@ -129,11 +129,11 @@ static enum err_code show_end(struct menu *m, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (m->n > m->shown)
-        rc = out_addf(m->out, e, "and %zu more: type words to narrow the list\n", m->n - m->shown);
+        rc = out_addf(m->out, e, "and %zu more: type words to filter\n", m->n - m->shown);
     else if (m->n == 0)
-        rc = out_addf(m->out, e, "no session fits here; --all looks in every project\n");
+        rc = out_addf(m->out, e, "no matches here; --all looks in all projects\n");
     if (rc == ERR_OK)
-        rc = out_addf(m->out, e, "number, words to search for, or nothing to leave: ");
+        rc = out_addf(m->out, e, "number, words to filter, or Enter to quit: ");
     return rc ? rc : out_flush(m->out, e);
 }
 

@@ -36,7 +36,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
     if (!rc)
         rc = ref.store->ops->reappend ? ERR_OK : store_refuse(&ref, CAN_REAPPEND, "re-append", e);
     if (!rc) {
-        c->text = "metadata written again at the end";
+        c->text = "metadata appended again";
         rc = origin_add_session(c, &ref, e);
     }
     if (!rc)

@@ -32,7 +32,7 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     enum err_code rc = ops->tag ? ERR_OK : store_refuse(ref, CAN_TAG, "tag", e);
 
     if (!rc && none == (in->argc > 1))
-        rc = err_set(e, ERR_USAGE, "tag", "needs either a tag or --none");
+        rc = err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
     c->text = none ? "tag removed" : arena_format(&c->arena, "tagged %s", tag);
     if (!rc && !c->text)
         rc = err_set(e, ERR_NOMEM, ref->path.p, "tag: out of memory");
@@ -53,7 +53,7 @@ static enum err_code plan_mark(struct sessions *s, const struct session_ref *ref
                            ? ERR_OK
                            : store_refuse(ref, CAN_ARCHIVE, archived ? "archive" : "unarchive", e);
 
-    c->text = archived ? "archived" : "taken out of the archive";
+    c->text = archived ? "archived" : "unarchived";
     return rc ? rc : ops->archive(ref->store, &s->scope, ref, archived, c, e);
 }
 

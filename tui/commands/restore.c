@@ -91,7 +91,7 @@ static enum err_code write_text(const struct restore *r, const struct resume *re
                                 r->messages, r->interruption == INTERRUPTION_NONE ? "no" : "yes");
 
     if (rc == ERR_OK && !*resume->argv)
-        return out_add(out, SLICE("no command is configured\n"), e);
+        return out_add(out, SLICE("no command configured\n"), e);
     if (rc == ERR_OK && resume_line(resume, &out->buf))
         rc = err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
     return rc ? rc : out_add(out, SLICE("\n"), e);

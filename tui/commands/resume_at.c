@@ -11,9 +11,9 @@ static enum err_code plan(struct invocation *in, struct sessions *s, const struc
     enum err_code rc = ops->resume_at ? ERR_OK : store_refuse(ref, CAN_RESUME_AT, "resume-at", e);
 
     if (!rc && (clear == (in->argc > 1) || (!clear && *message == '\0')))
-        rc = err_set(e, ERR_USAGE, "resume-at", "needs either a message or --clear");
-    c->text = clear ? "continues with an empty conversation"
-                    : arena_format(&c->arena, "continues after %s", message);
+        rc = err_set(e, ERR_USAGE, "resume-at", "give either a message or --clear");
+    c->text = clear ? "resumes with an empty conversation"
+                    : arena_format(&c->arena, "resumes after %s", message);
     if (!rc && !c->text)
         rc = err_set(e, ERR_NOMEM, ref->path.p, "resume-at: out of memory");
     (void)s;

@@ -22,12 +22,11 @@ enum err_code retrieve_transcript(struct invocation *in, const struct session_re
                                   struct err *e)
 {
     struct change *c = change_new("retrieve");
-    enum err_code rc =
-        c ? origin_add_session(c, ref, e)
-          : err_set(e, ERR_NOMEM, ref->path.p, "put a transcript back: out of memory");
+    enum err_code rc = c ? origin_add_session(c, ref, e)
+                         : err_set(e, ERR_NOMEM, ref->path.p, "retrieve: out of memory");
 
     if (!rc) {
-        c->text = "transcript put back from its checkpoint";
+        c->text = "transcript retrieved from its checkpoint";
         rc = ref->store->ops->retrieve(ref->store, ref, req, c, out, e);
     }
     if (rc) {
@@ -76,11 +75,11 @@ static enum err_code write_json(struct invocation *in, const struct retrieved *r
 static enum err_code write_text(struct invocation *in, const struct retrieved *r, struct err *e)
 {
     static const char *const says[] = {
-        [RETRIEVE_NEW] = "was not here",
-        [RETRIEVE_UNCHANGED] = "is the same here",
-        [RETRIEVE_NEWER] = "is newer in the checkpoint",
-        [RETRIEVE_LOCAL_NEWER] = "is newer here: left alone unless --force is given",
-        [RETRIEVE_NOT_OURS] = "is of an agent of which it is not known where it looks: left out",
+        [RETRIEVE_NEW] = "not on this machine",
+        [RETRIEVE_UNCHANGED] = "up to date",
+        [RETRIEVE_NEWER] = "newer in the checkpoint",
+        [RETRIEVE_LOCAL_NEWER] = "newer on this machine: kept (--force replaces it)",
+        [RETRIEVE_NOT_OURS] = "skipped: unknown where its agent keeps transcripts",
     };
     enum err_code rc = ERR_OK;
 
@@ -102,8 +101,9 @@ static enum err_code left_alone(const struct retrieved *r, struct err *e)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->item[i].state == RETRIEVE_LOCAL_NEWER && !r->item[i].planned)
-            return err_set(e, ERR_STALE, r->item[i].path,
-                           "put a transcript back: the one here is newer (--force replaces it)");
+            return err_set(
+                e, ERR_STALE, r->item[i].path,
+                "retrieve: the transcript on this machine is newer (--force replaces it)");
     return ERR_OK;
 }
 

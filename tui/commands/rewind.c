@@ -22,19 +22,20 @@ static enum err_code check_usage(const struct invocation *in, struct err *e)
 
     if (!o->to)
         return err_set(e, ERR_USAGE, "--to",
-                       "rewind: needs the message to go back to (see: reprise checkpoints ID)");
+                       "rewind: --to MSG is required (see: reprise checkpoints ID)");
     if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
         return err_set(e, ERR_USAGE, "--apply", "rewind: not together with --dry-run");
     if (o->into && o->mode != OPTION_MODE_CODE)
-        return err_set(e, ERR_USAGE, "--into", "rewind: a scratch copy is made of files alone");
+        return err_set(e, ERR_USAGE, "--into", "rewind: works with --mode code only");
     if (option_given(o, OPTION_ONLY) && option_given(o, OPTION_INFERRED))
         return err_set(e, ERR_USAGE, "--only", "rewind: not together with --inferred");
     if (option_given(o, OPTION_ONLY) && (o->into || o->mode != OPTION_MODE_CODE))
-        return err_set(e, ERR_USAGE, "--only", "rewind: one turn alone has files, and in place");
+        return err_set(e, ERR_USAGE, "--only",
+                       "rewind: works with --mode code and without --into only");
     if (option_given(o, OPTION_MOVE_BRANCH) && (o->into || option_given(o, OPTION_ONLY)))
-        return err_set(e, ERR_USAGE, "--move-branch", "rewind: it goes back with all that follows");
+        return err_set(e, ERR_USAGE, "--move-branch", "rewind: not together with --into or --only");
     if (o->files && modes[o->mode] == REWIND_CONVERSATION)
-        return err_set(e, ERR_USAGE, "--file", "rewind: the conversation has no files");
+        return err_set(e, ERR_USAGE, "--file", "rewind: not together with --mode conversation");
     return ERR_OK;
 }
 
@@ -69,7 +70,7 @@ static enum err_code make_files(const struct invocation *in, const struct sessio
     if (!option_given(o, OPTION_ENTIRE_RULE))
         return rewind_plan_make(ref, point, mode, plan, e);
     if (mode != REWIND_CODE)
-        return err_set(e, ERR_USAGE, "--entire-rule", "rewind: it is about files only");
+        return err_set(e, ERR_USAGE, "--entire-rule", "rewind: works with --mode code only");
     if (!ops->plan_own)
         return err_set(e, ERR_UNSUPPORTED, "--entire-rule",
                        "rewind: %s sessions have no rule of their own", ops->name);

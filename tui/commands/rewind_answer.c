@@ -249,7 +249,7 @@ static enum err_code text_talk(struct out *out, const struct rewind_talk *t, boo
                                struct err *e)
 {
     if (ends_there(t))
-        return out_addf(out, e, "%-9s the conversation, which ends there already\n",
+        return out_addf(out, e, "%-9s the conversation: it already ends there\n",
                         done ? "kept" : "keep");
     if (!t->change)
         return ERR_OK;
@@ -284,8 +284,7 @@ static enum err_code text_end(struct out *out, const struct rewind_preview *p,
                               const struct rewind_result *r, bool dry, struct err *e)
 {
     if (r)
-        return r->undo[0] ? out_addf(out, e, "to take it back: reprise undo %s\n", r->undo)
-                          : ERR_OK;
+        return r->undo[0] ? out_addf(out, e, "to undo: reprise undo %s\n", r->undo) : ERR_OK;
     return dry ? out_addf(out, e, "dry run: nothing has been changed (+%u -%u)\n", p->insertions,
                           p->deletions)
                : ERR_OK;
@@ -305,9 +304,8 @@ static enum err_code answer_text(struct out *out, const struct rewind_preview *p
     for (size_t i = 0; i < p->plan->notes && !rc; i++)
         rc = out_addf(out, e, "note: %s\n", p->plan->note[i]);
     if (!rc && r && r->undo[0] && p->plan->undoes && p->refused)
-        rc = out_addf(out, e, "%zu file%s stay%s; to take the rest back later: reprise undo %s\n",
-                      p->refused, p->refused == 1 ? "" : "s", p->refused == 1 ? "s" : "",
-                      p->plan->undoes);
+        rc = out_addf(out, e, "%zu file%s skipped; to undo the rest later: reprise undo %s\n",
+                      p->refused, p->refused == 1 ? "" : "s", p->plan->undoes);
     return rc ? rc : text_end(out, p, r, dry, e);
 }
 
@@ -359,10 +357,10 @@ enum err_code rewind_check_files(const struct rewind_plan *plan, const struct re
         for (size_t k = 0; k < plan->n && !known; k++)
             known = strcmp(plan->target[k].path, o->only[i]) == 0;
         if (!known)
-            return err_set(e, ERR_NOT_FOUND, o->only[i],
-                           plan->undoes
-                               ? "undo: the rewind did not change this file, or it was taken back"
-                               : "rewind: the session never changed this file");
+            return err_set(
+                e, ERR_NOT_FOUND, o->only[i],
+                plan->undoes ? "undo: the rewind did not change this file, or it was undone already"
+                             : "rewind: the session never changed this file");
     }
     return ERR_OK;
 }
@@ -376,14 +374,14 @@ static enum err_code stale(const struct rewind_preview *p, const char *plan, str
 
     if (n == 1)
         return err_set(e, ERR_STALE, p->entry[which[0]].target->path,
-                       "rewind: it changed since this plan was shown");
+                       "rewind: changed since this plan was shown");
     if (n == 2)
         return err_set(e, ERR_STALE, p->entry[which[0]].target->path,
-                       "rewind: it changed since this plan was shown, and so did %s",
+                       "rewind: changed since this plan was shown, and so did %s",
                        p->entry[which[1]].target->path);
     return err_set(e, ERR_STALE, plan,
                    planid_same_files(p, plan)
-                       ? "rewind: the plan was shown with other options, or the session went on"
+                       ? "rewind: the plan was made with other options, or the session continued"
                        : "rewind: several files changed since this plan was shown");
 }
 
@@ -422,7 +420,7 @@ static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
         return rc;
     struct err note = *e;
 
-    rc = err_wrap(&note, rc, "undo: the conversation stays as it is");
+    rc = err_wrap(&note, rc, "undo: the conversation was skipped");
     report_line(in->err_fd, &note);
     *files_only = *p->plan;
     files_only->talk = (struct rewind_talk){ .change = NULL };
@@ -449,10 +447,10 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
     answered = rewind_answer(in, p, &r, e);
     if (p->plan->undoes && p->refused && !r.undo[0])
         rc = err_set(e, ERR_UNSAFE, p->plan->undoes,
-                     "undo: every file that is left of it changed since, nothing was taken back");
+                     "undo: all remaining files changed since; nothing was undone");
     if (r.conflicts)
         rc = err_set(e, ERR_STALE, p->plan->session,
-                     "rewind: %zu file%s changed meanwhile and stayed as they are", r.conflicts,
+                     "rewind: %zu file%s changed meanwhile and were skipped", r.conflicts,
                      r.conflicts == 1 ? "" : "s");
     rewind_result_fini(&r);
     in->done = !rc;

@@ -114,14 +114,14 @@ static enum err_code text_why(struct out *out, const struct rewind_record *r,
     if (!rc)
         rc = out_text(out, slice_of(text), e);
     return rc ? rc
-              : out_addf(out, e, "\n          to give it up: reprise rewinds abandon %s", r->id);
+              : out_addf(out, e, "\n          to abandon it: reprise rewinds abandon %s", r->id);
 }
 
 static const char *state_of(const struct rewind_record *r)
 {
     return r->undone      ? "  (undone)"
-           : r->abandoned ? "  (given up)"
-           : r->stays     ? "  (cut short: the session went on, and the files stayed)"
+           : r->abandoned ? "  (abandoned)"
+           : r->stays     ? "  (incomplete: the session continued, files not changed)"
                           : "";
 }
 
@@ -140,12 +140,12 @@ static enum err_code write_text(struct out *out, const struct rewind_records *li
                       "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64
                       " bytes kept%s%s  ",
                       age, r->id, r->restored, r->created, r->deleted,
-                      talk_moves(r->how) ? ", the conversation too" : "", r->bytes,
+                      talk_moves(r->how) ? ", conversation too" : "", r->bytes,
                       r->undoes ? "  (an undo)" : "", state_of(r));
         if (!rc)
             rc = out_text(out, slice_of(r->title ? r->title : r->session), e);
         if (!rc && r->partly)
-            rc = out_addf(out, e, "  (undone but for %zu file%s)", r->left_n,
+            rc = out_addf(out, e, "  (undone except %zu file%s)", r->left_n,
                           r->left_n == 1 ? "" : "s");
         if (!rc)
             rc = text_why(out, r, waiting, e);
@@ -176,10 +176,10 @@ static enum err_code answer_abandoned(struct invocation *in, const char *id,
     struct jsonout j;
 
     if (!option_given(&in->options, OPTION_JSON)) {
-        enum err_code rc = out_addf(&in->out, e, "given up: %s\n", id);
+        enum err_code rc = out_addf(&in->out, e, "abandoned: %s\n", id);
 
         for (size_t i = 0; i < a->n && !rc; i++) {
-            rc = out_add(&in->out, SLICE("a temporary file may be left: "), e);
+            rc = out_add(&in->out, SLICE("temporary file left behind: "), e);
             if (!rc)
                 rc = out_text(&in->out, slice_of(a->left[i]), e);
             if (!rc)
@@ -187,7 +187,7 @@ static enum err_code answer_abandoned(struct invocation *in, const char *id,
         }
         return rc ? rc
                   : out_addf(&in->out, e,
-                             "what it had done stays; to take that back: reprise undo %s\n", id);
+                             "what it changed stays changed; to undo that: reprise undo %s\n", id);
     }
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');

@@ -58,7 +58,7 @@ static enum err_code write_text(struct out *out, const struct rewind_kept_list *
 
         rc = f->has_bytes
                  ? out_addf(out, e, "%-8s %10lld bytes kept  ", word_of(f->did), (long long)f->size)
-                 : out_addf(out, e, "%-8s %10s nothing kept ", word_of(f->did), "");
+                 : out_addf(out, e, "%-8s %10s not kept     ", word_of(f->did), "");
         if (!rc)
             rc = out_text(out, slice_of(f->path), e);
         if (!rc && f->written)
@@ -66,7 +66,7 @@ static enum err_code write_text(struct out *out, const struct rewind_kept_list *
                           (long long)f->now);
         if (!rc)
             rc = out_addf(out, e, "%s\n",
-                          f->conflict ? "  (conflict: it stayed)"
+                          f->conflict ? "  (conflict: not changed)"
                           : f->undone ? "  (undone)"
                                       : "");
     }

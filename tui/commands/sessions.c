@@ -67,7 +67,7 @@ static enum err_code read_name(const struct invocation *in, const char *named, s
     if (word == 0 || strcmp(named + word, ":") == 0)
         return err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
     if (!*ops)
-        return err_set(e, ERR_USAGE, named, "open store: there is no such system");
+        return err_set(e, ERR_USAGE, named, "open store: no such system");
     if (!named[word])
         return ERR_OK;
     *path = absolute(&in->world->env, named + word + 1, &s->arena);
@@ -131,12 +131,12 @@ static enum err_code open_stores(const struct invocation *in, struct sessions *s
     enum err_code rc = ERR_OK;
 
     if (system && !store_system(text_of(system)))
-        return err_set(e, ERR_USAGE, system, "choose the system: there is none of this name");
+        return err_set(e, ERR_USAGE, system, "no such system");
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
         rc = open_asked(in, in->options.store[i], s, e);
     if (!rc && in->options.stores > 1 && s->n == 0 && !system)
         rc = err_set(e, ERR_NOT_FOUND, in->options.store[0],
-                     "open stores: none of those named can be read");
+                     "open stores: none of these stores can be read");
     if (in->options.stores)
         return rc;
     for (size_t i = 0; rc == ERR_OK && store_systems[i]; i++)

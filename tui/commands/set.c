@@ -23,7 +23,7 @@ static enum err_code read_setting(const char *word, struct host_setting *out, st
     const char *sign = strchr(word, '=');
 
     if (!sign || sign == word)
-        return err_set(e, ERR_USAGE, word, "set: needs KEY=VALUE");
+        return err_set(e, ERR_USAGE, word, "set: expected KEY=VALUE");
     out->key = (struct slice){ word, (size_t)(sign - word) };
     out->value = (struct slice){ sign + 1, strlen(sign + 1) };
     return ERR_OK;

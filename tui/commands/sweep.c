@@ -42,17 +42,17 @@ static enum err_code read_rule(const struct invocation *in, const struct scope *
                                  .archived = option_given(o, OPTION_ARCHIVED) };
     if (!o->older_than && !o->larger_than && !rule->empty && !rule->archived && !rule->orphans)
         return err_set(e, ERR_USAGE, "--older-than",
-                       "sweep: needs an age (90d, 12h, 2w) or another rule");
+                       "sweep: needs --older-than AGE (90d, 12h, 2w) or another rule");
     if (rule->orphans && (rule->copies || rule->empty || rule->archived))
         return err_set(e, ERR_USAGE, "--orphans",
-                       "sweep: goes with --older-than and --larger-than only");
+                       "sweep: works with --older-than and --larger-than only");
     if (option_given(o, OPTION_APPLY) && option_given(o, OPTION_DRY_RUN))
         return err_set(e, ERR_USAGE, "--apply", "sweep: not together with --dry-run");
     if (o->older_than &&
         !when_parse(slice_of(o->older_than), in->world->env.now_ms, &rule->before_ms))
-        return err_set(e, ERR_USAGE, o->older_than, "sweep: no age: 90d, 12h, 2w");
+        return err_set(e, ERR_USAGE, o->older_than, "sweep: not an age (90d, 12h, 2w)");
     if (o->larger_than && !size_parse(slice_of(o->larger_than), &rule->larger_than))
-        return err_set(e, ERR_USAGE, o->larger_than, "sweep: no size: 500k, 10M, 2G");
+        return err_set(e, ERR_USAGE, o->larger_than, "sweep: not a size (500k, 10M, 2G)");
     return ERR_OK;
 }
 
@@ -181,12 +181,12 @@ static enum err_code write_text(struct out *out, const struct answer *a, struct 
         return rc;
     size_text(w.bytes, size);
     return out_addf(out, e, "%s: %s%zu session%s%s, %s%s\n",
-                    a->applied ? "moved to trash" : "would go to the trash",
+                    a->applied ? "moved to trash" : "would move to trash",
                     a->orphans ? "what " : "", n, n == 1 ? "" : "s",
                     a->orphans ? " left behind" : "", size,
                     n == 0       ? ""
-                    : a->applied ? " (take it back: reprise undo)"
-                                 : " (do it: --apply)");
+                    : a->applied ? " (undo with: reprise undo)"
+                                 : " (use --apply to move them)");
 }
 
 /* ---- together ---- */

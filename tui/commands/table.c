@@ -11,10 +11,9 @@ const struct command commands_table[] = {
     {
         .operands = "[-- FLAGS]",
         .summary = "",
-        .help = "Opens the picker: type to find a session, Enter puts you back into it. FLAGS are "
-                "handed\n"
-                "to the agent's command.\n"
-                "The screen is drawn on the terminal even when the output goes elsewhere.\n",
+        .help = "Opens the picker: type to filter, press Enter to resume the selected session.\n"
+                "FLAGS are passed on to the agent's command. The screen is drawn on the terminal\n"
+                "even if standard output is redirected.\n",
         .options = BIT(RESUME) | BIT(CONTINUE) | BIT(PRINT) | BIT(QUERY) | BIT(PLAIN) |
                    BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES) | BIT(SORT),
         .run = picker_run,
@@ -23,17 +22,16 @@ const struct command commands_table[] = {
         .name = "list",
         .alias = "ls",
         .operands = "",
-        .summary = "the sessions of this directory, newest first",
-        .help =
-            "Without --all or --project: the sessions of the current directory and of the other\n"
-            "worktrees of its repository.\n",
+        .summary = "list the sessions of this directory, newest first",
+        .help = "Without --all or --project: the sessions of the current directory and of the\n"
+                "other worktrees of its repository.\n",
         .options = FILTERS,
         .run = list_run,
     },
     {
         .name = "info",
         .operands = "ID",
-        .summary = "what is known about one session",
+        .summary = "show what is known about a session",
         .help = "",
         .options = BIT(NO_WORKTREES),
         .min_operands = 1,
@@ -43,15 +41,12 @@ const struct command commands_table[] = {
     {
         .name = "messages",
         .operands = "ID",
-        .summary = "the conversation that a resume would restore, oldest first",
-        .help =
-            "It ends where the session goes on, after a resume-at too. Calls without a result, "
-            "lone\n"
-            "thoughts and blank answers are left out as the agent leaves them out. What it adds "
-            "when\n"
-            "it loads is in: reprise restore. With --as-sdk the list is that of the agent's SDK, "
-            "which\n"
-            "leaves none of these out and ends with the last message of the file.\n",
+        .summary = "print the conversation that a resume would restore",
+        .help = "Oldest message first. After a resume-at it ends at the message where the\n"
+                "session resumes. Calls without a result, lone thoughts and blank answers are\n"
+                "left out, as the agent leaves them out; what the agent adds while loading is\n"
+                "in: reprise restore. With --as-sdk the list is that of the agent's SDK, which\n"
+                "leaves none of these out and ends with the last message of the file.\n",
         .options = BIT(LIMIT) | BIT(OFFSET) | BIT(SYSTEM_MESSAGES) | BIT(SPOKEN) | BIT(AS_SDK) |
                    BIT(TAIL) | BIT(AGENT) | BIT(NO_WORKTREES),
         .min_operands = 1,
@@ -61,7 +56,7 @@ const struct command commands_table[] = {
     {
         .name = "subagents",
         .operands = "ID",
-        .summary = "the ids of the sub-agents of a session",
+        .summary = "list the ids of a session's sub-agents",
         .help = "",
         .options = BIT(NO_WORKTREES),
         .min_operands = 1,
@@ -71,10 +66,10 @@ const struct command commands_table[] = {
     {
         .name = "restore",
         .operands = "ID",
-        .summary = "everything a host needs to continue a session",
-        .help = "The messages are those that the agent would load. Calls in which the session "
-                "ended get\n"
-                "a result that says so. With --at they end with that message.\n",
+        .summary = "print everything a host needs to continue a session",
+        .help = "The messages are those that the agent would load. Tool calls that were cut off\n"
+                "by the end of the session get a result that says so. With --at the messages\n"
+                "end with that one.\n",
         .options = BIT(AT) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
@@ -83,14 +78,11 @@ const struct command commands_table[] = {
     {
         .name = "retrieve",
         .operands = "ID [--at CHECKPOINT]",
-        .summary = "put a transcript that lies in git where its agent looks for it",
-        .help =
-            "Without --at: the newest that a checkpoint of the session keeps; with it: those of "
-            "all "
-            "sessions of\n"
-            "the checkpoint. A transcript that is newer here is left alone (and the exit code is "
-            "4) unless\n"
-            "--force is given. What was replaced comes back with: reprise undo.\n",
+        .summary = "copy a transcript from git to where its agent looks for it",
+        .help = "Without --at: the newest transcript that a checkpoint of the session keeps;\n"
+                "with it: those of all sessions of the checkpoint. A transcript that is newer\n"
+                "on this machine is kept (exit code 4) unless --force is given. To restore what\n"
+                "was replaced: reprise undo.\n",
         .options = BIT(AT) | BIT(FORCE) | BIT(DRY_RUN) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
@@ -100,9 +92,8 @@ const struct command commands_table[] = {
         .name = "fork",
         .operands = "ID",
         .summary = "copy a session, or its beginning, into a new one",
-        .help = "The session itself stays as it is. Prints the id of the new one. Without --at "
-                "all of it is\n"
-                "copied; after a resume-at, what a resume goes on with.\n",
+        .help = "The original session is not changed. Prints the id of the new one. Without\n"
+                "--at the whole session is copied; after a resume-at, what a resume restores.\n",
         .options = BIT(AT) | BIT(TITLE) | BIT(WITH_FILES) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
@@ -111,10 +102,10 @@ const struct command commands_table[] = {
     {
         .name = "resume-at",
         .operands = "ID [MSG]",
-        .summary = "let a session continue after one of its messages",
-        .help = "Nothing is removed: what came later stays in the file as a branch of its own. An "
-                "agent\n"
-                "does not load what is before its last compaction: fork there instead.\n",
+        .summary = "make a session resume after one of its messages",
+        .help = "Nothing is removed: the later messages stay in the file as a branch of their\n"
+                "own. An agent does not load messages from before its last compaction: use fork\n"
+                "there instead.\n",
         .options = BIT(CLEAR) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 2,
@@ -123,12 +114,10 @@ const struct command commands_table[] = {
     {
         .name = "tombstone",
         .operands = "ID MSG",
-        .summary = "let one message no longer count",
-        .help = "Its row is blanked in place, also while an agent is writing. What followed it "
-                "stays and goes\n"
-                "on with the row of the nearest earlier time; after a pause of more than five "
-                "seconds the\n"
-                "agent begins the conversation anew with it.\n",
+        .summary = "remove one message from the conversation",
+        .help = "Its row is blanked in place, even while an agent is writing. The messages\n"
+                "after it are kept and follow the row closest in time before them; after a\n"
+                "pause of more than five seconds the agent starts the conversation anew there.\n",
         .options = BIT(CUT) | BIT(NO_WORKTREES),
         .min_operands = 2,
         .max_operands = 2,
@@ -137,7 +126,7 @@ const struct command commands_table[] = {
     {
         .name = "rename",
         .operands = "ID TITLE",
-        .summary = "give a session a title",
+        .summary = "rename a session",
         .help = "",
         .options = BIT(NO_WORKTREES),
         .min_operands = 2,
@@ -147,7 +136,7 @@ const struct command commands_table[] = {
     {
         .name = "tag",
         .operands = "ID [TAG]",
-        .summary = "tag a session, or take its tag away",
+        .summary = "tag a session, or remove its tag",
         .help = "",
         .options = BIT(NONE) | BIT(NO_WORKTREES),
         .min_operands = 1,
@@ -157,7 +146,7 @@ const struct command commands_table[] = {
     {
         .name = "archive",
         .operands = "ID...",
-        .summary = "mark sessions as archived",
+        .summary = "archive sessions",
         .help = "",
         .options = BIT(NO_WORKTREES),
         .min_operands = 1,
@@ -167,7 +156,7 @@ const struct command commands_table[] = {
     {
         .name = "unarchive",
         .operands = "ID...",
-        .summary = "take sessions out of the archive",
+        .summary = "unarchive sessions",
         .help = "",
         .options = BIT(NO_WORKTREES),
         .min_operands = 1,
@@ -177,7 +166,7 @@ const struct command commands_table[] = {
     {
         .name = "reappend",
         .operands = "ID",
-        .summary = "write the metadata again where listings look for it",
+        .summary = "append the metadata again, where listings look for it",
         .help = "",
         .options = BIT(NO_WORKTREES),
         .min_operands = 1,
@@ -187,15 +176,11 @@ const struct command commands_table[] = {
     {
         .name = "delete",
         .operands = "ID...",
-        .summary = "move sessions to the trash, with all that is theirs",
-        .help =
-            "Sessions that an agent is writing to are refused. Where that cannot be known (a file "
-            "system of\n"
-            "several machines, another user's session, an agent that did not sign in) they go with "
-            "--force only.\n"
-            "Of Entire's sessions the state and the shadow branch go; committed checkpoints stay, "
-            "and "
-            "it is said.\n",
+        .summary = "move sessions and all their files to the trash",
+        .help = "Sessions that an agent is writing to are refused. Where that cannot be known\n"
+                "(a network file system, another user's session, an agent that did not\n"
+                "register) --force is needed. Of Entire's sessions the state and the shadow\n"
+                "branch are deleted; committed checkpoints are kept, and the answer says so.\n",
         .options = BIT(PERMANENTLY) | BIT(FORCE) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 10000,
@@ -203,14 +188,14 @@ const struct command commands_table[] = {
     },
     {
         .name = "trash",
-        .operands = "list | restore ID | empty",
-        .summary = "what was deleted: look at it, put it back, let it go",
-        .help = "empty asks for nothing and cannot be undone; with --older-than only what was "
-                "deleted earlier goes.\n"
-                "restore never replaces anything. Where a program went on with a session after it "
-                "was deleted,\n"
-                "--join puts the deleted rows in front of the newer ones; they stay in the trash "
-                "as well.\n",
+        .operands = "list | restore [--join] ID | empty",
+        .summary = "list, restore or delete for good what is in the trash",
+        .help = "empty does not ask and cannot be undone; with --older-than only sessions\n"
+                "deleted before that are removed.\n"
+                "\n"
+                "restore never replaces anything. If a program continued a session after it was\n"
+                "deleted, --join puts the deleted rows in front of the newer ones; they stay in\n"
+                "the trash as well.\n",
         .options = BIT(OLDER_THAN) | BIT(JOIN),
         .min_operands = 1,
         .max_operands = 2,
@@ -219,20 +204,17 @@ const struct command commands_table[] = {
     {
         .name = "sweep",
         .operands = "--older-than AGE",
-        .summary = "move sessions that a rule means to the trash",
-        .help =
-            "Shows which sessions of the scope these are and how much room they take; nothing "
-            "is changed\n"
-            "without --apply. Sessions that an agent may be writing to stay. What was moved "
-            "can be taken\n"
-            "back: reprise undo. Any of the rules will do, and of several all must hold.\n"
-            "With --orphans no sessions are meant but what those left behind whose transcripts "
-            "are gone: side\n"
-            "directories, saved copies of files and the like (kept by id alone: with --all). With "
-            "--saved-files\n"
-            "only saved copies of files go, by the age of their directory (ExAthena's own cleanup "
-            "takes those\n"
-            "older than 30 days at every start).\n",
+        .summary = "move sessions that match a rule to the trash",
+        .help = "Lists the matching sessions of the scope and their size; nothing is changed\n"
+                "without --apply. Sessions that an agent may be writing to are kept. At least\n"
+                "one rule is needed; with several, all must match. To restore what was moved:\n"
+                "reprise undo.\n"
+                "\n"
+                "With --orphans the rules apply to what deleted sessions left behind: side\n"
+                "directories, saved copies of files and the like (those known by id alone need\n"
+                "--all). With --saved-files only saved copies of files are removed, by the age\n"
+                "of their directory (ExAthena's own cleanup removes those older than 30 days at\n"
+                "every start).\n",
         .options = BIT(OLDER_THAN) | BIT(SAVED_FILES) | BIT(ORPHANS) | BIT(EMPTY) |
                    BIT(LARGER_THAN) | BIT(ARCHIVED) | BIT(DRY_RUN) | BIT(APPLY) |
                    BIT(NO_PROGRAMMATIC) | BIT(NO_WORKTREES),
@@ -241,14 +223,11 @@ const struct command commands_table[] = {
     {
         .name = "doctor",
         .operands = "[ID]",
-        .summary = "look for damage, in one session or in all",
-        .help = "Torn, spliced and broken lines, rows that lead nowhere, titles where no list "
-                "looks, saved copies\n"
-                "that are gone, left-overs, sessions that the agent hides or will remove. With "
-                "--fix a torn last\n"
-                "line gets its newline, metadata is written again at the end, and what a crash cut "
-                "short is\n"
-                "finished; nothing else is touched.\n",
+        .summary = "check one session, or all, for damage",
+        .help = "Finds torn, spliced and broken lines, rows without a parent, titles that\n"
+                "listings miss, missing saved copies, leftovers, and sessions that the agent\n"
+                "hides or will remove. --fix completes a torn last line, appends the metadata\n"
+                "again and finishes what a crash interrupted; it changes nothing else.\n",
         .options = BIT(FIX) | BIT(NO_WORKTREES),
         .max_operands = 1,
         .run = doctor_run,
@@ -256,8 +235,8 @@ const struct command commands_table[] = {
     {
         .name = "log",
         .operands = "",
-        .summary = "what was changed and rewound, newest first",
-        .help = "",
+        .summary = "list what reprise changed and rewound, newest first",
+        .help = "The ids are those that undo takes.\n",
         .options = 0,
         .min_operands = 0,
         .max_operands = 0,
@@ -266,8 +245,8 @@ const struct command commands_table[] = {
     {
         .name = "checkpoints",
         .operands = "ID",
-        .summary = "the points of a session that one can go back to, oldest first",
-        .help = "",
+        .summary = "list the points that a session can be rewound to",
+        .help = "Oldest first.\n",
         .options = BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
@@ -276,19 +255,23 @@ const struct command commands_table[] = {
     {
         .name = "rewind",
         .operands = "ID [--to MSG]",
-        .summary = "show what going back would do to the files, or do it",
-        .help = "Without options, on a terminal: a screen with all turns to go back to.\n"
-                "Nothing is changed without --apply. Refused files (links, files edited by hand "
-                "since, files\n"
-                "that nothing shows to be the session's work, files outside the project, missing "
-                "saved copies)\n"
-                "stop an apply unless --skip-refused is given.\n"
-                "A program that has a file open for writing goes on with the old file, which moves "
-                "into the undo\n"
-                "record: undo brings it back with all that was written, and rewinds show ID FILE "
-                "prints it. Where\n"
-                "the record is on another file system, such a file is refused.\n"
-                "What was applied can be taken back: reprise undo.\n",
+        .summary = "preview a rewind of files and conversation, or apply it",
+        .help = "Without options, on a terminal: a screen with all turns. With --to: what\n"
+                "rewinding to before that prompt would change; nothing is changed without\n"
+                "--apply.\n"
+                "\n"
+                "Refused files stop an apply unless --skip-refused is given: links, files\n"
+                "edited by hand since, files not known to be the session's work, files outside\n"
+                "the project, missing saved copies. The project is the directory that the\n"
+                "session's project folder stands for; /, the home directory and everything\n"
+                "above the directory the session started in are outside.\n"
+                "\n"
+                "If a program has a file open for writing, the old file moves into the undo\n"
+                "record, where the program keeps writing to it: undo restores it with all that\n"
+                "was written, and rewinds show ID FILE prints it. If the record is on another\n"
+                "file system, such a file is refused.\n"
+                "\n"
+                "To restore what was there before: reprise undo.\n",
         .options = BIT(TO) | BIT(MODE) | BIT(FILE) | BIT(DRY_RUN) | BIT(APPLY) | BIT(PLAN) |
                    BIT(SKIP_REFUSED) | BIT(OVERWRITE_EDITED) | BIT(ALLOW_OUTSIDE) |
                    BIT(ALLOW_SENSITIVE) | BIT(ENTIRE_RULE) | BIT(MOVE_BRANCH) | BIT(INTO) |
@@ -300,16 +283,15 @@ const struct command commands_table[] = {
     {
         .name = "undo",
         .operands = "[ID]",
-        .summary = "take back the newest change or rewind, or the one that is named",
-        .help =
-            "Without an ID: the newest that was done to a session of the scope (-C, --project, "
-            "--store, --all\n"
-            "as for list). What was done elsewhere must be named; reprise log lists all of it.\n"
-            "Of a rewind, files that changed since are refused. --skip-edited leaves them as they "
-            "are and\n"
-            "takes back the rest; the record can still be undone for them. --file takes back that "
-            "file\n"
-            "alone, and --overwrite-edited replaces what changed since (which is kept in turn).\n",
+        .summary = "undo the newest change or rewind, or the one named",
+        .help = "Without ID: the newest change to a session of the scope (-C, --project,\n"
+                "--store, --all as for list). Changes made elsewhere must be named; reprise log\n"
+                "lists all.\n"
+                "\n"
+                "Undo of a rewind refuses files that changed since. --skip-edited skips them\n"
+                "and undoes the rest; they can still be undone later. --file undoes only that\n"
+                "file. --overwrite-edited replaces what changed since, and keeps it for the\n"
+                "next undo.\n",
         .options =
             BIT(DRY_RUN) | BIT(SKIP_EDITED) | BIT(OVERWRITE_EDITED) | BIT(FILE) | BIT(NO_WORKTREES),
         .max_operands = 1,
@@ -318,35 +300,26 @@ const struct command commands_table[] = {
     {
         .name = "rewinds",
         .operands = "[show ID [FILE] | abandon ID]",
-        .summary = "the rewinds that were done here, newest first",
-        .help =
-            "show ID: the files of one of them, and what is kept of each. show ID FILE: the "
-            "bytes that the\n"
-            "file had before, as they are, also where an undo would not put them back. A file that "
-            "a program had\n"
-            "open is printed with what the program wrote to it since.\n"
-            "\n"
-            "A rewind that was cut short is finished by the next command. One that cannot be "
-            "finished "
-            "yet, since\n"
-            "its project is moved away or its disk is not mounted or may not be written, waits: it "
-            "is listed with\n"
-            "the reason, and nothing else is done to its files. abandon ID: give it up. What it "
-            "has "
-            "done stays,\n"
-            "and undo takes it back; what it saved stays in its record; temporary files that could "
-            "not be removed\n"
-            "are named.\n",
+        .summary = "list the rewinds made here, newest first",
+        .help = "show ID lists the files of a rewind and what is kept of each. show ID FILE\n"
+                "prints the bytes that the file had before, even where undo would refuse to\n"
+                "restore them. A file that a program had open is printed with what the program\n"
+                "wrote to it since.\n"
+                "\n"
+                "A rewind that was interrupted is finished by the next command. If it cannot be\n"
+                "finished yet, because its project was moved away or its disk is not mounted or\n"
+                "read-only, it waits: the list says why, and its files are not touched. abandon\n"
+                "ID gives it up: what it changed stays changed and can be undone, what it saved\n"
+                "stays in its record, and temporary files that could not be removed are named.\n",
         .max_operands = 3,
         .run = rewinds_run,
     },
     {
         .name = "create",
         .operands = "SYSTEM[:PATH]",
-        .summary = "for hosts: begin a session",
-        .help = "Makes the store where there is none. What the format has no place for is named on "
-                "the standard\n"
-                "error.\n",
+        .summary = "for hosts: create a session",
+        .help = "Creates the store if there is none. Settings that the format cannot hold are\n"
+                "named on standard error.\n",
         .options = BIT(ID) | BIT(CWD) | BIT(MODEL) | BIT(TITLE) | BIT(PARENT) | BIT(NO_PERSIST),
         .min_operands = 1,
         .max_operands = 1,
@@ -355,14 +328,12 @@ const struct command commands_table[] = {
     {
         .name = "append",
         .operands = "ID",
-        .summary = "for hosts: add rows, JSONL on the standard input",
-        .help = "All rows or none, in one write. An id, a time and the row before are filled in "
-                "where a row of the\n"
-                "system needs them and this one has none. Rows whose uuid is in the session are "
-                "not written again,\n"
-                "so a call may be repeated; programs that append at the same time take turns. "
-                "Claude's rows with an\n"
-                "agentId go into the file of that sub-agent.\n",
+        .summary = "for hosts: append rows, JSONL on standard input",
+        .help = "All rows or none, in one write. A missing id, time or parent is filled in\n"
+                "where the format needs one. Rows whose uuid is already in the session are not\n"
+                "written again, so a call may be repeated; programs that append at the same\n"
+                "time take turns. Claude's rows with an agentId go into the file of that sub-\n"
+                "agent.\n",
         .options = BIT(TRANSCRIPT) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 1,
@@ -372,11 +343,10 @@ const struct command commands_table[] = {
         .name = "checkpoint",
         .operands = "ID --id MSG FILE...",
         .summary = "for hosts: save files before they are changed",
-        .help =
-            "MSG is the message that the changes answer; a rewind to it brings the files back.\n"
-            "Of Entire it is a prompt, and the checkpoint says how the files are now: on a shadow "
-            "branch, or as\n"
-            "a commit of yours where .entire/settings.json says auto-commit.\n",
+        .help = "MSG is the message that the changes answer; a rewind to it restores the files.\n"
+                "For Entire MSG is a prompt, and the checkpoint holds the files as they are\n"
+                "now: on a shadow branch, or as a commit of yours if .entire/settings.json says\n"
+                "auto-commit.\n",
         .options = BIT(ID) | BIT(TITLE) | BIT(NO_PERSIST) | BIT(NO_WORKTREES),
         .min_operands = 1,
         .max_operands = 10000,
@@ -386,7 +356,7 @@ const struct command commands_table[] = {
         .name = "set",
         .operands = "ID KEY=VALUE...",
         .summary = "for hosts: update metadata",
-        .help = "An empty value takes a setting away. Which keys there are is the system's own.\n",
+        .help = "An empty value removes a setting. The system defines the keys.\n",
         .options = BIT(NO_PERSIST) | BIT(NO_WORKTREES),
         .min_operands = 2,
         .max_operands = 10000,
@@ -396,16 +366,15 @@ const struct command commands_table[] = {
         .name = "demo",
         .operands = "",
         .summary = "build a small sample store and open the picker on it",
-        .help = "The sample lives in a temporary directory, with an operation log and a trash of "
-                "its own, and is\n"
-                "removed on leaving. What you did elsewhere is not there to be undone.\n",
+        .help = "The sample is in a temporary directory, with its own operation log and trash,\n"
+                "and is removed on exit. Your own changes cannot be undone from there.\n",
         .options = BIT(PRINT) | BIT(QUERY) | BIT(PLAIN),
         .run = demo_run,
     },
     {
         .name = "help",
         .operands = "[COMMAND]",
-        .summary = "show this help, or that of a command",
+        .summary = "show this help, or the help of a command",
         .help = "",
         .max_operands = 1,
         .run = help_run,

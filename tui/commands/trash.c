@@ -101,7 +101,7 @@ static enum err_code answer_one(struct invocation *in, const struct trash_item *
 
         if (!rc)
             rc = out_text(&in->out, name_of(item), e);
-        return rc ? rc : out_add(&in->out, SLICE(" (take it back: reprise undo)\n"), e);
+        return rc ? rc : out_add(&in->out, SLICE(" (undo with: reprise undo)\n"), e);
     }
     jsonout_init(&j, &in->out.buf);
     json_item(&j, item);
@@ -115,12 +115,12 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     struct change_log *log;
 
     if (in->argc < 2)
-        return err_set(e, ERR_USAGE, "trash restore", "needs a trash id (see: reprise trash list)");
+        return err_set(e, ERR_USAGE, "trash restore",
+                       "trash id required (see: reprise trash list)");
     const struct trash_item *item = find_item(list, in->argv[1]);
 
     if (!item)
-        return err_set(e, ERR_NOT_FOUND, in->argv[1],
-                       "restore: nothing of that name lies in the trash");
+        return err_set(e, ERR_NOT_FOUND, in->argv[1], "restore: not in the trash");
     enum err_code rc = change_log_open(&in->world->env, &log, e);
 
     if (rc)
@@ -130,8 +130,9 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
     rc = join ? trash_join(log, item, e) : trash_restore(log, &in->world->env, item, e);
     change_log_close(log);
     if (rc == ERR_STALE && !join && trash_can_join(item))
-        rc = err_set(e, rc, item->path,
-                     "restore: a newer transcript lies here; --join: put this one in front of it");
+        rc = err_set(
+            e, rc, item->path,
+            "restore: a newer transcript exists; --join puts the deleted rows in front of it");
     in->done = !rc;
     return rc ? rc : answer_one(in, item, e);
 }
@@ -144,7 +145,7 @@ static enum err_code empty_answer(struct invocation *in, int64_t items, int64_t 
 
     size_text(bytes, size);
     if (!option_given(&in->options, OPTION_JSON))
-        return out_addf(&in->out, e, "gone for good: %" PRId64 " session%s, %s\n", items,
+        return out_addf(&in->out, e, "deleted for good: %" PRId64 " session%s, %s\n", items,
                         items == 1 ? "" : "s", size);
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');
@@ -165,7 +166,7 @@ static enum err_code empty_trash(struct invocation *in, const struct trash_list 
     struct change_log *log;
 
     if (age && !when_parse(slice_of(age), in->world->env.now_ms, &before))
-        return err_set(e, ERR_USAGE, age, "trash empty: no age: 30d, 12h, 2w");
+        return err_set(e, ERR_USAGE, age, "trash empty: not an age (30d, 12h, 2w)");
     /* The lock of the log: nobody undoes a deletion while its sessions go. */
     enum err_code rc = change_log_open(&in->world->env, &log, e);
 
@@ -198,7 +199,7 @@ enum err_code trash_run(struct invocation *in, struct err *e)
     else if (strcmp(what, "empty") == 0)
         rc = empty_trash(in, &list, e);
     else
-        rc = err_set(e, ERR_USAGE, what, "trash: there is list, restore and empty");
+        rc = err_set(e, ERR_USAGE, what, "trash: use list, restore or empty");
     trash_list_fini(&list);
     return rc;
 }

@@ -32,16 +32,15 @@ static void say_passed_over(const struct invocation *in, const struct newest_oth
     if (others->edited.kind != NEWEST_NONE) {
         describe(in, &others->edited, what);
         err_set(&note, ERR_STALE, others->edited.id,
-                "undo: passed over, what is left of it changed since (--overwrite-edited): %.90s",
-                what);
+                "undo: skipped, its files changed since (--overwrite-edited): %.90s", what);
         report_line(in->err_fd, &note);
     }
     if (others->gone_n == 0)
         return;
     describe(in, &others->gone, what);
     err_set(&note, ERR_NOT_FOUND, others->gone.id,
-            "undo: passed over %zu of which the session or its store is gone; the newest: %.90s",
-            others->gone_n, what);
+            "undo: skipped %zu whose session or store is gone; the newest: %.90s", others->gone_n,
+            what);
     report_line(in->err_fd, &note);
 }
 
@@ -58,8 +57,7 @@ static enum err_code nothing_left(const struct invocation *in, const struct newe
     err_set(&note, ERR_NOT_FOUND, n->dir, "done elsewhere: %.150s", what);
     report_line(in->err_fd, &note);
     return err_set(e, ERR_NOT_FOUND, "",
-                   "nothing left to undo here, but elsewhere; take it back with reprise undo %s",
-                   n->id);
+                   "nothing left to undo here, but elsewhere; undo it with reprise undo %s", n->id);
 }
 
 static enum err_code choose_newest(struct invocation *in, struct change_log *log,
@@ -176,7 +174,7 @@ static enum err_code dry_run(struct invocation *in, struct change_log *log,
     enum err_code rc = change_list(log, show_named, &n, e);
 
     if (!rc && n.undone)
-        rc = err_set(e, ERR_NOT_FOUND, newest->id, "undo: it was taken back already");
+        rc = err_set(e, ERR_NOT_FOUND, newest->id, "undo: it was undone already");
     return rc ? rc : n.rc;
 }
 
@@ -237,7 +235,7 @@ static enum err_code undo_rewind(struct invocation *in, const struct newest *n, 
         rewind_talk_fini(&plan.talk);
     }
     if (!rc && n->command[0] && !option_given(o, OPTION_JSON))
-        rc = say_which(in, "undo of: ", n, e);
+        rc = say_which(in, option_given(o, OPTION_DRY_RUN) ? "would undo: " : "undo: ", n, e);
     if (!rc)
         rc = rewind_carry_out(in, &plan, &options, !option_given(o, OPTION_DRY_RUN),
                               option_given(o, OPTION_SKIP_EDITED), e);

@@ -177,9 +177,9 @@ const char *cleanup_unavailable(const struct cleanup *c, enum action a)
     if (a != ACT_TRASH)
         return NULL;
     if (c->asked != 0)
-        return "the sessions are still being looked at";
+        return "the sessions are still being checked";
     if (c->error.code)
-        return "the sessions could not be looked at";
+        return "the sessions could not be checked";
     return cleanup_sum(c, 0, c->lines).ticked > 0 ? NULL : "nothing is ticked";
 }
 
@@ -220,8 +220,8 @@ static void type_rule(struct model *m)
     const char *value = m->cleanup.at == RULE_OLDER ? r->older : r->larger;
 
     prompt_open(m,
-                m->cleanup.at == RULE_OLDER ? "not used for (empty: any time) "
-                                            : "larger than (empty: any size) ",
+                m->cleanup.at == RULE_OLDER ? "not used for (empty for any time) "
+                                            : "larger than (empty for any size) ",
                 (struct slice){ value, strlen(value) }, rule_typed);
 }
 
@@ -308,12 +308,12 @@ static void ask_trash(struct model *m)
     snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",
              words_count(sum.ticked).text, orphans ? " left behind" : "", size);
     dialog_begin(d, title, trash_answer);
-    dialog_line(d, "Those ticked, %s.", rules);
+    dialog_line(d, "The ticked ones, %s.", rules);
     if (sum.n > sum.ticked)
-        dialog_line(d, "What stays: %zu not ticked, %zu that cannot go now.",
+        dialog_line(d, "Kept: %zu not ticked, %zu that cannot be deleted now.",
                     sum.n - sum.ticked - sum.staying, sum.staying);
-    dialog_line(d, "There %s until you empty the trash, and undo brings %s back.",
-                sum.ticked == 1 ? "it waits" : "they wait", sum.ticked == 1 ? "it" : "them");
+    dialog_line(d, "%s in the trash until you empty it; undo brings %s back.",
+                sum.ticked == 1 ? "It stays" : "They stay", sum.ticked == 1 ? "it" : "them");
     dialog_offer(d, CHOICE_CANCEL,
                  sum.ticked == 1 ? "leave it where it is" : "leave them where they are");
     if (orphans)

@@ -26,7 +26,7 @@ static void draw_title(const struct model *m, struct frame *f)
 
     if (c->asked != 0 && spinner_shows(c->asked_ms, m->now_ms)) {
         frame_puts(f, 0, x, 1, STYLE_KEY, spinner_sign(m->now_ms, f->ascii));
-        frame_puts(f, 0, x + 2, end - x - 2, STYLE_DIM, "looking at the sessions");
+        frame_puts(f, 0, x + 2, end - x - 2, STYLE_DIM, "checking the sessions");
         return;
     }
     if (c->lines == 0)
@@ -178,7 +178,7 @@ static void draw_detail(const struct model *m, struct frame *f)
 
     if (line->head) {
         frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM,
-                       SLICE("Enter shows its sessions, or no more; Space ticks all of them"));
+                       SLICE("Enter shows or hides its sessions; Space ticks all of them"));
         return;
     }
     int n = snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
@@ -200,11 +200,11 @@ static void draw_nothing(const struct cleanup *c, struct frame *f)
         frame_text_cut(f, y, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
     } else if (c->sweep && c->asked == 0) {
         frame_puts(f, y, 3, f->cols - 4, STYLE_STRONG,
-                   c->rules.orphans ? "Nothing is left behind by sessions that are gone"
-                                    : "No session fits these rules");
+                   c->rules.orphans ? "Deleted sessions left nothing behind"
+                                    : "No session matches these rules");
         if (y + 2 < f->rows - 2)
             frame_puts(f, y + 2, 3, f->cols - 4, STYLE_DIM,
-                       "Left and right change a rule, Enter takes any value.");
+                       "Left and right change a rule, Enter lets you type a value.");
     }
 }
 

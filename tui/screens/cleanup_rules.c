@@ -32,13 +32,12 @@ const char *rule_name(enum rule rule)
 const char *rule_help(enum rule rule)
 {
     static const char *const texts[] = {
-        [RULE_SCOPE] =
-            "sessions of this directory, of the repository's worktrees, or of all projects",
-        [RULE_OLDER] = "how long nothing was said in them",
-        [RULE_LARGER] = "what all the files of a session take together",
-        [RULE_EMPTY] = "sessions in which nothing was ever said",
-        [RULE_ARCHIVED] = "sessions that were put aside",
-        [RULE_ORPHANS] = "what sessions left behind that are gone themselves: saved copies, ...",
+        [RULE_SCOPE] = "sessions of this directory, its repository's worktrees, or all projects",
+        [RULE_OLDER] = "how long ago the last message was",
+        [RULE_LARGER] = "the disk space of all files of a session",
+        [RULE_EMPTY] = "sessions without any message",
+        [RULE_ARCHIVED] = "archived sessions",
+        [RULE_ORPHANS] = "what deleted sessions left behind: saved copies, ...",
     };
 
     return texts[rule];

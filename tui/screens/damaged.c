@@ -177,7 +177,7 @@ const char *damaged_unavailable(const struct damaged_view *v, enum action a)
         return "nothing is selected";
     if (v->entry != ENTRY_NONE || a == ACT_COPY || a == ACT_EDIT)
         return NULL;
-    return "this is no session, but a file: open it in the editor";
+    return "this is a file, not a session: open it in the editor";
 }
 
 /* ---- in words ---- */
@@ -194,9 +194,9 @@ static struct slice row_words(const struct session_row *row, char out[DAMAGE_TEX
     const struct reason reasons[] = {
         { row->hidden == HIDDEN_DAMAGED, row->problem },
         { row->hidden == HIDDEN_UNREADABLE, "a link, or a file that cannot be opened" },
-        { row->flags & SESSION_DAMAGED, "a line of it cannot be read" },
+        { row->flags & SESSION_DAMAGED, "a line cannot be read" },
         { torn, "its last line is cut short" },
-        { row->flags & SESSION_CHANGED, "it was cut or replaced while it was read" },
+        { row->flags & SESSION_CHANGED, "it was truncated or replaced while being read" },
     };
     size_t n = 0;
 

@@ -121,10 +121,10 @@ static void draw_nothing(const struct model *m, struct frame *f)
     f->cursor_y = DAMAGED_ROWS_Y;
     f->cursor_x = 0;
     if (!list_settled(&m->list) || m->damaged.asked != 0) {
-        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Looking ...");
+        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Checking ...");
         return;
     }
-    frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing is damaged here");
+    frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing here is damaged");
     keymap_menu_way(m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, way);
     snprintf(text, sizeof text,
              "%zu session%s looked at, at the beginning and at the end. %s in the list looks "
@@ -133,7 +133,7 @@ static void draw_nothing(const struct model *m, struct frame *f)
     r.y += 2;
     r.y += flow_put_words(f, r, STYLE_DIM, slice_of(text)) + 1;
     if (m->list.scope != SCOPE_ALL)
-        draw_key(m, f, r.y, ACT_SCOPE, "look at more projects");
+        draw_key(m, f, r.y, ACT_SCOPE, "check more projects");
 }
 
 void damaged_draw(const struct model *m, struct frame *f)

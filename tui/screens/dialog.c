@@ -99,7 +99,7 @@ static void draw(const struct model *m, struct frame *f)
     if (d->wants_yes) {
         int x = r.x + 5;
 
-        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT, "or type yes and Enter to consent: ");
+        x += frame_puts(f, y, x, r.w - 5, STYLE_TEXT, "or type yes and press Enter: ");
         frame_text(f, y, x, 3, STYLE_STRONG, (struct slice){ consent, d->typed });
     }
 }

@@ -40,9 +40,9 @@ void doctor_fini(struct doctor_view *v)
 const char *doctor_unavailable(const struct doctor_view *v)
 {
     if (v->asked != 0)
-        return "the session is still being looked through";
+        return "the session is still being checked";
     return v->findings && findings_fixable(v->findings) > 0 ? NULL
-                                                            : "nothing here can be repaired safely";
+                                                            : "nothing here is safe to repair";
 }
 
 int64_t doctor_wake_ms(const struct doctor_view *v, int64_t now_ms)
@@ -150,9 +150,9 @@ static void ask_fix(struct model *m)
              count(&m->doctor) == 1 ? "" : "s");
     dialog_begin(d, title, fix_answer);
     dialog_line(d, "%s", words_title(m, entry_title(e).n ? entry_title(e) : e->ref.id).text);
-    dialog_line(d, "A cut last line gets its end, and what lists look for is written again");
-    dialog_line(d, "at the end. No other byte changes, and undo takes it back.");
-    dialog_offer(d, CHOICE_CANCEL, "leave it as it is");
+    dialog_line(d, "A cut-off last line is completed, and the metadata is written again");
+    dialog_line(d, "at the end. No other byte changes; undo restores it.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "repair %zu finding%s", n, s);
     view_push(m, VIEW_DIALOG);
 }
@@ -227,10 +227,10 @@ static void draw_nothing(const struct model *m, struct frame *f)
         err_format(&v->error, text, sizeof text);
         flow_put_words(f, r, STYLE_ERROR, slice_of(text));
     } else if (v->findings) {
-        frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing is wrong with this session");
-        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Every line of it was looked at.");
+        frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "This session is not damaged");
+        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Every line was checked.");
     } else {
-        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Looking through the session ...");
+        frame_puts(f, r.y, r.x, r.w, STYLE_DIM, "Checking the session ...");
     }
 }
 

@@ -13,17 +13,17 @@ enum { KEYS_W = 22, HELP_W = 84, KEYS_TEXT = 96 };
 static const struct {
     const char *sign, *text;
 } typed[] = {
-    { "word", "its letters in this order; small letters find capitals too" },
-    { "'word", "the word as it stands" },
-    { "^word  word$", "at the beginning, at the end" },
-    { "!word", "sessions in which it does not stand" },
-    { "a | b", "one of the two" },
-    { "\"two words\"", "as they stand, blank and all" },
-    { "1a2b  claude  #tag", "also the front of an id, of a system, a tag" },
-    { "tag:x branch:x", "in that field; also dir: sys: id:" },
-    { "before:2w after:3d", "by age (m h d w mo y), or a day: after:2026-01-31" },
-    { "size:>10M", "larger; size:<100k: smaller" },
-    { "is:running", "also archived fork damaged interrupted empty marked" },
+    { "word", "fuzzy: these letters in this order, in any case if all are lower case" },
+    { "'word", "the exact word" },
+    { "^word  word$", "at the start, at the end of a field" },
+    { "!word", "sessions that do not contain it" },
+    { "a | b", "either of the two" },
+    { "\"two words\"", "the exact phrase" },
+    { "1a2b  claude  #tag", "also the start of an id or a system, or a tag" },
+    { "tag:x branch:x", "only in that field; also dir: sys: id:" },
+    { "before:2w after:3d", "by age (m h d w mo y) or date: after:2026-01-31" },
+    { "size:>10M", "larger than; size:<100k: smaller than" },
+    { "is:running", "also is:archived fork damaged interrupted empty marked" },
 };
 
 struct sign {
@@ -32,12 +32,12 @@ struct sign {
 
 static const struct sign signs[] = {
     { "NOW ●", "NOW *", "an agent has the session open" },
-    { "3f", NULL, "files that a rewind could bring back" },
+    { "3f", NULL, "files that a rewind can restore" },
     { "⑂", "Y", "a fork of another session" },
     { "!", NULL, "the last turn was interrupted" },
-    { "zz", NULL, "archived: only a query finds it, is:archived all of them" },
-    { "3d left, due", NULL, "until the agent's own cleanup may remove it; it may any time now" },
-    { "⚠", "X", "a line of it is damaged; the rest is shown" },
+    { "zz", NULL, "archived: listed only if the filter matches it; is:archived lists all" },
+    { "3d left, due", NULL, "time until the agent's own cleanup may remove it; due: any time now" },
+    { "⚠", "X", "a line is damaged; the rest is shown" },
     { "◆", "+", "marked" },
 };
 
@@ -46,11 +46,10 @@ static const struct sign transcript_signs[] = {
 };
 
 static const struct sign rewind_signs[] = {
-    { "[x] [~] [ ]", NULL, "taken along, some hunks of it, left as it is" },
-    { "M A D", NULL, "the file changes, comes back, goes" },
-    { "held", NULL,
-      "held back; below the files stands why, and Space asks where you may allow it" },
-    { "$", NULL, "commands ran in the turn: what they changed is not covered" },
+    { "[x] [~] [ ]", NULL, "included, only some hunks, excluded" },
+    { "M A D", NULL, "the file is modified, created again, deleted" },
+    { "held", NULL, "held back: the reason is shown below; Space asks where you may include it" },
+    { "$", NULL, "shell commands ran in this turn: their changes are not covered" },
     { "✗", "x", "the turn cannot be restored" },
 };
 
@@ -61,24 +60,24 @@ static const struct {
     const char *text;
 } meant_here[] = {
     { IN_CLEANUP, ACT_MARK, "tick the session, or change the rule" },
-    { IN_CLEANUP, ACT_MARK_ALL, "tick every session that may go, or none" },
-    { IN_CLEANUP, ACT_TRASH, "move what is ticked to the trash: asks once" },
-    { IN_CLEANUP, ACT_SORT, "largest, oldest, or one project after the other" },
-    { IN_CLEANUP, ACT_PANE, "from the rules to the sessions, and back" },
-    { IN_CLEANUP, ACT_ACCEPT, "any value for a rule; open a project; on a session as d" },
-    { IN_CLEANUP, ACT_VALUE_NEXT, "the next value of a rule; open a project" },
-    { IN_CLEANUP, ACT_VALUE_PREV, "the value before it; close a project" },
-    { IN_TRASH, ACT_MARK, "mark it and move down" },
-    { IN_TRASH, ACT_MARK_UP, "mark it and move up" },
-    { IN_TRASH, ACT_MARK_ALL, "mark all of it, or none" },
-    { IN_REWIND, ACT_REFRESH, "look at the files again" },
-    { IN_REWIND, ACT_PREVIEW_UP, "scroll the changes up" },
-    { IN_REWIND, ACT_PREVIEW_DOWN, "scroll the changes down" },
-    { IN_REWIND, ACT_ACCEPT, "to the files of the turn, to the changes of the file" },
-    { IN_DAMAGED, ACT_COPY, "copy the session's id, or the path of the file" },
+    { IN_CLEANUP, ACT_MARK_ALL, "tick every session that can be deleted, or none" },
+    { IN_CLEANUP, ACT_TRASH, "move the ticked sessions to the trash (asks first)" },
+    { IN_CLEANUP, ACT_SORT, "sort by size, by age, or group by project" },
+    { IN_CLEANUP, ACT_PANE, "switch between rules and sessions" },
+    { IN_CLEANUP, ACT_ACCEPT, "type a value for a rule; open a project; on a session: delete" },
+    { IN_CLEANUP, ACT_VALUE_NEXT, "next value of the rule; open a project" },
+    { IN_CLEANUP, ACT_VALUE_PREV, "previous value of the rule; close a project" },
+    { IN_TRASH, ACT_MARK, "mark the session and move down" },
+    { IN_TRASH, ACT_MARK_UP, "mark the session and move up" },
+    { IN_TRASH, ACT_MARK_ALL, "mark all, or none" },
+    { IN_REWIND, ACT_REFRESH, "check the files again" },
+    { IN_REWIND, ACT_PREVIEW_UP, "scroll the diff up" },
+    { IN_REWIND, ACT_PREVIEW_DOWN, "scroll the diff down" },
+    { IN_REWIND, ACT_ACCEPT, "to the files of the turn, to the diff of the file" },
+    { IN_DAMAGED, ACT_COPY, "copy the session id, or the file's path" },
     { IN_DAMAGED, ACT_EDIT, "open the file in the editor" },
-    { IN_DAMAGED, ACT_REFRESH, "look again" },
-    { IN_DOCTOR, ACT_REFRESH, "look through the session again" },
+    { IN_DAMAGED, ACT_REFRESH, "check again" },
+    { IN_DOCTOR, ACT_REFRESH, "check the session again" },
 };
 
 static const char *help_here(enum place_id place, enum action a)
@@ -160,17 +159,17 @@ static const char *heading_of(enum place_id place)
 {
     switch (place) {
     case IN_LIST: return "In the list of sessions";
-    case IN_FILTER: return "While a filter is typed";
+    case IN_FILTER: return "While typing a filter";
     case IN_TRANSCRIPT: return "In a conversation";
-    case IN_REWIND: return "While going back";
-    case IN_SEARCH: return "While a search is typed";
+    case IN_REWIND: return "While rewinding";
+    case IN_SEARCH: return "While typing a search";
     case IN_MENU: return "In the menu";
-    case IN_DIALOG: return "In a question";
+    case IN_DIALOG: return "In a dialog";
     case IN_TRASH: return "In the trash";
     case IN_CLEANUP: return "In the cleanup";
-    case IN_DAMAGED: return "Among what is damaged";
-    case IN_DOCTOR: return "Among what the doctor found";
-    case IN_PROMPT: return "While a title or a tag is typed";
+    case IN_DAMAGED: return "In the list of damage";
+    case IN_DOCTOR: return "In the doctor's findings";
+    case IN_PROMPT: return "While typing a title or a tag";
     case IN_HELP: return "In this help";
     case IN_ANY:
     case IN_COUNT: break;
@@ -188,7 +187,7 @@ static void walk_section(struct walk *w, enum place_id place)
 
 static void walk_typed(struct walk *w)
 {
-    w->section = "What can be typed to find a session";
+    w->section = "Filter syntax";
     for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
         give(w, typed[i].sign, typed[i].text, "");
 }
@@ -210,13 +209,13 @@ static void walk_all(struct walk *w)
     walk_section(w, IN_ANY);
     if (w->help->place == IN_LIST || w->help->place == IN_FILTER) {
         walk_typed(w);
-        walk_signs(w, "Signs in the list", signs, sizeof signs / sizeof *signs);
+        walk_signs(w, "Symbols in the list", signs, sizeof signs / sizeof *signs);
     }
     if (w->help->place == IN_TRANSCRIPT)
         walk_signs(w, "Signs in a conversation", transcript_signs,
                    sizeof transcript_signs / sizeof *transcript_signs);
     if (w->help->place == IN_REWIND)
-        walk_signs(w, "Signs while going back", rewind_signs,
+        walk_signs(w, "Symbols while rewinding", rewind_signs,
                    sizeof rewind_signs / sizeof *rewind_signs);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         if (rest[i] != w->help->place)
@@ -275,9 +274,9 @@ void help_draw(const struct help *h, const struct settings *settings, struct fra
     walk_all(&w);
     edit_draw(&h->query, f, (struct rect){ r.y, x, 1, r.w - 2 }, STYLE_STRONG, true);
     if (h->query.n == 0)
-        frame_puts(f, r.y, x + 1, r.w - 3, STYLE_DIM, "type to look for a key");
+        frame_puts(f, r.y, x + 1, r.w - 3, STYLE_DIM, "type to search");
     if (w.n == 0)
-        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Nothing here is called that. Esc goes back.");
+        frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "No matches. Esc goes back.");
 }
 
 /* --- as a view */

@@ -39,8 +39,8 @@ static void widen(struct pen *pen, const struct list *l)
     if (l->settings->one_store || l->scope == SCOPE_ALL)
         return;
     line_key(pen, l, ACT_SCOPE,
-             l->scope == SCOPE_HERE ? "look in the repository's other worktrees"
-                                    : "look in every project");
+             l->scope == SCOPE_HERE ? "include the repository's other worktrees"
+                                    : "look in all projects");
 }
 
 static void draw_no_match(const struct list *l, struct pen *pen)
@@ -49,20 +49,20 @@ static void draw_no_match(const struct list *l, struct pen *pen)
 
     if (l->query.n == 0) {
         line_text(pen, STYLE_STRONG, "All sessions here are archived");
-        line_text(pen, STYLE_DIM, "is:archived shows them");
+        line_text(pen, STYLE_DIM, "Type is:archived to see them");
         return;
     }
-    line_text(pen, STYLE_STRONG, "No session fits what you typed");
+    line_text(pen, STYLE_STRONG, "No matches");
     pen->y++;
-    snprintf(text, sizeof text, "%zu %s looked at: title, prompts, branch, tag, directory",
-             l->order.n, l->order.n == 1 ? "session was" : "sessions were");
+    snprintf(text, sizeof text, "%zu %s searched: title, prompts, branch, tag, directory",
+             l->order.n, l->order.n == 1 ? "session" : "sessions");
     line_text(pen, STYLE_DIM, text);
     if (!list_settled(l))
-        line_text(pen, STYLE_DIM, "and some are still being read");
+        line_text(pen, STYLE_DIM, "and some are still loading");
     pen->y++;
     line_key(pen, l, ACT_BACK, "clear the query");
     widen(pen, l);
-    line_key(pen, l, ACT_HELP, "what can be typed: tag: branch: before: size: is: ...");
+    line_key(pen, l, ACT_HELP, "help on filters: tag: branch: before: size: is: ...");
 }
 
 static void draw_places(const struct list *l, struct pen *pen)
@@ -95,9 +95,9 @@ static void draw_nothing(const struct list *l, struct pen *pen)
                                     : "There are no sessions here yet");
     pen->y++;
     if (l->scope == SCOPE_ALL)
-        line_text(pen, STYLE_DIM, "Looked for every project's sessions in");
+        line_text(pen, STYLE_DIM, "Searched for sessions of all projects in");
     else {
-        snprintf(text, sizeof text, "Looked for sessions of %.*s%s in", SLICE_ARG(here),
+        snprintf(text, sizeof text, "Searched for sessions of %.*s%s in", SLICE_ARG(here),
                  l->scope == SCOPE_WORKTREES ? " and its worktrees" : "");
         line_text(pen, STYLE_DIM, text);
     }
@@ -105,7 +105,7 @@ static void draw_nothing(const struct list *l, struct pen *pen)
     draw_problems(l, pen);
     pen->y++;
     widen(pen, l);
-    line_key(pen, l, ACT_REFRESH, "look again");
+    line_key(pen, l, ACT_REFRESH, "reload");
     pen->y++;
     line_text(pen, STYLE_DIM, "Start your agent here and its sessions appear by themselves,");
     line_text(pen, STYLE_DIM, "or try everything on a sample:  reprise demo");
@@ -120,7 +120,7 @@ void list_draw_empty(const struct list *l, struct frame *f, struct rect r)
     else if (l->listed_once && list_settled(l))
         draw_nothing(l, &pen);
     else if (list_busy(l))
-        line_text(&pen, STYLE_DIM, "Reading the sessions ...");
+        line_text(&pen, STYLE_DIM, "Loading sessions ...");
     f->cursor_y = r.y;
     f->cursor_x = 0;
 }

@@ -132,8 +132,8 @@ static void toggle_tree(struct model *m)
 {
     list_set_tree(&m->list, !m->list.tree, &m->fx);
     toast_note(&m->toast, m->now_ms, "%s",
-               m->list.tree ? "forks stand below the session they were made from"
-                            : "forks stand where their own time puts them");
+               m->list.tree ? "forks are listed below their parents"
+                            : "forks are listed by their own time");
 }
 
 static bool act(struct model *m, enum action a)

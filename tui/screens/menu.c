@@ -72,7 +72,7 @@ static struct slice menu_title(const struct model *m, char *out, size_t cap)
         snprintf(out, cap, "%zu marked sessions", m->list.marks);
         return (struct slice){ out, strlen(out) };
     }
-    return e && entry_title(e).n ? entry_title(e) : SLICE("what can be done");
+    return e && entry_title(e).n ? entry_title(e) : SLICE("actions");
 }
 
 static void draw(const struct model *m, struct frame *f)

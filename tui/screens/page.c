@@ -235,7 +235,7 @@ static void lay_summary(struct laying *l, const struct block *b)
     char words[96];
 
     begin(l, PAGE_TOOL);
-    snprintf(words, sizeof words, "summary of what came before  %zu lines",
+    snprintf(words, sizeof words, "summary of the conversation before  %zu lines",
              tool_count_lines(b->text));
     lay_one_line(l, STYLE_TOOL, open ? l->look->signs->open : l->look->signs->closed, words,
                  (struct slice){ NULL, 0 });
@@ -292,7 +292,7 @@ static void lay_raw(struct laying *l, const struct block *b)
 
     begin(l, PAGE_NOTE);
     look_size((int64_t)b->text.n, size);
-    snprintf(words, sizeof words, "a line that cannot be read, %s  ", size);
+    snprintf(words, sizeof words, "unreadable line, %s  ", size);
     lay_one_line(l, STYLE_WARN, open ? l->look->signs->open : l->look->signs->closed, words,
                  open ? (struct slice){ NULL, 0 } : b->text);
     if (open)
@@ -334,11 +334,11 @@ enum page_end page_lay(struct sheet *s, const struct look *look, const struct fo
 
     if (p->message->flags & MESSAGE_GAP) {
         begin(&l, PAGE_SEAM);
-        rule(&l, STYLE_WARN, "what came before is missing");
+        rule(&l, STYLE_WARN, "the messages before this are missing");
     }
     if (p->message->flags & MESSAGE_ASIDE) {
         begin(&l, PAGE_SEAM);
-        rule(&l, STYLE_BRANCH, "from here on another branch");
+        rule(&l, STYLE_BRANCH, "another branch begins here");
     }
     if (p->error && p->error->code)
         lay_unreadable(&l);
@@ -348,17 +348,17 @@ enum page_end page_lay(struct sheet *s, const struct look *look, const struct fo
     }
     s->stamp = (struct line){ 0 };
     if (p->message->flags & MESSAGE_BRANCHED && l.end != PAGE_NOTHING) {
-        lay_one_line(&l, STYLE_BRANCH, look->signs->branch, "another branch leaves here",
+        lay_one_line(&l, STYLE_BRANCH, look->signs->branch, "another branch splits off here",
                      (struct slice){ NULL, 0 });
         l.end = PAGE_NOTE;
     }
     if (p->message->flags & MESSAGE_LEAF) {
         begin(&l, PAGE_SEAM);
-        rule(&l, STYLE_OK, "here the session goes on");
+        rule(&l, STYLE_OK, "a resume continues here");
     }
     if (p->message->flags & MESSAGE_CLEARED) {
         begin(&l, PAGE_SEAM);
-        rule(&l, STYLE_WARN, "cleared: the session goes on empty");
+        rule(&l, STYLE_WARN, "cleared: a resume starts empty");
     }
     return l.end;
 }

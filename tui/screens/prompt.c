@@ -24,12 +24,12 @@ static enum place_id place(const struct model *m)
 
 static int draw_note(const struct prompt *p, struct frame *f, int y)
 {
-    const char *text = p->note[0] ? p->note : "Enter: do it   Esc: leave it";
+    const char *text = p->note[0] ? p->note : "Enter: OK   Esc: cancel";
     enum style style = p->note[0] ? STYLE_WARN : STYLE_DIM;
     int w = frame_width((struct slice){ text, strlen(text) });
 
     int typed = frame_width((struct slice){ p->label, strlen(p->label) }) +
-                frame_width(edit_text(&p->edit)) + 6;
+                frame_width(edit_text(&p->edit)) + 7; /* margins, sign, cursor */
 
     /* A hint gives way to what is typed; a reason does not. */
     if (w > f->cols / 2 || (!p->note[0] && typed + w > f->cols))

@@ -203,14 +203,14 @@ static void accept(struct rewind_view *v, struct toast *toast)
     else if (v->pane == PANE_FILES && v->changes.sheet.n > 0)
         v->pane = PANE_CHANGES;
     else
-        toast_say(toast, v->now_ms, "Enter changes nothing here: a goes back, and asks first");
+        toast_say(toast, v->now_ms, "press a to rewind (asks first)");
 }
 
 /* One step back: from the changes to the files, to the turns, out. */
 static enum rewind_wish back(struct rewind_view *v, struct toast *toast)
 {
     if (v->asked_rewind) {
-        toast_say(toast, v->now_ms, "wait: files are being changed");
+        toast_say(toast, v->now_ms, "please wait: files are being changed");
         return REWIND_VIEW_DONE;
     }
     if (v->pane == PANE_TURNS)
@@ -275,12 +275,12 @@ static const char *no_prospect(const struct rewind_view *v)
     if (v->asked_rewind)
         return "files are being changed";
     if (v->turns && v->turns->n == 0)
-        return "this session has no points to go back to";
+        return "this session has no checkpoints";
     if (rewind_turn(v) && rewind_turn_why(v, rewind_turn(v)))
         return "this turn cannot be restored";
     if (v->prospect_error.code)
-        return "what it would do is not known";
-    return rewind_is_current(v) ? NULL : "the files are still being looked at";
+        return "the preview failed";
+    return rewind_is_current(v) ? NULL : "the files are still being checked";
 }
 
 static const char *no_file(const struct rewind_view *v)
@@ -289,8 +289,8 @@ static const char *no_file(const struct rewind_view *v)
 
     if (why || v->rows > 0)
         return why;
-    return v->mode == REWIND_CONVERSATION ? "the conversation alone goes back: files stay"
-                                          : "every file is as it was then";
+    return v->mode == REWIND_CONVERSATION ? "conversation only: files are not changed"
+                                          : "the files already match";
 }
 
 static const char *no_tick(const struct rewind_view *v)
@@ -300,7 +300,7 @@ static const char *no_tick(const struct rewind_view *v)
     if (why)
         return why;
     if (v->pane == PANE_TURNS)
-        return "Tab goes to the files";
+        return "press Tab to go to the files";
     const struct rewind_entry *x = rewind_file(v);
 
     return x->action == REWIND_REFUSED && !rewind_may_consent(x) ? x->why : NULL;
@@ -315,10 +315,11 @@ static const char *no_hunk(const struct rewind_view *v)
     const struct rewind_entry *x = rewind_file(v);
 
     if (v->changes.sheet.n == 0)
-        return "nothing of this file is shown line by line";
+        return "this file has no hunks";
     if (x->action == REWIND_REFUSED && !rewind_pick_at(v, v->file)->consent)
-        return "the file is refused: Space says why";
-    return rewind_action_of(x) == REWIND_RESTORE ? NULL : "the file comes or goes as a whole";
+        return "the file is held back: Space shows why";
+    return rewind_action_of(x) == REWIND_RESTORE ? NULL
+                                                 : "the file is created or deleted as a whole";
 }
 
 static const char *no_apply(const struct rewind_view *v)
@@ -337,15 +338,15 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
     case ACT_TICK: return no_tick(v);
     case ACT_HUNK: return no_hunk(v);
     case ACT_HUNK_NEXT:
-    case ACT_HUNK_PREV: return v->changes.sheet.n ? NULL : "no file is shown line by line";
+    case ACT_HUNK_PREV: return v->changes.sheet.n ? NULL : "this file has no hunks";
     case ACT_APPLY: return no_apply(v);
     case ACT_UNDO:
     case ACT_REDO:
         if (v->asked_rewind)
             return "files are being changed";
         if (a == ACT_UNDO)
-            return v->undo[0] ? NULL : "nothing was rewound here yet";
-        return v->redo[0] ? NULL : "no rewind was taken back here";
+            return v->undo[0] ? NULL : "nothing has been rewound here yet";
+        return v->redo[0] ? NULL : "no rewind was undone here";
     case ACT_ONLY: return v->asked_rewind ? "files are being changed" : NULL;
     case ACT_INFERRED:
         if (v->asked_rewind)

@@ -28,13 +28,13 @@ static const char *state_of(const struct rewind_view *v, bool brief, char *out, 
         [REWIND_CODE] = "",
         [REWIND_CONVERSATION] = "conversation only",
         [REWIND_BOTH] = "files and conversation",
-        [REWIND_TURN] = "this turn alone",
-        [REWIND_INFERRED] = "at the point itself",
+        [REWIND_TURN] = "this turn only",
+        [REWIND_INFERRED] = "inferred state",
     };
     const char *part = parts[v->mode], *comma = part[0] ? ", " : "";
     const char *word = v->undo[0] ? "rewound" : v->redo[0] ? "undone" : "dry run";
-    const char *more = v->undo[0]   ? ": u takes it back"
-                       : v->redo[0] ? ": U does it again"
+    const char *more = v->undo[0]   ? ": u undo"
+                       : v->redo[0] ? ": U redo"
                                     : ": nothing has been changed";
 
     if (brief)
@@ -69,11 +69,11 @@ static const char *short_rule(enum rewind_rule rule)
     case REWIND_RULE_OUTSIDE: return "outside";
     case REWIND_RULE_SENSITIVE: return "sensitive";
     case REWIND_RULE_PATH: return "not allowed";
-    case REWIND_RULE_LINK: return "a link";
+    case REWIND_RULE_LINK: return "link";
     case REWIND_RULE_HARD_LINK: return "hard links";
-    case REWIND_RULE_TYPE: return "no file";
+    case REWIND_RULE_TYPE: return "not a file";
     case REWIND_RULE_PARENT: return "moved";
-    case REWIND_RULE_SOURCE: return "copy missing";
+    case REWIND_RULE_SOURCE: return "no backup";
     case REWIND_RULE_CONFLICT: return "conflict";
     case REWIND_RULE_OPEN: return "open";
     case REWIND_RULE_ACCESS: return "no access";
@@ -262,15 +262,14 @@ static void no_lines(const struct rewind_view *v, const struct rewind_entry *x, 
 
     size_text(x->seen.size, size);
     if (x->binary)
-        snprintf(out, cap, "not text: nothing to be shown (%s lie there now)",
-                 x->seen.exists ? size : "no bytes");
+        snprintf(out, cap, "binary file (%s now)", x->seen.exists ? size : "missing");
     else if (x->mode_only)
-        snprintf(out, cap, "only its mode changes: %04o becomes %04o", (unsigned)x->seen.mode,
+        snprintf(out, cap, "only the mode changes, from %04o to %04o", (unsigned)x->seen.mode,
                  (unsigned)x->target->mode & 07777);
     else if (v->changes_error.code)
         err_format(&v->changes_error, out, cap);
     else if (x->action == REWIND_REFUSED && !rewind_may_consent(x))
-        snprintf(out, cap, "it stays as it is: %s", x->why);
+        snprintf(out, cap, "not restored: %s", x->why);
     else
         snprintf(out, cap, "%s", v->changes.comparison ? "an empty file" : "");
 }
@@ -297,7 +296,7 @@ static void draw_changes(const struct rewind_view *v, struct frame *f, struct re
 static void draw_empty(struct frame *f, struct rect r)
 {
     static const char *const text[] = {
-        "This session has no points to go back to.",
+        "This session has no checkpoints.",
         "",
         "An agent keeps copies of the files it changes, at each prompt. Here there are none: it "
         "changed "
@@ -334,12 +333,12 @@ static void draw_talk(const struct rewind_view *v, struct frame *f, struct rect 
 static const char *no_rows(const struct rewind_view *v)
 {
     if (v->mode == REWIND_CONVERSATION)
-        return rewind_talk_of(v) ? "Files stay as they are."
-                                 : "Nothing would change: the conversation ends there already.";
+        return rewind_talk_of(v) ? "Files are not changed."
+                                 : "Nothing to do: the conversation already ends there.";
     if (v->mode == REWIND_TURN)
-        return "Nothing would change: of this turn nothing is left to be taken back.";
-    return rewind_talk_of(v) ? "Every file is as it was then: only the conversation goes back."
-                             : "Nothing would change: every file is as it was then.";
+        return "Nothing to do: nothing is left of this turn's changes.";
+    return rewind_talk_of(v) ? "The files already match: only the conversation would be rewound."
+                             : "Nothing to do: the files already match.";
 }
 
 static void draw_right(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
@@ -356,7 +355,7 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
     } else if (c && rewind_turn_why(v, c)) {
         flow_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
     } else if (!rewind_is_current(v) && (!v->prospect || rewind_is_slow(v))) {
-        rewind_draw_spinner(v, f, l->files, "looking at the files");
+        rewind_draw_spinner(v, f, l->files, "checking the files");
     } else if (v->rows == 0) {
         draw_talk(v, f, l->talk);
         flow_put_words(f, r, STYLE_DIM, slice_of(no_rows(v)));

@@ -88,7 +88,7 @@ void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect
     size_t n = v->turns ? v->turns->n : 0;
 
     if (!v->turns)
-        rewind_draw_spinner(v, f, r, "reading the turns");
+        rewind_draw_spinner(v, f, r, "loading the turns");
     for (int i = 0; i < r.h && v->turn_top + (size_t)i < n; i++)
         draw_turn(v, f, (struct rect){ r.y + i, r.x, 1, r.w }, v->turn_top + (size_t)i);
 }
@@ -96,8 +96,8 @@ void rewind_draw_turns(const struct rewind_view *v, struct frame *f, struct rect
 static const char *moment_of(const struct checkpoint *c)
 {
     if (!c->after)
-        return "before this was answered";
-    return c->kind == CHECKPOINT_COMMIT ? "this commit" : "when this had been answered";
+        return "before this prompt was answered";
+    return c->kind == CHECKPOINT_COMMIT ? "this commit" : "after this prompt was answered";
 }
 
 /* What one has to know about a turn before going back to it, where its plan says nothing. */
@@ -105,17 +105,17 @@ static enum style about(const struct rewind_view *v, const struct checkpoint *c,
                         size_t cap)
 {
     if (v->mode == REWIND_CONVERSATION)
-        snprintf(out, cap, "the conversation goes back to %s; files stay",
-                 c->after ? "where this was answered" : "before this was said");
+        snprintf(out, cap, "rewinds the conversation to %s; files are not changed",
+                 c->after ? "after this prompt was answered" : "before this prompt");
     else if (v->mode == REWIND_TURN && !c->why)
-        snprintf(out, cap, "only what this turn did is taken back; what came after it stays");
+        snprintf(out, cap, "undoes only this turn's changes and keeps the later ones");
     else if (c->why)
         snprintf(out, cap, "cannot be restored: %s", c->why);
     else if (c->shell)
         snprintf(out, cap,
-                 "commands ran in this turn: what they changed in other files is not covered");
+                 "shell commands ran in this turn: their changes to other files are not covered");
     else
-        snprintf(out, cap, "going back to %s", moment_of(c));
+        snprintf(out, cap, "rewinds the files to %s", moment_of(c));
     return v->mode != REWIND_CONVERSATION && (c->why || c->shell) ? STYLE_WARN : STYLE_DIM;
 }
 

@@ -297,18 +297,17 @@ static void say_rewound(struct rewind_view *v, const struct rewound *r)
     size_t cap = sizeof v->result, used = 0;
 
     out[0] = '\0';
-    used = say_part(out, cap, used, v->deed == DEED_UNDO ? "put back" : "restored", r->restored);
+    used = say_part(out, cap, used, "restored", r->restored);
     used = say_part(out, cap, used, "re-created", r->created);
     used = say_part(out, cap, used, "deleted", r->deleted);
     used = say_messages(out, cap, used, r);
     if (used == 0)
-        used = (size_t)snprintf(out, cap, "nothing was changed");
+        used = (size_t)snprintf(out, cap, "nothing changed");
     if (r->left > 0 && used < cap)
-        used += (size_t)snprintf(out + used, cap - used, "; %zu stayed as %s: %s (%s)", r->left,
-                                 r->left == 1 ? "it is" : "they are", r->left_name, r->left_why);
+        used += (size_t)snprintf(out + used, cap - used, "; %zu skipped: %s (%s)", r->left,
+                                 r->left_name, r->left_why);
     if (r->record[0] && used < cap)
-        snprintf(out + used, cap - used,
-                 v->deed == DEED_UNDO ? " - U does it again" : " - u takes it back");
+        snprintf(out + used, cap - used, v->deed == DEED_UNDO ? " - U redo" : " - u undo");
     v->went_wrong = r->left > 0;
 }
 

@@ -14,9 +14,9 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
 
     rewind_tally_text(&t, what, sizeof what);
     dialog_begin(d,
-                 v->mode == REWIND_TURN ? "Take this turn back, and keep what came after?"
-                 : c && c->after        ? "Go back to where this turn ended?"
-                                        : "Go back to before this turn?",
+                 v->mode == REWIND_TURN ? "Undo only this turn and keep the later ones?"
+                 : c && c->after        ? "Rewind to the end of this turn?"
+                                        : "Rewind to before this turn?",
                  answer);
     dialog_line(d, "%s", what);
     if (t.files > 0)
@@ -25,12 +25,13 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
         dialog_line(d, "%zu message%s of the conversation stay%s; %s", rewind_talk_of(v)->kept,
                     rewind_talk_of(v)->kept == 1 ? "" : "s",
                     rewind_talk_of(v)->kept == 1 ? "s" : "",
-                    t.files > 0 ? "one undo takes both back" : "an undo record is kept");
+                    t.files > 0 ? "one undo restores both" : "an undo record is kept");
     if (t.consented > 0)
-        dialog_line(d, "%zu of them only by your consent: what lies there stays in the record",
+        dialog_line(d,
+                    "%zu of them with your consent; the present content is kept in the undo record",
                     t.consented);
     if (t.partial > 0)
-        dialog_line(d, "%zu of them only in part: the hunks that are ticked", t.partial);
+        dialog_line(d, "%zu of them in part: only the ticked hunks", t.partial);
     if (listed > 0)
         dialog_line(d, "%zu file%s not ticked and stay%s as %s", listed,
                     listed == 1 ? " is" : "s are", listed == 1 ? "s" : "",
@@ -40,7 +41,7 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
                     t.held_open, t.held_open == 1 ? "" : "s");
     if (v->at.live)
         dialog_line(d, "An agent has this session open, and may be writing files right now.");
-    dialog_offer(d, CHOICE_CANCEL, "leave everything as it is");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "%s", what);
 }
 
@@ -53,20 +54,20 @@ static void ask_consent(const struct rewind_view *v, struct dialog *d, dialog_an
     dialog_begin(d,
                  x->rule == REWIND_RULE_EDITED    ? "Edited since the last snapshot"
                  : x->rule == REWIND_RULE_UNKNOWN ? "Not known to be the session's work"
-                 : x->rule == REWIND_RULE_OUTSIDE ? "Outside of the session's project"
+                 : x->rule == REWIND_RULE_OUTSIDE ? "Outside the session's project"
                                                   : "Programs run or trust this file",
                  answer);
     dialog_line(d, "%.*s", (int)(path.n < 200 ? path.n : 200), path.p);
     dialog_line(d, "%s", x->why);
     if (x->rule == REWIND_RULE_UNKNOWN)
-        dialog_line(d, "Its present content would be replaced; it stays in the undo record.");
+        dialog_line(d, "Its present content would be replaced; the undo record keeps it.");
     if (x->edited)
-        dialog_line(d, "Your later edit would be replaced; it stays in the undo record.");
-    dialog_offer(d, CHOICE_CANCEL, "leave the file as it is");
+        dialog_line(d, "Your later edit would be replaced; the undo record keeps it.");
+    dialog_offer(d, CHOICE_CANCEL, "exclude the file");
     if (x->rule == REWIND_RULE_SENSITIVE)
         dialog_want_yes(d);
     else
-        dialog_offer(d, CHOICE_DO, "take it along");
+        dialog_offer(d, CHOICE_DO, "include the file");
 }
 
 void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)

@@ -21,7 +21,7 @@ static void unfold(struct transcript_view *v)
     struct spot head = v->cursor;
 
     if (!line.foldable) {
-        view_say(v, "nothing is folded here");
+        view_say(v, "nothing to unfold here");
         return;
     }
     if (!folds_toggle(&v->folds, v->conversation->transcript->message[v->cursor.message].offset,
@@ -81,7 +81,7 @@ static void copy(struct transcript_view *v, struct effects *fx)
     struct buf text = { 0 };
 
     if (!copied_text(v, &text)) {
-        view_say(v, "there is no text here");
+        view_say(v, "no text here");
         buf_fini(&text);
         return;
     }
@@ -121,7 +121,7 @@ static enum transcript_wish act_in_raw(struct transcript_view *v, enum action a)
     case ACT_QUIT:
     case ACT_SUSPEND:
     case ACT_REDRAW: return TRANSCRIPT_IGNORED;
-    default: view_say(v, "this is one entry as it is stored: Esc goes back"); break;
+    default: view_say(v, "this is the raw entry: Esc goes back"); break;
     }
     return TRANSCRIPT_DONE;
 }
@@ -318,7 +318,7 @@ const char *transcript_view_unavailable(const struct transcript_view *v, enum ac
                    ? NULL
                    : in_words(ops, CAN_HAVE_AGENTS, "this system keeps no sub-agents");
     case ACT_SEARCH_NEXT:
-    case ACT_SEARCH_PREV: return v->search.needle.n ? NULL : "nothing is looked for: / searches";
+    case ACT_SEARCH_PREV: return v->search.needle.n ? NULL : "no search yet: press /";
     default: return NULL;
     }
 }

@@ -71,7 +71,7 @@ void view_take_names(struct transcript_view *v, struct name_list *names, struct 
     if (names->n == 1)
         view_open_agent(v, names->name[0], fx);
     else
-        view_say(v, "this session started no sub-agents");
+        view_say(v, "this session has no sub-agents");
     name_list_free(names);
 }
 
@@ -101,7 +101,7 @@ static bool add_label(const struct transcript_view *v, struct name_list *names,
     when_age(v->now_ms, b->time_ms, age);
     bool ok = buf_addf(&label, "%8s %5zu message%s  ", age, b->messages,
                        b->messages == 1 ? " " : "s") == ERR_OK &&
-              buf_add(&label, b->prompt.n ? b->prompt : SLICE("no prompt in it")) == ERR_OK &&
+              buf_add(&label, b->prompt.n ? b->prompt : SLICE("(no prompt)")) == ERR_OK &&
               name_list_add(names, buf_slice(&label));
 
     buf_fini(&label);
@@ -114,8 +114,7 @@ static bool fill_branches(struct transcript_view *v, const struct branch_list *l
 
     c->names = name_list_new();
     c->leaf = calloc(list->n + 1, sizeof *c->leaf); /* the first is none: the conversation itself */
-    bool ok =
-        c->names && c->leaf && name_list_add(c->names, SLICE("  what the session goes on with"));
+    bool ok = c->names && c->leaf && name_list_add(c->names, SLICE("  the current conversation"));
 
     for (size_t i = 0; i < list->n && ok; i++) {
         c->leaf[i + 1] = list->branch[i].leaf;
@@ -129,7 +128,7 @@ void view_take_branches(struct transcript_view *v, struct branch_list *list)
     v->asked_branches = 0;
     view_choice_close(v);
     if (list->n == 0) {
-        view_say(v, "this conversation has no other branch");
+        view_say(v, "this conversation has no other branches");
     } else if (!fill_branches(v, list)) {
         view_choice_close(v);
         view_say(v, "out of memory");

@@ -49,8 +49,8 @@ static void draw_title(const struct transcript_view *v, struct frame *f, struct 
 
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
     where(v, text, sizeof text);
-    int room =
-        put_right(f, r.y, r, STYLE_BAR, v->gone ? "its file is gone: this was read before" : text);
+    int room = put_right(f, r.y, r, STYLE_BAR,
+                         v->gone ? "the file is gone; this is what was read before" : text);
 
     frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_BAR, v->title);
 }

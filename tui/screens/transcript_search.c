@@ -404,11 +404,11 @@ static void step_on(struct transcript_view *v, size_t at, uint32_t nth)
     struct search *s = &v->search;
 
     if (at == s->n && !s->done) {
-        view_say(v, "the rest is still being searched");
+        view_say(v, "still searching the rest");
         return;
     }
     if (at == s->n) {
-        view_say(v, "went round to the first");
+        view_say(v, "wrapped to the first match");
         at = nth = 0;
     }
     s->at = at + 1;
@@ -425,7 +425,7 @@ static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
         nth--;
     } else {
         if (at == 0)
-            view_say(v, "went round to the last");
+            view_say(v, "wrapped to the last match");
         at = at > 0 ? at - 1 : s->n - 1;
         nth = s->hit[at].count - 1;
     }

@@ -56,7 +56,7 @@ void trash_view_fini(struct trash_view *v)
 
 const char *trash_view_unavailable(const struct trash_view *v)
 {
-    return count(v) > 0 ? NULL : "nothing lies in the trash";
+    return count(v) > 0 ? NULL : "the trash is empty";
 }
 
 /* ---- what lies there ---- */
@@ -174,13 +174,13 @@ static void ask_empty(struct model *m)
     char size[SIZE_TEXT], title[DIALOG_TEXT];
 
     size_text(weight(v, ticked > 0), size);
-    snprintf(title, sizeof title, "Remove %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
+    snprintf(title, sizeof title, "Delete %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
              size);
     dialog_begin(d, title, empty_answer);
     if (ticked > 0 && count(v) > ticked)
-        dialog_line(d, "Only what is marked: %zu more stay in the trash.", count(v) - ticked);
-    dialog_line(d, "All of it goes for good: undo cannot bring it back.");
-    dialog_offer(d, CHOICE_CANCEL, "leave it there");
+        dialog_line(d, "Only the marked ones: %zu more stay in the trash.", count(v) - ticked);
+    dialog_line(d, "This cannot be undone.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_want_yes(d);
     view_push(m, VIEW_DIALOG);
 }
@@ -289,7 +289,7 @@ static void draw_nothing(const struct trash_view *v, struct frame *f)
     } else if (v->list) {
         frame_puts(f, HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG, "The trash is empty");
         frame_puts(f, HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,
-                   "Sessions you delete wait here until you empty it.");
+                   "Deleted sessions are kept here until you empty it.");
     }
 }
 

@@ -24,7 +24,7 @@ static enum err_code no_memory(struct err *e)
 static enum err_code open_log(const struct doing *d, struct change_log **log, struct err *e)
 {
     if (!d->env->state_dir || !d->env->data_dir)
-        return err_set(e, ERR_NOT_FOUND, "", "keep what undo needs: HOME is not set");
+        return err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
     return change_log_open(d->env, log, e);
 }
 
@@ -43,8 +43,9 @@ static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
 
     if (rc || live.state == LIVE_QUIET)
         return rc;
-    return err_set(e, ERR_LOCKED, ref->path.p, "an agent may be writing to it (%s); end it first",
-                   live.why ? live.why : "it is registered");
+    return err_set(e, ERR_LOCKED, ref->path.p,
+                   "an agent may be writing to it (%s); quit the agent first",
+                   live.why ? live.why : "it is registered as running");
 }
 
 static enum err_code plan_resume_at(struct doing *d, const struct session_ref *ref,
@@ -102,8 +103,8 @@ static const char *text_of(const struct doing *d, struct change *c)
     case WISH_TAG:
         return text.n ? arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text)) : "tag removed";
     case WISH_ARCHIVE: return "archived";
-    case WISH_UNARCHIVE: return "taken out of the archive";
-    case WISH_RESUME_AT: return "to be resumed at another message";
+    case WISH_UNARCHIVE: return "unarchived";
+    case WISH_RESUME_AT: return "set to resume at another message";
     default: return "changed";
     }
 }
@@ -263,7 +264,7 @@ static enum err_code sweep_chosen(struct doing *d, struct err *e)
     d->out->stayed = chosen - moved.n;
     d->out->orphans = d->q->sweep->n > 0 && d->q->sweep->item[0].orphan;
     if (!rc && moved.n == 0)
-        rc = err_set(e, ERR_STALE, "", "clean up: the sessions were used meanwhile, and stay");
+        rc = err_set(e, ERR_STALE, "", "clean up: the sessions were used meanwhile and are kept");
     trash_list_fini(&moved);
     change_log_close(log);
     return rc;
@@ -295,7 +296,7 @@ static enum err_code items_named(struct doing *d, const struct trash_list *list,
         rc = note_session(d, (struct slice){ found->session, strlen(found->session) }, e);
     }
     if (!rc && *n == 0)
-        rc = err_set(e, ERR_NOT_FOUND, "", "it does not lie in the trash any more");
+        rc = err_set(e, ERR_NOT_FOUND, "", "no longer in the trash");
     return rc;
 }
 

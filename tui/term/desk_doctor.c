@@ -38,7 +38,7 @@ enum err_code desk_examine(struct desk *d, const struct effect *q, const struct 
     enum err_code rc = n.findings ? desk_scope(d, q->scope, &doctor.scope, e) : no_memory(e);
 
     if (rc == ERR_OK && !d->env)
-        rc = err_set(e, ERR_UNSUPPORTED, "", "nothing can be looked for here");
+        rc = err_set(e, ERR_UNSUPPORTED, "", "nothing to check here");
     if (rc == ERR_OK)
         rc = doctor_look(&doctor, note, &n, e);
     if (rc) {
@@ -134,6 +134,6 @@ enum err_code desk_fix(const struct store_env *env, const struct scope *scope,
         return rc;
     if (out->repaired == 0)
         return err_set(e, ERR_STALE, ref->path.p, "repair: %s",
-                       p.left[0] ? p.left : "there is nothing to repair any more");
+                       p.left[0] ? p.left : "nothing left to repair");
     return name_list_add(&out->sessions, ref->id) ? ERR_OK : no_memory(e);
 }

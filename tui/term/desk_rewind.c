@@ -102,7 +102,7 @@ static void count(const struct rewind_preview *p, const struct rewind_result *re
         enum rewind_action action = x->action == REWIND_REFUSED && picks ? x->would : x->action;
 
         if (result->outcome[i] == REWIND_CONFLICT)
-            leave_out(out, x->target->path, "it changed meanwhile");
+            leave_out(out, x->target->path, "changed meanwhile");
         else if (!picks && x->action == REWIND_REFUSED)
             leave_out(out, x->target->path, x->why);
         if (result->outcome[i] != REWIND_DONE)

@@ -47,7 +47,7 @@ static enum err_code rewind_back(struct taking_back *d, const char *record, stru
 
     snprintf(d->out->record, sizeof d->out->record, "%s", done.record);
     if (!rc && done.left > 0 &&
-        buf_addf(&d->out->text, "; %zu left: %s", done.left, done.left_name))
+        buf_addf(&d->out->text, "; %zu skipped: %s", done.left, done.left_name))
         rc = no_memory(e);
     return rc;
 }
@@ -79,13 +79,12 @@ static enum err_code choose(struct taking_back *d, struct change_log *log, struc
     if (rc || newest->kind != NEWEST_NONE)
         return rc ? rc : describe(d, newest, e);
     if (q->wish == WISH_REDO)
-        return err_set(e, ERR_NOT_FOUND, "", "there is nothing to do again");
-    return err_set(
-        e, ERR_NOT_FOUND, "",
-        others.elsewhere.kind == NEWEST_NONE
-            ? "nothing left to undo"
-            : "nothing left to undo here, but elsewhere; take it back with reprise undo %s",
-        others.elsewhere.id);
+        return err_set(e, ERR_NOT_FOUND, "", "nothing to redo");
+    return err_set(e, ERR_NOT_FOUND, "",
+                   others.elsewhere.kind == NEWEST_NONE
+                       ? "nothing left to undo"
+                       : "nothing left to undo here, but elsewhere; undo it with reprise undo %s",
+                   others.elsewhere.id);
 }
 
 static bool is_named(const struct name_list *names, const char *id)
@@ -117,7 +116,7 @@ enum err_code desk_take_back(const struct store_env *env, const struct shown *sh
     struct newest newest = { .kind = NEWEST_NONE };
     enum err_code rc = env->state_dir
                            ? change_log_open(env, &log, e)
-                           : err_set(e, ERR_NOT_FOUND, "", "keep what undo needs: HOME is not set");
+                           : err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
 
     if (!rc)
         rc = choose(d, log, &newest, e);

@@ -322,7 +322,7 @@ enum err_code term_copy(struct terminal *t, struct slice text, struct err *e)
     struct buf line = { 0 };
 
     if (text.n > COPY_MAX)
-        return err_set(e, ERR_UNSUPPORTED, "", "copy: %zu bytes are more than terminals take",
+        return err_set(e, ERR_UNSUPPORTED, "", "copy: %zu bytes are too many for a terminal",
                        text.n);
     enum err_code rc = buf_add(&line, SLICE("\x1b]52;c;"));
 

@@ -86,14 +86,14 @@ enum err_code check_lines(struct check *k, struct err *e)
         bool torn = ix->torn_tail && i + 1 == ix->n;
 
         if (torn)
-            rc =
-                check_tell(k, FINDING_TORN_TAIL, i,
-                           ix->line[i].state == LINE_OK
-                               ? "the last line has no newline: the agent would glue its next "
-                                 "row to it"
-                               : "unfinished write: the last line is cut, and the agent would glue "
-                                 "its next row to it",
-                           e);
+            rc = check_tell(
+                k, FINDING_TORN_TAIL, i,
+                ix->line[i].state == LINE_OK
+                    ? "the last line has no newline: the agent would append its next "
+                      "row to it"
+                    : "unfinished write: the last line is cut, and the agent would append "
+                      "its next row to it",
+                e);
         else if (ix->line[i].state == LINE_BROKEN)
             rc = check_broken(k, i, e);
         else

@@ -178,7 +178,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
 
 static const char *claude_cannot(unsigned ability)
 {
-    return ability == CAN_RETRIEVE ? "a transcript of Claude Code's lies where it looks for it"
+    return ability == CAN_RETRIEVE ? "Claude Code's transcripts already are where it looks for them"
                                    : NULL;
 }
 

@@ -114,7 +114,7 @@ static enum err_code check_new(const struct store *st, struct slice id, struct a
 
     if (rc == ERR_NOT_FOUND)
         return ERR_OK;
-    return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: there is a session with this id");
+    return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: a session with this id exists");
 }
 
 enum err_code claude_create(const struct store *st, const struct host_create *req, struct arena *a,

@@ -42,7 +42,7 @@ enum err_code claude_find(const struct store *st, const struct scope *scope, str
     bool ok = true, found = false;
 
     if (!claude_is_uuid(id))
-        return err_set(e, ERR_USAGE, "", "find session: not an id of Claude Code");
+        return err_set(e, ERR_USAGE, "", "find session: not a Claude Code session id");
     enum err_code rc = claude_folders(c, scope, DISCOVER_ONE, &names, &list, e);
 
     for (size_t i = 0; !rc && ok && !found && i < list.n; i++)
@@ -85,7 +85,7 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
 
     if (n <= suffix || strcmp(name + n - suffix, CLAUDE_SUFFIX) != 0 || stat(file.p, &sb) != 0 ||
         !S_ISREG(sb.st_mode) || sb.st_size == 0)
-        return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
+        return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     const char *parent = memrchr(file.p, '/', (size_t)(name - 1 - file.p));
 
     if (parent)

@@ -31,7 +31,7 @@ static enum err_code find_front(struct claude_log *log, struct slice front, uint
 
         arena_fini(&a);
         if (fits && *found != CHAIN_NONE)
-            return err_set(e, ERR_USAGE, log->file.path, "find message %.*s: several begin so",
+            return err_set(e, ERR_USAGE, log->file.path, "find message %.*s: ambiguous prefix",
                            SLICE_ARG(front));
         if (fits)
             *found = i;
@@ -50,7 +50,7 @@ enum err_code claude_find_message(struct claude_log *log, struct slice id, uint3
     if (found == CHAIN_NONE && id.n >= SHORTEST_FRONT)
         rc = find_front(log, id, &found, e);
     if (!rc && found == CHAIN_NONE)
-        rc = err_set(e, ERR_NOT_FOUND, log->file.path, "find message %.*s: there is none",
+        rc = err_set(e, ERR_NOT_FOUND, log->file.path, "find message %.*s: no such message",
                      SLICE_ARG(id));
     if (!rc)
         *node = found;

@@ -101,7 +101,7 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
 
     (void)st; /* the log is to say what is written, which may not be what was typed */
     if (!clear && !tagtext_clean(tag, &a, &text))
-        rc = err_set(e, ERR_USAGE, ref->path.p, "tag: this text cannot be a tag");
+        rc = err_set(e, ERR_USAGE, ref->path.p, "tag: invalid tag");
     else if (!clear && text.n == 0)
         rc = err_set(e, ERR_USAGE, ref->path.p,
                      "tag: tag must be non-empty (use --none to clear it)");

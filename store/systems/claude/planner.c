@@ -139,5 +139,4 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
     return rc;
 }
 
-const char planner_lost_turn[] =
-    "the row that says what the files were at this point is missing from the session";
+const char planner_lost_turn[] = "the snapshot row of this point is missing from the session";

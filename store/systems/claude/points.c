@@ -41,7 +41,7 @@ static const char *why_not(struct planner *p, size_t turn)
         const char *path = entry->backup && entry->valid ? planner_backup(p, entry->backup) : NULL;
 
         if (path && lstat(path, &st))
-            return "saved copies of this point are gone (clients keep the last 100)";
+            return "the saved copies of this point are gone (clients keep the last 100)";
     }
     return NULL;
 }

@@ -69,10 +69,10 @@ static enum err_code add_target(struct planner *p, size_t turn, const char *trac
         return planner_no_memory(p, e);
     if (!entry) {
         t.want = REWIND_UNKNOWN;
-        t.why = "the session does not say what it was then";
+        t.why = "the session does not record its content then";
     } else if (tracked[0] != '/' && !p->cwd) {
         t.want = REWIND_UNKNOWN;
-        t.why = "the session does not say in which directory it lay";
+        t.why = "the session does not record its directory";
     } else {
         enum err_code rc = wanted_of(p, entry, &t, e);
 

@@ -160,7 +160,7 @@ static enum err_code place_codex(struct placing *p)
     }
     if (!began(p->s->transcript, p->a, t))
         return err_set(p->e, ERR_UNSUPPORTED, p->s->id.p,
-                       "put a transcript back: its first row does not say when it began");
+                       "retrieve: its first row does not record when it began");
     p->folder = arena_format(p->a, "%s/%.4s/%.2s", sessions, t, t + 5);
     p->path = p->folder
                   ? arena_format(p->a, "%s/%.2s/rollout-%.10sT%.2s-%.2s-%.2s-%.*s.jsonl", p->folder,
@@ -203,11 +203,11 @@ enum err_code agent_place(const struct store_env *env, const struct agent_sessio
         if (is_short_form(s->transcript))
             break;
         rc = !env->home || env->home[0] != '/'
-                 ? err_set(e, ERR_NOT_FOUND, "", "put a transcript back: there is no home")
+                 ? err_set(e, ERR_NOT_FOUND, "", "retrieve: HOME is not set")
                  : agents[i].place(&p);
         *path = p.path;
         *folder = p.folder;
         return rc;
     }
-    return err_set(e, rc, s->id.p, "put a transcript back: it is not known where its agent looks");
+    return err_set(e, rc, s->id.p, "retrieve: unknown where its agent keeps transcripts");
 }

@@ -5,15 +5,15 @@
 static const char *entire_cannot(unsigned ability)
 {
     switch (ability) {
-    case CAN_RENAME: return "an Entire session is called by its first prompt: it has no title";
-    case CAN_TAG: return "an Entire session has no tag: its state knows none";
-    case CAN_ARCHIVE: return "an Entire session is kept or deleted: there is no archive";
-    case CAN_FORK: return "only a conversation of Claude Code's can be copied";
+    case CAN_RENAME: return "Entire sessions have no title: they are named by their first prompt";
+    case CAN_TAG: return "Entire sessions have no tags";
+    case CAN_ARCHIVE: return "Entire sessions cannot be archived";
+    case CAN_FORK: return "only Claude Code conversations can be forked";
     case CAN_RESUME_AT:
-        return "needs a conversation of Claude Code's on this machine (reprise retrieve)";
+        return "needs a Claude Code conversation on this machine (reprise retrieve)";
     case CAN_REWIND: return "this session has no checkpoint";
-    case CAN_TOMBSTONE: return "the conversation is its agent's: Entire keeps copies of it";
-    case CAN_REAPPEND: return "an Entire session's metadata is a file of its own, and always found";
+    case CAN_TOMBSTONE: return "the conversation belongs to its agent: Entire keeps copies of it";
+    case CAN_REAPPEND: return "Entire keeps metadata in its own file, where it is always found";
     case CAN_HAVE_BRANCHES: return "branches are shown with the agent's own session";
     case CAN_HAVE_AGENTS: return "Entire keeps tasks as checkpoints, not as sub-agents";
     default: return NULL;

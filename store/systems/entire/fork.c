@@ -82,7 +82,7 @@ enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
     rc = talk_open_source(&f.view, ref, &f.req.at, &f.view.arena, &f.talk, e);
     if (!rc && !(f.talk.claude && talk_may_be_claude(talk_agent(f.view.session))))
         rc = err_set(e, ERR_UNSUPPORTED, ref->id.p,
-                     "fork: only conversations of Claude Code can be copied, and this is one of %s",
+                     "fork: only Claude Code conversations can be forked; this one is of %s",
                      talk_agent(f.view.session).n ? talk_agent(f.view.session).p
                                                   : "an agent that is not named");
     if (!rc)

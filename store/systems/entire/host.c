@@ -98,7 +98,7 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
         id = (struct slice){ drawn, strlen(drawn) };
     }
     if (!entire_session_id_ok(id))
-        return err_set(e, ERR_USAGE, "", "create: this cannot be an id of Entire's");
+        return err_set(e, ERR_USAGE, "", "create: invalid session id for Entire");
     struct host_created made = { .id = arena_copy(a, id) };
     const char *path = arena_format(a, "%s/%.*s.json", x->states, SLICE_ARG(id));
 

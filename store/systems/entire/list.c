@@ -152,7 +152,7 @@ enum err_code entire_find(const struct store *st, const struct scope *scope, str
     struct catalog *c;
 
     if (!entire_session_id_ok(id))
-        return err_set(e, ERR_USAGE, "", "find session: not an id of Entire's");
+        return err_set(e, ERR_USAGE, "", "find session: not an Entire session id");
     enum err_code rc = entire_session(st, id, &c, &s, e);
 
     if (rc)

@@ -203,7 +203,7 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
     /* Nobody asked for this one: where nothing is of Entire's, not even a repository that we cannot open is worth a
      * word. */
     if (!rc && !path && !signs_above(x->base.path))
-        rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: none of Entire's");
+        rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: not an Entire repository");
     if (!rc)
         rc = repo_open(x->base.path, &repo, e);
     if (!rc)

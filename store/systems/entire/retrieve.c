@@ -247,7 +247,7 @@ static enum err_code add_all(struct retrieving *r, const struct point *p)
                 any = any || found;
             }
     if (!rc && !any)
-        rc = err_set(r->e, ERR_NOT_FOUND, p->id.p, "put a transcript back: it keeps none");
+        rc = err_set(r->e, ERR_NOT_FOUND, p->id.p, "retrieve: the checkpoint keeps no transcript");
     return rc;
 }
 
@@ -261,7 +261,7 @@ static enum err_code add_newest(struct retrieving *r)
         rc = add_item(r, &s->point[i], &found);
     if (!rc && !found)
         rc = err_set(r->e, ERR_NOT_FOUND, r->view.store->base.path,
-                     "put a transcript back: no checkpoint of the session keeps one");
+                     "retrieve: no checkpoint of the session keeps a transcript");
     return rc;
 }
 

@@ -74,7 +74,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     if (!made.id.n)
         made.id = (struct slice){ drawn, EXATHENA_ID };
     if (!exathena_is_id(made.id))
-        return err_set(e, ERR_USAGE, "", "create: not an id of ExAthena");
+        return err_set(e, ERR_USAGE, "", "create: not an ExAthena session id");
     made.id = arena_copy(a, made.id);
     const char *name = made.id.p ? arena_format(a, "%s" EXATHENA_SUFFIX, made.id.p) : NULL;
 

@@ -108,7 +108,7 @@ enum err_code exathena_find(const struct store *st, const struct scope *scope, s
     const struct exathena *x = exathena_of(st);
 
     if (!exathena_is_id(id))
-        return err_set(e, ERR_USAGE, "", "find session: not an id of ExAthena");
+        return err_set(e, ERR_USAGE, "", "find session: not an ExAthena session id");
     if (!exathena_in_scope(x, scope))
         return err_set(e, ERR_NOT_FOUND, x->sessions, "find session: of another project");
     return fill(st, arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, x->sessions, SLICE_ARG(id)), id, a,
@@ -134,12 +134,12 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
 
     if (!is_in(exathena_of(st)->sessions, path, at) &&
         (at < n || memcmp(path.p + at - n, folder, n) != 0))
-        return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
+        return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     if (path.n - at <= SUFFIX || memcmp(path.p + path.n - SUFFIX, EXATHENA_SUFFIX, SUFFIX) != 0)
         file = arena_format(a, "%.*s" EXATHENA_SUFFIX, SLICE_ARG(path));
     if (!file)
         return err_set(e, ERR_NOMEM, path.p, "open session: out of memory");
     if (!exathena_name_id(file + at, &id))
-        return err_set(e, ERR_NOT_FOUND, path.p, "open session: there is none");
+        return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     return fill(st, file, id, a, ref, e);
 }

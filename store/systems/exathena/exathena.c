@@ -280,15 +280,17 @@ static const char *exathena_cannot(unsigned ability)
 {
     switch (ability) {
     case CAN_RENAME:
-    case CAN_NAME_FORK: return "an ExAthena session is called by its first prompt: it has no title";
-    case CAN_TAG: return "an ExAthena session has no tag: its log is all there is";
-    case CAN_ARCHIVE: return "an ExAthena session is kept or deleted: there is no archive";
-    case CAN_RESUME_AT: return "ExAthena goes on with the whole log: fork at this event instead";
-    case CAN_TOMBSTONE: return "an ExAthena log is the only copy of its events: none is blanked";
-    case CAN_REAPPEND: return "an ExAthena log holds no metadata that could be written again";
-    case CAN_RETRIEVE: return "an ExAthena log lies where the library looks for it";
-    case CAN_HAVE_BRANCHES: return "an ExAthena log is one line: nothing branches off in it";
-    case CAN_SET: return "an ExAthena session has no settings: its log is all there is";
+    case CAN_NAME_FORK:
+        return "ExAthena sessions have no title: they are named by their first prompt";
+    case CAN_TAG: return "ExAthena sessions have no tags";
+    case CAN_ARCHIVE: return "ExAthena sessions cannot be archived";
+    case CAN_RESUME_AT: return "ExAthena continues after the last event: fork at this one instead";
+    case CAN_TOMBSTONE:
+        return "an ExAthena log is the only copy of its events: none can be removed";
+    case CAN_REAPPEND: return "ExAthena logs have no metadata to append again";
+    case CAN_RETRIEVE: return "ExAthena logs already are where the library looks for them";
+    case CAN_HAVE_BRANCHES: return "ExAthena logs have no branches";
+    case CAN_SET: return "ExAthena sessions have no settings";
     default: return NULL;
     }
 }

@@ -87,12 +87,13 @@ static enum err_code add_first(struct planning *p, const struct saved_file *f, s
 static enum err_code note(struct planning *p, struct err *e)
 {
     char text[160];
-    enum err_code rc = rewind_plan_note(&p->plan,
-                                        "files go back to before this session's first edit, not to "
-                                        "the chosen event: ExAthena's rule",
-                                        e);
+    enum err_code rc =
+        rewind_plan_note(&p->plan,
+                         "files are restored to before this session's first edit, not to "
+                         "the chosen event: ExAthena's rule",
+                         e);
 
-    snprintf(text, sizeof text, "%zu saved file%s without a path or a first copy: left alone",
+    snprintf(text, sizeof text, "%zu saved file%s without a path or a first copy: skipped",
              p->left_out, p->left_out == 1 ? "" : "s");
     return rc || !p->left_out ? rc : rewind_plan_note(&p->plan, text, e);
 }

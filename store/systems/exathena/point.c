@@ -88,7 +88,8 @@ enum err_code exathena_point(const struct session_ref *ref, struct slice id, str
     if (rc)
         return rc;
     if (!s.exact && s.several)
-        return err_set(e, ERR_USAGE, ref->path.p, "several events begin with %.*s", SLICE_ARG(id));
+        return err_set(e, ERR_USAGE, ref->path.p, "ambiguous: several events begin with %.*s",
+                       SLICE_ARG(id));
     if (!s.exact && !s.any)
         return err_set(e, ERR_NOT_FOUND, ref->path.p, "no event %.*s", (int)(id.n > 64 ? 64 : id.n),
                        id.p);

@@ -87,9 +87,9 @@ static enum err_code check_line(struct checking *k, size_t i, struct idset *ids,
     if (goat_log_is_torn_end(&k->log, i))
         return tell_line(k, FINDING_TORN_TAIL, i,
                          k->log.file.index.line[i].state == LINE_BROKEN
-                             ? "unfinished write: the last line is cut, and the agent would glue "
+                             ? "unfinished write: the last line is cut, and the agent would append "
                                "its next row to it"
-                             : "the last line has no newline: the agent would glue its next row "
+                             : "the last line has no newline: the agent would append its next row "
                                "to it",
                          e);
     if (line->length > GOAT_LINE_MAX)

@@ -185,7 +185,7 @@ static enum err_code check_new(const struct store *st, struct slice id, struct a
 
     if (rc == ERR_NOT_FOUND)
         return ERR_OK;
-    return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: there is a session with this id");
+    return rc ? rc : err_set(e, ERR_STALE, ref.path.p, "create: a session with this id exists");
 }
 
 /* A crash leaves an empty directory, and where files cannot be nameless one of ours in it. Only who names the metadata
@@ -223,7 +223,7 @@ static enum err_code require_empty(const char *dir, struct err *e)
     for (int i = 0; i < n; i++)
         free(names[i]);
     free(names);
-    return n ? err_set(e, ERR_STALE, dir, "create: something lies there already") : ERR_OK;
+    return n ? err_set(e, ERR_STALE, dir, "create: something is there already") : ERR_OK;
 }
 
 static enum err_code make_session(const char *base, const char *dir, struct slice metadata,
@@ -260,7 +260,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     if (!made.id.n)
         made.id = (struct slice){ drawn, HOST_ID - 1 };
     if (!goat_is_id(made.id))
-        return err_set(e, ERR_USAGE, "", "create: not an id of a Go session");
+        return err_set(e, ERR_USAGE, "", "create: not a Go session id");
     made.id = arena_copy(a, made.id);
     const char *cwd = arena_copy(a, req->cwd).p;
     const char *base = cwd ? goat_base_for(g->place, st->path, cwd, a) : NULL;

@@ -87,7 +87,7 @@ enum err_code goat_find(const struct store *st, const struct scope *scope, struc
     struct by_recorded r = { .id = id, .a = a, .ref = ref };
 
     if (!goat_is_id(id))
-        return err_set(e, ERR_USAGE, "", "find session: not an id of a Go session");
+        return err_set(e, ERR_USAGE, "", "find session: not a Go session id");
     goat_each_base(f.g, find_in, &f);
     if (f.rc != ERR_NOT_FOUND)
         return f.rc;
@@ -129,7 +129,7 @@ enum err_code goat_at_path(const struct store *st, struct slice path, struct are
     if (!sessions)
         return err_set(e, ERR_NOMEM, whole.p, "open session");
     if (!goat_is_id(id) || !is_dir(sessions, id))
-        return err_set(e, ERR_NOT_FOUND, whole.p, "open session: there is none");
+        return err_set(e, ERR_NOT_FOUND, whole.p, "open session: no such session");
     if (slice_eq(cut(&path), SLICE("sessions")))
         folder = cut(&path);
     return goat_ref_at(st, sessions, folder, id, a, ref, e);

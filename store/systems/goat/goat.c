@@ -119,15 +119,15 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
 static const char *goat_cannot(unsigned ability)
 {
     switch (ability) {
-    case CAN_TAG: return "a Go session has no tag: its metadata knows none";
-    case CAN_ARCHIVE: return "a Go session is kept or deleted: there is no archive";
-    case CAN_RESUME_AT: return "a Go host goes on with all messages: fork at this one instead";
-    case CAN_TOMBSTONE: return "a Go host counts every message: fork before this one instead";
-    case CAN_REAPPEND: return "a Go session's metadata is a file of its own, and always found";
-    case CAN_RETRIEVE: return "a Go session lies where its host looks for it";
+    case CAN_TAG: return "Go sessions have no tags";
+    case CAN_ARCHIVE: return "Go sessions cannot be archived";
+    case CAN_RESUME_AT: return "Go hosts continue after the last message: fork at this one instead";
+    case CAN_TOMBSTONE: return "a Go host loads every message: fork before this one instead";
+    case CAN_REAPPEND: return "Go metadata is in its own file, where it is always found";
+    case CAN_RETRIEVE: return "Go sessions already are where their host looks for them";
     case CAN_HAVE_BRANCHES:
-        return "a Go conversation is one line: its forks are sessions of their own";
-    case CAN_HAVE_AGENTS: return "a Go session keeps no sub-agents";
+        return "Go conversations have no branches: forks are sessions of their own";
+    case CAN_HAVE_AGENTS: return "Go sessions have no sub-agents";
     default: return NULL;
     }
 }

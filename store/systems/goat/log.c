@@ -199,9 +199,9 @@ enum err_code goat_log_find(struct goat_log *log, struct slice uuid, size_t *lin
     }
     if (hits == 1)
         return ERR_OK;
-    return hits ? err_set(e, ERR_USAGE, log->file.path, "find message: several begin with %.*s",
+    return hits ? err_set(e, ERR_USAGE, log->file.path, "find message %.*s: ambiguous prefix",
                           (int)(uuid.n > 64 ? 64 : uuid.n), uuid.p)
                 : err_set(e, ERR_NOT_FOUND, log->none ? "" : log->file.path,
-                          "find message %.*s: there is none", (int)(uuid.n > 64 ? 64 : uuid.n),
+                          "find message %.*s: no such message", (int)(uuid.n > 64 ? 64 : uuid.n),
                           uuid.p);
 }

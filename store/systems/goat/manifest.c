@@ -50,7 +50,7 @@ static void judge(struct slice exists, struct slice hash, struct goat_saved *s)
         s->hash[0] = '\0';
         s->why = "its saved copy has a name that is no SHA-256";
     } else {
-        s->why = "the checkpoint does not say what it was";
+        s->why = "the checkpoint does not record its content";
     }
 }
 

@@ -196,9 +196,9 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
     if (!t->path)
         return no_memory(p, e);
     if (memchr(s->path.p, '\0', s->path.n) || s->path.n == 0)
-        refuse(t, "the checkpoint has a name for it that is no path");
+        refuse(t, "the checkpoint's name for it is not a path");
     else if (s->path.p[0] != '/' && !p->cwd)
-        refuse(t, "the session does not say in which directory it lay");
+        refuse(t, "the session does not record its directory");
     else if (s->was == GOAT_WAS_UNSAID)
         refuse(t, s->why);
     else if (s->was == GOAT_WAS_ABSENT)
@@ -232,7 +232,7 @@ static enum err_code add_once(struct textset *seen, struct rewind_plan *plan,
     if (number == plan->n)
         return rewind_plan_add(plan, t, e);
     if (!same_wish(&plan->target[number], t))
-        refuse(&plan->target[number], "the checkpoint says two different things about it");
+        refuse(&plan->target[number], "the checkpoint contradicts itself about it");
     return ERR_OK;
 }
 
@@ -319,8 +319,8 @@ static enum err_code fill(struct planner *p, const struct goat_point *point,
         rc = add_targets(p, point, plan, e);
 
     if (!rc && is_end(point))
-        rc = rewind_plan_note(
-            plan, "this is what the files were when the session ended, not before a turn", e);
+        rc = rewind_plan_note(plan,
+                              "these are the files as of the session's end, not before a turn", e);
     return rc;
 }
 
