@@ -9,7 +9,10 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <git2.h>
+
 #include "lite/file.h"
+#include "store/gitlib.h"
 
 enum {
     SMALL_MAX = 1 << 20, /* a ref, a configuration file */
@@ -174,10 +177,27 @@ static bool is_key(struct slice key, const char *name)
 
 static enum err_code check_config(struct look *l, const char *path);
 
-/* The path that a value names, seen from the configuration file. Below the home directory nothing is the repository's. */
+/* The home directory as libgit2 has it: the first of those in which it looks for a person's configuration. */
+static bool find_home(char out[PATH_MAX])
+{
+    git_buf dirs = GIT_BUF_INIT;
+    int n = -1;
+
+    if (gitlib_ready() &&
+        git_libgit2_opts(GIT_OPT_GET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, &dirs) == 0)
+        n = snprintf(out, PATH_MAX, "%.*s", (int)strcspn(dirs.ptr, ":"), dirs.ptr);
+    git_buf_dispose(&dirs);
+    return n > 0 && n < PATH_MAX;
+}
+
+/* The path that a value names, seen from the configuration file or the home directory. */
 static bool resolve(const char *config, const char *value, char out[PATH_MAX])
 {
     const char *slash = strrchr(config, '/');
+    char home[PATH_MAX];
+
+    if (value[0] == '~' && value[1] == '/')
+        return find_home(home) && snprintf(out, PATH_MAX, "%s%s", home, value + 1) < PATH_MAX;
     int n = value[0] == '/' ? snprintf(out, PATH_MAX, "%s", value)
                             : snprintf(out, PATH_MAX, "%.*s/%s", slash ? (int)(slash - config) : 0,
                                        config, value);

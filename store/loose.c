@@ -18,7 +18,9 @@
 #include "store/gitfiles.h"
 
 enum {
+    BEFORE_PACKS = 3,
     AFTER_PACKS = 2,
+    BACKENDS_MAX = 64,
     PIECE = 16 * 1024,
     LINE = 4096,
     ALTERNATES_MAX = 1 << 20,
@@ -32,6 +34,24 @@ struct guard {
     struct buf folders;
 };
 
+/* The same of packed objects, by the size that the pack names: libgit2 would hold all of a commit to show its first line.
+ * A pack whose deltas begin with a large object is not seen through. */
+struct limit {
+    git_odb_backend base;
+    git_odb_backend *pack[BACKENDS_MAX]; /* the repository's own, which live as long */
+    size_t packs;
+};
+
+static const char is_cut_short[] = "an object is cut short or damaged";
+static const char is_too_large[] = "a commit or a tree is larger than is read";
+
+static bool is_large(git_object_t type, size_t n)
+{
+    return type == GIT_OBJECT_TREE                               ? n > LOOSE_TREE_MAX
+           : type == GIT_OBJECT_COMMIT || type == GIT_OBJECT_TAG ? n > LOOSE_COMMIT_MAX
+                                                                 : false;
+}
+
 /* ---- one object ---- */
 
 struct inflating {
@@ -39,17 +59,30 @@ struct inflating {
     unsigned char in[PIECE], out[PIECE];
 };
 
-/* Does what is compressed here come to its end? A file that cannot be read is none that does. */
-static bool comes_to_end(struct inflating *x, const struct file *f)
+/* By the header, "commit 123". */
+static bool says_it_is_large(const char *text, size_t n)
+{
+    const char *space = memchr(text, ' ', n), *end = memchr(text, '\0', n);
+    char type[8];
+
+    if (!space || !end || end < space || (size_t)(space - text) >= sizeof type)
+        return false;
+    snprintf(type, sizeof type, "%.*s", (int)(space - text), text);
+    return is_large(git_object_string2type(type), strtoull(space + 1, NULL, 10));
+}
+
+/* What is wrong with what is compressed here; NULL: it comes to its end. A file that cannot be read does not. */
+static const char *see_end(struct inflating *x, const struct file *f)
 {
     int64_t at = 0;
     int answer = Z_OK;
+    bool begun = false;
 
     while (answer == Z_OK) {
         size_t got = 0;
 
         if (file_read(f, at, (char *)x->in, sizeof x->in, &got, NULL) || got == 0)
-            return false;
+            return is_cut_short;
         at += (int64_t)got;
         x->z.next_in = x->in;
         x->z.avail_in = (unsigned)got;
@@ -57,90 +90,111 @@ static bool comes_to_end(struct inflating *x, const struct file *f)
             x->z.next_out = x->out;
             x->z.avail_out = sizeof x->out;
             answer = inflate(&x->z, Z_NO_FLUSH);
+            size_t n = sizeof x->out - x->z.avail_out;
+
+            if (!begun && says_it_is_large((const char *)x->out, n))
+                return is_too_large;
+            begun = begun || n;
         } while (answer == Z_OK && (x->z.avail_in || x->z.avail_out == 0));
         if (answer == Z_BUF_ERROR && x->z.avail_in == 0)
             answer = Z_OK; /* it wants more */
     }
-    return answer == Z_STREAM_END;
+    return answer == Z_STREAM_END ? NULL : is_cut_short;
 }
 
-static bool is_whole(const struct file *f)
+static const char *what_is_wrong(const struct file *f)
 {
     struct inflating *x = calloc(1, sizeof *x);
-    bool whole = x && inflateInit(&x->z) == Z_OK;
+    const char *why = is_cut_short;
 
-    if (whole) {
-        whole = comes_to_end(x, f);
+    if (x && inflateInit(&x->z) == Z_OK) {
+        why = see_end(x, f);
         inflateEnd(&x->z);
     }
     free(x);
-    return whole;
+    return why;
 }
 
-/* No such file is whole, too: another reader may have the object. */
-static bool is_whole_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1])
+/* NULL: nothing, or no such file: another reader may have the object. header: only that is asked for. */
+static const char *wrong_in(const char *folder, const char hex[GIT_OID_HEXSZ + 1], bool header)
 {
     char path[PATH_MAX];
     struct file f;
     int n = snprintf(path, sizeof path, "%s/%.2s/%s", folder, hex, hex + 2);
 
     if (n < 0 || (size_t)n >= sizeof path)
-        return true;
+        return NULL;
     enum err_code rc = file_open(AT_FDCWD, path, FILE_FOLLOW, &f, NULL);
 
     if (rc)
-        return rc != ERR_UNSAFE; /* a pipe would be waited for */
-    bool whole = is_whole(&f);
+        return rc == ERR_UNSAFE ? is_cut_short : NULL; /* a pipe would be waited for */
+    const char *why = header ? NULL : what_is_wrong(&f);
 
     file_close(&f);
-    return whole;
+    return why;
 }
 
 /* ---- what libgit2 asks ---- */
 
-static int cut_short(void)
+static int refuse(const char *why)
 {
-    git_error_set_str(GIT_ERROR_ODB, "an object is cut short or damaged");
+    git_error_set_str(GIT_ERROR_ODB, why);
     return GIT_ERROR;
+}
+
+static const char *wrong_anywhere(const git_odb_backend *backend, const git_oid *id, bool header)
+{
+    const struct guard *g = (const struct guard *)backend;
+    char hex[GIT_OID_HEXSZ + 1];
+    const char *folder = g->folders.p, *end = folder + g->folders.n, *why = NULL;
+
+    git_oid_tostr(hex, sizeof hex, id);
+    for (; !why && folder < end; folder += strlen(folder) + 1)
+        why = wrong_in(folder, hex, header);
+    return why;
 }
 
 static int guard_read(void **bytes, size_t *n, git_object_t *type, git_odb_backend *backend,
                       const git_oid *id)
 {
-    const struct guard *g = (const struct guard *)backend;
-    char hex[GIT_OID_HEXSZ + 1];
-    const char *folder = g->folders.p, *end = folder + g->folders.n;
+    const char *why = wrong_anywhere(backend, id, false);
 
     (void)bytes;
     (void)n;
     (void)type;
-    git_oid_tostr(hex, sizeof hex, id);
-    for (; folder < end; folder += strlen(folder) + 1)
-        if (!is_whole_in(folder, hex))
-            return cut_short();
-    return GIT_PASSTHROUGH;
+    return why ? refuse(why) : GIT_PASSTHROUGH;
+}
+
+static int guard_read_header(size_t *n, git_object_t *type, git_odb_backend *backend,
+                             const git_oid *id)
+{
+    const char *why = wrong_anywhere(backend, id, true);
+
+    (void)n;
+    (void)type;
+    return why ? refuse(why) : GIT_ENOTFOUND;
 }
 
 /* All objects in a folder that begin so. */
-static bool all_whole(const char *folder, const char *hex, size_t digits)
+static const char *wrong_in_any(const char *folder, const char *hex, size_t digits)
 {
     char path[PATH_MAX], whole[GIT_OID_HEXSZ + 1];
     const struct dirent *entry;
-    bool ok = true;
+    const char *why = NULL;
 
     snprintf(path, sizeof path, "%s/%.2s", folder, hex);
     DIR *dir = opendir(path);
 
-    while (ok && dir && (entry = readdir(dir))) {
+    while (!why && dir && (entry = readdir(dir))) {
         if (strlen(entry->d_name) != GIT_OID_HEXSZ - 2 ||
             strncmp(entry->d_name, hex + 2, digits - 2) != 0)
             continue;
         snprintf(whole, sizeof whole, "%.2s%s", hex, entry->d_name);
-        ok = is_whole_in(folder, whole);
+        why = wrong_in(folder, whole, false);
     }
     if (dir)
         closedir(dir);
-    return ok;
+    return why;
 }
 
 static int guard_read_prefix(git_oid *found, void **bytes, size_t *n, git_object_t *type,
@@ -148,17 +202,80 @@ static int guard_read_prefix(git_oid *found, void **bytes, size_t *n, git_object
 {
     const struct guard *g = (const struct guard *)backend;
     char hex[GIT_OID_HEXSZ + 1];
-    const char *folder = g->folders.p, *end = folder + g->folders.n;
+    const char *folder = g->folders.p, *end = folder + g->folders.n, *why = NULL;
 
     (void)found;
     (void)bytes;
     (void)n;
     (void)type;
     git_oid_tostr(hex, sizeof hex, front);
-    for (; digits >= 2 && folder < end; folder += strlen(folder) + 1)
-        if (!all_whole(folder, hex, digits))
-            return cut_short();
+    for (; !why && digits >= 2 && folder < end; folder += strlen(folder) + 1)
+        why = wrong_in_any(folder, hex, digits);
+    return why ? refuse(why) : GIT_PASSTHROUGH;
+}
+
+/* ---- packs ---- */
+
+static int limit_read(void **bytes, size_t *n, git_object_t *type, git_odb_backend *backend,
+                      const git_oid *id)
+{
+    const struct limit *l = (const struct limit *)backend;
+    git_object_t kind;
+    size_t size;
+
+    (void)bytes;
+    (void)n;
+    (void)type;
+    for (size_t i = 0; i < l->packs; i++)
+        if (l->pack[i]->read_header(&size, &kind, l->pack[i], id) == 0)
+            return is_large(kind, size) ? refuse(is_too_large) : GIT_PASSTHROUGH;
     return GIT_PASSTHROUGH;
+}
+
+static int limit_read_prefix(git_oid *found, void **bytes, size_t *n, git_object_t *type,
+                             git_odb_backend *backend, const git_oid *front, size_t digits)
+{
+    const struct limit *l = (const struct limit *)backend;
+    git_oid id;
+
+    (void)found;
+    for (size_t i = 0; i < l->packs; i++)
+        if (l->pack[i]->exists_prefix(&id, l->pack[i], front, digits) == 0)
+            return limit_read(bytes, n, type, backend, &id);
+    return GIT_PASSTHROUGH;
+}
+
+static void limit_free(git_odb_backend *backend)
+{
+    free(backend);
+}
+
+/* Those that can take packs in have them. */
+static void find_packs(git_odb *odb, struct limit *l)
+{
+    git_odb_backend *b;
+
+    for (size_t i = 0; i < git_odb_num_backends(odb) && l->packs < BACKENDS_MAX; i++)
+        if (git_odb_get_backend(&b, odb, i) == 0 && b->writepack && b->read_header &&
+            b->exists_prefix)
+            l->pack[l->packs++] = b;
+}
+
+static int add_limit(git_odb *odb)
+{
+    struct limit *l = calloc(1, sizeof *l);
+    int answer = l ? git_odb_init_backend(&l->base, GIT_ODB_BACKEND_VERSION) : GIT_ERROR;
+
+    if (!answer) {
+        find_packs(odb, l);
+        l->base.read = limit_read;
+        l->base.read_prefix = limit_read_prefix;
+        l->base.free = limit_free;
+        answer = git_odb_add_backend(odb, &l->base, BEFORE_PACKS);
+    }
+    if (answer)
+        free(l);
+    return answer;
 }
 
 static void guard_free(git_odb_backend *backend)
@@ -227,8 +344,11 @@ enum err_code loose_guard(git_repository *repo, struct err *e)
                      ? git_repository_odb(&odb, repo)
                      : GIT_ERROR;
 
+    if (!answer)
+        answer = add_limit(odb);
     if (!answer) {
         g->base.read = guard_read;
+        g->base.read_header = guard_read_header;
         g->base.read_prefix = guard_read_prefix;
         g->base.free = guard_free;
         answer = git_odb_add_backend(odb, &g->base, AFTER_PACKS);

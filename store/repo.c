@@ -9,7 +9,7 @@
 #include "store/gitlib.h"
 #include "store/loose.h"
 
-enum { TREE_BYTES_MAX = 64 << 20, TREE_DEPTH_MAX = 512 };
+enum { TREE_DEPTH_MAX = 512 };
 
 enum err_code repo_error(struct err *e, int answer, const char *path, const char *doing)
 {
@@ -146,9 +146,9 @@ enum err_code repo_tree(git_repository *repo, const git_oid *id, git_tree **out,
     char hex[GIT_OID_HEXSZ + 1];
 
     git_oid_tostr(hex, sizeof hex, id);
-    if (size_of(repo, id) > TREE_BYTES_MAX)
+    if (size_of(repo, id) > LOOSE_TREE_MAX)
         return err_set(e, ERR_UNSUPPORTED, hex, "read a tree: it is larger than %d bytes",
-                       TREE_BYTES_MAX);
+                       LOOSE_TREE_MAX);
     int answer = git_tree_lookup(out, repo, id);
 
     return answer ? repo_error(e, answer, hex, "read a tree") : ERR_OK;

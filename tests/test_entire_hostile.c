@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store/gitlib.h"
 #include "store/repo.h"
 
 /* What somebody else pushed, half wrote, or planted: named under problems, and never in the way of the rest. */
@@ -213,6 +214,101 @@ static void a_pipe_where_git_has_a_file_is_refused(void **state)
     entire_world_remove(&w);
 }
 
+/* As libgit2 opens it: ~ is where it looks for the person's own configuration. */
+static void a_pipe_in_the_home_directory_is_refused_too(void **state)
+{
+    static const char *const cases[] = { "include.path", "core.excludesFile",
+                                         "core.attributesFile" };
+    struct entire_world w;
+    git_repository *repo;
+
+    (void)state;
+    entire_world_make(&w, "two-sessions");
+    assert_true(gitlib_ready());
+    assert_int_equal(git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, w.home), 0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        free(entire_world_sh(&w,
+                             "rm -rf x home/p && git init -q x && cd x && git config %s '~/p' && "
+                             "echo >> ../home/p",
+                             cases[i]));
+        char *dir = entire_world_sh(&w, "cd x && printf %%s \"$PWD\"");
+
+        assert_int_equal(repo_open(dir, &repo, NULL), ERR_OK);
+        repo_close(repo);
+        free(entire_world_sh(&w, "rm home/p && mkfifo home/p"));
+        assert_int_equal(repo_open(dir, &repo, NULL), ERR_UNSAFE);
+        free(entire_world_sh(&w, "rm home/p && truncate -s 2M home/p"));
+        assert_int_equal(repo_open(dir, &repo, NULL), ERR_UNSUPPORTED);
+        free(dir);
+    }
+    assert_int_equal(git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, NULL), 0);
+    entire_world_remove(&w);
+}
+
+static void assert_refused(struct entire_world *w, const char *hex, const char *why)
+{
+    git_repository *repo;
+    git_commit *commit;
+    git_object *object;
+    git_oid id;
+
+    assert_int_equal(repo_open(w->repo, &repo, NULL), ERR_OK);
+    assert_int_equal(git_oid_fromstr(&id, hex), 0);
+    assert_int_not_equal(git_commit_lookup(&commit, repo, &id), 0);
+    assert_non_null(strstr(git_error_last()->message, why));
+    assert_int_not_equal(git_object_lookup_prefix(&object, repo, &id, 12, GIT_OBJECT_ANY), 0);
+    assert_non_null(strstr(git_error_last()->message, why));
+    repo_close(repo);
+}
+
+/* libgit2 holds all of it, twice: a megabyte of a repository can be a gigabyte of message. */
+static void a_commit_without_end_is_not_read(void **state)
+{
+    struct entire_world w;
+
+    (void)state;
+    entire_world_make(&w, "two-sessions");
+    char *hex = entire_world_git(
+        &w, "--version >/dev/null; { printf 'tree %%s\nauthor a <b> 1 +0000\ncommitter a <b> 1 "
+            "+0000\n\n' $(git rev-parse HEAD^{tree}); head -c 17000000 /dev/zero | tr '\\0' x; } | "
+            "git hash-object -t commit -w --stdin");
+
+    assert_refused(&w, hex, "larger than is read");
+    free(entire_world_git(&w,
+                          "update-ref refs/heads/entire/abcdef1-e3b0c4 %s && "
+                          "git repack -adq && test ! -e .git/objects/%.2s/%s",
+                          hex, hex, hex + 2));
+    assert_refused(&w, hex, "larger than is read");
+    assert_true(entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a").id.n > 0);
+    free(hex);
+    entire_world_remove(&w);
+}
+
+/* libgit2 asks for the size first, and would wait there. */
+static void a_pipe_in_place_of_an_object_is_refused(void **state)
+{
+    struct entire_world w;
+    git_repository *repo;
+    struct buf bytes = { 0 };
+    git_oid id;
+
+    (void)state;
+    entire_world_make(&w, "two-sessions");
+    char *hex = entire_world_git(&w, "hash-object -w --stdin < run.sh");
+
+    free(entire_world_git(&w,
+                          "--version >/dev/null; F=.git/objects/%.2s/%s && rm -f $F && "
+                          "mkfifo $F",
+                          hex, hex + 2));
+    assert_int_equal(repo_open(w.repo, &repo, NULL), ERR_OK);
+    assert_int_equal(git_oid_fromstr(&id, hex), 0);
+    assert_int_not_equal(repo_blob(repo, &id, 4096, &bytes, NULL), ERR_OK);
+    repo_close(repo);
+    buf_fini(&bytes);
+    free(hex);
+    entire_world_remove(&w);
+}
+
 static void a_pipe_in_the_work_tree_refuses_the_rewind(void **state)
 {
     struct entire_world w;
@@ -296,6 +392,9 @@ int main(void)
         cmocka_unit_test(a_wrong_checksum_is_a_warning),
         cmocka_unit_test(a_checksum_may_end_in_line_ends_of_either_kind),
         cmocka_unit_test(a_pipe_where_git_has_a_file_is_refused),
+        cmocka_unit_test(a_pipe_in_the_home_directory_is_refused_too),
+        cmocka_unit_test(a_commit_without_end_is_not_read),
+        cmocka_unit_test(a_pipe_in_place_of_an_object_is_refused),
         cmocka_unit_test(a_pipe_in_the_work_tree_refuses_the_rewind),
         cmocka_unit_test(a_work_tree_that_does_not_know_the_repository_is_none),
         cmocka_unit_test(a_tree_of_a_thousand_million_files_is_refused),
