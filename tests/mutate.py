@@ -3,9 +3,10 @@
 usage: mutate.py DIR [SEED [N]]
 
 Copies the tree into DIR, changes one place of lite, store or tui at a time, builds, and runs the tests that come by
-that line, the quickest first, until one fails. Tests are the units and those of recorded answers; who comes by which
-line is counted once, by a build with counters. Places are chosen from SEED (1) and the sources alone; N (20) of them
-are to compile. What no test noticed is told again at the end, and read by hand: it may be no defect.
+that line, the quickest first, until one fails. Tests are all but those of the source and those that fail calls on
+purpose; who comes by which line is counted once, by a build with counters. Places are chosen from SEED (1) and the
+sources alone; N (20) of them are to compile. What no test noticed is told again at the end, and read by hand: it may be
+no defect.
 
 A program that is broken may write where it likes: it runs in name spaces of its own, which takes root, and all but DIR
 is read-only to it. DIR is used again: what has not changed is not built again.
@@ -28,8 +29,9 @@ SRC = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MEMORY = 8 << 30  # a loop that does not end takes no more
 OPERATORS = [
     (r'==', '!='), (r'!=', '=='), (r'(?<=\s)<=(?=\s)', '>'), (r'(?<=\s)>=(?=\s)', '<'), (r'(?<=\s)<(?=\s)', '>='),
-    (r'(?<=\s)>(?=\s)', '<='), (r'&&', '||'), (r'\|\|', '&&'), (r'\btrue\b', 'false'), (r'\bfalse\b', 'true'),
-    (r' \+ 1\b(?![.\w])', ''), (r' - 1\b(?![.\w])', ''), (r'(?<![\w.])0(?![\w.])', '1'), (r'(?<![\w.])1(?![\w.])', '0'),
+    (r'(?<=\s)>(?=\s)', '<='), (r'(?<=\s)<(?=\s)', '<='), (r'(?<=\s)>(?=\s)', '>='), (r'&&', '||'), (r'\|\|', '&&'),
+    (r'\btrue\b', 'false'), (r'\bfalse\b', 'true'), (r'(?<!\w)!(?=[\w(])', ''), (r' \+ 1\b(?![.\w])', ''),
+    (r' - 1\b(?![.\w])', ''), (r'\+=', '-='),
 ]
 # A statement on its own line whose answer, if any, nobody takes. What is not released only a sanitizer sees.
 CALL = re.compile(r'^\s+(?!\w*(?:free|fini|close)\()[a-z]\w*\([^;]*\);$')
@@ -120,7 +122,8 @@ class Bench:
         if run(self.caged('/', 'true')) or not run(self.caged('/', 'touch', os.path.join(SRC, '.mutate'))):
             sys.exit('mutate: no name spaces of its own for the broken program: is this root?')
         self.sum = copy_tree(self.copy)
-        options = ['-DCMAKE_BUILD_TYPE=Debug', '-DCMAKE_C_FLAGS_DEBUG=-O0', '-DREPRISE_COVERAGE=ON', '-DREPRISE_WERROR=OFF']
+        options = ['-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_C_FLAGS_RELEASE=-O0', '-DREPRISE_COVERAGE=ON',
+                   '-DREPRISE_WERROR=OFF']
         if shutil.which('mold'):
             options.append('-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold')
         if shutil.which('ccache'):
@@ -134,15 +137,15 @@ class Bench:
         self.tests = {t.name: t for t in self.listed()}
 
     def caged(self, folder, *command):
-        return ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child', 'sh', '-c', CAGE, 'sh', self.top,
-                folder, *command]
+        return ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child',
+                'sh', '-c', CAGE, 'sh', self.top, folder, *command]
 
     def make(self, targets):
         return run(['cmake', '--build', self.build, '-j2', '--target', *targets])
 
     def listed(self):
-        said = subprocess.run(['ctest', '--test-dir', self.build, '-L', 'unit|recorded', '--show-only=json-v1'], check=True,
-                              capture_output=True, text=True).stdout
+        said = subprocess.run(['ctest', '--test-dir', self.build, '-L', 'unit|recorded|corpus|screen|hostile',
+                               '--show-only=json-v1'], check=True, capture_output=True, text=True).stdout
         for t in json.loads(said)['tests']:
             facts = {p['name']: p['value'] for p in t['properties']}
             built = [os.path.basename(x) for x in t['command'] if x.startswith(self.build + '/')]
@@ -194,8 +197,9 @@ class Bench:
     def lines_of(self, name, path):
         """{line: how often} of a source in a test."""
         room, rest = path.split('/', 1)
-        told = subprocess.run(f'gcov --json-format --stdout {room}/CMakeFiles/*.dir/{rest}.gcda', shell=True, cwd=os.path.join(
-            self.top, 'counters', name), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False).stdout
+        told = subprocess.run(f'gcov --json-format --stdout {room}/CMakeFiles/*.dir/{rest}.gcda', shell=True,
+                              cwd=os.path.join(self.top, 'counters', name), stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, check=False).stdout
         lines = collections.Counter()
         for row in told.splitlines():
             for file in json.loads(row)['files'] if row.startswith('{') else ():
@@ -250,7 +254,8 @@ def main():
             with open(name, 'w', encoding='utf-8') as f:
                 f.write(text)
         counted += noticed is not None
-        change = f'{p.path}:{line}: `{text.splitlines()[line - 1].strip()}`: `{text[p.begin:p.end].strip()}` becomes `{p.new.strip()}`'
+        row = text.splitlines()[line - 1].strip()
+        change = f'{p.path}:{line}: `{row}`: `{text[p.begin:p.end].strip()}` becomes `{p.new.strip()}`'
         print(f'{verdict}: {change}', flush=True)
         if noticed is False:
             left.append(f'{verdict}: {change}')

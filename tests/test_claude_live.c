@@ -191,7 +191,10 @@ static void while_an_agent_runs_a_file_that_changes_is_live(void **state)
     int left = 100;
 
     write_session(p);
-    snprintf(script, sizeof script, "while :; do echo >>%s; done", p->path);
+    assert_memory_equal(p->path, p->config,
+                        strlen(p->config)); /* a name that the shell need not quote */
+    snprintf(script, sizeof script, "while :; do echo >>\"$CLAUDE_CONFIG_DIR\"'%s'; done",
+             p->path + strlen(p->config));
     start_agent(p, "/", script, "--model", "x");
     while (ask(p).state == LIVE_QUIET && left-- > 0)
         p->env.now_ms = now_ms();

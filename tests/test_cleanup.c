@@ -29,7 +29,8 @@ static void it_begins_with_what_was_not_used_for_a_month(void **state)
     x.fake[4].ago_ms = INT64_C(40) * DAY;
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "<C-x>c");
-    assert_non_null(strstr(screen_line(&x.s, 0), " cleanup  1 of 1 session ticked, 900 B"));
+    assert_string_equal(screen_line(&x.s, 0), " cleanup  1 of 1 session ticked, 900 B"
+                                              "                            largest first");
     assert_string_equal(screen_line(&x.s, 1), "   where           this repository's worktrees");
     assert_string_equal(screen_cursor_line(&x.s), "▌  not used for  ‹ 30d ›");
     assert_non_null(strstr(screen_line(&x.s, 8), "[x]  1mo ago    900 B  Größere"));

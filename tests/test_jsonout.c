@@ -49,11 +49,14 @@ static void commas_stand_between_values_only(void **state)
     jsonout_bool(&f.j, false);
     jsonout_null(&f.j);
     jsonout_close(&f.j, ']');
-    jsonout_key(&f.j, "c");
+    jsonout_key(&f.j, "c \"d\"");
     jsonout_raw(&f.j, SLICE("1.50"));
+    jsonout_key(&f.j, "e");
+    jsonout_null(&f.j);
     jsonout_close(&f.j, '}');
 
-    written_is(&f, SLICE("{\"a\":-9223372036854775808,\"b\":[{},[],true,false,null],\"c\":1.50}"));
+    written_is(&f, SLICE("{\"a\":-9223372036854775808,\"b\":[{},[],true,false,null],"
+                         "\"c \\\"d\\\"\":1.50,\"e\":null}"));
 }
 
 static void text_is(struct slice text, struct slice want)

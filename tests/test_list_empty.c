@@ -26,6 +26,9 @@ static void an_empty_list_teaches(void **state)
     screen_press(&s, "<Enter>");
     assert_string_equal(s.log, "");
     assert_true(screen_has(&s, "resume: no session is selected"));
+    screen_press(&s, "<C-a>");
+    assert_true(screen_has(&s, "There are no sessions yet"));
+    assert_true(screen_has(&s, "Looked for every project's sessions in"));
     screen_close(&s);
 }
 

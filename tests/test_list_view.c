@@ -146,6 +146,25 @@ static void vim_keys_act_and_a_slash_begins_the_filter(void **state)
     screen_close(&x.s);
 }
 
+static void vim_keys_go_by_half_a_page(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    x.s.settings.keys = KEYS_VIM;
+    x.s.settings.density = DENSITY_TWO_LINES; /* a page is three of four */
+    screen_ready(&x.s, x.fake, SHOP, 12, 80);
+    screen_press(&x.s, "<C-d>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    screen_press(&x.s, "<C-d>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Größere"));
+    screen_press(&x.s, "<C-u>");
+    assert_non_null(strstr(screen_cursor_line(&x.s), "Refund flow"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
 static void the_wheel_scrolls_and_a_click_selects(void **state)
 {
     (void)state;
@@ -189,6 +208,7 @@ int main(void)
         cmocka_unit_test(the_old_scope_stays_until_the_new_one_answers),
         cmocka_unit_test(sorts_go_from_recent_to_created_to_size_to_title),
         cmocka_unit_test(vim_keys_act_and_a_slash_begins_the_filter),
+        cmocka_unit_test(vim_keys_go_by_half_a_page),
         cmocka_unit_test(the_wheel_scrolls_and_a_click_selects),
         cmocka_unit_test(the_preview_reads_only_where_the_selection_rests),
     };

@@ -180,6 +180,9 @@ static void search_goes_to_what_is_typed_and_counts(void **state)
     drive_act(&d, ACT_SEARCH);
     drive_type(&d, "nowhere");
     assert_true(screen_holds(&d, "not found"));
+    transcript_view_key(d.view, (struct key){ 'u', MOD_CTRL }, &d.fx);
+    assert_int_equal(d.fx.n, 0); /* nothing is looked for */
+    assert_false(screen_holds(&d, "not found"));
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
     assert_cursor_on(&d, "answer 12 ");
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_BACK);
