@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
+#include "store/systems/claude/calls.h"
 #include "store/systems/claude/claude.h"
+#include "store/systems/claude/facts.h"
 #include "support/talk.h"
 
 /* A conversation that is a tree: what leaves the way that a resume goes on with, and that read in its turn. */
@@ -172,6 +174,46 @@ static void who_waits_no_more_stops_it(void **state)
     talk_end(&t);
 }
 
+/* Two rows of one message, then of two. */
+static void the_last_row_has_the_call_and_of_two_messages_none(void **state)
+{
+    (void)state;
+    static const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS };
+    static const char *const rows[][3] = { { "a1", "m", "same" },
+                                           { "a2", "m", "same" },
+                                           { "a3", "m", "other" },
+                                           { "a4", "n", "other" },
+                                           { "a5", "n", "one" } };
+    struct claude_calls calls;
+    struct claude_log log;
+    struct talk t;
+    char rest[200];
+
+    talk_begin(&t);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(rest, sizeof rest,
+                 "\"message\":{\"role\":\"assistant\",\"id\":\"%s\",\"content\":"
+                 "[{\"type\":\"tool_use\",\"id\":\"%s\",\"name\":\"x\",\"input\":{}}]}",
+                 rows[i][1], rows[i][2]);
+        talk_row(&t, "assistant", rows[i][0], i ? rows[i - 1][0] : "", rest);
+    }
+    talk_ref(&t);
+    assert_int_equal(claude_log_open(&log, t.path, &want, NULL), ERR_OK);
+    assert_int_equal(claude_calls_read(&calls, &log, NULL), ERR_OK);
+    const struct claude_speech *same =
+        claude_caller(&calls, claude_id(SLICE("\"same\""), &log.arena));
+
+    assert_int_equal(calls.n, 3);
+    assert_non_null(same);
+    assert_int_equal(same->node, chain_find(&log.chain, claude_id(SLICE("\"a2\""), &log.arena)));
+    assert_null(claude_caller(&calls, claude_id(SLICE("\"other\""), &log.arena)));
+    assert_non_null(claude_caller(&calls, claude_id(SLICE("\"one\""), &log.arena)));
+    assert_null(claude_caller(&calls, claude_id(SLICE("\"none\""), &log.arena)));
+    claude_calls_fini(&calls);
+    claude_log_close(&log);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +224,7 @@ int main(void)
         cmocka_unit_test(rows_of_sub_agents_and_circles_are_no_branches),
         cmocka_unit_test(a_branch_that_is_not_there_is_not_found),
         cmocka_unit_test(who_waits_no_more_stops_it),
+        cmocka_unit_test(the_last_row_has_the_call_and_of_two_messages_none),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

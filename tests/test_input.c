@@ -201,6 +201,7 @@ static void answers_of_the_terminal_are_no_keys(void **state)
         "\x1b[I",
         "\x1b]11;rgb:0000/0000/0000\x07",
         "\x1bP1$r0m\x1b\\",
+        "\x1b]0;a\x1b[Ab\x1b\\",
         "\x1b[M !!",
         "\x1b[999~",
         "\xff",

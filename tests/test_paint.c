@@ -108,7 +108,7 @@ static void only_what_changed_is_sent(void **state)
     paint_fini(&p);
 }
 
-/* A wide character, a mark on a letter and the last column all stay in their cells. */
+/* A wide character, marks on a letter, as many as a cell holds, and the last column all stay in their cells. */
 static void clusters_keep_their_columns(void **state)
 {
     struct theme theme;
@@ -120,9 +120,11 @@ static void clusters_keep_their_columns(void **state)
     paint_init(&p, &theme, COLOURS_NONE, false);
     assert_true(frame_init(&f, 10, 40, false));
     frame_clear(&f);
+    frame_puts(&f, 8, 0, 2, STYLE_TEXT, "o\xcc\x81\xcc\x82\xcc\x83\xcc\x84");
     frame_puts(&f, 9, 34, 6, STYLE_TEXT, "e\xcc\x81\xe6\x97\xa5x\xe6\x9c\xac");
     paint_frame(&p, &f);
-    assert_non_null(strstr(take_sent(), "e\xcc\x81\xe6\x97\xa5x\xe6\x9c\xac"));
+    assert_non_null(strstr(take_sent(), "o\xcc\x81\xcc\x82\xcc\x83\xcc\x84"));
+    assert_non_null(strstr(sent, "e\xcc\x81\xe6\x97\xa5x\xe6\x9c\xac"));
     frame_fini(&f);
     paint_fini(&p);
 }

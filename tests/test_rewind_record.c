@@ -187,6 +187,8 @@ static void what_a_plan_says_is_checked_like_a_foreign_one(void **state)
         { "system", "%zz", false },
         { "undoes", "%zz", false },
         { "project", "%zz", false },
+        { "store", "%zz", false },
+        { "title", "%zz", false },
         { "path", "/somewhere/else", true },
         { "path", "f", true },
         { "path", "", true },

@@ -260,6 +260,8 @@ static void escape_leaves_the_conversation_for_the_list(void **state)
     shop_ready(&x, 24, 80);
     screen_press(&x.s, "<Down><Right>");
     assert_true(screen_has(&x.s, "conversation of Payments: idempotency keys"));
+    screen_press(&x.s, "s");
+    assert_true(screen_has(&x.s, "no sub-agents in this test"));
     screen_press(&x.s, "?");
     assert_true(screen_has(&x.s, "In a conversation"));
     screen_press(&x.s, "<Esc><Esc>");

@@ -136,8 +136,7 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
 const char *transcript_view_unavailable(const struct transcript_view *v, enum action a)
 {
     (void)v;
-    (void)a;
-    return NULL;
+    return a == ACT_SUBAGENTS ? "no sub-agents in this test" : NULL;
 }
 
 void transcript_view_draw(const struct transcript_view *v, struct frame *f, struct rect r)
