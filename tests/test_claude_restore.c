@@ -1,5 +1,7 @@
 #include "tests/test.h"
 
+#include <stdlib.h>
+
 #include "lite/json.h"
 #include "store/systems/claude/claude.h"
 #include "support/talk.h"
@@ -97,6 +99,29 @@ static void rows_come_back_byte_for_byte(void **state)
     assert_true(slice_eq(r.messages_json[0], SLICE(row)));
     restore_fini(&r);
     talk_end(&t);
+}
+
+/* Above 5 MiB a boundary makes what lies before it unreachable; what is asked for is found all the same. */
+static void before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_back(void **state)
+{
+    (void)state;
+    struct talk t;
+    char *pad = malloc(6 << 20);
+
+    assert_non_null(pad);
+    memset(pad, ' ', 6 << 20);
+    pad[(6 << 20) - 1] = '\0';
+    talk_begin(&t);
+    talk_user(&t, "u1", "");
+    talk_assistant(&t, "a1", "u1");
+    talk_raw(&t, pad);
+    talk_raw(&t, "\n");
+    talk_raw(&t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\"}\n");
+    talk_user(&t, "u2", "a1");
+    talk_assistant(&t, "a2", "u2");
+    free(pad);
+    gives_at(&t, "a1", "u1 a1");
+    gives(&t, "u2 a2");
 }
 
 static void an_explicit_leaf_is_where_it_ends(void **state)
@@ -386,6 +411,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_whole_conversation_comes_back),
         cmocka_unit_test(rows_come_back_byte_for_byte),
+        cmocka_unit_test(before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_back),
         cmocka_unit_test(an_explicit_leaf_is_where_it_ends),
         cmocka_unit_test(a_row_that_came_to_follow_the_leaf_later_counts),
         cmocka_unit_test(a_branch_that_no_last_prompt_names_is_ignored),

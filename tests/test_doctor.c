@@ -217,20 +217,26 @@ static void ways_that_lead_nowhere_are_told(void **state)
 static void a_ruined_file_gives_no_endless_answer(void **state)
 {
     struct world *w = *state;
-    struct buf rows = { 0 };
-    size_t told = 0;
+    static const char *const files[] = { SESSION,
+                                         "config/projects/p/" ID "/subagents/agent-a1.jsonl" };
 
-    assert_int_equal(buf_addf(&rows, "%s\n", USER("a", "null")), ERR_OK);
-    for (int i = 0; i < 1000; i++)
-        assert_int_equal(buf_add(&rows, SLICE("x\n")), ERR_OK);
-    put(w, SESSION, buf_slice(&rows));
-    buf_fini(&rows);
-    look(w);
-    for (const char *p = w->said; (p = strstr(p, "broken-line")); p++)
-        told++;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct buf rows = { 0 };
+        size_t told = 0;
 
-    assert_int_equal(told, 201);
-    assert_non_null(strstr(w->why, "and 800 more like this"));
+        assert_int_equal(buf_addf(&rows, "%s\n", USER("a", "null")), ERR_OK);
+        put(w, SESSION, buf_slice(&rows));
+        for (int n = 0; n < 1000; n++)
+            assert_int_equal(buf_add(&rows, SLICE("x\n")), ERR_OK);
+        put(w, files[i], buf_slice(&rows));
+        buf_fini(&rows);
+        look(w);
+        for (const char *p = w->said; (p = strstr(p, "broken-line")); p++)
+            told++;
+
+        assert_int_equal(told, 201);
+        assert_non_null(strstr(w->why, "and 800 more like this"));
+    }
 }
 
 static void fill(struct buf *b, size_t bytes)
