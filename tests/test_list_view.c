@@ -87,6 +87,23 @@ static void scopes_go_from_here_to_worktrees_to_all(void **state)
     screen_close(&x.s);
 }
 
+static void worktrees_are_counted_where_there_are_any(void **state)
+{
+    (void)state;
+    static const char *const titles[] = { "~/src/shop  ", "~/src/shop +1 worktree ",
+                                          "~/src/shop +2 worktrees " };
+
+    for (size_t i = 0; i < 3; i++) {
+        struct shop x;
+
+        shop_begin(&x);
+        x.s.worktrees = i;
+        screen_ready(&x.s, x.fake, SHOP, 24, 80);
+        assert_non_null(strstr(screen_line(&x.s, 0), titles[i]));
+        screen_close(&x.s);
+    }
+}
+
 static void the_selection_sticks_through_a_change_of_scope(void **state)
 {
     (void)state;
@@ -204,6 +221,7 @@ int main(void)
         cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
         cmocka_unit_test(print_mode_prints_on_enter),
         cmocka_unit_test(scopes_go_from_here_to_worktrees_to_all),
+        cmocka_unit_test(worktrees_are_counted_where_there_are_any),
         cmocka_unit_test(the_selection_sticks_through_a_change_of_scope),
         cmocka_unit_test(the_old_scope_stays_until_the_new_one_answers),
         cmocka_unit_test(sorts_go_from_recent_to_created_to_size_to_title),

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -14,6 +15,7 @@
 #include "store/resolve.h"
 #include "store/session_json.h"
 #include "store/store.h"
+#include "store/systems/claude/discover.h"
 #include "tests/folder.h"
 
 /* A store in a temporary folder, listed, and ids as single digits: 3 is 00000000-...-000000000003. */
@@ -360,6 +362,31 @@ static void many_ids_are_found_like_one_after_the_other(void **state)
     check_many(w, text, 8 + 8 + 8 + 6);
 }
 
+/* "d-/--d", "d----d" and "d/../d" have one folder's name. */
+static void a_session_of_another_directory_collides_unless_its_path_climbs(void **state)
+{
+    struct world *w = *state;
+    struct arena a = { 0 };
+    char project[4096], other[4096], climbing[4096], link[4096];
+
+    folder_dir(&w->folder, "d----d");
+    folder_dir(&w->folder, "q/z");
+    assert_int_equal(symlink("q/z", folder_path(&w->folder, "d", link)), 0);
+    assert_int_equal(symlink("../d----d", folder_path(&w->folder, "q/d", link)), 0);
+    struct slice p = slice_of(folder_path(&w->folder, "d-/--d", project));
+    struct slice cwd = slice_of(folder_path(&w->folder, "d----d", other));
+    struct slice climbs = slice_of(folder_path(&w->folder, "d/../d", climbing));
+    struct scope here = { .project = p };
+
+    assert_int_equal(access(climbs.p, F_OK), 0);
+    assert_true(claude_collides(&here, p, cwd, &a));
+    assert_false(claude_collides(&here, p, climbs, &a));
+    assert_false(claude_collides(&here, p, p, &a));
+    here.all = true;
+    assert_false(claude_collides(&here, p, cwd, &a));
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +400,7 @@ int main(void)
         IN_WORLD(ids_are_found_by_what_people_type),
         IN_WORLD(many_ids_are_found_like_one_after_the_other),
         IN_WORLD(a_row_as_json_leaves_out_what_is_not_there),
+        IN_WORLD(a_session_of_another_directory_collides_unless_its_path_climbs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
