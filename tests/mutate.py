@@ -36,13 +36,17 @@ OPERATORS = [
 # A statement on its own line whose answer, if any, nobody takes. What is not released only a sanitizer sees.
 CALL = re.compile(r'^\s+(?!\w*(?:free|fini|close)\()[a-z]\w*\([^;]*\);$')
 WORD = re.compile(r'/\*.*?\*/|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', re.S)
-# All but the directory $1 and its /tmp is read-only. Paths stay what they are.
+# All but the directory $1 and its /tmp is read-only. Paths stay what they are; counters of the rooms come to lie in $2,
+# whatever environment a test gives to the program.
 CAGE = r'''
 cd "$1" && mount --bind tmp /tmp && mkdir -p "$1" && mount -c --bind . "$1" || exit 99
-cut -d ' ' -f 2 /proc/self/mounts | while read -r at; do
-    case $at in "$1" | /tmp | /proc | /proc/*) ;; *) mount -o remount,bind,ro "$at" 2>/dev/null ;; esac
+for room in lite store tui; do
+    [ ! -d "$2" ] || { mkdir -p "$2/$room" && mount --bind "$2/$room" "$1/build/$room/CMakeFiles"; } || exit 99
 done
-cd "$2" && shift 2 && exec "$@"
+cut -d ' ' -f 2 /proc/self/mounts | while read -r at; do
+    case $at in "$1" | "$1"/* | /tmp | /proc | /proc/*) ;; *) mount -o remount,bind,ro "$at" 2>/dev/null ;; esac
+done
+cd "$3" && shift 3 && exec "$@"
 '''
 Test = collections.namedtuple('Test', 'name command folder environment targets')
 Place = collections.namedtuple('Place', 'path begin end new')
@@ -119,7 +123,7 @@ class Bench:
         self.top, self.copy, self.build = top, os.path.join(top, 'tree'), os.path.join(top, 'build')
         os.makedirs(os.path.join(top, 'tmp'), exist_ok=True)
         self.lines, self.seconds = {}, {}
-        if run(self.caged('/', 'true')) or not run(self.caged('/', 'touch', os.path.join(SRC, '.mutate'))):
+        if run(self.caged('', '/', 'true')) or not run(self.caged('', '/', 'touch', os.path.join(SRC, '.mutate'))):
             sys.exit('mutate: no name spaces of its own for the broken program: is this root?')
         self.sum = copy_tree(self.copy)
         options = ['-DCMAKE_BUILD_TYPE=Release', '-DCMAKE_C_FLAGS_RELEASE=-O0', '-DREPRISE_COVERAGE=ON',
@@ -136,9 +140,9 @@ class Bench:
             sys.exit('mutate: the tree as it is does not build')
         self.tests = {t.name: t for t in self.listed()}
 
-    def caged(self, folder, *command):
+    def caged(self, counters, folder, *command):
         return ['unshare', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child',
-                'sh', '-c', CAGE, 'sh', self.top, folder, *command]
+                'sh', '-c', CAGE, 'sh', self.top, counters, folder, *command]
 
     def make(self, targets):
         return run(['cmake', '--build', self.build, '-j2', '--target', *targets])
@@ -156,10 +160,8 @@ class Bench:
         """Whether it does, within ten times its usual time."""
         shutil.rmtree(counters, ignore_errors=True)
         os.makedirs(counters)
-        os.chmod(counters, 0o777)
-        environment = {**os.environ, **test.environment, 'GCOV_PREFIX': counters,
-                       'GCOV_PREFIX_STRIP': str(len(self.build.strip('/').split('/')))}
-        return run(self.caged(test.folder, *test.command), 30 + 10 * self.seconds.get(test.name, 60), env=environment,
+        return run(self.caged(counters, test.folder, *test.command), 30 + 10 * self.seconds.get(test.name, 60),
+                   env={**os.environ, **test.environment},
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))) == 0
 
     def count(self):
@@ -183,7 +185,8 @@ class Bench:
             for folder, _, names in os.walk(counters):
                 for name in names:
                     note = os.path.join(folder, name)[len(counters) + 1:-len('gcda')] + 'gcno'
-                    os.link(os.path.join(notes, note), os.path.join(counters, note))
+                    room, rest = note.split('/', 1)
+                    os.link(os.path.join(notes, room, 'CMakeFiles', rest), os.path.join(counters, note))
             return test.name, time.monotonic() - at
 
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -197,7 +200,7 @@ class Bench:
     def lines_of(self, name, path):
         """{line: how often} of a source in a test."""
         room, rest = path.split('/', 1)
-        told = subprocess.run(f'gcov --json-format --stdout {room}/CMakeFiles/*.dir/{rest}.gcda', shell=True,
+        told = subprocess.run(f'gcov --json-format --stdout {room}/*.dir/{rest}.gcda', shell=True,
                               cwd=os.path.join(self.top, 'counters', name), stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, check=False).stdout
         lines = collections.Counter()

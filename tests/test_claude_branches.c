@@ -214,6 +214,42 @@ static void the_last_row_has_the_call_and_of_two_messages_none(void **state)
     talk_end(&t);
 }
 
+static enum err_code go_back_to(struct talk *t, const char *point, size_t *kept)
+{
+    static const struct store_env env = { .home = "/nowhere", .cwd = "/" };
+    const struct store st = { .ops = &claude_ops, .env = &env };
+    struct session_ref ref = talk_ref(t);
+    struct rewind_plan plan = { 0 };
+    enum err_code rc = claude_plan_talk(&st, &ref, slice_of(point), &plan, NULL);
+
+    *kept = plan.talk.kept;
+    rewind_plan_fini(&plan);
+    return rc;
+}
+
+static void a_prompt_is_found_by_the_beginning_that_only_its_id_has(void **state)
+{
+    (void)state;
+    struct talk t;
+    size_t kept;
+
+    talk_begin(&t);
+    talk_user(&t, "first-1", "");
+    talk_assistant(&t, "a1", "first-1");
+    talk_user(&t, "first-2", "a1");
+    talk_assistant(&t, "a2", "first-2");
+    talk_user(&t, "last-1", "a2");
+    talk_assistant(&t, "a3", "last-1");
+    assert_int_equal(go_back_to(&t, "first-2", &kept), ERR_OK);
+    assert_int_equal(kept, 2);
+    assert_int_equal(go_back_to(&t, "last", &kept), ERR_OK);
+    assert_int_equal(kept, 4);
+    assert_int_equal(go_back_to(&t, "first", &kept), ERR_USAGE);
+    assert_int_equal(go_back_to(&t, "las", &kept), ERR_NOT_FOUND);
+    assert_int_equal(go_back_to(&t, "next", &kept), ERR_NOT_FOUND);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +260,7 @@ int main(void)
         cmocka_unit_test(rows_of_sub_agents_and_circles_are_no_branches),
         cmocka_unit_test(a_branch_that_is_not_there_is_not_found),
         cmocka_unit_test(who_waits_no_more_stops_it),
+        cmocka_unit_test(a_prompt_is_found_by_the_beginning_that_only_its_id_has),
         cmocka_unit_test(the_last_row_has_the_call_and_of_two_messages_none),
     };
 

@@ -38,6 +38,28 @@ static void it_names_system_session_and_what_is_wrong(void **state)
     assert_string_equal(screen_line(&x.s, 23),
                         " Enter view  X doctor  ^A scope  d delete  o open in "
                         "editor  ^X more  ? help");
+    screen_wait(&x.s, 200);
+    screen_press(&x.s, "<Down>");
+    assert_string_equal(
+        screen_line(&x.s, 0),
+        " damaged  ~/src/shop +2 worktrees                                    3 sessions");
+    screen_close(&x.s);
+}
+
+static void the_newest_come_first_whatever_came_first(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "Payment page copy", "Payments: idem", "Größere" };
+    struct shop x;
+
+    shop_begin(&x);
+    x.fake[1].flags |= SESSION_DAMAGED;
+    x.fake[3].flags |= SESSION_DAMAGED;
+    x.fake[3].ago_ms = 1000;
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    screen_press(&x.s, "<C-x>x");
+    for (int i = 0; i < 3; i++)
+        assert_non_null(strstr(screen_line(&x.s, 2 + i), names[i]));
     screen_close(&x.s);
 }
 
@@ -222,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_names_system_session_and_what_is_wrong),
+        cmocka_unit_test(the_newest_come_first_whatever_came_first),
         cmocka_unit_test(narrow_screens_lose_the_age_first),
         cmocka_unit_test(the_list_counts_them_and_says_where_they_are),
         cmocka_unit_test(a_line_that_is_being_written_is_no_damage),
