@@ -233,7 +233,7 @@ void field_set_init(struct field_set *set, const struct field fields[], size_t n
         n = FIELD_MAX;
     set->field = fields;
     set->n = n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && count + 2 <= NEEDLE_MAX; i++) {
         const struct field_spelling *s = &set->spelling[i];
         const char *first = s->key, *second = NULL;
 

@@ -66,10 +66,14 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
         const char *pair = memmem(needles[i].p, needles[i].n, "\":", 2);
         size_t quote = pair ? (size_t)(pair - needles[i].p) : 0;
 
-        assert(needles[i].n >= NEEDLE_SHORTEST && quote + 1 >= KEY_END && quote < NONE);
-        uint8_t *first = &set->first[hash(pair + 1 - KEY_END)];
+        bool fits = needles[i].n >= NEEDLE_SHORTEST && quote + 1 >= KEY_END && quote < NONE;
 
         set->needle[i] = needles[i];
+        assert(fits);
+        if (!fits) /* is never found */
+            continue;
+        uint8_t *first = &set->first[hash(pair + 1 - KEY_END)];
+
         set->back[i] = eight(needles[i].p + needles[i].n - sizeof set->back[i]);
         set->quote[i] = (uint8_t)quote;
         set->next[i] = *first;

@@ -7,6 +7,7 @@
 #include "lite/buf.h"
 #include "lite/time.h"
 #include "store/listing.h"
+#include "store/log/idset.h"
 
 enum {
     PREFIX_SHORTEST = 4,
@@ -145,12 +146,32 @@ static enum err_code find_path(struct search *s, struct err *e)
 
 /* ---- ids ---- */
 
+/* Entire's sessions are known to their agent's system by the same id. from: stores before it were asked. */
+static enum err_code check_other_systems(const struct search *s, size_t from, struct err *e)
+{
+    const struct store_ops *ops = s->ref->store->ops;
+    char name[160];
+
+    snprintf(name, sizeof name, "%.*s", SLICE_ARG(s->text));
+    for (size_t i = from; i < s->stores; i++) {
+        const struct store *st = s->store[i];
+        struct session_ref other;
+
+        if (st->ops != ops && st->ops->find(st, s->scope, s->text, s->a, &other, NULL) == ERR_OK)
+            return err_set(e, ERR_USAGE, name, "find session: ambiguous: %s:%s, %s:%s", ops->name,
+                           name, st->ops->name, name);
+    }
+    return ERR_OK;
+}
+
 static enum err_code find_exactly(struct search *s, struct err *e)
 {
     for (size_t i = 0; i < s->stores; i++) {
         const struct store *st = s->store[i];
         enum err_code rc = st->ops->find(st, s->scope, s->text, s->a, s->ref, e);
 
+        if (rc == ERR_OK)
+            return check_other_systems(s, i + 1, e);
         if (rc != ERR_NOT_FOUND && rc != ERR_USAGE)
             return rc;
     }
@@ -190,6 +211,14 @@ static bool take_candidate(const struct session_ref *ref, void *arg)
     return c->ok && c->n <= CANDIDATES_NAMED;
 }
 
+static bool is_of_two_systems(const struct candidates *c, size_t i)
+{
+    for (size_t k = 0; k < c->n && k < CANDIDATES_NAMED; k++)
+        if (c->store[k]->ops != c->store[i]->ops && slice_eq(c->id[k], c->id[i]))
+            return true;
+    return false;
+}
+
 static enum err_code ambiguous(const struct candidates *c, struct err *e)
 {
     struct buf names = { 0 };
@@ -198,7 +227,9 @@ static enum err_code ambiguous(const struct candidates *c, struct err *e)
 
     snprintf(name, sizeof name, "%.*s", SLICE_ARG(c->search->text));
     for (size_t i = 0; !rc && i < c->n && i < CANDIDATES_NAMED; i++)
-        rc = buf_addf(&names, "%s%.*s", i ? ", " : "", SLICE_ARG(c->id[i]));
+        rc = buf_addf(&names, "%s%s%s%.*s", i ? ", " : "",
+                      is_of_two_systems(c, i) ? c->store[i]->ops->name : "",
+                      is_of_two_systems(c, i) ? ":" : "", SLICE_ARG(c->id[i]));
     if (!rc && c->n > CANDIDATES_NAMED)
         rc = buf_addf(&names, ", ...");
     if (!rc)
@@ -290,6 +321,56 @@ static size_t gather_missing(const struct slice *text, size_t texts, const struc
     return n;
 }
 
+/* Those that were found, and are in a store of another system too. */
+struct found_elsewhere {
+    struct idset ids;
+    size_t *place; /* by number of the id */
+    struct session_ref *ref;
+};
+
+static bool leave_ambiguous(const struct session_ref *other, void *arg)
+{
+    struct found_elsewhere *f = arg;
+    uint32_t number = idset_find(&f->ids, id128_of(other->id));
+
+    if (number != IDSET_NONE) {
+        struct session_ref *ref = &f->ref[f->place[number]];
+
+        if (ref->store && ref->store->ops != other->store->ops)
+            *ref = (struct session_ref){ 0 };
+    }
+    return true;
+}
+
+/* session_resolve names the systems. A store that cannot be read says nothing, as there. */
+static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
+                                         const struct scope *scope, const struct slice *text,
+                                         size_t texts, struct arena *a, struct session_ref *ref,
+                                         struct err *e)
+{
+    struct found_elsewhere f = { .place = arena_alloc(a, (texts + 1) * sizeof *f.place),
+                                 .ref = ref };
+    enum err_code rc = f.place ? ERR_OK : no_memory(e);
+
+    for (size_t i = 0; i < texts && !rc; i++) {
+        uint32_t number;
+        size_t before = f.ids.n;
+
+        if (!ref[i].store)
+            continue;
+        if (idset_add(&f.ids, id128_of(text[i]), &number))
+            rc = no_memory(e);
+        else if (f.ids.n > before)
+            f.place[number] = i;
+    }
+    for (size_t i = 1; i < n && !rc; i++)
+        if (stores[i]->ops != stores[0]->ops && f.ids.n && stores[i]->ops->enumerate &&
+            stores[i]->ops->enumerate(stores[i], scope, leave_ambiguous, &f, NULL) == ERR_NOMEM)
+            rc = no_memory(e);
+    idset_fini(&f.ids);
+    return rc;
+}
+
 /* The stores are asked in the order of session_resolve, and only as far as all of them can answer like this: what a
  * later store has, an earlier one may have too. */
 enum err_code session_resolve_many(struct store *const stores[], size_t n,
@@ -315,5 +396,5 @@ enum err_code session_resolve_many(struct store *const stores[], size_t n,
             return rc;
         put_found(found, place, missing, ref);
     }
-    return ERR_OK;
+    return leave_all_ambiguous(stores, n, scope, text, texts, a, ref, e);
 }

@@ -14,7 +14,7 @@
  * the scope, of the environment's current directory when the scope is every project).
  *
  * *ref lives in the arena. ERR_NOT_FOUND: no such session in the scope. ERR_USAGE: the prefix is
- * ambiguous, and the text of the error lists the candidates. */
+ * ambiguous, or stores of two systems have the id, and the text of the error lists the candidates. */
 MUST_CHECK enum err_code session_resolve(struct store *const stores[], size_t n,
                                          const struct scope *scope, struct slice text,
                                          struct arena *a, struct session_ref *ref, struct err *e);

@@ -168,40 +168,6 @@ static void a_fork_up_to_a_message_ends_with_it_now(void **state)
     free(text);
 }
 
-static void a_latch_that_is_no_plain_text_is_not_carried(void **state)
-{
-    struct place *p = *state;
-
-    write_session(
-        p, SLICE(PROMPT_1
-                 "{\"type\":\"atis-latch\",\"sessionId\":\"" ID "\",\"atis\":\"fine\"}\n"
-                 "{\"type\":\"atis-latch\",\"sessionId\":\"" ID "\",\"atis\":\"two words\"}\n"
-                 "{\"type\":\"atis-latch\",\"sessionId\":\"" ID "\",\"atis\":\"\\u00e9\"}\n"));
-    fork_it(p, (struct fork_request){ .at = { NULL, 0 } });
-    char *text = copied(p);
-
-    assert_int_equal(count(text, "\"atis-latch\""), 1);
-    assert_non_null(strstr(text, "\"atis\":\"fine\""));
-    free(text);
-}
-
-static void a_row_without_an_id_tells_nothing_about_where_it_came_from(void **state)
-{
-    struct place *p = *state;
-
-    write_session(p,
-                  SLICE(PROMPT_1 "{\"type\":\"derived-from\",\"v\":1,\"sessionId\":\"" ID
-                                 "\",\"sessions\":[]}\n"
-                                 "{\"type\":\"user\",\"uuid\":null,\"forkedFrom\":{\"sessionId\":"
-                                 "\"" ABSENT "\"}}\n"));
-    fork_it(p, (struct fork_request){ .at = { NULL, 0 } });
-    char *text = copied(p);
-
-    assert_non_null(strstr(text, "\"derived-from\""));
-    assert_null(strstr(text, ABSENT));
-    free(text);
-}
-
 static void an_id_with_broken_bytes_is_replaced_like_others(void **state)
 {
     struct place *p = *state;
@@ -492,8 +458,6 @@ int main(void)
         TEST(every_byte_stays_that_need_not_change),
         TEST(a_copy_is_private_and_new_where_its_source_lies),
         TEST(a_fork_up_to_a_message_ends_with_it_now),
-        TEST(a_latch_that_is_no_plain_text_is_not_carried),
-        TEST(a_row_without_an_id_tells_nothing_about_where_it_came_from),
         TEST(an_id_with_broken_bytes_is_replaced_like_others),
         TEST(an_unknown_message_is_refused_and_leaves_nothing),
         TEST(a_session_without_messages_cannot_be_forked),

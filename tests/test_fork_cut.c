@@ -97,12 +97,11 @@ static char old_of(const char *text, const char *line, const char *key)
     return from ? from[sizeof "\"messageUuid\":\"" STEM - 1] : '?';
 }
 
-/* The rows of a fork up to a message (0: whole) as "row<parent" in their order. */
-static void forked(struct place *p, int at, char out[256])
+/* The copy of a fork up to a message (0: whole). */
+static void fork_text(struct place *p, int at, struct buf *text)
 {
     struct change *c = change_new("fork");
     struct fork_result made;
-    struct buf text = { 0 };
     char id[40];
 
     folder_put(&p->folder, "cfg/projects/-p/" ID ".jsonl", buf_slice(&p->rows));
@@ -110,8 +109,18 @@ static void forked(struct place *p, int at, char out[256])
     struct fork_request q = { .at = { id, at ? strlen(id) : 0 } };
 
     assert_int_equal(claude_ops.fork(p->store, &p->ref, &q, c, &made, NULL), ERR_OK);
-    assert_int_equal(file_read_all(AT_FDCWD, made.staged, 0, 1 << 20, &text, NULL), ERR_OK);
-    assert_non_null(buf_cstr(&text));
+    assert_int_equal(file_read_all(AT_FDCWD, made.staged, 0, 1 << 20, text, NULL), ERR_OK);
+    assert_non_null(buf_cstr(text));
+    fork_drop(&made);
+    change_free(c);
+}
+
+/* Its rows as "row<parent" in their order. */
+static void forked(struct place *p, int at, char out[256])
+{
+    struct buf text = { 0 };
+
+    fork_text(p, at, &text);
     out[0] = '\0';
     for (const char *line = text.p; line && strstr(line, "forkedFrom");
          line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -121,9 +130,7 @@ static void forked(struct place *p, int at, char out[256])
                  old[sizeof "\"messageUuid\":\"" STEM - 1],
                  old_of(text.p, line, "\"parentUuid\":"));
     }
-    fork_drop(&made);
     buf_fini(&text);
-    change_free(c);
 }
 
 static void last_prompt(struct place *p, int leaf, const char *explicit)
@@ -243,6 +250,30 @@ static void a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice(vo
     assert_string_equal(rows, "1<- 2<1 5<2 6<? 7<? 9<2");
 }
 
+static void rows_that_the_vendor_does_not_read_are_not_carried(void **state)
+{
+    struct place *p = *state;
+    struct buf text = { 0 };
+
+#define OWN(type, rest) "{\"type\":\"" type "\",\"sessionId\":\"" ID "\"," rest "}\n"
+    user(p, 1, 0);
+    assert_int_equal(
+        buf_add(&p->rows, SLICE(OWN("atis-latch", "\"atis\":\"fine\"")
+                                    OWN("atis-latch", "\"atis\":\"two words\"")
+                                        OWN("atis-latch", "\"atis\":\"\\u00e9\"")
+                                            OWN("derived-from", "\"v\":1,\"sessions\":[]")
+                                                OWN("user", "\"uuid\":null,\"forkedFrom\":{"
+                                                            "\"sessionId\":\"of-no-message\"}"))),
+        ERR_OK);
+    fork_text(p, 0, &text);
+    assert_non_null(strstr(text.p, "\"atis\":\"fine\""));
+    assert_null(strstr(text.p, "two words"));
+    assert_null(strstr(text.p, "u00e9"));
+    assert_non_null(strstr(text.p, "\"derived-from\""));
+    assert_null(strstr(text.p, "of-no-message"));
+    buf_fini(&text);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -256,6 +287,7 @@ int main(void)
         TEST(results_of_the_message_stay_where_they_stand),
         TEST(of_an_id_that_was_written_again_the_first_row_counts),
         TEST(notes_of_progress_in_a_circle_lead_to_no_row),
+        TEST(rows_that_the_vendor_does_not_read_are_not_carried),
         TEST(a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice),
     };
 

@@ -72,6 +72,21 @@ static void what_a_resume_does_not_load_is_marked_beside_it(void **state)
     drive_fini(&d);
 }
 
+static void a_conversation_whose_file_vanished_says_so(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("Old") SAID("Gone.")));
+    drive_open(&d, ASKER_VIEWER, 9, 70);
+    assert_false(screen_holds(&d, "its file is gone"));
+    transcript_view_gone(d.view, true);
+    assert_true(screen_holds(&d, "its file is gone: this was read before"));
+    transcript_view_gone(d.view, false);
+    assert_false(screen_holds(&d, "its file is gone"));
+    drive_fini(&d);
+}
+
 static void paths_are_told_from_where_the_session_was(void **state)
 {
     (void)state;
@@ -494,6 +509,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_talk_reads_like_one),
         cmocka_unit_test(what_a_resume_does_not_load_is_marked_beside_it),
+        cmocka_unit_test(a_conversation_whose_file_vanished_says_so),
         cmocka_unit_test(paths_are_told_from_where_the_session_was),
         cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
         cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),

@@ -16,6 +16,7 @@ script(rewind_rules recorded rewind_rules.py $<TARGET_FILE:reprise>)
 
 # What undo means, of several directories and stores, and in part.
 script(undo_scope recorded undo_scope.py $<TARGET_FILE:reprise>)
+script(hand_off recorded hand_off.py $<TARGET_FILE:reprise>)
 
 # Entire: the conformance list of its format, by the numbers. Under the sanitizers there is no injector.
 set(injector -)

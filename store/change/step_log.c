@@ -11,7 +11,7 @@
 #include "store/log/lease.h"
 #include "store/place.h"
 
-/* What was appended is looked for by its first bytes, in pieces of the file that overlap by as many. */
+/* What was appended is looked for by its first bytes, in pieces of the file. They overlap, so that no match is cut. */
 enum { SEARCH_WINDOW = 1 << 20, SEARCH_HEAD = 4096 };
 
 enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
@@ -107,7 +107,7 @@ static enum err_code tail_do(struct step *s, struct err *e)
     return rc;
 }
 
-/* Refused, but there are words for it: see step_do in the header. */
+/* Where the end cannot be cut off, the opposite is appended instead (step.h, step_do). */
 enum err_code step_tail_do(struct step *s, struct arena *a, struct err *e)
 {
     enum err_code rc = tail_do(s, e);

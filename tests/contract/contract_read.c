@@ -339,6 +339,31 @@ static void a_session_that_is_gone_is_not_described(struct contract *c)
     session_row_free(row);
 }
 
+/* Deleted since it was found: none is damaged. */
+static void a_session_that_is_gone_is_not_found_by_any_reader(struct contract *c)
+{
+    struct session_ref ref;
+    struct transcript *t = NULL;
+    struct restore r = { 0 };
+    struct heard h = { 0 };
+    char away[4200];
+
+    if (c->system->shared)
+        skip();
+    ref = contract_find(c, &c->system->session[0]);
+    snprintf(away, sizeof away, "%s/away", c->folder.path);
+    assert_int_equal(rename(ref.path.p, away), 0);
+    assert_int_equal(c->ops->load(c->store, &ref, NULL, &t, NULL), ERR_NOT_FOUND);
+    if (c->ops->messages)
+        assert_int_equal(c->ops->messages(c->store, &ref,
+                                          &(struct message_query){ .session = ref.id }, hear, &h,
+                                          NULL),
+                         ERR_NOT_FOUND);
+    if (c->ops->restore)
+        assert_int_equal(c->ops->restore(c->store, &ref, SLICE(""), &r, NULL), ERR_NOT_FOUND);
+    buf_fini(&h.text);
+}
+
 static enum err_code count_finding(const struct finding *f, void *arg, struct err *e)
 {
     (void)f, (void)e;
@@ -411,6 +436,7 @@ const struct contract_case contract_reads[] = {
     CASE(what_can_be_gone_back_to_can_be_planned),
     CASE(a_session_that_nobody_has_open_does_not_run),
     CASE(a_session_that_is_gone_is_not_described),
+    CASE(a_session_that_is_gone_is_not_found_by_any_reader),
     CASE(reading_changes_nothing),
     { NULL, NULL },
 };

@@ -64,7 +64,7 @@ static enum err_code save(struct invocation *in, struct host_checkpoint *req, st
     struct sessions s;
     struct session_ref ref;
     struct host_checkpointed done;
-    enum err_code rc = sessions_of_one_system(in, &s, &ref, e);
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
     if (rc)
         return rc;

@@ -257,36 +257,3 @@ enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
         sessions_close(out);
     return rc;
 }
-
-/* Entire's sessions are known to their agent's system by the same id. */
-static enum err_code check_other_systems(struct sessions *s, const char *operand,
-                                         const struct session_ref *ref, struct err *e)
-{
-    const struct store_ops *ops = ref->store->ops;
-    struct session_ref other;
-
-    if (strpbrk(operand, ":/"))
-        return ERR_OK;
-    for (size_t i = 0; i < s->n; i++) {
-        const struct store *st = s->store[i];
-
-        if (st->ops != ops &&
-            st->ops->find(st, &s->scope, ref->id, &s->arena, &other, NULL) == ERR_OK)
-            return err_set(e, ERR_USAGE, operand, "find session: ambiguous: %s:%.*s, %s:%.*s",
-                           ops->name, SLICE_ARG(ref->id), st->ops->name, SLICE_ARG(ref->id));
-    }
-    return ERR_OK;
-}
-
-enum err_code sessions_of_one_system(struct invocation *in, struct sessions *out,
-                                     struct session_ref *ref, struct err *e)
-{
-    enum err_code rc = sessions_of_operand(in, out, ref, e);
-
-    if (rc)
-        return rc;
-    rc = check_other_systems(out, in->argv[0], ref, e);
-    if (rc)
-        sessions_close(out);
-    return rc;
-}

@@ -42,8 +42,5 @@ MUST_CHECK enum err_code sessions_once(struct sessions *s, const struct session_
  * first. */
 MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,
                                              struct session_ref *ref, struct err *e);
-/* The same for commands that mean another thing in each system: ERR_USAGE where two systems know the id. */
-MUST_CHECK enum err_code sessions_of_one_system(struct invocation *in, struct sessions *out,
-                                                struct session_ref *ref, struct err *e);
 
 #endif

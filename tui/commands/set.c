@@ -34,7 +34,7 @@ static enum err_code apply(struct invocation *in, const struct host_setting *set
 {
     struct sessions s;
     struct session_ref ref;
-    enum err_code rc = sessions_of_one_system(in, &s, &ref, e);
+    enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
     if (rc)
         return rc;

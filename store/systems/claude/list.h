@@ -72,8 +72,8 @@ struct claude_choice {
     bool agent;           /* a sub-agent's conversation: meta and sidechain rows stay */
     bool system_messages; /* system rows come out too */
     size_t most;
-    struct claude_leaving
-        *leaving; /* of the list: what a resume does not load; NULL: all comes out */
+    /* of the list: what a resume does not load; NULL: all comes out */
+    struct claude_leaving *leaving;
 };
 MUST_CHECK enum err_code claude_choose(struct claude_log *log, struct claude_list *list,
                                        const struct claude_choice *how, struct claude_list *out,

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Which session an id means, and with what the agent is started for it.
+
+usage: hand_off.py PROGRAM
+
+An id that two systems have is refused by every command, with both named. The agent finds the store of the session and
+gets the words behind "--"; "--no-worktrees" holds for what is newest, too.
+"""
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from support.program import Program, snapshot
+
+SHARED = 'aaaaaaaa-0000-4000-8000-000000000001'
+MESSAGE = 'bbbbbbbb-0000-4000-8000-000000000001'
+AGENT = '#!/bin/sh\nprintf "%s\\n" "${CLAUDE_CONFIG_DIR-none}" "$@"\n'
+ON_ONE = {
+    'info': [], 'messages': [], 'subagents': [], 'restore': [], 'fork': [], 'checkpoints': [], 'reappend': [], 'append': [], 'doctor': [],
+    'resume-at': [MESSAGE], 'tombstone': [MESSAGE], 'rename': ['T'], 'tag': ['t'], 'archive': [], 'unarchive': [], 'delete': [],
+    'rewind': ['--to', MESSAGE], 'set': ['model=m'], 'checkpoint': ['--id', MESSAGE, 'f'],
+}
+
+
+def flat(path):
+    return ''.join(c if c.isalnum() and c.isascii() else '-' for c in path)
+
+
+def write_session(config, cwd, sid, minute=0):
+    path = f'{config}/projects/{flat(cwd)}/{sid}.jsonl'
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    row = {'parentUuid': None, 'isSidechain': False, 'type': 'user', 'uuid': MESSAGE, 'sessionId': sid, 'cwd': cwd,
+           'timestamp': f'2026-03-01T10:{minute:02}:00.000Z', 'message': {'role': 'user', 'content': 'hello'}}
+    with open(path, 'w', encoding='utf-8') as f:
+        f.write(json.dumps(row) + '\n')
+    os.utime(path, (1700000000 + 60 * minute,) * 2)
+    return path
+
+
+class World:
+    def __init__(self, path):
+        self.top = os.path.realpath(tempfile.mkdtemp())
+        self.home, self.config, self.bin = f'{self.top}/home', f'{self.top}/config', f'{self.top}/bin'
+        os.makedirs(self.home)
+        os.makedirs(self.bin)
+        with open(f'{self.bin}/claude', 'w', encoding='utf-8') as f:
+            f.write(AGENT)
+        os.chmod(f'{self.bin}/claude', 0o755)
+        self.program = Program(path, self.home, {
+            'CLAUDE_CONFIG_DIR': self.config, 'GIT_CONFIG_GLOBAL': '/dev/null', 'GIT_CONFIG_NOSYSTEM': '1',
+            **{f'XDG_{k}_HOME': f'{self.top}/{k}' for k in ('STATE', 'DATA', 'CACHE', 'CONFIG')}})
+        self.program.env['PATH'] = f'{self.bin}:{self.program.env["PATH"]}'
+
+    def out(self, *args):
+        run = self.program.run(*args)
+        self.program.need(run.returncode == 0, f'{args}: exit {run.returncode}: {run.stderr!r}')
+        return run.stdout.decode().splitlines()
+
+
+def refused(w, *args):
+    run = w.program.run(*args)
+    w.program.need(run.returncode == 2 and b'claude:' + SHARED.encode() in run.stderr and b'goat:' + SHARED.encode() in run.stderr,
+                   f'{args}: exit {run.returncode}: {run.stderr!r}')
+
+
+def check_ambiguous(w):
+    """Both stores are asked, and whichever has more words for the command gets nothing done."""
+    stores = ['--store', f'claude:{w.config}', '--store', f'goat:{w.home}/sessions']
+    write_session(w.config, w.home, SHARED)
+    w.out('create', f'goat:{w.home}/sessions', '--id', SHARED)
+    w.out('--store', f'goat:{w.home}/sessions', 'rename', SHARED, 'Theirs')
+    before = [snapshot(w.config), snapshot(f'{w.home}/sessions')]
+    for command, more in ON_ONE.items():
+        refused(w, *stores, command, SHARED, *more)
+        refused(w, *stores, command, SHARED[:8], *more)
+    refused(w, *stores, '--resume', SHARED, '--print')
+    others = [f'cccccccc-0000-4000-8000-{i:012}' for i in range(40)]
+    for sid in others:
+        write_session(w.config, w.home, sid)
+    refused(w, *stores, 'delete', *others, SHARED)
+    for sid in others:
+        w.program.need(os.path.exists(f'{w.config}/projects/{flat(w.home)}/{sid}.jsonl'), f'{sid} was deleted beside one that is refused')
+        os.remove(f'{w.config}/projects/{flat(w.home)}/{sid}.jsonl')
+    for path in (w.config, f'{w.home}/sessions'):
+        after = {p: v[2] for p, v in snapshot(path).items()}
+        was = {p: v[2] for b in before for p, v in b.items() if p == path or p.startswith(path + '/')}
+        w.program.same(f'{path} after what was refused', after, was)
+    for system in ('claude', 'goat'):
+        w.program.same(f'info {system}:', json.loads('\n'.join(w.out(*stores, 'info', f'{system}:{SHARED}', '--json')))['system'], system)
+    shutil.rmtree(f'{w.home}/sessions')
+
+
+def check_store_of_agent(w):
+    """Another store than the one the agent would look in has to be named to it; its usual one must not."""
+    other, usual, sid = f'{w.top}/the other', f'{w.home}/.claude', SHARED
+    for config in (other, usual):
+        write_session(config, w.home, sid)
+    named, at_home = ['--store', f'claude:{other}'], ['--store', f'claude:{usual}']
+    w.program.same('env of another store', w.out(*named, '--resume', sid)[0], other)
+    w.program.same('env of the store at home', w.out(*at_home, '--resume', sid)[0], 'none')
+    w.program.same('env of our own', w.out('--resume', sid)[0], w.config)
+    w.program.same('line', w.out(*named, '--print', '--resume', sid), [f"cd {w.home} && CLAUDE_CONFIG_DIR='{other}' claude --resume {sid}"])
+    w.program.same('line at home', w.out(*at_home, '--print', '--resume', sid), [f'cd {w.home} && env -u CLAUDE_CONFIG_DIR claude --resume {sid}'])
+    answer = json.loads('\n'.join(w.out(*named, '--print', '--json', '--resume', sid)))
+    w.program.same('JSON', answer.get('env'), {'CLAUDE_CONFIG_DIR': other})
+    answer = json.loads('\n'.join(w.out(*at_home, '--print', '--json', '--resume', sid)))
+    w.program.same('JSON at home', answer.get('env'), {'CLAUDE_CONFIG_DIR': None})
+    w.program.same('JSON of our own', json.loads('\n'.join(w.out('--print', '--json', '--resume', sid))).get('env', 'none'), 'none')
+
+
+def check_words(w):
+    """What stands behind "--" goes to the agent, behind the words of its own command."""
+    words = ['--model', 'a b', '-c']
+    w.program.same('words', w.out('--resume', SHARED, '--', *words)[1:], ['--resume', SHARED, *words])
+    answer = json.loads('\n'.join(w.out('--print', '--json', '--resume', SHARED, '--', *words)))
+    w.program.same('words in JSON', answer['command'][1:], ['--resume', SHARED, *words])
+    w.program.need(w.out('--print', '--resume', SHARED, '--', *words)[0].endswith("--model 'a b' -c"), 'words of the line')
+
+
+def check_worktrees(w):
+    """The newest session is in another worktree: it is latest only where that counts."""
+    main, side = f'{w.home}/main', f'{w.home}/side'
+    old, new = 'dddddddd-0000-4000-8000-000000000001', 'dddddddd-0000-4000-8000-000000000002'
+    for args in (['init', '-q', main], ['-C', main, '-c', 'user.name=n', '-c', 'user.email=e', 'commit', '-q', '--allow-empty', '-m', 'x'],
+                 ['-C', main, 'worktree', 'add', '-q', side]):
+        subprocess.run(['git', *args], env=w.program.env, check=True, stdout=subprocess.DEVNULL)
+    write_session(w.config, main, old, 1)
+    write_session(w.config, side, new, 2)
+    for flag, want in ([], new), (['--no-worktrees'], old):
+        w.program.same(f'-c {flag}', json.loads('\n'.join(w.out('-C', main, '-c', *flag, '--print', '--json')))['id'], want)
+        w.program.same(f'--resume latest {flag}', json.loads('\n'.join(w.out('-C', main, *flag, '--print', '--json', '--resume', 'latest')))['id'], want)
+        w.program.same(f'info latest {flag}', json.loads('\n'.join(w.out('-C', main, 'info', 'latest', *flag, '--json')))['sessionId'], want)
+
+
+def main():
+    w = World(sys.argv[1])
+    try:
+        check_ambiguous(w)
+        check_store_of_agent(w)
+        check_words(w)
+        check_worktrees(w)
+    finally:
+        shutil.rmtree(w.top, ignore_errors=True)
+    print(f'{w.program.passed} passed, {w.program.failed} failed')
+    return 1 if w.program.failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
