@@ -17,6 +17,7 @@ struct branch {
     int64_t time_ms;     /* of the last message; TIME_NONE: not known */
     size_t messages;     /* that the way does not have */
     struct slice prompt; /* how it begins, as far as somebody said something; may be empty */
+    struct slice last;   /* the last prompt on the way to its last message; may be empty */
 };
 
 struct branch_list {

@@ -23,6 +23,7 @@
 #include "store/rewind/rewind.h"
 #include "store/scope.h"
 #include "store/session.h"
+#include "store/subagent.h"
 #include "store/tied.h"
 #include "store/transcript.h"
 
@@ -142,6 +143,10 @@ struct store_ops {
     /* Optional. Ids of the sub-agents, each in the arena. */
     enum err_code (*subagents)(const struct store *st, const struct session_ref *ref,
                                struct arena *a, struct slice **ids, size_t *n, struct err *e);
+    /* Optional. The same sub-agents, with what is known about each of them. Reads a bounded part of each. */
+    enum err_code (*describe_subagents)(const struct store *st, const struct session_ref *ref,
+                                        const atomic_bool *cancel, struct subagent_list *out,
+                                        struct err *e);
     /* Optional. A sub-agent's transcript as a session of its own, for tail, load and blocks. */
     enum err_code (*subagent)(const struct store *st, const struct session_ref *ref,
                               struct slice agent, struct arena *a, struct session_ref *out,

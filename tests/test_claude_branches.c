@@ -89,6 +89,25 @@ static void what_leaves_the_way_is_a_branch(void **state)
     talk_end(&t);
 }
 
+/* The branch to a4 begins with u2 and ends with u4; that to r, an answer made again, has no prompt of its own. */
+static void a_branch_is_known_by_its_last_prompt(void **state)
+{
+    (void)state;
+    struct talk t = forked();
+
+    talk_assistant(&t, "r", "u3");
+    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a3\",\"explicit\":true}\n");
+    struct branch_list list = branches(&t);
+
+    assert_int_equal(list.n, 2);
+    assert_int_equal(list.branch[0].prompt.n, 0);
+    assert_true(slice_eq(list.branch[0].last, SLICE("u3")));
+    assert_true(slice_eq(list.branch[1].prompt, SLICE("u2")));
+    assert_true(slice_eq(list.branch[1].last, SLICE("u4")));
+    branch_list_fini(&list);
+    talk_end(&t);
+}
+
 static void a_branch_is_read_from_the_beginning_to_its_end(void **state)
 {
     (void)state;
@@ -254,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_leaves_the_way_is_a_branch),
+        cmocka_unit_test(a_branch_is_known_by_its_last_prompt),
         cmocka_unit_test(a_branch_is_read_from_the_beginning_to_its_end),
         cmocka_unit_test(who_resumes_earlier_makes_the_rest_a_branch),
         cmocka_unit_test(a_conversation_without_branches_has_no_marks),

@@ -315,6 +315,53 @@ static void sub_agents_are_listed_by_name_at_any_depth(void **state)
     talk_end(&t);
 }
 
+/* An answer, a call without a result, an error, and one that only has a name. */
+static void sub_agents_are_described_by_their_ends(void **state)
+{
+    (void)state;
+    struct talk t = talk_two_turns();
+    struct session_ref ref = talk_ref(&t);
+    struct subagent_list list = { .n = 0 };
+    const struct subagent *x;
+#define ROW(uuid, more) "{\"isSidechain\":true,\"uuid\":\"" uuid "\"," more "}\n"
+#define ASKED ROW("1", "\"type\":\"user\",\"message\":{\"content\":\"List every route\"}")
+#define SAID(text)                                                                                 \
+    "\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}"
+
+    folder_put(&t.folder, SIDE "agent-a.jsonl",
+               SLICE(ASKED ROW("2", SAID("\\n23 routes.\\nAll."))));
+    folder_put(&t.folder, SIDE "agent-a.meta.json",
+               SLICE("{\"agentType\":\"Explore\",\"description\":\"Audit the shop\"}"));
+    folder_put(&t.folder, SIDE "agent-b.jsonl",
+               SLICE(ASKED ROW("2", SAID("I look.")) ROW(
+                   "3", "\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"tool_use\","
+                        "\"id\":\"t\",\"name\":\"Bash\",\"input\":{}}]}")));
+    folder_put(&t.folder, SIDE "agent-b.meta.json", SLICE("[1, torn"));
+    folder_put(&t.folder, SIDE "agent-c.jsonl",
+               SLICE(ASKED ROW("2", "\"isApiErrorMessage\":true," SAID("API Error: 529"))));
+    folder_put(&t.folder, SIDE "agent-d.jsonl", SLICE(""));
+
+    assert_int_equal(claude_describe_subagents(NULL, &ref, NULL, &list, NULL), ERR_OK);
+
+    assert_int_equal(list.n, 4);
+    x = list.agent;
+    assert_true(slice_eq(x[0].id, SLICE("a")) && slice_eq(x[0].type, SLICE("Explore")));
+    assert_true(slice_eq(x[0].task, SLICE("Audit the shop")));
+    assert_true(slice_eq(x[0].outcome, SLICE("23 routes.")));
+    assert_int_equal(x[0].end, SUBAGENT_DONE);
+    assert_int_equal(x[0].bytes, sizeof(ASKED ROW("2", SAID("\\n23 routes.\\nAll."))) - 1);
+    assert_int_equal(x[1].type.n, 0);
+    assert_true(slice_eq(x[1].task, SLICE("List every route")));
+    assert_true(slice_eq(x[1].outcome, SLICE("I look.")));
+    assert_int_equal(x[1].end, SUBAGENT_OPEN);
+    assert_int_equal(x[2].end, SUBAGENT_FAILED);
+    assert_true(slice_eq(x[3].id, SLICE("d")));
+    assert_int_equal(x[3].end, SUBAGENT_OPEN);
+    assert_int_equal(x[3].task.n + x[3].outcome.n, 0);
+    subagent_list_fini(&list);
+    talk_end(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +380,7 @@ int main(void)
         cmocka_unit_test(what_lies_before_a_boundary_in_a_large_file_is_not_seen),
         cmocka_unit_test(a_host_takes_its_call_and_the_result_away),
         cmocka_unit_test(sub_agents_are_listed_by_name_at_any_depth),
+        cmocka_unit_test(sub_agents_are_described_by_their_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

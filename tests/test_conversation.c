@@ -90,7 +90,7 @@ static void messages_that_nobody_takes_are_freed(void **state)
         { .kind = MSG_DESCRIBED, .u.described = described_list_new(2) },
         { .kind = MSG_TRANSCRIPT, .u.conversation = conversation_new(NULL, NULL) },
         { .kind = MSG_PASSAGES, .u.passages = passage_list_new(1) },
-        { .kind = MSG_SUBAGENTS, .u.subagents = calloc(1, sizeof(struct name_list)) },
+        { .kind = MSG_SUBAGENTS, .u.subagents = calloc(1, sizeof(struct subagent_list)) },
         { .kind = MSG_PLACE, .u.place = calloc(1, sizeof(struct place)) },
         { .kind = MSG_TICK },
     };

@@ -21,7 +21,7 @@ static void where_the_session_goes_on_is_told(void **state)
     assert_true(screen_holds(&d, "── a resume continues here "));
     drive_fini(&d);
     open_branched(&d, 0);
-    assert_false(screen_holds(&d, "goes on"));
+    assert_false(screen_holds(&d, "a resume continues"));
     drive_fini(&d);
 }
 
@@ -80,6 +80,25 @@ static void from_a_branch_the_list_comes_again(void **state)
     drive_fini(&d);
 }
 
+static void sub_agents_are_listed_with_what_came_of_them(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_branched(&d, 0);
+    drive_act(&d, ACT_SUBAGENTS);
+    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 routes");
+    assert_true(screen_holds(&d, "unfinished     12 B           b2"));
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, " sub-agent: Audit the shop"));
+    drive_act(&d, ACT_BACK);
+    assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 routes");
+    drive_act(&d, ACT_DOWN);
+    drive_act(&d, ACT_ACCEPT);
+    assert_true(screen_holds(&d, " sub-agent b2"));
+    drive_fini(&d);
+}
+
 static void without_branches_that_is_said(void **state)
 {
     (void)state;
@@ -99,6 +118,7 @@ int main(void)
         cmocka_unit_test(a_branch_is_read_from_where_it_leaves),
         cmocka_unit_test(from_a_branch_the_list_comes_again),
         cmocka_unit_test(without_branches_that_is_said),
+        cmocka_unit_test(sub_agents_are_listed_with_what_came_of_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -132,10 +132,24 @@ static inline enum err_code drive_branches(const struct store *st, const struct 
     return ERR_OK;
 }
 
+static inline enum err_code drive_subagents(const struct store *st, const struct session_ref *ref,
+                                            struct arena *a, struct slice **ids, size_t *n,
+                                            struct err *e)
+{
+    (void)st;
+    (void)ref;
+    (void)a;
+    (void)e;
+    *ids = NULL;
+    *n = 0;
+    return ERR_OK;
+}
+
 static const struct store_ops drive_ops = { .name = "drive",
                                             .tail = drive_tail,
                                             .load = drive_load,
                                             .branches = drive_branches,
+                                            .subagents = drive_subagents,
                                             .blocks = drive_blocks };
 
 static inline void drive_answer(struct drive *d, struct msg msg)
@@ -190,6 +204,25 @@ static inline void drive_branches_asked(struct drive *d, const struct effect *q)
         d, (struct msg){ .kind = MSG_BRANCHES, .generation = q->generation, .u.branches = list });
 }
 
+static inline void drive_agents_asked(struct drive *d, const struct effect *q)
+{
+    struct subagent_list *list = calloc(1, sizeof *list);
+
+    assert_non_null(list);
+    list->n = 2;
+    list->agent = arena_zalloc(&list->arena, 2 * sizeof *list->agent);
+    assert_non_null(list->agent);
+    list->agent[0] = (struct subagent){ .id = SLICE("a1"),
+                                        .type = SLICE("Explore"),
+                                        .task = SLICE("Audit the shop"),
+                                        .outcome = SLICE("23 routes"),
+                                        .end = SUBAGENT_DONE,
+                                        .bytes = 4200 };
+    list->agent[1] = (struct subagent){ .id = SLICE("b2"), .bytes = 12 };
+    drive_answer(
+        d, (struct msg){ .kind = MSG_SUBAGENTS, .generation = q->generation, .u.subagents = list });
+}
+
 struct drive_search {
     struct drive *drive;
     unsigned generation;
@@ -225,6 +258,8 @@ static inline void drive_answer_all(struct drive *d)
                              ERR_OK);
         else if (q.kind == EFFECT_BRANCHES)
             drive_branches_asked(d, &q);
+        else if (q.kind == EFFECT_SUBAGENTS)
+            drive_agents_asked(d, &q);
         else if (q.kind == EFFECT_COPY) {
             buf_fini(&d->copied);
             d->copied = q.text;

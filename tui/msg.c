@@ -18,7 +18,10 @@ void msg_fini(struct msg *m)
     case MSG_TRANSCRIPT: conversation_drop(m->u.conversation); break;
     case MSG_PASSAGES: passage_list_free(m->u.passages); break;
     case MSG_FOUND: hit_list_free(m->u.found); break;
-    case MSG_SUBAGENTS: name_list_free(m->u.subagents); break;
+    case MSG_SUBAGENTS:
+        subagent_list_fini(m->u.subagents);
+        free(m->u.subagents);
+        break;
     case MSG_BRANCHES:
         branch_list_fini(m->u.branches);
         free(m->u.branches);

@@ -82,7 +82,7 @@ struct msg {
         struct conversation *conversation; /* one hold is handed over */
         struct passage_list *passages;
         struct hit_list *found;
-        struct name_list *subagents;
+        struct subagent_list *subagents;
         struct branch_list *branches;
         struct place *place;
         struct checkpoint_list *checkpoints;

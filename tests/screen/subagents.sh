@@ -13,10 +13,10 @@ see "Audit"
 gone "List every route"
 # From a message that is no call of one: all of them, to choose from.
 press s
-match 'ad44effee2e64ca15|ab983a15c081091e1'
+match 'done .* KB  Explore  Audit the shop.s endpoints: 23 routes'
+match 'done .* KB  Explore  Audit the ledger.s endpoints: 9 routes'
 press Down Enter
-see "List every route of code/"
-gone "Audit"
+see "List every route of code/" "sub-agent: Audit the"
 match '23 routes|9 routes'
 press i
 see '"isSidechain"'
@@ -24,10 +24,10 @@ press Escape
 press Escape
 # Back to where it was chosen, and from there to the conversation.
 gone "List every route"
-match 'ad44effee2e64ca15'
-match 'ab983a15c081091e1'
+match 'Explore  Audit the shop'
+match 'Explore  Audit the ledger'
 press Escape
-gone ad44effee2e64ca15
+gone "Explore  Audit"
 see "Audit"
 press Escape
 see "Audit: who may call what"

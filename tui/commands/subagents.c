@@ -1,6 +1,10 @@
 #include "lite/jsonout.h"
 #include "tui/commands/command.h"
+#include "tui/commands/line.h"
 #include "tui/commands/sessions.h"
+#include "tui/size.h"
+
+enum { TYPE_COLUMNS = 12, TASK_COLUMNS = 32 };
 
 static enum err_code write_json(const struct slice *ids, size_t n, struct out *out, struct err *e)
 {
@@ -16,15 +20,38 @@ static enum err_code write_json(const struct slice *ids, size_t n, struct out *o
     return out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code write_text(const struct slice *ids, size_t n, struct out *out, struct err *e)
+static enum err_code write_line(const struct subagent *x, struct out *out, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    char size[SIZE_TEXT];
 
-    for (size_t i = 0; rc == ERR_OK && i < n; i++) {
-        rc = out_text(out, ids[i], e);
-        if (rc == ERR_OK)
-            rc = out_add(out, SLICE("\n"), e);
-    }
+    size_text(x->bytes, size);
+    enum err_code rc = out_text(out, x->id, e);
+
+    if (!rc)
+        rc = out_addf(out, e, "  %-10s %8s  ", subagent_end_word(x->end), size);
+    if (!rc)
+        rc = line_column(x->type, TYPE_COLUMNS, out, e);
+    if (!rc)
+        rc = out_add(out, SLICE("  "), e);
+    if (!rc)
+        rc = line_column(x->task, TASK_COLUMNS, out, e);
+    if (!rc)
+        rc = out_add(out, SLICE("  "), e);
+    if (!rc)
+        rc = out_text(out, x->outcome, e);
+    return rc ? rc : out_add(out, SLICE("\n"), e);
+}
+
+static enum err_code write_text(const struct session_ref *ref, struct out *out, struct err *e)
+{
+    struct subagent_list list = { .n = 0 };
+    enum err_code rc = ref->store->ops->describe_subagents
+                           ? ref->store->ops->describe_subagents(ref->store, ref, NULL, &list, e)
+                           : ERR_OK;
+
+    for (size_t i = 0; !rc && i < list.n; i++)
+        rc = write_line(&list.agent[i], out, e);
+    subagent_list_fini(&list);
     return rc;
 }
 
@@ -38,11 +65,11 @@ enum err_code subagents_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    if (ref.store->ops->subagents)
+    if (option_given(&in->options, OPTION_JSON) && ref.store->ops->subagents)
         rc = ref.store->ops->subagents(ref.store, &ref, &s.arena, &ids, &n, e);
     if (rc == ERR_OK)
         rc = option_given(&in->options, OPTION_JSON) ? write_json(ids, n, &in->out, e)
-                                                     : write_text(ids, n, &in->out, e);
+                                                     : write_text(&ref, &in->out, e);
     sessions_close(&s);
     return rc;
 }

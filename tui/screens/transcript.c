@@ -182,11 +182,15 @@ static void open_inner(struct transcript_view *v, struct slice agent, struct id1
     v->inner->root = v->root; /* which lives longer */
 }
 
-void view_open_agent(struct transcript_view *v, struct slice agent, struct effects *fx)
+void view_open_agent(struct transcript_view *v, struct slice agent, struct slice task,
+                     struct effects *fx)
 {
-    char title[96];
+    const char *colon = task.n ? ":" : "";
+    struct slice name = task.n ? task : agent;
+    char title[200];
 
-    snprintf(title, sizeof title, "sub-agent %.*s", agent.n > 60 ? 60 : (int)agent.n, agent.p);
+    snprintf(title, sizeof title, "sub-agent%s %.*s", colon, name.n > 160 ? 160 : (int)name.n,
+             name.p);
     open_inner(v, agent, (struct id128){ 0 }, (struct slice){ title, strlen(title) }, fx);
 }
 
@@ -343,7 +347,7 @@ static bool take(struct transcript_view *v, const struct msg *msg, struct effect
         v->asked_read = 0;
         view_take_passages(v, msg->u.passages);
         return true;
-    case MSG_SUBAGENTS: view_take_names(v, msg->u.subagents, fx); return true;
+    case MSG_SUBAGENTS: view_take_agents(v, msg->u.subagents, fx); return true;
     case MSG_BRANCHES: view_take_branches(v, msg->u.branches); return true;
     case MSG_FAILED: take_failure(v, msg, fx); return true;
     case MSG_PROGRESS: return true;

@@ -1,15 +1,22 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "tui/frame.h"
 #include "tui/screens/transcript_state.h"
+#include "tui/size.h"
 #include "tui/when.h"
 
 /* A list over the conversation, of which one is chosen: its sub-agents, or its branches. */
 
+enum { TYPE_MAX = 16 };
+
 void view_choice_close(struct transcript_view *v)
 {
     name_list_free(v->choice.names);
+    name_list_free(v->choice.agents);
+    name_list_free(v->choice.tasks);
     free(v->choice.leaf);
     v->choice = (struct choice){ .names = NULL };
 }
@@ -52,27 +59,84 @@ void view_choose_agent(struct transcript_view *v, struct effects *fx)
     struct slice agent = agent_here(v);
 
     if (agent.n > 0) {
-        view_open_agent(v, agent, fx);
+        view_open_agent(v, agent, (struct slice){ "", 0 }, fx);
         return;
     }
     v->agent_at = 0;
     view_list_agents(v, fx);
 }
 
-void view_take_names(struct transcript_view *v, struct name_list *names, struct effects *fx)
+static struct slice first_line(struct slice text)
+{
+    const char *end = text.n ? memchr(text.p, '\n', text.n) : NULL;
+
+    return end ? (struct slice){ text.p, (size_t)(end - text.p) } : text;
+}
+
+/* Columns for the longest type there is. */
+static int type_width(const struct subagent_list *list)
+{
+    int widest = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        int w = frame_width(list->agent[i].type);
+
+        widest = w > widest ? w : widest;
+    }
+    return widest < TYPE_MAX ? widest : TYPE_MAX;
+}
+
+/* "done        4.1 KB  Explore  Audit the shop's endpoints: 23 routes ..." */
+static bool add_agent(struct choice *c, const struct subagent *x, int type_w)
+{
+    struct slice task = first_line(x->task), outcome = first_line(x->outcome);
+    char size[SIZE_TEXT];
+    struct buf label = { 0 };
+    int pad = type_w - frame_width(x->type);
+
+    size_text(x->bytes, size);
+    bool ok = buf_addf(&label, "%-10s %8s  %.*s%*s", subagent_end_word(x->end), size,
+                       SLICE_ARG(x->type), pad > 0 ? pad : 0, "") == ERR_OK &&
+              (type_w == 0 || buf_add(&label, SLICE("  ")) == ERR_OK) &&
+              buf_add(&label, task.n ? task : x->id) == ERR_OK &&
+              (outcome.n == 0 || buf_addf(&label, ": %.*s", SLICE_ARG(outcome)) == ERR_OK) &&
+              name_list_add(c->names, buf_slice(&label)) && name_list_add(c->agents, x->id) &&
+              name_list_add(c->tasks, task);
+
+    buf_fini(&label);
+    return ok;
+}
+
+static bool fill_agents(struct transcript_view *v, const struct subagent_list *list)
+{
+    struct choice *c = &v->choice;
+    int type_w = type_width(list);
+    bool ok;
+
+    c->names = name_list_new();
+    c->agents = name_list_new();
+    c->tasks = name_list_new();
+    ok = c->names && c->agents && c->tasks;
+    for (size_t i = 0; i < list->n && ok; i++)
+        ok = add_agent(c, &list->agent[i], type_w);
+    c->at = v->agent_at < list->n ? v->agent_at : 0;
+    return ok;
+}
+
+void view_take_agents(struct transcript_view *v, struct subagent_list *list, struct effects *fx)
 {
     v->asked_names = 0;
     view_choice_close(v);
-    if (names->n > 1) {
-        v->choice =
-            (struct choice){ .names = names, .at = v->agent_at < names->n ? v->agent_at : 0 };
-        return;
-    }
-    if (names->n == 1)
-        view_open_agent(v, names->name[0], fx);
-    else
+    if (list->n == 0) {
         view_say(v, "this session has no sub-agents");
-    name_list_free(names);
+    } else if (list->n == 1) {
+        view_open_agent(v, list->agent[0].id, first_line(list->agent[0].task), fx);
+    } else if (!fill_agents(v, list)) {
+        view_choice_close(v);
+        view_say(v, "out of memory");
+    }
+    subagent_list_fini(list);
+    free(list);
 }
 
 /* ---- branches ---- */
@@ -101,7 +165,9 @@ static bool add_label(const struct transcript_view *v, struct name_list *names,
     when_age(v->now_ms, b->time_ms, age);
     bool ok = buf_addf(&label, "%8s %5zu message%s  ", age, b->messages,
                        b->messages == 1 ? " " : "s") == ERR_OK &&
-              buf_add(&label, b->prompt.n ? b->prompt : SLICE("(no prompt)")) == ERR_OK &&
+              buf_add(&label, b->last.n     ? b->last
+                              : b->prompt.n ? b->prompt
+                                            : SLICE("(no prompt)")) == ERR_OK &&
               name_list_add(names, buf_slice(&label));
 
     buf_fini(&label);
@@ -148,7 +214,7 @@ static void choose(struct transcript_view *v, struct effects *fx)
     if (!c->leaf) {
         v->agent_at = c->at;
         v->agent_listed = true;
-        view_open_agent(v, c->names->name[c->at], fx);
+        view_open_agent(v, c->agents->name[c->at], c->tasks->name[c->at], fx);
     } else if (c->at > 0) {
         view_open_branch(v, c->leaf[c->at], fx);
     }

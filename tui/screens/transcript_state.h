@@ -33,8 +33,10 @@ struct window {
 
 /* A list over the conversation: sub-agents or branches to choose from. */
 struct choice {
-    struct name_list *names; /* owned; NULL: no choice is open */
-    struct id128 *leaf;      /* owned; of branches: their last messages, the first is none */
+    struct name_list *names;  /* owned: a line each; NULL: no choice is open */
+    struct name_list *agents; /* owned; of sub-agents: their ids ... */
+    struct name_list *tasks;  /* ... and what they were asked */
+    struct id128 *leaf;       /* owned; of branches: their last messages, the first is none */
     size_t at;
 };
 
@@ -180,7 +182,9 @@ void view_say(struct transcript_view *v, const char *text);
 const struct block *view_block(const struct transcript_view *v);
 const struct slot *view_cursor_slot(const struct transcript_view *v);
 /* Opens a sub-agent's conversation over this one. */
-void view_open_agent(struct transcript_view *v, struct slice agent, struct effects *fx);
+/* Without a task it is called by its id. */
+void view_open_agent(struct transcript_view *v, struct slice agent, struct slice task,
+                     struct effects *fx);
 /* Opens the branch with this last message over this one, where it leaves what the session goes on with. */
 void view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx);
 
@@ -189,7 +193,7 @@ void view_choose_agent(struct transcript_view *v, struct effects *fx);
 void view_list_agents(struct transcript_view *v, struct effects *fx);
 void view_choose_branch(struct transcript_view *v, struct effects *fx);
 /* The answers: taken over. */
-void view_take_names(struct transcript_view *v, struct name_list *names, struct effects *fx);
+void view_take_agents(struct transcript_view *v, struct subagent_list *list, struct effects *fx);
 void view_take_branches(struct transcript_view *v, struct branch_list *list);
 enum transcript_wish view_choice_act(struct transcript_view *v, enum action a, struct effects *fx);
 void view_choice_close(struct transcript_view *v);

@@ -261,13 +261,13 @@ static enum err_code answer_search(const struct effect *q, const struct reply *r
 static enum err_code answer_subagents(const struct effect *q, const struct reply *r, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
-    struct name_list *list = calloc(1, sizeof *list);
+    struct subagent_list *list = calloc(1, sizeof *list);
     enum err_code rc = list ? ERR_OK : no_memory(e);
 
-    if (rc == ERR_OK && ref->store->ops->subagents)
-        rc = ref->store->ops->subagents(ref->store, ref, &list->arena, &list->name, &list->n, e);
+    if (rc == ERR_OK && ref->store->ops->describe_subagents)
+        rc = ref->store->ops->describe_subagents(ref->store, ref, r->cancelled, list, e);
     if (rc) {
-        name_list_free(list);
+        free(list);
         return rc;
     }
     desk_post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });

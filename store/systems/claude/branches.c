@@ -10,6 +10,7 @@
 
 enum {
     FIRST_MESSAGES = 8, /* looked at for what a branch begins with */
+    LAST_ROWS = 64,     /* of users, looked at for its last prompt */
     BRANCHES_MAX = 500, /* the newest; nobody reads more, and each is climbed by itself */
 };
 
@@ -62,28 +63,49 @@ static uint32_t climb(const struct finding_out *f, uint32_t node, size_t *messag
     return node;
 }
 
+/* What the row of a user's message asks; empty when it is a tool's result or the like. */
+static enum err_code read_row(struct finding_out *f, uint32_t node, struct slice *out,
+                              struct err *e)
+{
+    struct claude_log *log = &f->way.log;
+    struct prompt p = { .text = { 0 } };
+    struct slice row;
+    enum err_code rc = claude_log_row(log, log->chain.node[node].line, &row, e);
+
+    if (!rc && !prompt_of_row(row, &f->list->arena, &p))
+        rc = no_memory(f, e);
+    if (rc || (p.text.n == 0 && p.command.n == 0))
+        return rc;
+    *out = arena_copy(&f->list->arena, p.text.n ? p.text : p.command); /* the row goes */
+    return out->p ? ERR_OK : no_memory(f, e);
+}
+
 /* The first prompt among them. */
 static enum err_code read_prompt(struct finding_out *f, const uint32_t *first, size_t n,
                                  struct slice *out, struct err *e)
 {
-    struct claude_log *log = &f->way.log;
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; i < n && !rc && out->n == 0; i++) {
-        struct prompt p = { .text = { 0 } };
-        struct slice row;
+    for (size_t i = 0; i < n && !rc && out->n == 0; i++)
+        if (claude_node_line(&f->way.log, first[i])->kind == CLAUDE_USER)
+            rc = read_row(f, first[i], out, e);
+    return rc;
+}
 
-        if (claude_node_line(log, first[i])->kind != CLAUDE_USER)
-            continue;
-        rc = claude_log_row(log, log->chain.node[first[i]].line, &row, e);
-        if (!rc && !prompt_of_row(row, &f->list->arena, &p))
-            rc = no_memory(f, e);
-        if (rc || (p.text.n == 0 && p.command.n == 0))
-            continue;
-        *out = arena_copy(&f->list->arena, p.text.n ? p.text : p.command); /* the row goes */
-        if (!out->p)
-            rc = no_memory(f, e);
-    }
+/* The last prompt at or above the leaf, on the branch or before it. */
+static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slice *out,
+                               struct err *e)
+{
+    const struct chain *c = &f->way.log.chain;
+    enum err_code rc = ERR_OK;
+    int read = 0;
+
+    for (size_t steps = 0; leaf != CHAIN_NONE && steps < c->n && read < LAST_ROWS && !rc && !out->n;
+         steps++, leaf = chain_up(c, leaf))
+        if (claude_node_line(&f->way.log, leaf)->kind == CLAUDE_USER) {
+            rc = read_row(f, leaf, out, e);
+            read++;
+        }
     return rc;
 }
 
@@ -100,6 +122,9 @@ static enum err_code add(struct finding_out *f, uint32_t leaf, struct err *e)
     if (from != CHAIN_NONE)
         b.from = chain_id(c, from);
     enum err_code rc = read_prompt(f, first, firsts, &b.prompt, e);
+
+    if (!rc)
+        rc = read_last(f, leaf, &b.last, e);
     struct branch *more = arena_grow(&list->arena, list->branch, list->n, sizeof *more);
 
     if (rc || !more)

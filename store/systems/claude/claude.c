@@ -201,6 +201,7 @@ const struct store_ops claude_ops = {
     .load_branch = claude_load_branch,
     .messages = claude_messages,
     .subagents = claude_subagents,
+    .describe_subagents = claude_describe_subagents,
     .subagent = claude_subagent,
     .blocks = claude_blocks,
     .restore = claude_restore,

@@ -82,6 +82,9 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
                               const struct message_query *q, json_fn *fn, void *arg, struct err *e);
 enum err_code claude_subagents(const struct store *st, const struct session_ref *ref,
                                struct arena *a, struct slice **ids, size_t *n, struct err *e);
+enum err_code claude_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                        const atomic_bool *cancel, struct subagent_list *out,
+                                        struct err *e);
 enum err_code claude_subagent(const struct store *st, const struct session_ref *ref,
                               struct slice agent, struct arena *a, struct session_ref *out,
                               struct err *e);

@@ -10,6 +10,7 @@
 #include "lite/utf8.h"
 #include "store/systems/claude/message.h"
 #include "store/systems/claude/origin.h"
+#include "store/systems/claude/subagent_about.h"
 
 /* Sub-agents write transcripts of their own: <session>/subagents/, at any depth, agent-<id>.jsonl, and
  * beside it agent-<id>.meta.json, which says who started them (claude.md 3.8). */
@@ -191,6 +192,55 @@ enum err_code claude_subagents(const struct store *st, const struct session_ref 
     *ids = found.id;
     *n = found.n;
     return ERR_OK;
+}
+
+struct describing {
+    struct subagent_list *list;
+    struct window *window;
+    const atomic_bool *cancel;
+    enum err_code rc;
+    struct err *e;
+};
+
+static bool describe(const struct entry *agent, void *arg)
+{
+    struct describing *d = arg;
+    struct subagent_list *list = d->list;
+    struct subagent *more = arena_grow(&list->arena, list->agent, list->n, sizeof *more);
+
+    if (!more)
+        d->rc = err_set(d->e, ERR_NOMEM, agent->path.p, "look for sub-agents: out of memory");
+    else if (d->cancel && atomic_load(d->cancel))
+        d->rc = ERR_CANCELLED;
+    if (d->rc)
+        return false;
+    list->agent = more;
+    more[list->n] = (struct subagent){ .id = agent->id, .time_ms = TIME_NONE };
+    d->rc = claude_about_subagent(agent->path, d->window, &list->arena, &more[list->n++], d->e);
+    return !d->rc;
+}
+
+enum err_code claude_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                        const atomic_bool *cancel, struct subagent_list *out,
+                                        struct err *e)
+{
+    struct subagent_list list = { .n = 0 };
+    struct window window;
+    struct describing d = { .list = &list, .window = &window, .cancel = cancel, .e = e };
+    struct walk w = { .a = &list.arena, .found = describe, .arg = &d };
+    enum err_code rc = window_init(&window, e);
+
+    (void)st;
+    if (rc)
+        return rc;
+    rc = each_agent(ref, &w, e);
+    window_fini(&window);
+    rc = rc ? rc : d.rc;
+    if (rc)
+        subagent_list_fini(&list);
+    else
+        *out = list;
+    return rc;
 }
 
 struct wanted {

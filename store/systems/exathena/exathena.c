@@ -311,6 +311,7 @@ const struct store_ops exathena_ops = {
     .blocks = exathena_blocks,
     .messages = exathena_messages,
     .subagents = exathena_subagents,
+    .describe_subagents = exathena_describe_subagents,
     .subagent = exathena_subagent,
     .restore = exathena_restore,
     .fork = exathena_fork,

@@ -73,6 +73,9 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
                                struct slice at, struct restore *out, struct err *e);
 enum err_code exathena_subagents(const struct store *st, const struct session_ref *ref,
                                  struct arena *a, struct slice **ids, size_t *n, struct err *e);
+enum err_code exathena_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                          const atomic_bool *cancel, struct subagent_list *out,
+                                          struct err *e);
 enum err_code exathena_subagent(const struct store *st, const struct session_ref *ref,
                                 struct slice agent, struct arena *a, struct session_ref *out,
                                 struct err *e);

@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lite/json.h"
+#include "lite/line.h"
+#include "lite/window.h"
+#include "store/systems/exathena/event.h"
 #include "store/systems/exathena/exathena.h"
 
 /* Runs of sub-agents: <session>/sidechains/<agent>.jsonl, one line for each finished run. */
@@ -55,6 +59,64 @@ enum err_code exathena_subagents(const struct store *st, const struct session_re
     *ids = found;
     *n = count;
     return ERR_OK;
+}
+
+/* A line for each run: the last one tells what came of it. */
+static void about_run(struct slice tail, bool whole, struct arena *a, struct subagent *out)
+{
+    struct slice row = { NULL, 0 }, result, ok;
+    bool torn = true;
+
+    while (torn && line_last(&tail, &row, &torn))
+        continue;
+    if (torn || (!whole && !tail.n) || !json_valid(row))
+        return;
+    event_text(row, "prompt", a, &out->task);
+    out->task = arena_copy(a, out->task);
+    if (!event_member(row, "result", &result) || !event_member(result, "ok", &ok))
+        return;
+    out->end = slice_eq(ok, SLICE("true")) ? SUBAGENT_DONE : SUBAGENT_FAILED;
+    event_text(result, out->end == SUBAGENT_DONE ? "text" : "error", a, &out->outcome);
+    out->outcome = arena_copy(a, out->outcome);
+}
+
+enum err_code exathena_describe_subagents(const struct store *st, const struct session_ref *ref,
+                                          const atomic_bool *cancel, struct subagent_list *out,
+                                          struct err *e)
+{
+    struct subagent_list list = { .n = 0 };
+    const char *dir = exathena_side_path(ref, "sidechains", &list.arena);
+    struct slice *ids = NULL;
+    struct window w;
+    enum err_code rc = exathena_subagents(st, ref, &list.arena, &ids, &list.n, e);
+
+    if (!rc)
+        rc = window_init(&w, e);
+    if (rc) {
+        subagent_list_fini(&list);
+        return rc;
+    }
+    list.agent = arena_zalloc(&list.arena, (list.n + 1) * sizeof *list.agent);
+    for (size_t i = 0; list.agent && i < list.n && !(cancel && atomic_load(cancel)); i++) {
+        struct subagent *x = &list.agent[i];
+        const char *path =
+            arena_format(&list.arena, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(ids[i]));
+
+        *x = (struct subagent){ .id = ids[i], .time_ms = TIME_NONE };
+        if (!path || window_open(&w, AT_FDCWD, path, 0, NULL)) /* its name is all there is */
+            continue;
+        x->bytes = w.file.id.size;
+        x->time_ms = w.file.id.mtime_ns / 1000000;
+        about_run(w.tail, w.head.p == w.tail.p, &list.arena, x);
+    }
+    window_fini(&w);
+    if (!list.agent || list.arena.failed)
+        rc = err_set(e, ERR_NOMEM, ref->path.p, "look for sub-agents: out of memory");
+    if (rc)
+        subagent_list_fini(&list);
+    else
+        *out = list;
+    return rc;
 }
 
 enum err_code exathena_subagent(const struct store *st, const struct session_ref *ref,
