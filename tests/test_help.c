@@ -31,9 +31,26 @@ static void help_begins_with_this_place_and_can_be_searched(void **state)
     screen_close(&x.s);
 }
 
+static void a_slash_is_a_letter_of_the_query(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_ready(&x, 24, 80);
+    screen_press(&x.s, "<F1>search");
+    assert_true(screen_has(&x.s, "search the conversation"));
+    screen_press(&x.s, "/");
+    assert_true(screen_has(&x.s, "search/"));
+    assert_true(screen_has(&x.s, "No matches"));
+    screen_press(&x.s, "<BS>");
+    assert_true(screen_has(&x.s, "search the conversation"));
+    screen_close(&x.s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_slash_is_a_letter_of_the_query),
         cmocka_unit_test(help_begins_with_this_place_and_can_be_searched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,6 +25,28 @@ static void marks_are_counted_and_printed_together(void **state)
     screen_close(&x.s);
 }
 
+static void what_cannot_be_resumed_stays_and_says_why(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    shop_begin(&x);
+    screen_ready(&x.s, x.fake, SHOP, 24, 80);
+    err_set(&x.s.no_command, ERR_UNSUPPORTED, "exathena", "resume: no command is configured");
+    for (int print = 0; print < 3; print++) {
+        screen_press(&x.s, print == 0   ? "<Down><Enter>"
+                           : print == 1 ? "<C-o>"
+                                        : "<Tab><Down><Tab><C-o>");
+        assert_true(screen_has(&x.s, "no command is configured: resume: exathena"));
+        screen_press(&x.s, "<End>");
+    }
+    x.s.settings.print = true;
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "no command is configured"));
+    assert_string_equal(x.s.log, "");
+    screen_close(&x.s);
+}
+
 static void marked_sessions_are_printed_when_all_have_been_read(void **state)
 {
     (void)state;
@@ -217,6 +239,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(marks_are_counted_and_printed_together),
+        cmocka_unit_test(what_cannot_be_resumed_stays_and_says_why),
         cmocka_unit_test(marked_sessions_are_printed_when_all_have_been_read),
         cmocka_unit_test(the_only_marked_session_is_the_one_that_is_resumed),
         cmocka_unit_test(print_mode_prints_on_enter),

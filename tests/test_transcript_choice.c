@@ -84,8 +84,11 @@ static void sub_agents_are_listed_with_what_came_of_them(void **state)
 {
     (void)state;
     struct drive d;
+    struct store_ops ops = drive_ops;
 
     open_branched(&d, 0);
+    ops.subagents = drive_subagents;
+    d.store.ops = &ops;
     drive_act(&d, ACT_SUBAGENTS);
     assert_cursor_on(&d, "done         4.1 KB  Explore  Audit the shop: 23 routes");
     assert_true(screen_holds(&d, "unfinished     12 B           b2"));

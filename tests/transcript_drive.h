@@ -149,7 +149,6 @@ static const struct store_ops drive_ops = { .name = "drive",
                                             .tail = drive_tail,
                                             .load = drive_load,
                                             .branches = drive_branches,
-                                            .subagents = drive_subagents,
                                             .blocks = drive_blocks };
 
 static inline void drive_answer(struct drive *d, struct msg msg)

@@ -9,6 +9,9 @@
  *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_PLACE -> MSG_PLACE
  *           -> (its directory is gone: ask) -> EFFECT_RESUME
  *
+ * To print: EFFECT_PLACE for all that are meant -> MSG_PLACE -> EFFECT_PRINT. A session that cannot be resumed is said
+ * on the screen, which is not left.
+ *
  * Nothing is written on the way. */
 
 void choose_forget(struct model *m)
@@ -213,11 +216,42 @@ static void print_rows(struct model *m)
     m->leaving = true;
 }
 
+static bool add_ref(struct ref_list *refs, const struct session_row *row, uint32_t entry)
+{
+    return !row || ref_list_add(refs, &row->ref, entry);
+}
+
+/* The sessions to be printed, before the screen is left for them. */
+static void ask_commands(struct model *m)
+{
+    const struct list *l = &m->list;
+    struct ref_list *refs = ref_list_new();
+    bool ok = refs;
+
+    if (!prints_marked(m)) {
+        ok = ok && add_ref(refs, row_of(m, m->choosing.entry), m->choosing.entry);
+    } else {
+        for (size_t i = 0; ok && i < l->order.n; i++)
+            if (is_marked(l, l->order.entry[i]))
+                ok = add_ref(refs, row_of(m, l->order.entry[i]), l->order.entry[i]);
+    }
+    if (!ok) {
+        ref_list_free(refs);
+        no_memory(m);
+        return;
+    }
+    struct effect *e = effect_add(&m->fx, EFFECT_PLACE, ASKER_LIST);
+
+    e->refs = refs;
+    e->prints = true;
+    m->choosing.question = e->generation;
+}
+
 static void act_on_row(struct model *m)
 {
     m->choosing.waits_for_row = false;
     if (m->choosing.action == ACT_PRINT)
-        print_rows(m);
+        ask_commands(m);
     else
         resume_one(m);
 }
@@ -275,7 +309,9 @@ bool choose_msg(struct model *m, const struct msg *msg)
     }
     m->choosing.place = msg->u.place;
     m->choosing.question = 0;
-    if (!m->choosing.place->missing && m->choosing.place->session_dir)
+    if (m->choosing.action == ACT_PRINT)
+        print_rows(m);
+    else if (!m->choosing.place->missing && m->choosing.place->session_dir)
         go(m, m->choosing.place->session_dir);
     else
         ask_about_place(m, m->choosing.place);

@@ -93,6 +93,7 @@ struct effect {
     enum wish wish;            /* CHANGE; what it needs beside the refs: tui/changed.h */
     struct name_list *names;   /* CHANGE; owned; may be NULL */
     bool unsure; /* CHANGE, TRASH: also what an agent may be writing to, for all one knows */
+    bool prints; /* PLACE: the commands are printed and not run, wherever the sessions are */
     struct sweep_rule rule; /* SWEEP; its scope and cancel are the worker's to fill */
     struct sweep *sweep;    /* CHANGE; owned */
     enum rewind_mode mode;  /* PROSPECT */

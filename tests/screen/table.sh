@@ -212,6 +212,8 @@ goes_back "" "[x] D lib/new/created.ex" "restored 2 files"
 talks_back "10 messages dropped"
 press Enter
 see "no command is configured; set"
+press C-o
+see "no command is configured; set"
 press C-c # it stays on the screen
 ended 130
 close

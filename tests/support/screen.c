@@ -237,6 +237,13 @@ static void answer_place(struct screen *s, const struct effect *e)
     struct place *p = calloc(1, sizeof *p);
 
     assert_non_null(p);
+    if (s->no_command.code) {
+        place_free(p);
+        screen_send(s, (struct msg){ .kind = MSG_FAILED,
+                                     .generation = e->generation,
+                                     .u.error = s->no_command });
+        return;
+    }
     p->missing = s->dir_gone;
     p->session_dir = strndup(e->text.p, e->text.n);
     p->main_worktree = s->dir_gone ? strdup("/home/u/src/main") : NULL;

@@ -332,8 +332,21 @@ static enum err_code check_resume(const struct desk *d, const struct session_ref
     enum err_code rc =
         resume_make(d->config, ref, p->missing ? p->present_dir : p->session_dir, &a, &r, e);
 
-    if (!rc && !d->settings->print)
+    if (!rc)
         rc = resume_check(&r, d->path, agent ? agent : ops->name, e);
+    arena_fini(&a);
+    return rc;
+}
+
+/* Has each of them a command? */
+static enum err_code check_print(const struct desk *d, const struct ref_list *refs, struct err *e)
+{
+    struct arena a = { 0 };
+    struct resume r;
+    enum err_code rc = ERR_OK;
+
+    for (size_t i = 0; i < refs->n && !rc; i++)
+        rc = resume_make(d->config, &refs->ref[i], d->present_dir, &a, &r, e);
     arena_fini(&a);
     return rc;
 }
@@ -347,7 +360,7 @@ static enum err_code answer_place(const struct desk *d, const struct effect *q,
 
     free(dir);
     if (!rc && d->config)
-        rc = check_resume(d, &q->refs->ref[0], p, e);
+        rc = q->prints ? check_print(d, q->refs, e) : check_resume(d, &q->refs->ref[0], p, e);
     if (rc) {
         place_free(p);
         return rc;
