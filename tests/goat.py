@@ -296,6 +296,40 @@ def document(c):
     s.close()
 
 
+def newest(c):
+    """What no later checkpoint covers: the agent's own writes prove a file to be its work, nothing else does."""
+    s = Shop(c.path)
+    for sid in 'one', 'two':
+        s.program.run('create', f'goat:{s.store}/sessions', '--id', sid, '--cwd', s.ws)
+    put(s.ws + '/told.txt', 'before\n')
+    put(s.ws + '/untold.txt', 'before\n')
+    s.feed('{"uuid":"p1","role":"user","content":"go"}\n', 'one')
+    s.run('checkpoint', 'one', '--id', 'p1', s.ws + '/told.txt', s.ws + '/untold.txt')
+    def write(text):
+        call = {'id': 'c1', 'type': 'function', 'function': {
+            'name': 'write', 'arguments': json.dumps({'file_path': s.ws + '/told.txt', 'content': text})}}
+        s.feed(json.dumps({'role': 'assistant', 'content': None, 'tool_calls': [call]}) + '\n'
+               + '{"role":"tool","tool_call_id":"c1","content":"ok"}\n', 'one')
+        put(s.ws + '/told.txt', text)
+        put(s.ws + '/untold.txt', text)
+    def dry(*more):
+        return {os.path.basename(f['path']): [f['action'], *(k for k in ('editedSince', 'unproven') if f.get(k))]
+                for f in s.json('rewind', 'one', '--to', 'p1', *more)['files']}
+    write('agent\n')
+    c.same('A7 the newest checkpoint: proven, and not', dry(), {'told.txt': ['restore'], 'untold.txt': ['refused', 'unproven']})
+    put(s.ws + '/told.txt', 'a person\n')
+    c.same('A7 a hand edit', dry()['told.txt'], ['refused', 'editedSince'])
+    run = s.run('rewind', 'one', '--to', 'p1', '--apply')
+    c.same('A7 nothing of it', (run.returncode, get(s.ws + '/told.txt'), get(s.ws + '/untold.txt')), (4, b'a person\n', b'agent\n'))
+    s.json('undo', s.json('rewind', 'one', '--to', 'p1', '--apply', '--overwrite-edited')['undo'])
+    c.same('A7 and again after an undo', (get(s.ws + '/told.txt'), dry()['told.txt']), (b'a person\n', ['refused', 'editedSince']))
+    s.feed('{"uuid":"q1","role":"user","content":"me too"}\n', 'two')
+    s.run('checkpoint', 'two', '--id', 'q1', s.ws + '/told.txt')
+    put(s.ws + '/told.txt', 'the other agent\n')
+    c.same('A7 what another session of the project did', dry()['told.txt'][0], 'refused')
+    s.close()
+
+
 def locked(c):
     s = Shop(c.path, 'shipped')
     with open(s.dir(SHIPPED) + '/messages.jsonl.lock', 'w') as held:
@@ -307,7 +341,7 @@ def locked(c):
 
 def main():
     c = Checks(sys.argv[1])
-    for part in reading, rewinding, changing, appending, stream, oversized, protected, queue, document, locked:
+    for part in reading, rewinding, changing, appending, stream, oversized, protected, queue, document, newest, locked:
         part(c)
     print(f'{c.passed} passed, {c.failed} failed')
     sys.exit(1 if c.failed or c.passed < 95 else 0)

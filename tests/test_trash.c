@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "store/tidy/trash.h"
 #include "tests/folder.h"
@@ -152,6 +153,40 @@ static void a_session_that_is_not_there_cannot_be_deleted(void **state)
     assert_true(folder_has(&p->folder, "store/p/a/subagents/x.jsonl"));
 }
 
+/* Puts the name of a directory all over the stack: what is read there before it is written names that. */
+static __attribute__((noinline)) void litter_the_stack(void)
+{
+    volatile char litter[1 << 17];
+
+    for (size_t i = 0; i < sizeof litter; i++)
+        litter[i] = i % 2 ? '\0' : 'v';
+}
+
+/* The batch has no name yet: nothing is removed in its stead. */
+static void a_batch_that_cannot_be_named_takes_nothing_along(void **state)
+{
+    struct place *p = *state;
+    struct store_env nowhere = p->env;
+    const char *part[] = { p->part[3] };
+    const struct trash_request r = {
+        .system = "claude", .store = "/s", .id = SLICE("b"), .part = part, .parts = 1
+    };
+    struct trash_list list = { 0 };
+    char was[4096];
+
+    nowhere.data_dir = NULL;
+    folder_dir(&p->folder, "v");
+    assert_non_null(getcwd(was, sizeof was));
+    assert_int_equal(chdir(p->folder.path), 0);
+    litter_the_stack();
+    enum err_code rc = trash_put(p->log, &nowhere, "delete", &r, 1, &list, NULL);
+
+    assert_int_equal(chdir(was), 0);
+    assert_int_equal(rc, ERR_NOT_FOUND);
+    assert_true(folder_has(&p->folder, "v"));
+    assert_true(folder_has(&p->folder, "store/p/b.jsonl"));
+}
+
 static void destroying_an_item_leaves_the_others(void **state)
 {
     struct place *p = *state;
@@ -253,6 +288,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_put_over_what_lies_there_now, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_session_that_is_not_there_cannot_be_deleted, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_batch_that_cannot_be_named_takes_nothing_along, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(destroying_an_item_leaves_the_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_list_hides_no_other_batch_and_loses_nothing,

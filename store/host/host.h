@@ -18,9 +18,18 @@ struct store_ops;
  * system's own format. The commands `create`, `append`, `checkpoint` and `set` are these calls and nothing more.
  *
  * A host's writes are its own: they are done at once, durable when the call returns, and no part of the log of changes
- * that `undo` takes back. What is written lies beside whatever other programs write at the same moment, and no byte
- * of theirs is lost. A call that fails has written nothing that a reader would take for a row or a session. What a kill
- * cut short is taken back when the next append or change begins (store/change/journal.h).
+ * that `undo` takes back. Rows are put beside whatever other programs write at the same moment, and no byte of theirs is
+ * lost. A call that fails has written nothing that a reader would take for a row or a session.
+ *
+ * Of a call that is killed: rows are written down first, and a part of them is taken back when the next append or change
+ * begins (store/change/journal.h). create, checkpoint and set keep no journal: each document (metadata, manifest,
+ * state, saved copy) is written beside its place and renamed, so the old one or the new one is there, whole. A checkpoint
+ * of several files may leave saved copies of some, and can be made again. A temporary file stays until the next call of
+ * its kind.
+ *
+ * Two programs that change one document at once: programs of ours take turns under its lock where the format has one
+ * (goat), or refuse what changed before they rename (Entire). A program that takes no lock, as goat itself for its
+ * metadata, may overwrite what we set, and we what it wrote between our read and our rename.
  *
  * The order of calls: host_make (once, where there is no store yet) -> open -> host_create -> host_append,
  * host_checkpoint, host_set in any order. A system that cannot do one of them has NULL in its place in struct
