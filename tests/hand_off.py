@@ -135,6 +135,19 @@ def check_worktrees(w):
         w.program.same(f'info latest {flag}', json.loads('\n'.join(w.out('-C', main, 'info', 'latest', *flag, '--json')))['sessionId'], want)
 
 
+def check_text(w):
+    """The conversation as text is what the agent goes on with, too."""
+    sid, call = 'eeeeeeee-0000-4000-8000-000000000001', 'eeeeeeee-0000-4000-8000-000000000002'
+    with open(write_session(w.config, w.home, sid), 'a', encoding='utf-8') as f:
+        for row in ({'type': 'assistant', 'uuid': call, 'parentUuid': MESSAGE, 'message': {'id': 'm', 'content': [
+                        {'type': 'tool_use', 'id': 't', 'name': 'NeverAnswered', 'input': {}}]}},
+                    {'type': 'user', 'uuid': sid, 'parentUuid': call, 'message': {'role': 'user', 'content': 'and now'}}):
+            f.write(json.dumps({**row, 'timestamp': '2026-03-01T10:30:00.000Z', 'sessionId': sid, 'cwd': w.home}) + '\n')
+    for args, want in ([], False), (['--as-sdk'], True):
+        text = '\n'.join(w.out('messages', sid, *args))
+        w.program.need('> hello' in text and '> and now' in text and ('NeverAnswered' in text) == want, f'messages {args}: {text!r}')
+
+
 def main():
     w = World(sys.argv[1])
     try:
@@ -142,6 +155,7 @@ def main():
         check_store_of_agent(w)
         check_words(w)
         check_worktrees(w)
+        check_text(w)
     finally:
         shutil.rmtree(w.top, ignore_errors=True)
     print(f'{w.program.passed} passed, {w.program.failed} failed')

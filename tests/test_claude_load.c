@@ -80,6 +80,18 @@ static void what_a_resume_does_not_load_is_marked(void **state)
     expect(&t, "u1 a1 u2 a2 a3- u4 a4- u5");
 }
 
+static void nothing_of_a_sub_agent_is_marked(void **state)
+{
+    (void)state;
+    struct talk t;
+
+    talk_begin(&t);
+    talk_row(&t, "user", "u1", "", "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
+    talk_row(&t, "assistant", "a1", "u1",
+             "\"isSidechain\":true,\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}");
+    expect(&t, "u1 a1");
+}
+
 static void what_a_compaction_kept_is_loaded(void **state)
 {
     (void)state;
@@ -362,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_cleared_one_is_read_and_says_so),
         cmocka_unit_test(what_a_resume_does_not_load_is_marked),
+        cmocka_unit_test(nothing_of_a_sub_agent_is_marked),
         cmocka_unit_test(what_a_compaction_kept_is_loaded),
         cmocka_unit_test(a_conversation_is_read_from_root_to_leaf),
         cmocka_unit_test(the_branch_that_a_last_prompt_row_names_is_shown),

@@ -110,6 +110,16 @@ static enum err_code write_page(const struct invocation *in, const struct store 
     return rc;
 }
 
+static void leave_out(struct transcript *t)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->n; i++)
+        if (!(t->message[i].flags & MESSAGE_LEFT_OUT))
+            t->message[n++] = t->message[i];
+    t->n = n;
+}
+
 enum err_code talk_write(struct invocation *in, const struct session_ref *ref, struct arena *a,
                          struct err *e)
 {
@@ -123,6 +133,8 @@ enum err_code talk_write(struct invocation *in, const struct session_ref *ref, s
         rc = st->ops->subagent(st, ref, (struct slice){ agent, strlen(agent) }, a, &which, e);
     if (rc == ERR_OK)
         rc = st->ops->load(st, &which, NULL, &t, e);
+    if (rc == ERR_OK && !option_given(&in->options, OPTION_AS_SDK))
+        leave_out(t);
     if (rc == ERR_OK)
         rc = write_page(in, st, t, &in->out, e);
     transcript_free(t);

@@ -186,10 +186,12 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_list
     return rc;
 }
 
-/* Looks at the log again as the client does when it resumes: the chain is made anew. */
-static enum err_code mark_left_out(struct claude_log *log, const atomic_bool *stop,
+/* Looks at the log again as the client does when it resumes: the chain is made anew. A file in which a resume finds
+ * nothing to go on with, such as that of a sub-agent, has nothing that it leaves out. */
+static enum err_code mark_left_out(struct claude_way *way, const atomic_bool *stop,
                                    struct transcript *t, struct err *e)
 {
+    struct claude_log *log = &way->log;
     struct claude_list list = { 0 };
     uint8_t *loaded = calloc(log->file.index.n + 1, 1);
     size_t first = 0;
@@ -204,7 +206,7 @@ static enum err_code mark_left_out(struct claude_log *log, const atomic_bool *st
         rc = claude_resume_list(log, &list, e);
     if (!rc)
         rc = mark_lines(log, &list, stop, loaded, e);
-    for (size_t i = 0; i < t->n && !rc; i++)
+    for (size_t i = 0; i < t->n && !rc && (list.n || way->cleared); i++)
         if (!loaded[t->message[i].line] && !(t->message[i].flags & MESSAGE_BROKEN))
             t->message[i].flags |= MESSAGE_LEFT_OUT;
     claude_list_fini(&list);
@@ -258,7 +260,7 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
     else
         rc = make(&l, leaf, t, e);
     if (!rc && !t->partial)
-        rc = mark_left_out(&l.way.log, want->stop, t, e);
+        rc = mark_left_out(&l.way, want->stop, t, e);
     claude_way_close(&l.way);
     free(l.main);
 done:
