@@ -132,6 +132,37 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     desk_place_end(&w);
 }
 
+static void a_newer_transcript_in_its_place_is_joined_when_the_person_says_so(void **state)
+{
+    (void)state;
+    struct desk_place w;
+    struct effect q = { .kind = EFFECT_TRASH };
+    char id[64];
+
+    begin(&w);
+    changed_free(change(&w, WISH_TRASH, "Its title"));
+    folder_put(&w.talk.folder, FILE_NAME, SLICE("{\"newer\":1}\n"));
+    assert_true(workers_ask(w.workers, &q));
+    struct msg m = desk_place_next(&w);
+
+    snprintf(id, sizeof id, "%s", m.u.trash->item[0].trash_id);
+    msg_fini(&m);
+    struct changed *c = change(&w, WISH_RESTORE, id);
+
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_true(c->asks);
+    assert_string_equal(c->id, id);
+    assert_string_equal(c->where, "Its title");
+    assert_true(folder_is(&w.talk.folder, FILE_NAME, "{\"newer\":1}\n"));
+    changed_free(c);
+    c = change(&w, WISH_JOIN, id);
+    assert_int_equal(c->error.code, ERR_OK);
+    assert_true(file_has(&w, "{\"newer\":1}"));
+    assert_true(file_has(&w, "\"one\""));
+    changed_free(c);
+    desk_place_end(&w);
+}
+
 /* What a rule without limits means. */
 static struct sweep *swept(struct desk_place *w)
 {
@@ -295,6 +326,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_title_is_written_and_undo_leaves_not_a_byte_of_it),
         cmocka_unit_test(a_session_goes_to_the_trash_and_comes_back),
+        cmocka_unit_test(a_newer_transcript_in_its_place_is_joined_when_the_person_says_so),
         cmocka_unit_test(a_sweep_goes_to_the_trash_and_comes_back),
         cmocka_unit_test(a_swept_session_that_was_used_meanwhile_stays),
         cmocka_unit_test(a_copy_is_made_and_undo_takes_it_away),

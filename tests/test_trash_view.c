@@ -45,6 +45,24 @@ static void where_it_came_from_is_shown_when_there_is_room(void **state)
     screen_close(&x.s);
 }
 
+static void where_a_newer_one_is_restore_asks_and_joins(void **state)
+{
+    (void)state;
+    struct shop x;
+
+    open_trash(&x, 24, 80);
+    x.s.place_taken = true;
+    screen_press(&x.s, "<Enter>");
+    assert_true(screen_has(&x.s, "A newer transcript is in its place. Join the two?"));
+    screen_press(&x.s, "<Enter>");
+    assert_string_equal(x.s.log, "restore 22222222\n");
+    assert_true(screen_has(&x.s, "trash  2 sessions"));
+    screen_press(&x.s, "<Enter><Down><Enter>");
+    assert_non_null(strstr(x.s.log, "join 22222222"));
+    assert_true(screen_has(&x.s, "joined with the newer transcript: 1 session — u undo"));
+    screen_close(&x.s);
+}
+
 static void restore_takes_the_selected_one_out(void **state)
 {
     (void)state;
@@ -171,6 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_shows_age_size_and_title_of_what_was_deleted),
         cmocka_unit_test(where_it_came_from_is_shown_when_there_is_room),
+        cmocka_unit_test(where_a_newer_one_is_restore_asks_and_joins),
         cmocka_unit_test(restore_takes_the_selected_one_out),
         cmocka_unit_test(several_are_restored_at_once),
         cmocka_unit_test(only_what_is_marked_is_removed_for_good),

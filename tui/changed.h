@@ -25,8 +25,9 @@ enum wish {
     WISH_UNDO,
     WISH_REDO,
     WISH_RESTORE, /* names: what to take out of the trash, by trash id */
-    WISH_EMPTY,   /* names: what to remove for good */
-    WISH_SWEEP,   /* sweep: what is chosen of it goes to the trash */
+    WISH_JOIN, /* names: one whose transcript goes in front of the one written in its place since */
+    WISH_EMPTY, /* names: what to remove for good */
+    WISH_SWEEP, /* sweep: what is chosen of it goes to the trash */
     WISH_FIX, /* one session: what the doctor can repair in it; each step of it is a change of its own */
 };
 
@@ -41,11 +42,11 @@ struct changed {
     size_t stayed;             /* SWEEP: chosen, but not to be moved any more */
     size_t repaired, steps;    /* FIX: findings; and how many undo would take to take that back */
     char copy[64];             /* FORK: the id of the new session */
-    char id[64];               /* UNDO, REDO: what it is about, */
+    char id[64];               /* UNDO, REDO, RESTORE that asks: what it is about, */
     char record[40];           /* and the record that taking a rewind back made */
-    bool asks;                 /* UNDO, REDO: nothing was done, the person is to be asked first; */
-    struct name_list edited;   /* these files changed since */
-    char where[200];           /* the directory it was done in */
+    bool asks; /* UNDO, REDO, RESTORE: nothing was done, the person is to be asked first; */
+    struct name_list edited; /* these files changed since */
+    char where[200];         /* the directory it was done in */
 };
 
 struct changed *changed_new(enum wish wish);

@@ -60,7 +60,10 @@ void changing_end(struct model *m, const struct changed *c)
 {
     m->changing.under_way -= m->changing.under_way > 0;
     if (c->asks) {
-        undoing_ask(m, c);
+        if (c->wish == WISH_RESTORE)
+            trash_view_ask_join(m, c);
+        else
+            undoing_ask(m, c);
         return;
     }
     undoing_note_made(m, c->record);

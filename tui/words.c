@@ -53,6 +53,7 @@ const char *words_doing(enum wish wish)
     case WISH_FORK: return "forking";
     case WISH_SWEEP:
     case WISH_TRASH: return "moving to the trash";
+    case WISH_JOIN:
     case WISH_RESTORE: return "restoring from the trash";
     case WISH_EMPTY: return "emptying the trash";
     case WISH_RESUME_AT: return "setting where to resume";
@@ -104,6 +105,9 @@ struct words words_done(const struct model *m, const struct changed *c)
     case WISH_TRASH: snprintf(w.text, sizeof w.text, "moved to trash: %s, %s", n.text, size); break;
     case WISH_SWEEP: words_of_sweep(&w, c, size); break;
     case WISH_RESTORE: snprintf(w.text, sizeof w.text, "restored: %s, %s", n.text, size); break;
+    case WISH_JOIN:
+        snprintf(w.text, sizeof w.text, "joined with the newer transcript: %s", n.text);
+        break;
     case WISH_EMPTY:
         snprintf(w.text, sizeof w.text, "deleted for good: %s, %s", n.text, size);
         break;

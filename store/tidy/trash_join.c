@@ -127,7 +127,7 @@ enum err_code trash_join(struct change_log *log, const struct trash_item *item, 
     for (size_t k = 0; k < item->parts && !rc; k++)
         rc = join_part(c, item->part[k], item->from[k], k == 0, e);
     if (!rc) {
-        c->text = "joined with what was written after it was deleted";
+        c->text = "joined with the transcript written since its deletion";
         rc = change_run(log, c, e);
     }
     change_free(c);

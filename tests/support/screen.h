@@ -51,6 +51,7 @@ struct screen {
     int looked_deep;              /* sessions whose whole file was looked through */
     size_t unsure;                /* so many may be in use, when weighed: nobody can tell */
     int64_t side_bytes;           /* what every session has beside its transcript, when weighed */
+    bool place_taken;             /* a newer transcript is in the place of what is restored */
     struct err no_command;        /* the answer to where to resume, unless its code is ERR_OK */
     struct err refusal;           /* the answer to the next change, unless its code is ERR_OK */
     char renamed[256];            /* the last title or tag that was given */

@@ -109,7 +109,7 @@ static void take_out_fake(struct screen *s, struct slice trash_id, struct change
 {
     for (size_t i = 0; i < s->fakes; i++)
         if (s->fake[i].gone && strncmp(s->fake[i].id, trash_id.p, trash_id.n) == 0) {
-            s->fake[i].gone = c->wish != WISH_RESTORE;
+            s->fake[i].gone = c->wish == WISH_EMPTY;
             c->bytes += s->fake[i].size;
             assert_true(name_list_add(&c->sessions, text_of(s->fake[i].id)));
         }
@@ -160,19 +160,11 @@ static void sweep_fake(struct screen *s, const struct sweep_item *item, struct c
 static void answer_change(struct screen *s, const struct effect *e)
 {
     static const char *const names[] = {
-        [WISH_RENAME] = "rename",
-        [WISH_TAG] = "tag",
-        [WISH_ARCHIVE] = "archive",
-        [WISH_UNARCHIVE] = "unarchive",
-        [WISH_TRASH] = "trash",
-        [WISH_FORK] = "fork",
-        [WISH_RESUME_AT] = "resume at",
-        [WISH_UNDO] = "undo",
-        [WISH_REDO] = "redo",
-        [WISH_RESTORE] = "restore",
-        [WISH_EMPTY] = "empty",
-        [WISH_SWEEP] = "sweep",
-        [WISH_FIX] = "fix",
+        [WISH_RENAME] = "rename",       [WISH_TAG] = "tag",     [WISH_ARCHIVE] = "archive",
+        [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_FORK] = "fork",
+        [WISH_RESUME_AT] = "resume at", [WISH_UNDO] = "undo",   [WISH_REDO] = "redo",
+        [WISH_RESTORE] = "restore",     [WISH_JOIN] = "join",   [WISH_EMPTY] = "empty",
+        [WISH_SWEEP] = "sweep",         [WISH_FIX] = "fix",
     };
     struct changed *c = changed_new(e->wish);
 
@@ -189,6 +181,11 @@ static void answer_change(struct screen *s, const struct effect *e)
     }
     for (size_t i = 0; !e->refs && e->names && i < e->names->n; i++) {
         screen_note(s, " %.*s", SLICE_ARG(e->names->name[i]));
+        if (e->wish == WISH_RESTORE && s->place_taken) {
+            c->asks = true;
+            snprintf(c->id, sizeof c->id, "%.*s", SLICE_ARG(e->names->name[i]));
+            continue;
+        }
         take_out_fake(s, e->names->name[i], c);
     }
     for (size_t i = 0; e->sweep && i < e->sweep->n; i++)

@@ -92,12 +92,15 @@ static const struct trash_item *find_item(const struct trash_list *list, const c
     return NULL;
 }
 
-static enum err_code answer_one(struct invocation *in, const struct trash_item *item, struct err *e)
+static enum err_code answer_one(struct invocation *in, const struct trash_item *item, bool joined,
+                                struct err *e)
 {
     struct jsonout j;
 
     if (!option_given(&in->options, OPTION_JSON)) {
-        enum err_code rc = out_add(&in->out, SLICE("restored: "), e);
+        enum err_code rc =
+            out_add(&in->out,
+                    joined ? SLICE("joined with the newer transcript: ") : SLICE("restored: "), e);
 
         if (!rc)
             rc = out_text(&in->out, name_of(item), e);
@@ -134,7 +137,7 @@ static enum err_code restore_item(struct invocation *in, const struct trash_list
             e, rc, item->path,
             "restore: a newer transcript exists; --join puts the deleted rows in front of it");
     in->done = !rc;
-    return rc ? rc : answer_one(in, item, e);
+    return rc ? rc : answer_one(in, item, join, e);
 }
 
 static enum err_code empty_answer(struct invocation *in, int64_t items, int64_t bytes,

@@ -159,6 +159,39 @@ static void restore(struct model *m)
     ask_change(m, WISH_RESTORE, ticks(&m->trash) > 0 ? TICKED : ONE);
 }
 
+static void join_answer(struct model *m, enum dialog_choice choice)
+{
+    struct name_list *names = choice == CHOICE_DO ? name_list_new() : NULL;
+
+    if (choice != CHOICE_DO)
+        return;
+    if (names && name_list_add(names, slice_of(m->trash.joining))) {
+        changing_ask_names(m, WISH_JOIN, names);
+        return;
+    }
+    name_list_free(names);
+    toast_error_text(&m->toast, SLICE("out of memory"));
+}
+
+void trash_view_ask_join(struct model *m, const struct changed *c)
+{
+    struct dialog *d = &m->dialog;
+
+    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
+        toast_note(&m->toast, m->now_ms, "nothing restored: another question is open");
+        return;
+    }
+    snprintf(m->trash.joining, sizeof m->trash.joining, "%s", c->id);
+    dialog_begin(d, "A newer transcript is in its place. Join the two?", join_answer);
+    dialog_line(d, "%s", c->where);
+    dialog_line(d, "A program continued this session after it was deleted.");
+    dialog_line(d,
+                "The deleted messages go in front of the newer ones, and stay in the trash too.");
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "join them");
+    view_push(m, VIEW_DIALOG);
+}
+
 /* What was shown is what goes: sessions that were deleted meanwhile stay. */
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {

@@ -17,12 +17,16 @@ struct trash_view {
     struct err error;        /* why there is none */
     unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
     struct pick pick;
-    bool *ticked; /* owned; beside the items */
+    bool *ticked;     /* owned; beside the items */
+    char joining[64]; /* what the question is about, by trash id */
 };
 
 void trash_view_open(struct model *m);
 /* Something was changed: what lies there may be something else now. */
 void trash_view_refresh(struct model *m);
+/* A newer transcript is in the place of the one that was to be restored: shall the two be joined? */
+struct changed;
+void trash_view_ask_join(struct model *m, const struct changed *c);
 bool trash_view_msg(struct model *m, const struct msg *msg);
 void trash_view_fini(struct trash_view *v);
 /* Why restoring or emptying cannot be done now; NULL: it can. */

@@ -310,6 +310,36 @@ static enum err_code destroy_all(struct doing *d, const struct trash_item *const
     return rc;
 }
 
+/* A newer transcript in the place of one is a question; of several it is said which. */
+static enum err_code check_places(struct doing *d, const struct trash_item *const item[], size_t n,
+                                  struct err *e)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!trash_can_join(item[i]))
+            continue;
+        if (n > 1)
+            return err_set(e, ERR_STALE, item[i]->path,
+                           "restore: a newer transcript is in its place; restore it alone to join "
+                           "the two");
+        d->out->asks = true;
+        snprintf(d->out->id, sizeof d->out->id, "%s", item[i]->trash_id);
+        snprintf(d->out->where, sizeof d->out->where, "%s", item[i]->title);
+    }
+    return ERR_OK;
+}
+
+static enum err_code put_back(struct doing *d, struct change_log *log,
+                              const struct trash_item *const item[], size_t n, struct err *e)
+{
+    if (d->q->wish == WISH_EMPTY)
+        return destroy_all(d, item, n, e);
+    if (d->q->wish == WISH_JOIN)
+        return trash_join(log, item[0], e);
+    enum err_code rc = check_places(d, item, n, e);
+
+    return rc || d->out->asks ? rc : trash_restore_all(log, item, n, e);
+}
+
 /* Only what was shown goes: a session that was deleted since stays. What is not there any more is passed over. */
 static enum err_code from_trash(struct doing *d, struct err *e)
 {
@@ -325,8 +355,7 @@ static enum err_code from_trash(struct doing *d, struct err *e)
     if (!rc)
         rc = items_named(d, &list, item, &n, e);
     if (!rc)
-        rc = d->q->wish == WISH_RESTORE ? trash_restore_all(log, item, n, e)
-                                        : destroy_all(d, item, n, e);
+        rc = put_back(d, log, item, n, e);
     trash_list_fini(&list);
     change_log_close(log);
     arena_fini(&a);
@@ -346,6 +375,7 @@ enum err_code desk_change(const struct store_env *env, const struct shown *shown
     case WISH_TRASH: return to_trash(&d, e);
     case WISH_SWEEP: return sweep_chosen(&d, e);
     case WISH_RESTORE:
+    case WISH_JOIN:
     case WISH_EMPTY: return from_trash(&d, e);
     case WISH_UNDO:
     case WISH_REDO: return desk_take_back(&then, shown, q, out, e);
