@@ -139,6 +139,7 @@ static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state
     list_remake(&s.model->list, &s.model->fx); /* as when rows arrive meanwhile */
     assert_true(filter_pending(&s.model->list.filter));
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
+    screen_answer(&s);
     screen_take(&s);
     assert_non_null(strstr(s.log, "00023990"));
     screen_close(&s);
@@ -177,6 +178,7 @@ static void the_cursor_moves_when_the_filter_is_through(void **state)
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_UP } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
+    screen_answer(&s);
     screen_take(&s);
     assert_non_null(strstr(s.log, "00023990"));
     screen_close(&s);

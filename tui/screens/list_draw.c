@@ -176,21 +176,47 @@ static void draw_weight(const struct list *l, struct frame *f, struct rect r)
     frame_puts(f, r.y, r.x + used, 1, STYLE_DIM, " ");
 }
 
-/* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". */
-static bool head_facts(const struct list *l, const struct entry *e, struct buf *out)
+enum brevity { WITH_TIME, WITH_DAY, WITH_NAME, BREVITIES };
+
+static struct slice last_part(struct slice path)
 {
+    const char *slash = path.n ? memrchr(path.p, '/', path.n - 1) : NULL;
+
+    return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
+}
+
+static bool join_facts(const struct list *l, const struct entry *e, enum brevity brevity,
+                       struct buf *out)
+{
+    enum { DAY = sizeof "2026-11-22" - 1 };
     const char *dot = l->settings->ascii ? " - " : " · ";
-    char dir[512], date[WHEN_DATE];
+    char room[512], date[WHEN_DATE];
+    struct slice dir = path_short(entry_cwd(e), l->settings->home, room, sizeof room);
+    struct slice when = slice_of(when_date(entry_time(e), date));
     struct slice fact[] = {
-        path_short(entry_cwd(e), l->settings->home, dir, sizeof dir),
+        brevity < WITH_NAME ? dir : last_part(dir),
         e->row ? e->row->git_branch : (struct slice){ 0 },
-        slice_of(when_date(entry_time(e), date)),
+        brevity < WITH_DAY || when.n < DAY ? when : (struct slice){ when.p, DAY },
     };
 
+    out->n = 0;
     for (size_t i = 0; i < sizeof fact / sizeof *fact; i++)
         if (fact[i].n > 0 && ((out->n > 0 && buf_add(out, slice_of(dot))) || buf_add(out, fact[i])))
             return false;
     return true;
+}
+
+/* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". Where that needs a second line it goes without
+ * the time, and without the directories above. */
+static bool head_facts(const struct list *l, const struct entry *e, int w, struct buf *out)
+{
+    for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {
+        if (!join_facts(l, e, b, out))
+            return false;
+        if (frame_width(buf_slice(out)) <= w)
+            return true;
+    }
+    return join_facts(l, e, WITH_TIME, out);
 }
 
 /* Lines of the title and of the facts, as far as they leave the conversation most of the room. */
@@ -222,7 +248,7 @@ struct rect list_conversation(const struct list *l, const struct list_layout *la
     struct buf facts = { 0 };
     const struct entry *e = l->viewed == ENTRY_NONE ? NULL : &l->roster.entry[l->viewed];
 
-    if (e && r.w > 0 && head_facts(l, e, &facts)) {
+    if (e && r.w > 0 && head_facts(l, e, r.w, &facts)) {
         struct head head = head_lines(e, buf_slice(&facts), r);
 
         r.y += head.title + head.facts;
@@ -238,7 +264,7 @@ static void draw_head(const struct list *l, struct frame *f, const struct list_l
     struct rect r = inside_preview(lay);
     struct buf facts = { 0 };
 
-    if (head_facts(l, e, &facts)) {
+    if (head_facts(l, e, r.w, &facts)) {
         struct head head = head_lines(e, buf_slice(&facts), r);
 
         flow_put_words(f, (struct rect){ r.y, r.x, head.title, r.w }, STYLE_STRONG, entry_title(e));
