@@ -28,7 +28,7 @@ static void an_empty_list_teaches(void **state)
     assert_true(screen_has(&s, "resume: no session is selected"));
     screen_press(&s, "<C-a>");
     assert_true(screen_has(&s, "There are no sessions yet"));
-    assert_true(screen_has(&s, "Looked for every project's sessions in"));
+    assert_true(screen_has(&s, "Searched for sessions of all projects in"));
     screen_close(&s);
 }
 

@@ -285,7 +285,7 @@ static void a_turn_that_cannot_be_restored_says_why_and_is_not_asked_about(void 
 
     screen_press(&t->s, "<Home>");
     screen_wait(&t->s, 500);
-    assert_true(screen_has(&t->s, "cannot be restored: saved"));
+    assert_true(screen_has(&t->s, "cannot be restored: the saved"));
     assert_true(screen_has(&t->s, "This turn cannot be restored."));
     assert_int_equal(t->prospects, before);
     screen_press(&t->s, "a");

@@ -63,11 +63,14 @@ static const char *temp_of(const struct place *p, int entry, char out[4096])
     return out;
 }
 
+/* Under the name of what was written to after the rewind, or of what was not. */
 static inline bool is_kept(const struct place *p, int entry, const char *text)
 {
     char name[512];
+    int n = snprintf(name, sizeof name, "state/rewinds/%s/old/%d.live", record_of(p), entry);
 
-    snprintf(name, sizeof name, "state/rewinds/%s/old/%d", record_of(p), entry);
+    if (!folder_has(&p->folder, name))
+        name[n - 5] = '\0';
     return folder_is(&p->folder, name, text);
 }
 
