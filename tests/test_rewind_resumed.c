@@ -221,7 +221,8 @@ static void a_directory_that_went_is_waited_for(void **state)
                 link_to(p, "../moved", "ws/d");
             char *before = folder_image(&p->folder, "moved");
 
-            waits(p, linked ? "a link or a file" : "its directory was moved away or is not mounted");
+            waits(p,
+                  linked ? "a link or a file" : "its directory was moved away or is not mounted");
             char *after = folder_image(&p->folder, "moved");
 
             assert_string_equal(before, after);
@@ -255,7 +256,8 @@ static void a_project_that_went_is_waited_for(void **state)
             move(p, "ws", "moved");
             if (empty)
                 folder_dir(&p->folder, "ws");
-            waits(p, empty ? "another directory" : "its directory was moved away or is not mounted");
+            waits(p,
+                  empty ? "another directory" : "its directory was moved away or is not mounted");
             assert_true(folder_is(&p->folder, "out/o", "old outside\n"));
             assert_int_equal(rmdir(folder_path(&p->folder, "ws", path)), empty ? 0 : -1);
             move(p, "moved", "ws");
