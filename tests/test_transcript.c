@@ -125,33 +125,6 @@ static void a_call_opens_into_its_diff_and_closes_again(void **state)
     drive_fini(&d);
 }
 
-static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
-{
-    (void)state;
-    struct drive d;
-
-    open_long_talk(&d, 3000, ASKER_PREVIEW, 8, 60);
-    assert_true(screen_holds(&d, "answer 2999"));
-    transcript_view_scroll(d.view, -100000, &d.fx);
-    assert_int_equal(d.fx.n, 1);
-    drive_answer_all(&d);
-    transcript_view_scroll(d.view, -100000, &d.fx);
-    assert_true(screen_holds(&d, "prompt 0"));
-    drive_fini(&d);
-}
-
-static void what_was_answered_is_not_cancelled_at_the_end(void **state)
-{
-    (void)state;
-    struct drive d;
-
-    open_long_talk(&d, 300, ASKER_VIEWER, 14, 60);
-    assert_int_equal(d.fx.n, 0);
-    transcript_view_close(d.view, &d.fx);
-    assert_int_equal(d.fx.n, 0);
-    drive_fini(&d);
-}
-
 static void hostile_text_never_reaches_a_cell(void **state)
 {
     (void)state;
@@ -512,8 +485,6 @@ int main(void)
         cmocka_unit_test(a_conversation_whose_file_vanished_says_so),
         cmocka_unit_test(paths_are_told_from_where_the_session_was),
         cmocka_unit_test(a_call_opens_into_its_diff_and_closes_again),
-        cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),
-        cmocka_unit_test(what_was_answered_is_not_cancelled_at_the_end),
         cmocka_unit_test(hostile_text_never_reaches_a_cell),
         cmocka_unit_test(search_goes_to_what_is_typed_and_counts),
         cmocka_unit_test(search_opens_what_hides_the_place),

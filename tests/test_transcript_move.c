@@ -205,6 +205,33 @@ static void the_place_survives_resize_and_folding(void **state)
     drive_fini(&d);
 }
 
+static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 3000, ASKER_PREVIEW, 8, 60);
+    assert_true(screen_holds(&d, "answer 2999"));
+    transcript_view_scroll(d.view, -100000, &d.fx);
+    assert_int_equal(d.fx.n, 1);
+    drive_answer_all(&d);
+    transcript_view_scroll(d.view, -100000, &d.fx);
+    assert_true(screen_holds(&d, "prompt 0"));
+    drive_fini(&d);
+}
+
+static void what_was_answered_is_not_cancelled_at_the_end(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    open_long_talk(&d, 300, ASKER_VIEWER, 14, 60);
+    assert_int_equal(d.fx.n, 0);
+    transcript_view_close(d.view, &d.fx);
+    assert_int_equal(d.fx.n, 0);
+    drive_fini(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +245,8 @@ int main(void)
         cmocka_unit_test(the_beginning_is_waited_for_while_only_the_tail_is_there),
         cmocka_unit_test(what_is_written_meanwhile_appears_at_the_end),
         cmocka_unit_test(the_place_survives_resize_and_folding),
+        cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),
+        cmocka_unit_test(what_was_answered_is_not_cancelled_at_the_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
