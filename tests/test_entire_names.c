@@ -2,6 +2,8 @@
 
 #include "store/systems/entire/names.h"
 #include "store/systems/entire/state.h"
+#include "store/systems/entire/state_write.h"
+#include "store/systems/entire/temporary.h"
 #include "store/systems/entire/trailer.h"
 
 /* Row 1 of the conformance list. */
@@ -161,6 +163,34 @@ static void phases_go_as_the_table_says(void **state)
     assert_int_equal(phase_of(SLICE("nonsense")), PHASE_IDLE);
 }
 
+static void assert_text(struct slice got, struct slice want)
+{
+    if (!slice_eq(got, want))
+        fail_msg("got:\n%.*s\nwant:\n%.*s", SLICE_ARG(got), SLICE_ARG(want));
+}
+
+static void texts_are_escaped_as_go_does(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+
+    assert_text(state_text(&a, SLICE("a<b>&\"\\\n\t\x01\xe2\x80\xa8\xc3\xa9\xff")),
+                SLICE("\"a\\u003cb\\u003e\\u0026\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9\\ufffd\""));
+    arena_fini(&a);
+}
+
+static void subjects_are_made_of_prompts(void **state)
+{
+    (void)state;
+    struct arena a = { 0 };
+
+    assert_text(temporary_subject(SLICE("Please add a login function?"), &a),
+                SLICE("Add a login function"));
+    assert_text(temporary_subject(SLICE("Can you please I want you to x"), &a), SLICE("X"));
+    assert_text(temporary_subject(SLICE(""), &a), SLICE("Claude Code session updates"));
+    arena_fini(&a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +202,8 @@ int main(void)
         cmocka_unit_test(stored_paths_stay_in_their_checkpoint),
         cmocka_unit_test(trailers_are_read_wherever_they_stand),
         cmocka_unit_test(phases_go_as_the_table_says),
+        cmocka_unit_test(texts_are_escaped_as_go_does),
+        cmocka_unit_test(subjects_are_made_of_prompts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "store/retrieve.h"
+#include "store/rewind/mode.h"
 
 #define S "c1b2c3d4-0002-4000-8000-00000000000b"
 #define A "c1b2c3d4-0001-4000-8000-00000000000a"
@@ -213,6 +214,33 @@ static void a_checkpoint_is_a_place_to_restore_at(void **state)
     entire_world_remove(&w);
 }
 
+/* The conversation ends where the checkpoint's did; nothing of it is cut off. */
+static void the_conversation_goes_back_too(void **state)
+{
+    (void)state;
+    struct entire_world w;
+    struct rewind_plan p;
+    struct transcript *t;
+
+    entire_world_make(&w, "two-sessions");
+    struct session_ref ref = entire_world_find(&w, "a1b2c3d4-0001-4000-8000-00000000000a");
+    char *hash =
+        entire_world_sh(&w, "awk '$2==1770631920{print $1}' expected/two-sessions/points.tsv");
+
+    assert_int_equal(rewind_plan_make(&ref, slice_of(hash), REWIND_CONVERSATION, &p, NULL), ERR_OK);
+    assert_int_equal(p.talk.how, TALK_RESUME_AT);
+    assert_int_equal(p.talk.kept, 12);
+    assert_int_equal(p.talk.dropped, 4);
+    p.talk.change->text = "back";
+    assert_int_equal(change_do(&w.env, p.talk.change, NULL), ERR_OK);
+    rewind_plan_fini(&p);
+    assert_int_equal(entire_ops.load(w.store, &ref, NULL, &t, NULL), ERR_OK);
+    assert_int_equal(t->n, 12);
+    transcript_free(t);
+    free(hash);
+    entire_world_remove(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +251,7 @@ int main(void)
         cmocka_unit_test(an_id_of_the_old_form_is_its_agents_uuid),
         cmocka_unit_test(rows_of_another_agent_do_not_go_to_claude),
         cmocka_unit_test(a_checkpoint_is_a_place_to_restore_at),
+        cmocka_unit_test(the_conversation_goes_back_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -475,32 +475,6 @@ static void commits_of_nobody_are_no_points(void **state)
     entire_world_remove(&w);
 }
 
-/* The conversation ends where the checkpoint's did; nothing of it is cut off. */
-static void the_conversation_goes_back_too(void **state)
-{
-    (void)state;
-    struct entire_world w;
-    struct rewind_plan p;
-    struct transcript *t;
-
-    entire_world_make(&w, "two-sessions");
-    struct session_ref ref = entire_world_find(&w, A);
-    char *hash = hash_at(&w, 720);
-
-    assert_int_equal(rewind_plan_make(&ref, slice_of(hash), REWIND_CONVERSATION, &p, NULL), ERR_OK);
-    assert_int_equal(p.talk.how, TALK_RESUME_AT);
-    assert_int_equal(p.talk.kept, 12);
-    assert_int_equal(p.talk.dropped, 4);
-    p.talk.change->text = "back";
-    assert_int_equal(change_do(&w.env, p.talk.change, NULL), ERR_OK);
-    rewind_plan_fini(&p);
-    assert_int_equal(entire_ops.load(w.store, &ref, NULL, &t, NULL), ERR_OK);
-    assert_int_equal(t->n, 12);
-    transcript_free(t);
-    free(hash);
-    entire_world_remove(&w);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -516,7 +490,6 @@ int main(void)
         cmocka_unit_test(committed_points_have_the_code_of_their_commit),
         cmocka_unit_test(what_a_pull_brought_stays),
         cmocka_unit_test(commits_of_nobody_are_no_points),
-        cmocka_unit_test(the_conversation_goes_back_too),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

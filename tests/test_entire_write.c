@@ -91,16 +91,6 @@ static void a_member_of_tomorrow_stays_in_its_place(void **state)
     buf_fini(&out);
 }
 
-static void texts_are_escaped_as_go_does(void **state)
-{
-    (void)state;
-    struct arena a = { 0 };
-
-    assert_bytes(state_text(&a, SLICE("a<b>&\"\\\n\t\x01\xe2\x80\xa8\xc3\xa9\xff")),
-                 SLICE("\"a\\u003cb\\u003e\\u0026\\\"\\\\\\n\\t\\u0001\\u2028\xc3\xa9\\ufffd\""));
-    arena_fini(&a);
-}
-
 /* ---- real commits ---- */
 
 static struct author author_of(const git_signature *s)
@@ -233,18 +223,6 @@ static void real_commits_come_out_byte_for_byte(void **state)
 }
 
 /* ---- temporary checkpoints ---- */
-
-static void subjects_are_made_of_prompts(void **state)
-{
-    (void)state;
-    struct arena a = { 0 };
-
-    assert_bytes(temporary_subject(SLICE("Please add a login function?"), &a),
-                 SLICE("Add a login function"));
-    assert_bytes(temporary_subject(SLICE("Can you please I want you to x"), &a), SLICE("X"));
-    assert_bytes(temporary_subject(SLICE(""), &a), SLICE("Claude Code session updates"));
-    arena_fini(&a);
-}
 
 static char *facts(struct entire_world *w)
 {
@@ -503,9 +481,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(states_are_written_as_they_were_read),
         cmocka_unit_test(a_member_of_tomorrow_stays_in_its_place),
-        cmocka_unit_test(texts_are_escaped_as_go_does),
         cmocka_unit_test(real_commits_come_out_byte_for_byte),
-        cmocka_unit_test(subjects_are_made_of_prompts),
         cmocka_unit_test(a_checkpoint_is_a_commit_of_the_shadow_branch),
         cmocka_unit_test(a_shadow_branch_follows_head),
         cmocka_unit_test(a_commit_condenses_the_sessions_it_names),

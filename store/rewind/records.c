@@ -27,12 +27,9 @@ static enum err_code names_of(const char *dir, struct dirent ***names, int *n, s
     enum err_code rc = disk_check_own(dir, e);
 
     *names = NULL;
-    *n = 0;
-    if (rc)
-        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
-    *n = scandir(dir, names, is_record, alphasort);
+    *n = rc ? 0 : scandir(dir, names, is_record, alphasort);
     if (*n >= 0)
-        return ERR_OK;
+        return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     *names = NULL;
     *n = 0;
     return errno == ENOENT ? ERR_OK : err_sys(e, dir, "read directory");
@@ -368,16 +365,13 @@ static enum err_code note_live(struct rewind_plan *plan, const struct tx_entry *
 
     if (more == 0 && tx_id_of(&live->st).mtime_ns == x->seen.mtime_ns)
         return ERR_OK;
+    const char *how = "the old file was written to after the rewind, and comes back as it is now";
     const char *text =
-        more > 0
-            ? arena_format(&plan->arena,
-                           "%lld bytes were written to the old file after the rewind, and come "
-                           "back with it: %s",
-                           (long long)more, x->path)
-            : arena_format(&plan->arena,
-                           "the old file was written to after the rewind, and comes back as it "
-                           "is now: %s",
-                           x->path);
+        more > 0 ? arena_format(&plan->arena,
+                                "%lld bytes were written to the old file after the rewind, and "
+                                "come back with it: %s",
+                                (long long)more, x->path)
+                 : arena_format(&plan->arena, "%s: %s", how, x->path);
 
     return text ? rewind_plan_note(plan, text, e)
                 : err_set(e, ERR_NOMEM, x->path, "plan an undo: out of memory");

@@ -41,11 +41,11 @@ struct rewind_source {
     const char *file; /* absolute; NULL: bytes */
     bool is_part;     /* of the file: part_n bytes from part_at, not all of it */
     int64_t part_at, part_n;
-    bool
-        grows; /* a program may be writing to the file: its bytes are those that it has when it is read */
+    /* A program may be writing to the file: its bytes are those that it has when it is read. */
+    bool grows;
     struct slice bytes; /* with file NULL; in the plan's arena */
-    const char *objects,
-        *blob; /* or a blob of a git repository: its folder of objects, its id in hex */
+    /* Or a blob of a git repository: its folder of objects, its id in hex. */
+    const char *objects, *blob;
     const char *
         sha256; /* 64 hex digits, or NULL: not known. With neither file nor bytes (only in `last`): what is
                            known is the hash alone */
@@ -179,8 +179,8 @@ struct rewind_entry {
     enum rewind_rule rule;
     const char *why; /* NULL unless refused */
     bool edited;     /* by hand since the last snapshot */
-    bool
-        held_open; /* a program has it open for writing: what it writes goes to the replaced file */
+    /* A program has it open for writing: what it writes goes to the replaced file. */
+    bool held_open;
     bool unproven; /* whose work it is, nothing tells */
     bool binary;
     bool mode_only;

@@ -29,8 +29,8 @@ struct exathena {
     char *history;  /* <path>/file-history; need not exist */
     char *project;  /* the directory that .exathena lies in */
     bool own_root;  /* the logs are directly in base.path */
-    bool
-        homeless; /* and no .exathena is near: project is our own directory, of which no session knows */
+    /* And no .exathena is near: project is our own directory, of which no session knows. */
+    bool homeless;
     struct scratch_pool *scratch;
 };
 
