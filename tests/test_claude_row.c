@@ -161,6 +161,9 @@ static void an_archived_session_comes_back_when_it_is_used(void **state)
                              ->flags &
                          mark,
                      SESSION_ARCHIVED_KNOWN);
+    folder_put(&w->folder, "projects/-work-demo/" ID "/archived.json",
+               SLICE("{\"archived\":\"yes\",\"at\":\"2026-03-01T10:00:00Z\"}"));
+    assert_int_equal(describe(w, PROMPT)->flags & mark, 0);
 }
 
 static void the_end_tells_time_model_and_interruption(void **state)

@@ -403,19 +403,6 @@ static void the_block_at_the_cursor_is_copied(void **state)
     drive_fini(&d);
 }
 
-static void broken_lines_are_shown_in_their_place(void **state)
-{
-    (void)state;
-    struct drive d;
-
-    drive_init(&d, SLICE(USER("a") "{\"type\":\"user\",\n" SAID("b")));
-    drive_open(&d, ASKER_PREVIEW, 8, 60);
-
-    assert_true(screen_holds(&d, "unreadable line"));
-    assert_true(screen_holds(&d, "● b"));
-    drive_fini(&d);
-}
-
 static void the_outline_has_prompts_and_first_lines_only(void **state)
 {
     (void)state;
@@ -494,7 +481,6 @@ int main(void)
         cmocka_unit_test(a_search_holds_when_the_whole_conversation_comes),
         cmocka_unit_test(a_message_can_be_seen_as_it_is_stored),
         cmocka_unit_test(the_block_at_the_cursor_is_copied),
-        cmocka_unit_test(broken_lines_are_shown_in_their_place),
         cmocka_unit_test(the_outline_has_prompts_and_first_lines_only),
         cmocka_unit_test(any_size_can_be_drawn),
         cmocka_unit_test(an_action_that_is_not_possible_says_why),

@@ -232,6 +232,19 @@ static void what_was_answered_is_not_cancelled_at_the_end(void **state)
     drive_fini(&d);
 }
 
+static void broken_lines_are_shown_in_their_place(void **state)
+{
+    (void)state;
+    struct drive d;
+
+    drive_init(&d, SLICE(USER("a") "{\"type\":\"user\",\n" SAID("b")));
+    drive_open(&d, ASKER_PREVIEW, 8, 60);
+
+    assert_true(screen_holds(&d, "unreadable line"));
+    assert_true(screen_holds(&d, "● b"));
+    drive_fini(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +260,7 @@ int main(void)
         cmocka_unit_test(the_place_survives_resize_and_folding),
         cmocka_unit_test(a_preview_that_is_scrolled_up_gets_the_rest),
         cmocka_unit_test(what_was_answered_is_not_cancelled_at_the_end),
+        cmocka_unit_test(broken_lines_are_shown_in_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
