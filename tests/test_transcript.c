@@ -79,11 +79,11 @@ static void a_conversation_whose_file_vanished_says_so(void **state)
 
     drive_init(&d, SLICE(USER("Old") SAID("Gone.")));
     drive_open(&d, ASKER_VIEWER, 9, 70);
-    assert_false(screen_holds(&d, "its file is gone"));
+    assert_false(screen_holds(&d, "the file is gone"));
     transcript_view_gone(d.view, true);
-    assert_true(screen_holds(&d, "its file is gone: this was read before"));
+    assert_true(screen_holds(&d, "the file is gone; this is what was read before"));
     transcript_view_gone(d.view, false);
-    assert_false(screen_holds(&d, "its file is gone"));
+    assert_false(screen_holds(&d, "the file is gone"));
     drive_fini(&d);
 }
 
