@@ -250,6 +250,27 @@ static void a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice(vo
     assert_string_equal(rows, "1<- 2<1 5<2 6<? 7<? 9<2");
 }
 
+static void queued(struct place *p, const char *type, int id, int parent, int source)
+{
+    assert_int_equal(buf_addf(&p->rows,
+                              "{\"type\":\"%s\",\"uuid\":\"" STEM "%d\",\"parentUuid\":\"" STEM
+                              "%d\",\"attachment\":{\"type\":\"queued_command\",\"prompt\":\"x\","
+                              "\"source_uuid\":\"" STEM "%d\"}}\n",
+                              type, id, parent, source),
+                     ERR_OK);
+}
+
+static void only_an_attachment_carries_a_queued_command(void **state)
+{
+    struct place *p = *state;
+    char rows[256];
+
+    user(p, 1, 0), assistant(p, 2, 1);
+    queued(p, "system", 3, 2, 9), queued(p, "attachment", 4, 3, 9), user(p, 5, 4);
+    forked(p, 9, rows);
+    assert_string_equal(rows, "1<- 2<1 3<2 4<3");
+}
+
 static void rows_that_the_vendor_does_not_read_are_not_carried(void **state)
 {
     struct place *p = *state;
@@ -287,6 +308,7 @@ int main(void)
         TEST(results_of_the_message_stay_where_they_stand),
         TEST(of_an_id_that_was_written_again_the_first_row_counts),
         TEST(notes_of_progress_in_a_circle_lead_to_no_row),
+        TEST(only_an_attachment_carries_a_queued_command),
         TEST(rows_that_the_vendor_does_not_read_are_not_carried),
         TEST(a_row_below_a_circle_of_notes_follows_the_first_that_is_met_twice),
     };

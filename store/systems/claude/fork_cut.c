@@ -193,9 +193,9 @@ static enum err_code source_of(struct fork_cut *c, size_t line, struct id128 *so
 
     if (rc)
         return rc;
-    if (claude_is_queued_command(row))
+    if (claude_line_is(l, CLAUDE_ATTACHMENT) && claude_is_queued_command(row))
         *source = claude_id_at(row, "attachment.source_uuid", &c->view.arena);
-    else if (claude_says(row, "subtype", "voice_call_talk"))
+    else if (claude_line_is(l, CLAUDE_SYSTEM) && claude_says(row, "subtype", "voice_call_talk"))
         *source = claude_id_at(row, "fold.command.source_uuid", &c->view.arena);
     return ERR_OK;
 }
