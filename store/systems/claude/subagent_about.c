@@ -116,7 +116,8 @@ enum err_code claude_about_subagent(struct slice path, struct window *w, struct 
     if (!rc && !out->task.n && !prompt_first(w->head, a, &prompt))
         rc = ERR_NOMEM;
     if (!out->task.n)
-        out->task = prompt.text.n ? prompt.text : prompt.command;
+        out->task =
+            arena_copy(a, prompt.text.n ? prompt.text : prompt.command); /* the window goes */
     window_close(w);
     return rc || a->failed ? err_set(e, ERR_NOMEM, path.p, "look for sub-agents: out of memory")
                            : ERR_OK;
