@@ -114,10 +114,12 @@ static void a_session_goes_to_the_trash_and_comes_back(void **state)
     struct msg m = desk_place_next(&w);
 
     assert_int_equal(m.kind, MSG_TRASH);
-    assert_int_equal(m.u.trash->n, 1);
-    assert_string_equal(m.u.trash->item[0].title, "Its title");
-    assert_int_equal(m.u.trash->item[0].deleted_ms, 2000); /* when it was asked for */
-    snprintf(id, sizeof id, "%s", m.u.trash->item[0].trash_id);
+    assert_int_equal(m.u.trash.list->n, 1);
+    assert_int_equal(m.u.trash.refs->n, 1); /* its conversation can be read where it is now */
+    assert_string_equal(m.u.trash.refs->ref[0].path.p, m.u.trash.list->item[0].part[0]);
+    assert_string_equal(m.u.trash.list->item[0].title, "Its title");
+    assert_int_equal(m.u.trash.list->item[0].deleted_ms, 2000); /* when it was asked for */
+    snprintf(id, sizeof id, "%s", m.u.trash.list->item[0].trash_id);
     msg_fini(&m);
     done(&w, WISH_RESTORE, id);
     char *after = folder_image(&w.talk.folder, "projects/-p");
@@ -145,7 +147,7 @@ static void a_newer_transcript_in_its_place_is_joined_when_the_person_says_so(vo
     assert_true(workers_ask(w.workers, &q));
     struct msg m = desk_place_next(&w);
 
-    snprintf(id, sizeof id, "%s", m.u.trash->item[0].trash_id);
+    snprintf(id, sizeof id, "%s", m.u.trash.list->item[0].trash_id);
     msg_fini(&m);
     struct changed *c = change(&w, WISH_RESTORE, id);
 

@@ -35,8 +35,9 @@ void msg_fini(struct msg *m)
         free(m->u.sweep);
         break;
     case MSG_TRASH:
-        trash_list_fini(m->u.trash);
-        free(m->u.trash);
+        trash_list_fini(m->u.trash.list);
+        free(m->u.trash.list);
+        ref_list_free(m->u.trash.refs);
         break;
     case MSG_FINDINGS: findings_free(m->u.findings); break;
     case MSG_CHANGED: changed_free(m->u.changed); break;

@@ -91,7 +91,11 @@ struct msg {
         struct rewound rewound;
         struct weighed weight;
         struct sweep *sweep;
-        struct trash_list *trash;
+        struct {
+            struct trash_list *list;
+            struct ref_list *
+                refs; /* of those that can be read where they are now, by their place in the list */
+        } trash;
         struct findings *findings;
         struct changed *changed;
         struct {

@@ -25,3 +25,20 @@ press Escape
 see "15/16" "Payments: idempotency"
 press C-c
 ended 130
+close
+
+# Where there is room, with its conversation.
+open 120 30
+see "Payments: idempotency"
+press Down
+press DC
+see "Move 1 session"
+press Down
+press Enter
+see "moved to trash: 1 session"
+press C-x
+see "D  trash"
+enter_text D
+see "trash  1 session" "149 tests pass"
+press C-c
+ended 130

@@ -43,7 +43,8 @@ static void answer_trash(struct screen *s, const struct effect *e)
                                      .path = "/home/u/.claude/projects/shop/x.jsonl",
                                      .deleted_ms = s->now_ms - HOUR,
                                      .bytes = s->fake[i].size };
-    screen_send(s, (struct msg){ .kind = MSG_TRASH, .generation = e->generation, .u.trash = list });
+    screen_send(
+        s, (struct msg){ .kind = MSG_TRASH, .generation = e->generation, .u.trash.list = list });
 }
 
 static void answer_findings(struct screen *s, const struct effect *e, const struct finding *f,

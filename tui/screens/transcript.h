@@ -20,7 +20,7 @@
  * is seen. Only messages around the viewport are read and laid out, whatever the size of the session. */
 struct transcript_view;
 
-/* asker: ASKER_VIEWER or ASKER_PREVIEW. settings is borrowed. NULL without memory. */
+/* asker: ASKER_VIEWER, ASKER_PREVIEW or ASKER_TRASH (a preview too). settings is borrowed. NULL without memory. */
 struct transcript_view *transcript_view_new(const struct settings *settings, enum asker asker);
 void transcript_view_free(struct transcript_view *v); /* NULL is fine */
 

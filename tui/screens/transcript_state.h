@@ -113,7 +113,7 @@ struct transcript_view {
 /* ---- geometry ---- */
 static inline bool view_is_preview(const struct transcript_view *v)
 {
-    return v->asker == ASKER_PREVIEW;
+    return v->asker == ASKER_PREVIEW || v->asker == ASKER_TRASH;
 }
 
 static inline bool view_is_branch(const struct transcript_view *v)

@@ -4,66 +4,110 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tui/path.h"
 #include "tui/size.h"
 #include "tui/state.h"
-#include "tui/when.h"
 
-enum { HEAD_H = 2, AGE_W = 8, SIZE_W = 9, PLACE_MAX = 40, PLACE_COLS = 90 };
-
-static size_t count(const struct trash_view *v)
+size_t trash_view_count(const struct trash_view *v)
 {
     return v->list ? v->list->n : 0;
 }
 
-static bool is_ticked(const struct trash_view *v, size_t i)
+bool trash_view_ticked(const struct trash_view *v, size_t i)
 {
     return v->ticked && v->ticked[i];
 }
 
-static size_t ticks(const struct trash_view *v)
+size_t trash_view_ticks(const struct trash_view *v)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < count(v); i++)
-        n += is_ticked(v, i);
+    for (size_t i = 0; i < trash_view_count(v); i++)
+        n += trash_view_ticked(v, i);
     return n;
 }
 
 /* Of those that are ticked, or of all. */
-static int64_t weight(const struct trash_view *v, bool ticked)
+int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
 {
     int64_t bytes = 0;
 
-    for (size_t i = 0; i < count(v); i++)
-        bytes += !ticked || is_ticked(v, i) ? v->list->item[i].bytes : 0;
+    for (size_t i = 0; i < trash_view_count(v); i++)
+        bytes += !ticked || trash_view_ticked(v, i) ? v->list->item[i].bytes : 0;
     return bytes;
 }
 
 static size_t fit(const struct model *m)
 {
-    return m->rows > HEAD_H + 2 ? (size_t)(m->rows - HEAD_H - 1) : 1;
+    int h = trash_layout(m->rows, m->cols).rows.h;
+
+    return h > 1 ? (size_t)h : 1;
 }
 
-void trash_view_fini(struct trash_view *v)
+static void forget_list(struct trash_view *v)
 {
     if (v->list)
         trash_list_fini(v->list);
     free(v->list);
     free(v->ticked);
+    ref_list_free(v->refs);
+    v->list = NULL;
+    v->ticked = NULL;
+    v->refs = NULL;
+    v->error = (struct err){ 0 };
+}
+
+void trash_view_fini(struct trash_view *v)
+{
+    forget_list(v);
+    transcript_view_free(v->view);
     *v = (struct trash_view){ .pick = v->pick };
 }
 
 const char *trash_view_unavailable(const struct trash_view *v)
 {
-    return count(v) > 0 ? NULL : "the trash is empty";
+    return trash_view_count(v) > 0 ? NULL : "the trash is empty";
 }
 
 /* ---- what lies there ---- */
 
+static const struct session_ref *ref_at(const struct trash_view *v, size_t at)
+{
+    for (size_t i = 0; v->refs && i < v->refs->n; i++)
+        if (v->refs->entry[i] == at)
+            return &v->refs->ref[i];
+    return NULL;
+}
+
+/* The preview shows the selected one, where there is room for one. */
+static void follow(struct model *m)
+{
+    struct trash_view *v = &m->trash;
+    struct trash_layout l = trash_layout(m->rows, m->cols);
+    struct rect r = trash_conversation(&l);
+    const struct trash_item *item =
+        v->pick.at < trash_view_count(v) ? &v->list->item[v->pick.at] : NULL;
+    const struct session_ref *ref = item ? ref_at(v, v->pick.at) : NULL;
+
+    if (!ref || l.preview.w == 0) {
+        if (v->view)
+            transcript_view_close(v->view, &m->fx);
+        v->viewed[0] = '\0';
+        return;
+    }
+    if (!v->view)
+        v->view = transcript_view_new(m->settings, ASKER_TRASH);
+    if (v->view && strcmp(v->viewed, item->trash_id) != 0 &&
+        transcript_view_open(v->view, ref, slice_of(item->title),
+                             slice_of(item->dir ? item->dir : ""), &m->fx))
+        snprintf(v->viewed, sizeof v->viewed, "%s", item->trash_id);
+    if (v->view)
+        transcript_view_resize(v->view, r.h, r.w, &m->fx);
+}
+
 static void move_to(struct model *m, int64_t at)
 {
-    pick_move(&m->trash.pick, at, count(&m->trash), fit(m));
+    pick_move(&m->trash.pick, at, trash_view_count(&m->trash), fit(m));
+    follow(m);
 }
 
 static void ask(struct model *m)
@@ -87,16 +131,17 @@ void trash_view_refresh(struct model *m)
 }
 
 /* Ticks stay with what they were set on. False without memory: then none is set. */
-static bool take_list(struct trash_view *v, struct trash_list *list)
+static bool take_list(struct trash_view *v, struct trash_list *list, struct ref_list *refs)
 {
     bool *ticked = calloc(list->n + 1, sizeof *ticked);
 
-    for (size_t i = 0; ticked && ticks(v) > 0 && i < list->n; i++)
-        for (size_t k = 0; k < count(v) && !ticked[i]; k++)
+    for (size_t i = 0; ticked && trash_view_ticks(v) > 0 && i < list->n; i++)
+        for (size_t k = 0; k < trash_view_count(v) && !ticked[i]; k++)
             ticked[i] =
                 v->ticked[k] && strcmp(v->list->item[k].trash_id, list->item[i].trash_id) == 0;
-    trash_view_fini(v);
+    forget_list(v);
     v->list = list;
+    v->refs = refs;
     v->ticked = ticked;
     return ticked;
 }
@@ -105,13 +150,15 @@ bool trash_view_msg(struct model *m, const struct msg *msg)
 {
     struct trash_view *v = &m->trash;
 
+    if (v->view && transcript_view_msg(v->view, msg, &m->fx))
+        return true;
     if (!msg_answers(msg, v->asked, MSG_TRASH))
         return false;
     if (msg->kind == MSG_TRASH) {
-        if (!take_list(v, msg->u.trash))
+        if (!take_list(v, msg->u.trash.list, msg->u.trash.refs))
             toast_error_text(&m->toast, SLICE("out of memory"));
     } else {
-        trash_view_fini(v);
+        forget_list(v);
         v->error = msg->u.error;
     }
     v->asked = 0;
@@ -133,8 +180,8 @@ static struct name_list *names_of(const struct trash_view *v, enum which which)
 {
     struct name_list *names = name_list_new();
 
-    for (size_t i = 0; names && i < count(v); i++) {
-        bool meant = which == ALL || (which == TICKED ? is_ticked(v, i) : i == v->pick.at);
+    for (size_t i = 0; names && i < trash_view_count(v); i++) {
+        bool meant = which == ALL || (which == TICKED ? trash_view_ticked(v, i) : i == v->pick.at);
 
         if (meant && !name_list_add(names, slice_of(v->list->item[i].trash_id))) {
             name_list_free(names);
@@ -156,7 +203,7 @@ static void ask_change(struct model *m, enum wish wish, enum which which)
 
 static void restore(struct model *m)
 {
-    ask_change(m, WISH_RESTORE, ticks(&m->trash) > 0 ? TICKED : ONE);
+    ask_change(m, WISH_RESTORE, trash_view_ticks(&m->trash) > 0 ? TICKED : ONE);
 }
 
 static void join_answer(struct model *m, enum dialog_choice choice)
@@ -195,23 +242,24 @@ void trash_view_ask_join(struct model *m, const struct changed *c)
 /* What was shown is what goes: sessions that were deleted meanwhile stay. */
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {
-    if (choice == CHOICE_DO && count(&m->trash) > 0)
-        ask_change(m, WISH_EMPTY, ticks(&m->trash) > 0 ? TICKED : ALL);
+    if (choice == CHOICE_DO && trash_view_count(&m->trash) > 0)
+        ask_change(m, WISH_EMPTY, trash_view_ticks(&m->trash) > 0 ? TICKED : ALL);
 }
 
 static void ask_empty(struct model *m)
 {
     const struct trash_view *v = &m->trash;
     struct dialog *d = &m->dialog;
-    size_t ticked = ticks(v), n = ticked ? ticked : count(v);
+    size_t ticked = trash_view_ticks(v), n = ticked ? ticked : trash_view_count(v);
     char size[SIZE_TEXT], title[DIALOG_TEXT];
 
-    size_text(weight(v, ticked > 0), size);
+    size_text(trash_view_bytes(v, ticked > 0), size);
     snprintf(title, sizeof title, "Delete %zu session%s, %s, for good?", n, n == 1 ? "" : "s",
              size);
     dialog_begin(d, title, empty_answer);
-    if (ticked > 0 && count(v) > ticked)
-        dialog_line(d, "Only the marked ones: %zu more stay in the trash.", count(v) - ticked);
+    if (ticked > 0 && trash_view_count(v) > ticked)
+        dialog_line(d, "Only the marked ones: %zu more stay in the trash.",
+                    trash_view_count(v) - ticked);
     dialog_line(d, "This cannot be undone.");
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_want_yes(d);
@@ -222,7 +270,7 @@ static void tick(struct model *m, int way)
 {
     struct trash_view *v = &m->trash;
 
-    if (!v->ticked || count(v) == 0)
+    if (!v->ticked || trash_view_count(v) == 0)
         return;
     v->ticked[v->pick.at] = !v->ticked[v->pick.at];
     move_to(m, (int64_t)v->pick.at + way);
@@ -231,9 +279,9 @@ static void tick(struct model *m, int way)
 /* All, or none when all are. */
 static void tick_all(struct trash_view *v)
 {
-    bool on = ticks(v) < count(v);
+    bool on = trash_view_ticks(v) < trash_view_count(v);
 
-    for (size_t i = 0; v->ticked && i < count(v); i++)
+    for (size_t i = 0; v->ticked && i < trash_view_count(v); i++)
         v->ticked[i] = on;
 }
 
@@ -242,13 +290,33 @@ static void back(struct model *m)
 {
     struct trash_view *v = &m->trash;
 
-    if (ticks(v) > 0) {
-        memset(v->ticked, 0, count(v) * sizeof *v->ticked);
+    if (trash_view_ticks(v) > 0) {
+        memset(v->ticked, 0, trash_view_count(v) * sizeof *v->ticked);
         return;
     }
     view_pop(m);
+    if (v->view)
+        transcript_view_close(v->view, &m->fx);
     trash_view_fini(v);
     v->asked = 0;
+}
+
+static void scroll(struct model *m, int direction)
+{
+    int h = trash_layout(m->rows, m->cols).preview.h;
+
+    if (m->trash.view)
+        transcript_view_scroll(m->trash.view, direction * (h > 2 ? h / 2 : 1), &m->fx);
+}
+
+static bool act_moving(struct model *m, enum action a)
+{
+    struct trash_view *v = &m->trash;
+
+    if (!pick_act(&v->pick, a, trash_view_count(v), fit(m)))
+        return false;
+    follow(m);
+    return true;
 }
 
 static bool act(struct model *m, enum action a)
@@ -262,7 +330,9 @@ static bool act(struct model *m, enum action a)
     case ACT_MARK_UP: tick(m, -1); return true;
     case ACT_MARK_ALL: tick_all(v); return true;
     case ACT_BACK: back(m); return true;
-    default: return pick_act(&v->pick, a, count(v), fit(m));
+    case ACT_PREVIEW_UP: scroll(m, -1); return true;
+    case ACT_PREVIEW_DOWN: scroll(m, 1); return true;
+    default: return act_moving(m, a);
     }
 }
 
@@ -281,98 +351,10 @@ static void mouse(struct model *m, struct mouse event)
     case MOUSE_WHEEL_DOWN: move_to(m, (int64_t)v->pick.at + 3); return;
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK: /* looks at it; only a key restores */
-        if (event.y >= HEAD_H && v->pick.top + (size_t)(event.y - HEAD_H) < count(v))
-            move_to(m, (int64_t)v->pick.top + event.y - HEAD_H);
+        if (event.y >= TRASH_HEAD_H && event.y - TRASH_HEAD_H < (int)fit(m) &&
+            v->pick.top + (size_t)(event.y - TRASH_HEAD_H) < trash_view_count(v))
+            move_to(m, (int64_t)v->pick.top + event.y - TRASH_HEAD_H);
         return;
-    }
-}
-
-/* ---- how it looks ---- */
-
-static void draw_title(const struct trash_view *v, struct frame *f)
-{
-    char text[96], size[SIZE_TEXT];
-    int x = 1;
-
-    x += frame_puts(f, 0, x, f->cols, STYLE_TITLE, "trash") + 2;
-    if (count(v) == 0)
-        return;
-    size_text(weight(v, false), size);
-    int n =
-        snprintf(text, sizeof text, "%zu session%s, %s", count(v), count(v) == 1 ? "" : "s", size);
-
-    if (ticks(v) > 0 && n > 0 && n < (int)sizeof text) {
-        size_text(weight(v, true), size);
-        snprintf(text + n, sizeof text - (size_t)n, "; %zu marked, %s", ticks(v), size);
-    }
-    frame_puts(f, 0, x, f->cols - x, STYLE_TEXT, text);
-    if (f->cols >= 60)
-        frame_puts(f, 0, f->cols - 19, 19, STYLE_DIM, "last deleted first");
-}
-
-static void draw_nothing(const struct trash_view *v, struct frame *f)
-{
-    char text[400];
-
-    f->cursor_y = HEAD_H;
-    f->cursor_x = 0;
-    if (v->error.code) {
-        err_format(&v->error, text, sizeof text);
-        frame_text_cut(f, HEAD_H + 1, 3, f->cols - 4, STYLE_ERROR, slice_of(text));
-    } else if (v->list) {
-        frame_puts(f, HEAD_H + 1, 3, f->cols - 4, STYLE_STRONG, "The trash is empty");
-        frame_puts(f, HEAD_H + 3, 3, f->cols - 4, STYLE_DIM,
-                   "Deleted sessions are kept here until you empty it.");
-    }
-}
-
-/* The directory the session was about; where that is not known, the folder its transcript came from. */
-static struct slice folder_of(const struct model *m, const struct trash_item *item, char *out,
-                              size_t cap)
-{
-    const char *slash = strrchr(item->path, '/');
-    struct slice from = { item->path, slash ? (size_t)(slash - item->path) : strlen(item->path) };
-    bool known = item->dir && item->dir[0];
-
-    return path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
-}
-
-static void draw_item(const struct model *m, struct frame *f, struct rect r,
-                      const struct trash_item *item)
-{
-    char age[WHEN_AGE], size[SIZE_TEXT], dir[512];
-    int place_w = r.w >= PLACE_COLS ? PLACE_MAX : 0, x = r.x + 1;
-
-    when_age(m->now_ms, item->deleted_ms, age);
-    size_text(item->bytes, size);
-    frame_puts(f, r.y, x + AGE_W - (int)strlen(age), AGE_W, STYLE_AGE, age);
-    x += AGE_W;
-    frame_puts(f, r.y, x + SIZE_W - (int)strlen(size), SIZE_W, STYLE_DIM, size);
-    x += SIZE_W + 2;
-    struct slice title = item->title[0] ? slice_of(item->title) : slice_of(item->session);
-
-    frame_text_cut(f, r.y, x, r.x + r.w - x - place_w - 2, STYLE_TEXT, title);
-    if (place_w > 0)
-        frame_text_middle(f, r.y, r.x + r.w - place_w, place_w - 1, STYLE_DIM,
-                          folder_of(m, item, dir, sizeof dir));
-}
-
-static void draw(const struct model *m, struct frame *f)
-{
-    const struct trash_view *v = &m->trash;
-    size_t rows = f->rows > HEAD_H + 1 ? (size_t)(f->rows - HEAD_H - 1) : 0;
-
-    draw_title(v, f);
-    if (count(v) == 0)
-        draw_nothing(v, f);
-    for (size_t i = 0; i < rows && v->pick.top + i < count(v); i++) {
-        struct rect r = { HEAD_H + (int)i, 0, 1, f->cols };
-
-        draw_item(m, f, r, &v->list->item[v->pick.top + i]);
-        if (is_ticked(v, v->pick.top + i))
-            frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
-        if (v->pick.top + i == v->pick.at)
-            frame_point(f, r);
     }
 }
 
@@ -384,7 +366,7 @@ static void resized(struct model *m)
 const struct view_ops view_trash = {
     .name = "trash",
     .place = place,
-    .draw = draw,
+    .draw = trash_draw,
     .act = act,
     .key = key,
     .mouse = mouse,

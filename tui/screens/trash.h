@@ -6,20 +6,43 @@
 
 #include "lite/err.h"
 #include "store/tidy/trash.h"
+#include "tui/frame.h"
 #include "tui/pick.h"
 
 /* What was deleted, newest first: when, how large, what it was called. */
 struct model;
 struct msg;
+struct ref_list;
+struct transcript_view;
 
 struct trash_view {
     struct trash_list *list; /* owned; NULL until it has come */
     struct err error;        /* why there is none */
     unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
     struct pick pick;
-    bool *ticked;     /* owned; beside the items */
-    char joining[64]; /* what the question is about, by trash id */
+    bool *ticked;                 /* owned; beside the items */
+    struct ref_list *refs;        /* owned; where the items' transcripts are now; may be NULL */
+    struct transcript_view *view; /* owned; the preview; NULL until there is something to show */
+    char viewed[64];              /* what it shows, by trash id */
+    char joining[64];             /* what the question is about, by trash id */
 };
+
+enum { TRASH_HEAD_H = 2 };
+
+/* The preview stands beside the list, or below it, or there is none (w 0). Its first line is a border. */
+struct trash_layout {
+    struct rect rows, preview;
+};
+struct trash_layout trash_layout(int rows, int cols);
+/* Where the conversation is in the preview. */
+struct rect trash_conversation(const struct trash_layout *l);
+void trash_draw(const struct model *m, struct frame *f);
+
+size_t trash_view_count(const struct trash_view *v);
+bool trash_view_ticked(const struct trash_view *v, size_t i);
+size_t trash_view_ticks(const struct trash_view *v);
+/* Of those that are ticked, or of all. */
+int64_t trash_view_bytes(const struct trash_view *v, bool ticked);
 
 void trash_view_open(struct model *m);
 /* Something was changed: what lies there may be something else now. */

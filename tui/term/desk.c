@@ -417,22 +417,6 @@ static enum err_code answer_sweep(struct desk *d, const struct effect *q, const 
     return ERR_OK;
 }
 
-static enum err_code answer_trash(const struct desk *d, const struct effect *q,
-                                  const struct reply *r, struct err *e)
-{
-    struct trash_list *list = calloc(1, sizeof *list);
-    enum err_code rc = list ? ERR_OK : no_memory(e);
-
-    if (rc == ERR_OK && d->env && d->env->data_dir)
-        rc = trash_read(d->env, list, e);
-    if (rc) {
-        free(list);
-        return rc;
-    }
-    desk_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = list });
-    return ERR_OK;
-}
-
 size_t desk_pieces(const struct effect *q)
 {
     if (q->kind == EFFECT_DEEP && q->refs->n > 0)
@@ -467,7 +451,7 @@ void desk_answer(struct desk *d, const struct effect *q, size_t piece, const str
     case EFFECT_UNDO_REWIND: rc = desk_answer_rewind(q, r, &e); break;
     case EFFECT_WEIGH: rc = answer_weigh(q, r, &e); break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
-    case EFFECT_TRASH: rc = answer_trash(d, q, r, &e); break;
+    case EFFECT_TRASH: rc = desk_trash(d, q, r, &e); break;
     case EFFECT_DOCTOR: rc = desk_examine(d, q, r, &e); break;
     case EFFECT_AROUND: rc = desk_look_around(d, q, r, &e); break;
     case EFFECT_CHANGE: rc = answer_change(d, q, r, &e); break;

@@ -1,5 +1,10 @@
 #include "tui/term/desk_rows.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/tidy/trash.h"
 #include "store/tidy/weight.h"
 
 static enum err_code no_memory(struct err *e)
@@ -106,5 +111,61 @@ enum err_code desk_look_deep(struct desk *d, const struct effect *q, size_t piec
     list->n = 1;
     deep_one(&scope, &q->refs->ref[piece], r->cancelled, &list->item[0]);
     desk_post(r, q, (struct msg){ .kind = MSG_DEEP, .u.described = list });
+    return ERR_OK;
+}
+
+/* A transcript in the trash is read as any other of its system. */
+static bool add_trashed(const struct desk *d, const struct trash_item *x, size_t at,
+                        struct ref_list *refs)
+{
+    const struct store *st = NULL;
+    struct stat sb;
+
+    for (size_t i = 0; i < d->stores; i++)
+        if (strcmp(d->store[i]->ops->name, x->system) == 0 &&
+            (!st || strcmp(d->store[i]->path, x->store) == 0))
+            st = d->store[i];
+    if (!st || x->parts == 0 || x->refs > 0 || lstat(x->part[0], &sb) != 0)
+        return true;
+    struct session_ref ref = { .store = st,
+                               .id = slice_of(x->session),
+                               .path = slice_of(x->part[0]),
+                               .folder = SLICE(""),
+                               .file = file_id_of(&sb),
+                               .told = SLICE("") };
+    struct arena a = { 0 };
+
+    /* A session that is a directory has its conversation where its system knows. */
+    bool known = S_ISREG(sb.st_mode) ||
+                 (st->ops->at_path && !st->ops->at_path(st, slice_of(x->part[0]), &a, &ref, NULL));
+    bool ok = !known || ref_list_add(refs, &ref, (uint32_t)at);
+
+    arena_fini(&a);
+    return ok;
+}
+
+enum err_code desk_trash(const struct desk *d, const struct effect *q, const struct reply *r,
+                         struct err *e)
+{
+    struct trash_list *list = calloc(1, sizeof *list);
+    enum err_code rc = list ? ERR_OK : no_memory(e);
+
+    if (rc == ERR_OK && d->env && d->env->data_dir)
+        rc = trash_read(d->env, list, e);
+    struct ref_list *refs = rc ? NULL : ref_list_new();
+    bool ok = refs;
+
+    for (size_t i = 0; ok && i < list->n; i++)
+        ok = add_trashed(d, &list->item[i], i, refs);
+    if (!rc && !ok) {
+        trash_list_fini(list);
+        rc = no_memory(e);
+    }
+    if (rc) {
+        ref_list_free(refs);
+        free(list);
+        return rc;
+    }
+    desk_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = { list, refs } });
     return ERR_OK;
 }

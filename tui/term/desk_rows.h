@@ -16,5 +16,8 @@ MUST_CHECK enum err_code desk_weigh_rows(const struct effect *q, const struct re
 /* EFFECT_DEEP: a row a piece */
 MUST_CHECK enum err_code desk_look_deep(struct desk *d, const struct effect *q, size_t piece,
                                         const struct reply *r, struct err *e);
+/* EFFECT_TRASH */
+MUST_CHECK enum err_code desk_trash(const struct desk *d, const struct effect *q,
+                                    const struct reply *r, struct err *e);
 
 #endif
