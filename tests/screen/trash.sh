@@ -39,6 +39,6 @@ see "moved to trash: 1 session"
 press C-x
 see "D  trash"
 enter_text D
-see "trash  1 session" "149 tests pass"
+see "trash  1 session" "delivery now, and all 149 tests"
 press C-c
 ended 130
