@@ -19,7 +19,7 @@ gone "Payment page copy"
 see "149 tests" "on disk"
 picture filter 120
 press C-x
-see "show what going back would change"
+see "preview what"
 press w
 see "dry run" "[x] M src/keys.ts"
 press Tab
