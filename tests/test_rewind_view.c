@@ -111,6 +111,29 @@ static void a_later_edit_is_asked_about_before_it_is_ticked(void **state)
     assert_true(trip_is_untouched(t));
 }
 
+static void what_was_edited_since_is_asked_about_before_it_is_taken_back(void **state)
+{
+    struct trip *t = *state;
+
+    trip_go(t);
+    screen_press(&t->s, "a<Down><Enter>");
+    folder_put(&t->going.folder, "home/ws/src/gone.c", SLICE("mine\n"));
+    screen_press(&t->s, "u");
+    assert_true(screen_has(&t->s, "1 file changed since; you are asked about each."));
+    screen_press(&t->s, "<Enter>");
+    assert_false(folder_has(&t->going.folder, "home/ws/src/keys.c"));
+    screen_press(&t->s, "u<Down><Enter>");
+    assert_true(screen_has(&t->s, "This file changed since. Undo it too?"));
+    assert_true(screen_has(&t->s, "src/gone.c"));
+    screen_press(&t->s, "<Enter>");
+    assert_true(screen_has(&t->s, "put back 1 file"));
+    assert_true(screen_has(&t->s, "1 stayed as it is"));
+    assert_true(folder_has(&t->going.folder, "home/ws/src/keys.c"));
+    assert_true(folder_is(&t->going.folder, "home/ws/src/gone.c", "mine\n"));
+    screen_press(&t->s, "u<Down><Enter><Down><Enter>");
+    assert_true(trip_is_untouched(t));
+}
+
 static void what_programs_trust_needs_a_typed_word(void **state)
 {
     struct trip *t = *state;
@@ -389,6 +412,7 @@ int main(void)
         T(the_question_has_the_numbers_and_the_answer_does_just_that),
         T(what_was_done_is_taken_back_and_done_again),
         T(a_later_edit_is_asked_about_before_it_is_ticked),
+        T(what_was_edited_since_is_asked_about_before_it_is_taken_back),
         T(what_programs_trust_needs_a_typed_word),
         T(what_nobody_may_allow_says_why),
         T(an_unticked_file_stays),

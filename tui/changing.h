@@ -11,6 +11,7 @@
 /* An undo that is asked about, and what needs no question. */
 struct undoing {
     enum wish wish;
+    bool in_view; /* asked for by the rewind view, which does it itself */
     char id[64];
     struct name_list *edited; /* owned: files that changed since */
     struct name_list *taken;  /* owned: those that go back all the same */

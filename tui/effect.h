@@ -40,7 +40,8 @@ enum effect_kind {
     EFFECT_COMPARE,    /* entry `first` of a prospect, line by line -> MSG_COMPARISON */
     EFFECT_REWIND, /* carries out what was picked of a prospect, also when the person left meanwhile ->
                       MSG_PROGRESS..., MSG_REWOUND */
-    EFFECT_UNDO_REWIND, /* takes the record in `text` back -> MSG_REWOUND */
+    EFFECT_UNDO_REWIND, /* takes the record in `text` back, of files that changed since those in `names`; NULL: they are
+                           asked about first -> MSG_REWOUND */
 
     EFFECT_WEIGH,  /* what would go if the refs were deleted? -> MSG_WEIGHED */
     EFFECT_SWEEP,  /* which sessions does `rule` mean in the scope? -> MSG_SWEEP */
@@ -91,7 +92,7 @@ struct effect {
     struct prospect *prospect; /* COMPARE, REWIND; one hold is handed over */
     struct picks *picks;       /* REWIND; owned */
     enum wish wish;            /* CHANGE; what it needs beside the refs: tui/changed.h */
-    struct name_list *names;   /* CHANGE; owned; may be NULL */
+    struct name_list *names;   /* CHANGE, UNDO_REWIND; owned; may be NULL */
     bool unsure; /* CHANGE, TRASH: also what an agent may be writing to, for all one knows */
     bool prints; /* PLACE: the commands are printed and not run, wherever the sessions are */
     struct sweep_rule rule; /* SWEEP; its scope and cancel are the worker's to fill */

@@ -41,7 +41,7 @@ void msg_fini(struct msg *m)
         break;
     case MSG_FINDINGS: findings_free(m->u.findings); break;
     case MSG_CHANGED: changed_free(m->u.changed); break;
-    case MSG_REWOUND:
+    case MSG_REWOUND: name_list_free(m->u.rewound.edited); break;
     case MSG_WEIGHED:
     case MSG_TICK:
     case MSG_KEY:

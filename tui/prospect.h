@@ -60,6 +60,9 @@ struct rewound {
     size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
     char left_name[160];  /* one of them */
     const char *left_why; /* static text */
+    /* Of an undo: nothing was done yet, since these files changed since. Owned by the message; NULL: there are none. */
+    struct name_list *edited;
+    bool asks; /* there are such files */
 };
 
 #endif

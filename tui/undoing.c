@@ -9,6 +9,8 @@
  *                                                             -> it asks -> dialog, one more for each file that
  *                                                                changed since -> EFFECT_CHANGE (with its id) -> ...
  *
+ * In the rewind view the same with EFFECT_UNDO_REWIND and MSG_REWOUND.
+ *
  * A rewind rewrites files of a project: one that was made by another instance, from another directory or before this
  * run is never undone by one key. */
 
@@ -76,7 +78,10 @@ static void carry_out(struct model *m)
     struct name_list *taken = u->taken;
 
     u->taken = NULL;
-    changing_ask_named(m, u->wish, taken, slice_of(u->id));
+    if (u->in_view)
+        rewind_view_take_back(m->rewind, taken, &m->fx);
+    else
+        changing_ask_named(m, u->wish, taken, slice_of(u->id));
     forget_question(u);
 }
 
@@ -124,33 +129,61 @@ static void first_answer(struct model *m, enum dialog_choice choice)
         forget_question(&m->undoing);
 }
 
+/* False: it cannot be asked, and that was said. */
+static bool begin_question(struct model *m, const struct name_list *edited)
+{
+    struct undoing *u = &m->undoing;
+
+    forget_question(u);
+    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
+        toast_note(&m->toast, m->now_ms, "nothing undone: another question is open");
+        return false;
+    }
+    u->at = 0;
+    u->edited = copy_of(edited);
+    u->taken = name_list_new();
+    if (!u->edited || !u->taken)
+        no_memory(m);
+    return u->edited != NULL;
+}
+
+static void say_edited(struct dialog *d, const struct undoing *u)
+{
+    if (u->edited->n > 0)
+        dialog_line(d, "%zu file%s changed since; you are asked about each.", u->edited->n,
+                    u->edited->n == 1 ? "" : "s");
+}
+
+void undoing_ask_edited(struct model *m, const struct name_list *edited)
+{
+    struct dialog *d = &m->dialog;
+
+    if (!begin_question(m, edited))
+        return;
+    m->undoing.in_view = true;
+    dialog_begin(d, "Files changed since. Continue?", first_answer);
+    say_edited(d, &m->undoing);
+    dialog_offer(d, CHOICE_CANCEL, "cancel");
+    dialog_offer(d, CHOICE_DO, "continue");
+    view_push(m, VIEW_DIALOG);
+}
+
 void undoing_ask(struct model *m, const struct changed *c)
 {
     struct undoing *u = &m->undoing;
     struct dialog *d = &m->dialog;
     struct slice text = buf_slice(&c->text);
 
-    forget_question(u);
-    if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
-        toast_note(&m->toast, m->now_ms, "nothing undone: another question is open");
+    if (!begin_question(m, &c->edited))
         return;
-    }
+    u->in_view = false;
     u->wish = c->wish;
-    u->at = 0;
     snprintf(u->id, sizeof u->id, "%s", c->id);
-    u->edited = copy_of(&c->edited);
-    u->taken = name_list_new();
-    if (!u->edited || !u->taken) {
-        no_memory(m);
-        return;
-    }
     dialog_begin(d, c->wish == WISH_UNDO ? "Undo this?" : "Redo this?", first_answer);
     dialog_line(d, "%.*s", (int)(text.n < 250 ? text.n : 250), text.p);
     if (c->where[0])
         dialog_line(d, "in %s", c->where);
-    if (u->edited->n > 0)
-        dialog_line(d, "%zu file%s changed since; you are asked about each.", u->edited->n,
-                    u->edited->n == 1 ? "" : "s");
+    say_edited(d, u);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, c->wish == WISH_UNDO ? "undo it" : "redo it");
     view_push(m, VIEW_DIALOG);

@@ -167,17 +167,27 @@ static void apply(struct rewind_view *v, struct effects *fx)
 }
 
 /* A rewind is done again by taking back what took it back. */
-static void take_back(struct rewind_view *v, enum rewind_deed deed, struct effects *fx)
+static void take_back(struct rewind_view *v, enum rewind_deed deed, struct name_list *taken,
+                      struct effects *fx)
 {
     const char *record = deed == DEED_UNDO ? v->undo : v->redo;
     struct effect *e = rewind_ask(v, EFFECT_UNDO_REWIND, &v->asked_rewind, fx);
 
     v->deed = deed;
     v->done = v->total = 0;
+    if (e)
+        e->names = taken;
+    else
+        name_list_free(taken);
     if (e && buf_add(&e->text, (struct slice){ record, strlen(record) }) == ERR_OK)
         return;
     snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
     v->went_wrong = true;
+}
+
+void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx)
+{
+    take_back(v, v->deed, taken, fx);
 }
 
 void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
@@ -246,8 +256,8 @@ static enum rewind_wish act(struct rewind_view *v, enum action a, struct toast *
     case ACT_HUNK_NEXT: to_hunk(v, 1); break;
     case ACT_HUNK_PREV: to_hunk(v, -1); break;
     case ACT_APPLY: v->question = QUESTION_APPLY; return REWIND_VIEW_ASKS;
-    case ACT_UNDO: take_back(v, DEED_UNDO, fx); break;
-    case ACT_REDO: take_back(v, DEED_REDO, fx); break;
+    case ACT_UNDO: take_back(v, DEED_UNDO, NULL, fx); break;
+    case ACT_REDO: take_back(v, DEED_REDO, NULL, fx); break;
     case ACT_MODE: change_mode(v, v->mode < REWIND_BOTH ? v->mode + 1 : REWIND_CODE, fx); break;
     case ACT_ONLY: change_mode(v, REWIND_TURN, fx); break;
     case ACT_INFERRED: change_mode(v, REWIND_INFERRED, fx); break;

@@ -332,8 +332,11 @@ static void take_rewound(struct rewind_view *v, const struct rewound *r, struct 
     char *other = v->deed == DEED_UNDO ? v->undo : v->redo;
 
     v->asked_rewind = 0;
+    if (r->asks) /* the person is asked first */
+        return;
     snprintf(to, sizeof v->undo, "%s", r->record);
-    other[0] = '\0';
+    if (r->left == 0 || v->deed == DEED_REWIND) /* else the rest can still be taken back */
+        other[0] = '\0';
     say_rewound(v, r);
     if (r->talked)
         ask_turns_again(v, fx);

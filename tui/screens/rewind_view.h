@@ -54,6 +54,8 @@ enum rewind_wish {
 
 enum rewind_wish rewind_view_act(struct rewind_view *v, enum action a, struct toast *toast,
                                  struct effects *fx);
+/* Takes back what the person was asked about, with the files that changed since and are named; takes the list. */
+void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx);
 void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer);
 void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx);
 /* The wheel over (y, x), lines down or up; and a click. */

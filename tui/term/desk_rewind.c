@@ -241,6 +241,24 @@ enum err_code desk_undo_edited(const struct store_env *env, const char *record,
     return rc;
 }
 
+/* A person is asked about files that changed since, unless they were. */
+static enum err_code answer_undo(const struct store_env *env, const struct effect *q,
+                                 const char *record, struct rewound *out, struct err *e)
+{
+    if (q->names)
+        return desk_undo_rewind(env, record, q->names, out, e);
+    struct name_list *edited = name_list_new();
+    enum err_code rc = edited ? desk_undo_edited(env, record, edited, e) : no_memory(e);
+
+    if (!rc && edited->n > 0) {
+        out->edited = edited;
+        out->asks = true;
+        return ERR_OK;
+    }
+    name_list_free(edited);
+    return rc ? rc : desk_undo_rewind(env, record, NULL, out, e);
+}
+
 static enum err_code answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct msg m = { .kind = MSG_REWOUND };
@@ -254,7 +272,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);
 
-        rc = name ? desk_undo_rewind(&env, name, NULL, &m.u.rewound, e) : no_memory(e);
+        rc = name ? answer_undo(&env, q, name, &m.u.rewound, e) : no_memory(e);
         buf_fini(&record);
     }
     if (!rc)
