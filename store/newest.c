@@ -87,32 +87,45 @@ void newest_phrase(const struct newest *n, char *out, size_t cap)
 
 /* ---- looking ---- */
 
-/* Can anything of it be taken back now? What was edited since cannot. */
-static bool can_be_undone(struct looking *l, const char *id)
+enum standing { STANDS, ALL_EDITED, WENT_ON };
+
+static bool files_can(const struct rewind_preview *p, bool alone)
+{
+    bool can = alone && p->n > 0 && p->refused == 0;
+
+    for (size_t i = 0; i < p->n && !can; i++)
+        can = p->entry[i].action != REWIND_REFUSED && p->entry[i].action != REWIND_UNCHANGED;
+    return can;
+}
+
+/* Can anything of it be taken back now? What was edited since cannot, nor a conversation that went on. */
+static enum standing standing_of(struct looking *l, const char *id)
 {
     const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
     struct rewind_plan plan = { 0 };
     struct rewind_preview p = { 0 };
-    bool can = false;
+    bool can = false, went_on = false;
 
     if (rewind_undo_plan(l->env, id, &plan, NULL) == ERR_OK &&
         rewind_preview(&plan, &options, &p, NULL) == ERR_OK) {
-        can = plan.talk.change != NULL || (p.n > 0 && p.refused == 0);
-        for (size_t i = 0; i < p.n && !can; i++)
-            can = p.entry[i].action != REWIND_REFUSED && p.entry[i].action != REWIND_UNCHANGED;
+        went_on = plan.talk.change && change_is_stale(plan.talk.change);
+        can = (plan.talk.change && !went_on) || files_can(&p, !went_on);
     }
     rewind_preview_fini(&p);
     rewind_plan_fini(&plan);
-    return can;
+    return can ? STANDS : went_on ? WENT_ON : ALL_EDITED;
+}
+
+static void keep_first(struct newest *first, const struct newest *n)
+{
+    if (first->kind == NEWEST_NONE)
+        *first = *n;
 }
 
 static void pass_over(struct looking *l, const struct newest *n, enum origin_place place)
 {
-    struct newest *first = place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere;
-
     l->others->gone_n += place == ORIGIN_GONE;
-    if (first->kind == NEWEST_NONE)
-        *first = *n;
+    keep_first(place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere, n);
 }
 
 static void found(struct looking *l, const struct newest *n, bool is_undo)
@@ -134,14 +147,18 @@ static void see_rewind(struct looking *l, const struct rewind_record *r)
     if (!l->undos && (r->undone || r->undoes || r->empty))
         return;
     enum origin_place place = origin_of_rewind(l->shown, r);
-    bool edited = !l->undos && (r->partly || (l->shown && l->shown->skip_edited));
+    bool doubtful = !l->undos && (r->partly || (talk_moves(r->how) && !r->talk_undone) ||
+                                  (l->shown && l->shown->skip_edited));
 
-    if (place != ORIGIN_SHOWN)
+    if (place != ORIGIN_SHOWN) {
         pass_over(l, &n, place);
-    else if (!edited || can_be_undone(l, r->id))
-        found(l, &n, r->undoes && !r->undone);
-    else if (l->others->edited.kind == NEWEST_NONE)
-        l->others->edited = n;
+        return;
+    }
+    switch (doubtful ? standing_of(l, r->id) : STANDS) {
+    case STANDS: found(l, &n, r->undoes && !r->undone); break;
+    case ALL_EDITED: keep_first(&l->others->edited, &n); break;
+    case WENT_ON: keep_first(&l->others->stuck, &n); break;
+    }
 }
 
 /* Of two of the same time the change is meant. */
@@ -170,7 +187,9 @@ static bool see_change(const struct change *c, bool undone, void *arg)
         return true;
     enum origin_place place = l->id ? ORIGIN_SHOWN : origin_of_change(l->shown, c);
 
-    if (place == ORIGIN_SHOWN)
+    if (place == ORIGIN_SHOWN && !l->id && !l->undos && change_undo_is_stale(c))
+        keep_first(&l->others->stuck, &n);
+    else if (place == ORIGIN_SHOWN)
         found(l, &n, is_undo && !undone);
     else
         pass_over(l, &n, place);

@@ -27,6 +27,7 @@ struct newest {
 struct newest_others {
     struct newest elsewhere; /* it stands, in other stores and directories */
     struct newest edited;    /* a rewind of which all that is left changed since */
+    struct newest stuck;     /* what it changed was changed again, or its session went on */
     struct newest gone;      /* its sessions are not there any more; */
     size_t gone_n;           /* so many are newer than the one that was found */
 };

@@ -249,9 +249,34 @@ def held(w, t):
         t.same('the preview says so', (said, text.count('a program has it open'), 'note: a program' in text), ([f'{p}/a'], 1, True))
 
 
+def went_on(w, t):
+    """What cannot be taken back, since its session went on, does not hold up what is older: that is named."""
+    p = w.session('p', P, 'Pay the bills')
+    t.run('rename', P, 'Bills')
+    sid = t.json('create', f'exathena:{p}/.exathena', '--cwd', p)['sessionId']
+
+    def say(text):
+        row = json.dumps({'type': 'message', 'role': 'user', 'content': text}) + '\n'
+        subprocess.run([t.path, '-C', p, 'append', sid], env=t.env, input=row.encode(), check=True)
+
+    for text in ('one', 'two'):
+        say(text)
+    point = json.loads(t.run('-C', p, 'checkpoints', sid, '--json').stdout)[1]['id']
+    run = t.run('-C', p, 'rewind', sid, '--to', point, '--mode', 'conversation', '--apply')
+    t.same('the conversation went back', run.returncode, 0)
+    say('three')
+    code, _, err = w.undo(p)
+    t.same('refused', (code, w.title(P)), (4, 'Bills'))
+    t.need('went on' in err and 'rename of "Pay the bills"' in err, f'the older is named: {err}')
+    named = err.split('reprise undo ')[1].split(',')[0]
+    t.same('by its name', (w.undo(p, named)[0], w.title(P)), (0, None))
+    code, _, err = w.undo(p)
+    t.need(code == 4 and 'nothing older' in err, f'nothing older: {err}')
+
+
 def main():
     failed = passed = 0
-    for part in (scopes, stores, gone, parts, directories, settled, held):
+    for part in (scopes, stores, gone, parts, directories, settled, held, went_on):
         w = World(sys.argv[1])
         try:
             part(w, w.program)

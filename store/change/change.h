@@ -77,6 +77,10 @@ MUST_CHECK enum err_code change_do(const struct store_env *env, struct change *c
  * back; ERR_STALE, ERR_LOCKED: what it changed was changed again since, or is in use; nothing was done. */
 MUST_CHECK enum err_code change_undo(struct change_log *log, const char *id, struct change **out,
                                      struct err *e);
+/* Would a change be refused, since what it is about was changed again, or the session went on? */
+bool change_is_stale(const struct change *c);
+/* The same of what takes a change back. */
+bool change_undo_is_stale(const struct change *c);
 /* Does again what the newest change took back ("redo"). ERR_NOT_FOUND when the newest change is no undo. */
 MUST_CHECK enum err_code change_redo(struct change_log *log, struct change **out, struct err *e);
 

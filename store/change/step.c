@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "store/change/move.h"
 #include "store/change/step_kinds.h"
@@ -33,6 +34,35 @@ enum err_code step_do(struct step *s, struct arena *a, struct err *e)
         rc = do_alone(s, a, e);
     filelock_drop(lock);
     return rc;
+}
+
+static bool holds_other(const struct step *s)
+{
+    struct stat st;
+    bool same = true;
+    int fd;
+
+    if (place_open(s->path, &fd, &st, NULL))
+        return false;
+    enum err_code rc = place_holds(fd, s->old, s->offset, &same, s->path, NULL);
+
+    close(fd);
+    return !rc && (!same || (s->kind == STEP_TAIL && st.st_size != s->offset + (int64_t)s->old.n));
+}
+
+bool step_is_stale(const struct step *s)
+{
+    struct stat st;
+    bool same = true;
+    int64_t mtime;
+
+    switch (s->kind) {
+    case STEP_TAIL: return s->opposite.n == 0 && holds_other(s);
+    case STEP_EDIT: return holds_other(s);
+    case STEP_PUT: return !step_put_looks(s, s->old, s->old_absent, &same, &mtime, NULL) && !same;
+    case STEP_MOVE: return lstat(s->path, &st) == 0 && lstat(s->to, &st) == 0;
+    default: return false;
+    }
 }
 
 enum err_code step_done(struct step *s, bool *done, struct err *e)

@@ -63,6 +63,8 @@ MUST_CHECK enum err_code step_prepare(struct step *s, struct arena *a, struct er
  * refused because the log is in use or went on, and that has an opposite, becomes the APPEND of it: the log
  * then says the old thing again and keeps what it said in between. */
 MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e);
+/* Would step_do refuse it, since something else is there by now? False where that cannot be told. */
+bool step_is_stale(const struct step *s);
 /* Has it happened? For recovery, from what lies on the disk alone; others may have written behind a TAIL. s learns where: at which offset an APPEND went, and
  * that a TAIL was done as an APPEND. */
 MUST_CHECK enum err_code step_done(struct step *s, bool *done, struct err *e);

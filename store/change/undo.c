@@ -158,6 +158,34 @@ enum err_code change_undo(struct change_log *log, const char *id, struct change 
     return rc;
 }
 
+/* An earlier step changes what it finds. */
+static bool comes_first(const struct change *c, size_t i)
+{
+    size_t k = 0;
+
+    while (k < i && (c->step[k].kind == STEP_MOVE || strcmp(c->step[k].path, c->step[i].path) != 0))
+        k++;
+    return k == i;
+}
+
+bool change_is_stale(const struct change *c)
+{
+    bool stale = false;
+
+    for (size_t i = 0; i < c->n && !stale; i++)
+        stale = step_is_stale(&c->step[i]) && comes_first(c, i);
+    return stale;
+}
+
+bool change_undo_is_stale(const struct change *c)
+{
+    struct change *back = change_inverse(c, "undo");
+    bool stale = back && change_is_stale(back);
+
+    change_free(back);
+    return stale;
+}
+
 static bool newest_is_undo(const struct change *c, bool undone, void *arg)
 {
     char *id = arg;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/jsonout.h"
+#include "store/change/change.h"
 #include "store/rewind/planid.h"
 #include "tui/commands/report.h"
 
@@ -416,7 +417,12 @@ static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
 {
     enum err_code rc = rewind_apply(&in->world->env, p, r, e);
 
-    if ((rc != ERR_STALE && rc != ERR_LOCKED) || !skip_talk || !p->plan->talk.change)
+    const struct change *talk = p->plan->talk.change;
+
+    if (rc == ERR_STALE && !skip_talk && p->plan->undoes && p->n > 0 && talk &&
+        change_is_stale(talk))
+        return err_wrap(e, rc, "undo: --skip-edited takes back the files alone");
+    if ((rc != ERR_STALE && rc != ERR_LOCKED) || !skip_talk || !talk)
         return rc;
     struct err note = *e;
 

@@ -286,7 +286,8 @@ const struct command commands_table[] = {
         .summary = "undo the newest change or rewind, or the one named",
         .help = "Without ID: the newest change to a session of the scope (-C, --project,\n"
                 "--store, --all as for list). Changes made elsewhere must be named; reprise log\n"
-                "lists all.\n"
+                "lists all. Where the session went on since, so that the newest change cannot\n"
+                "be undone, an older one must be named too.\n"
                 "\n"
                 "Undo of a rewind refuses files that changed since. --skip-edited skips them\n"
                 "and undoes the rest; they can still be undone later. --file undoes only that\n"

@@ -60,6 +60,25 @@ static enum err_code nothing_left(const struct invocation *in, const struct newe
                    "nothing left to undo here, but elsewhere; undo it with reprise undo %s", n->id);
 }
 
+/* What is newest cannot be taken back. What is older may be something else than a person means: it must be named. */
+static enum err_code stuck(const struct invocation *in, const struct newest *newest,
+                           const struct newest_others *others, struct err *e)
+{
+    struct err note = { 0 };
+    char what[PHRASE];
+
+    if (others->stuck.kind == NEWEST_NONE)
+        return ERR_OK;
+    describe(in, &others->stuck, what);
+    err_set(&note, ERR_STALE, others->stuck.id, "its session went on since: undo: %.150s", what);
+    report_line(in->err_fd, &note);
+    if (newest->kind == NEWEST_NONE)
+        return err_set(e, ERR_STALE, "", "nothing older is left to undo");
+    describe(in, newest, what);
+    return err_set(e, ERR_STALE, "", "to undo what is older, name it: reprise undo %s, %.120s",
+                   newest->id, what);
+}
+
 static enum err_code choose_newest(struct invocation *in, struct change_log *log,
                                    struct newest *out, struct err *e)
 {
@@ -77,6 +96,8 @@ static enum err_code choose_newest(struct invocation *in, struct change_log *log
     rc = newest_standing(&in->world->env, log, &shown, out, &others, e);
     if (!rc)
         say_passed_over(in, &others);
+    if (!rc)
+        rc = stuck(in, out, &others, e);
     if (!rc && out->kind == NEWEST_NONE)
         rc = nothing_left(in, &others, e);
     sessions_close(&s);

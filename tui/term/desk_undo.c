@@ -12,6 +12,7 @@ struct taking_back {
     const struct shown *shown;
     const struct effect *q;
     struct changed *out;
+    bool passed; /* something newer cannot be taken back */
 };
 
 static enum err_code no_memory(struct err *e)
@@ -52,9 +53,17 @@ static enum err_code rewind_back(struct taking_back *d, const char *record, stru
     return rc;
 }
 
-static enum err_code describe(struct taking_back *d, const struct newest *n, struct err *e)
+static enum err_code describe(struct taking_back *d, const struct newest *n,
+                              const struct newest *stuck, struct err *e)
 {
     char phrase[512], age[WHEN_AGE];
+
+    d->passed = stuck->kind != NEWEST_NONE;
+    if (d->passed) {
+        newest_phrase(stuck, phrase, sizeof phrase);
+        if (buf_addf(&d->out->text, "%.100s: its session went on. Older: ", phrase))
+            return no_memory(e);
+    }
 
     newest_phrase(n, phrase, sizeof phrase);
     when_age(d->env->now_ms, n->at_ms, age);
@@ -77,9 +86,12 @@ static enum err_code choose(struct taking_back *d, struct change_log *log, struc
                            : newest_undo(d->env, log, d->shown, newest, &others, e);
 
     if (rc || newest->kind != NEWEST_NONE)
-        return rc ? rc : describe(d, newest, e);
+        return rc ? rc : describe(d, newest, &others.stuck, e);
     if (q->wish == WISH_REDO)
         return err_set(e, ERR_NOT_FOUND, "", "nothing to redo");
+    if (others.stuck.kind != NEWEST_NONE)
+        return err_set(e, ERR_STALE, others.stuck.id,
+                       "the session went on since, and nothing older is left to undo");
     return err_set(e, ERR_NOT_FOUND, "",
                    others.elsewhere.kind == NEWEST_NONE
                        ? "nothing left to undo"
@@ -98,11 +110,14 @@ static bool is_named(const struct name_list *names, const char *id)
 /* Is the person to be asked first? Not where that was done. */
 static enum err_code check_asks(struct taking_back *d, const struct newest *n, struct err *e)
 {
-    if (n->kind != NEWEST_REWIND || d->q->text.n > 0)
+    if (d->q->text.n > 0)
+        return ERR_OK;
+    d->out->asks = d->passed;
+    if (n->kind != NEWEST_REWIND)
         return ERR_OK;
     enum err_code rc = desk_undo_edited(d->env, n->id, &d->out->edited, e);
 
-    d->out->asks = !rc && (d->out->edited.n > 0 || !is_named(d->q->names, n->id));
+    d->out->asks = !rc && (d->passed || d->out->edited.n > 0 || !is_named(d->q->names, n->id));
     return rc;
 }
 
@@ -111,7 +126,7 @@ static enum err_code check_asks(struct taking_back *d, const struct newest *n, s
 enum err_code desk_take_back(const struct store_env *env, const struct shown *shown,
                              const struct effect *q, struct changed *out, struct err *e)
 {
-    struct taking_back doing = { env, shown, q, out }, *d = &doing;
+    struct taking_back doing = { .env = env, .shown = shown, .q = q, .out = out }, *d = &doing;
     struct change_log *log = NULL;
     struct newest newest = { .kind = NEWEST_NONE };
     enum err_code rc = env->state_dir
@@ -120,10 +135,10 @@ enum err_code desk_take_back(const struct store_env *env, const struct shown *sh
 
     if (!rc)
         rc = choose(d, log, &newest, e);
-    if (!rc && newest.kind == NEWEST_CHANGE)
-        rc = change_back(d, log, newest.id, e);
-    change_log_close(log);
     if (!rc)
         rc = check_asks(d, &newest, e);
+    if (!rc && !d->out->asks && newest.kind == NEWEST_CHANGE)
+        rc = change_back(d, log, newest.id, e);
+    change_log_close(log);
     return rc || d->out->asks || newest.kind != NEWEST_REWIND ? rc : rewind_back(d, newest.id, e);
 }
