@@ -120,8 +120,11 @@ enum err_code rewind_into(const struct rewind_plan *plan, const struct rewind_op
                           const char *dir, struct rewind_into_result *out, struct err *e)
 {
     struct into in = { .plan = plan, .dir = dir, .root = -1 };
+    struct rewind_chosen chosen = { .all = false };
     enum err_code rc = check_empty(dir, e);
 
+    if (!rc)
+        rc = rewind_chosen_init(&chosen, options, e);
     if (!rc)
         rc = disk_private_dir(dir, e);
     if (!rc)
@@ -129,9 +132,10 @@ enum err_code rewind_into(const struct rewind_plan *plan, const struct rewind_op
     for (size_t i = 0; i < plan->n && !rc; i++) {
         const struct rewind_target *t = &plan->target[i];
 
-        if (t->want != REWIND_ABSENT && rewind_is_chosen(options, t->path))
+        if (t->want != REWIND_ABSENT && rewind_is_chosen(&chosen, t->path))
             rc = put_one(&in, t, e);
     }
+    rewind_chosen_fini(&chosen);
     hasher_fini(&in.hasher);
     if (in.root >= 0)
         close(in.root);

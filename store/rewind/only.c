@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lite/textset.h"
 #include "store/rewind/look.h"
 #include "store/rewind/merge.h"
 #include "store/rewind/sides.h"
@@ -125,15 +126,44 @@ struct left {
     const struct rewind_source *source;
 };
 
-static struct left left_by_next(const struct rewind_plan *next, const char *path)
-{
-    for (size_t i = 0; i < next->n; i++) {
-        const struct rewind_target *t = &next->target[i];
+/* The files of the next point by their paths, of which each is there once. */
+struct next {
+    const struct rewind_plan *plan; /* NULL: there is none */
+    struct textset path;
+    size_t *first; /* by number: the target */
+};
 
-        if (strcmp(t->path, path) == 0)
-            return (struct left){ t->want != REWIND_UNKNOWN, t->want == REWIND_ABSENT, &t->source };
+static enum err_code next_init(struct next *next, const struct rewind_plan *plan, struct arena *a,
+                               struct err *e)
+{
+    uint32_t number;
+
+    *next = (struct next){ .plan = plan };
+    if (!plan)
+        return ERR_OK;
+    next->first = arena_alloc(a, sizeof *next->first * (plan->n + 1));
+    if (!next->first)
+        return no_memory(plan->session, e);
+    for (size_t i = 0; i < plan->n; i++) {
+        size_t before = next->path.n;
+
+        if (textset_add(&next->path, slice_of(plan->target[i].path), &number))
+            return no_memory(plan->session, e);
+        if (next->path.n > before)
+            next->first[number] = i;
     }
-    return (struct left){ .known = false };
+    return ERR_OK;
+}
+
+static struct left left_by_next(const struct next *next, const char *path)
+{
+    uint32_t number = textset_find(&next->path, slice_of(path));
+
+    if (number == TEXTSET_NONE)
+        return (struct left){ .known = false };
+    const struct rewind_target *t = &next->plan->target[next->first[number]];
+
+    return (struct left){ t->want != REWIND_UNKNOWN, t->want == REWIND_ABSENT, &t->source };
 }
 
 static enum err_code read_both(struct only *o, const struct rewind_target *found,
@@ -184,18 +214,20 @@ static enum err_code take_file(struct only *o, const struct rewind_target *found
 }
 
 static enum err_code take_files(struct only *o, const struct rewind_plan *found,
-                                const struct rewind_plan *next, struct err *e)
+                                const struct rewind_plan *behind, struct err *e)
 {
-    enum err_code rc = ERR_OK;
+    struct next next;
+    enum err_code rc = next_init(&next, behind, &o->plan->arena, e);
 
     for (size_t i = 0; i < found->n && !rc; i++) {
         const struct rewind_target *t = &found->target[i];
         struct left left = { t->has_last, t->last_absent, &t->last };
 
-        if (next)
-            left = left_by_next(next, t->path);
+        if (behind)
+            left = left_by_next(&next, t->path);
         rc = take_file(o, t, &left, e);
     }
+    textset_fini(&next.path);
     content_fini(&o->found);
     content_fini(&o->left);
     look_fini(&o->look);

@@ -297,19 +297,43 @@ static void sum_up(struct rewind_preview *p)
 
 /* ---- all of it ---- */
 
-bool rewind_is_chosen(const struct rewind_options *o, const char *path)
+enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_options *o,
+                                 struct err *e)
 {
+    struct rewind_chosen chosen = { .all = !o->only };
+    uint32_t number;
+
     for (size_t i = 0; i < o->only_n; i++)
-        if (strcmp(o->only[i], path) == 0)
-            return true;
-    return !o->only;
+        if (textset_add(&chosen.path, slice_of(o->only[i]), &number)) {
+            rewind_chosen_fini(&chosen);
+            return err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
+        }
+    *c = chosen;
+    return ERR_OK;
 }
 
-static void choose(struct rewind_preview *p)
+bool rewind_is_chosen(const struct rewind_chosen *c, const char *path)
 {
+    return c->all || textset_find(&c->path, slice_of(path)) != TEXTSET_NONE;
+}
+
+void rewind_chosen_fini(struct rewind_chosen *c)
+{
+    textset_fini(&c->path);
+}
+
+static enum err_code choose(struct rewind_preview *p, struct err *e)
+{
+    struct rewind_chosen chosen;
+    enum err_code rc = rewind_chosen_init(&chosen, &p->options, e);
+
+    if (rc)
+        return rc;
     for (size_t i = 0; i < p->plan->n; i++)
-        if (rewind_is_chosen(&p->options, p->plan->target[i].path))
+        if (rewind_is_chosen(&chosen, p->plan->target[i].path))
             p->entry[p->n++] = (struct rewind_entry){ .target = &p->plan->target[i] };
+    rewind_chosen_fini(&chosen);
+    return ERR_OK;
 }
 
 enum { MANY = 16 }; /* a thread is worth starting */
@@ -444,10 +468,10 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
     p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
     if (!p.entry)
         rc = err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
-    if (!rc) {
-        choose(&p);
+    if (!rc)
+        rc = choose(&p, e);
+    if (!rc)
         rc = preview_all(&p, e);
-    }
     if (!rc)
         rc = planid_make(&p, e);
     if (!rc)

@@ -8,6 +8,7 @@
 #include "lite/arena.h"
 #include "lite/err.h"
 #include "lite/slice.h"
+#include "lite/textset.h"
 #include "store/env.h"
 #include "store/rewind/beneath.h"
 #include "store/rewind/dirs.h"
@@ -261,8 +262,15 @@ MUST_CHECK enum err_code rewind_into(const struct rewind_plan *plan,
                                      const struct rewind_options *options, const char *dir,
                                      struct rewind_into_result *out, struct err *e);
 void rewind_into_fini(struct rewind_into_result *r);
-/* Is the path among those that the options choose? */
-bool rewind_is_chosen(const struct rewind_options *options, const char *path);
+/* The paths that the options choose, borrowed from them. */
+struct rewind_chosen {
+    struct textset path;
+    bool all;
+};
+MUST_CHECK enum err_code rewind_chosen_init(struct rewind_chosen *c,
+                                            const struct rewind_options *options, struct err *e);
+bool rewind_is_chosen(const struct rewind_chosen *c, const char *path);
+void rewind_chosen_fini(struct rewind_chosen *c);
 
 /* ---- undo records and recovery ---- */
 

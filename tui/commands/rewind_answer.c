@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "lite/jsonout.h"
+#include "lite/textset.h"
 #include "store/change/change.h"
 #include "store/rewind/planid.h"
 #include "tui/commands/report.h"
@@ -352,18 +353,21 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
 enum err_code rewind_check_files(const struct rewind_plan *plan, const struct rewind_options *o,
                                  struct err *e)
 {
-    for (size_t i = 0; i < o->only_n; i++) {
-        bool known = false;
+    struct textset known = { .n = 0 };
+    uint32_t number;
+    enum err_code rc = ERR_OK;
 
-        for (size_t k = 0; k < plan->n && !known; k++)
-            known = strcmp(plan->target[k].path, o->only[i]) == 0;
-        if (!known)
-            return err_set(
-                e, ERR_NOT_FOUND, o->only[i],
-                plan->undoes ? "undo: the rewind did not change this file, or it was undone already"
+    for (size_t i = 0; i < plan->n && !rc; i++)
+        if (textset_add(&known, slice_of(plan->target[i].path), &number))
+            rc = err_set(e, ERR_NOMEM, "", "rewind: out of memory");
+    for (size_t i = 0; i < o->only_n && !rc; i++)
+        if (textset_find(&known, slice_of(o->only[i])) == TEXTSET_NONE)
+            rc = err_set(e, ERR_NOT_FOUND, o->only[i],
+                         plan->undoes
+                             ? "undo: the rewind did not change this file, or it was undone already"
                              : "rewind: the session never changed this file");
-    }
-    return ERR_OK;
+    textset_fini(&known);
+    return rc;
 }
 
 /* ---- doing it ---- */
