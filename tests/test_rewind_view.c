@@ -126,8 +126,8 @@ static void what_was_edited_since_is_asked_about_before_it_is_taken_back(void **
     assert_true(screen_has(&t->s, "This file changed since. Undo it too?"));
     assert_true(screen_has(&t->s, "src/gone.c"));
     screen_press(&t->s, "<Enter>");
-    assert_true(screen_has(&t->s, "put back 1 file"));
-    assert_true(screen_has(&t->s, "1 stayed as it is"));
+    assert_true(screen_has(&t->s, "restored 1 file"));
+    assert_true(screen_has(&t->s, "1 skipped"));
     assert_true(folder_has(&t->going.folder, "home/ws/src/keys.c"));
     assert_true(folder_is(&t->going.folder, "home/ws/src/gone.c", "mine\n"));
     screen_press(&t->s, "u<Down><Enter><Down><Enter>");
