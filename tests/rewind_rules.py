@@ -243,6 +243,19 @@ def what_nobody_can_be_shown_to_have_written_is_held_back(path):
         yield w.program
 
 
+def what_is_no_path_is_listed_as_refused(path):
+    with world(path) as w:
+        file = put(w.project + '/a', 'two')
+        sid = claude(w, w.project, {file: 'one', '': 'x', 'b\0c': 'x', 'd\0': None}, {file: 'two'})
+        said = {f['path']: f for f in w.dry(sid, FIRST)['files']}
+        bad = {os.path.basename(p) for p, f in said.items() if f['action'] == 'refused' and 'no path' in f['why']}
+        w.program.same('refused', bad, {'(no name)', 'b\\0c', 'd\\0'})
+        w.program.same('the other', said[file]['action'], 'restore')
+        w.program.same('not all of it', (w.rewind(sid, FIRST, '--apply').returncode, get(file)), (4, b'two'))
+        w.program.same('the rest', (w.rewind(sid, FIRST, '--apply', '--skip-refused').returncode, get(file)), (0, b'one'))
+        yield w.program
+
+
 def an_apply_that_refuses_is_no_dry_run(path):
     with world(path) as w:
         file, other = put(w.project + '/a', 'by hand'), put(w.project + '/b', 'two')
@@ -260,7 +273,7 @@ def an_apply_that_refuses_is_no_dry_run(path):
 
 
 def main():
-    checks = [an_apply_that_refuses_is_no_dry_run,
+    checks = [an_apply_that_refuses_is_no_dry_run, what_is_no_path_is_listed_as_refused,
               a_hand_edit_is_held_back_again_after_an_undo, what_nobody_can_be_shown_to_have_written_is_held_back,
               a_transcript_does_not_choose_its_root, a_go_session_does_not_choose_its_root,
               a_work_tree_is_one_that_holds_its_repository, the_session_s_own_directory_is_inside]

@@ -182,6 +182,9 @@ static enum err_code take_turn(struct saving *s, struct err *e)
 {
     for (size_t i = 0; s->turn && i < s->turn->n; i++) {
         const struct history_entry *old = &s->turn->entry[i];
+
+        if (old->no_path)
+            continue;
         struct entry *x = add_entry(s, old->path, lexical_absolute(s->cwd, old->path, s->a));
 
         if (!x)
@@ -200,6 +203,9 @@ static enum err_code take_tracked(struct saving *s, struct err *e)
     for (size_t i = 0; !s->turn && i < s->history.paths; i++) {
         const char *tracked = s->history.path[i];
         const struct history_entry *old = history_newest(&s->history, tracked);
+
+        if (old && old->no_path)
+            continue;
         struct entry *x = add_entry(s, tracked, lexical_absolute(s->cwd, tracked, s->a));
 
         if (!x || !old)

@@ -58,13 +58,32 @@ static struct history_turn *turn_of(struct history *h, struct id128 prompt)
 
 /* ---- entries ---- */
 
+/* What is no path is told all the same, with a name that can be. */
+static const char *keep_path(struct arena *a, struct slice path, bool *is_none)
+{
+    struct buf text = { 0 };
+    bool ok = true;
+
+    *is_none = path.n == 0 || memchr(path.p, '\0', path.n);
+    if (!*is_none)
+        return arena_copy(a, path).p;
+    for (size_t i = 0; i < path.n && ok; i++)
+        ok = (path.p[i] ? buf_add(&text, (struct slice){ path.p + i, 1 })
+                        : buf_add(&text, SLICE("\\0"))) == ERR_OK;
+    const char *kept = ok ? arena_copy(a, path.n ? buf_slice(&text) : SLICE("(no name)")).p : NULL;
+
+    buf_fini(&text);
+    return kept;
+}
+
 static bool read_entry(struct reader *r, struct slice path, struct slice value,
                        struct history_entry *out)
 {
     struct arena *a = &r->h->arena;
     struct slice name, parent, v;
 
-    *out = (struct history_entry){ .path = arena_copy(a, path).p, .valid = true };
+    *out = (struct history_entry){ .valid = true };
+    out->path = keep_path(a, path, &out->no_path);
     if (!out->path)
         return false;
     if (json_get_text(value, "backupFileName", &r->scratch, &name)) {
@@ -150,7 +169,7 @@ static enum err_code put_entry(struct history *h, struct history_turn *t,
 /* ---- rows ---- */
 
 /* A prompt counts when it is part of the conversation; the turns were made from it, all lost until a row says
- * otherwise. A NUL in a path cannot be a file's name: such an entry is passed over. */
+ * otherwise. */
 static enum err_code take_snapshot(struct reader *r, struct slice row)
 {
     struct slice snapshot, files, id, key, value, stamp;
@@ -176,8 +195,6 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
 
         if (!json_text(key, &r->scratch, &path))
             return ERR_NOMEM;
-        if (path.n == 0 || memchr(path.p, '\0', path.n))
-            continue;
         rc = read_entry(r, path, value, &entry) ? put_entry(r->h, t, &entry) : ERR_NOMEM;
     }
     return rc == ERR_FORMAT ? ERR_OK : rc;
@@ -192,7 +209,7 @@ static enum err_code take_delta(struct reader *r, struct slice row)
 
     if (!get_id(r, row, "snapshotMessageId", &prompt, &id) || !(t = turn_of(r->h, prompt)) ||
         !json_get_text(row, "trackingPath", &r->scratch, &path) ||
-        !json_get(row, "backup", &backup) || path.n == 0 || memchr(path.p, '\0', path.n))
+        !json_get(row, "backup", &backup))
         return ERR_OK;
     if (!read_entry(r, path, backup, &entry))
         return ERR_NOMEM;

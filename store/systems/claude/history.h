@@ -24,6 +24,7 @@ struct history_entry {
     const char *real_parent; /* NULL: not recorded */
     int64_t version;
     struct slice time; /* when it was saved, as it is written */
+    bool no_path;      /* what is written is no path: empty, or with a NUL, which is \0 in `path` */
     bool valid;        /* the backup's name is one that a client writes */
 };
 

@@ -70,6 +70,9 @@ static enum err_code add_target(struct planner *p, size_t turn, const char *trac
     if (!entry) {
         t.want = REWIND_UNKNOWN;
         t.why = "the session does not record its content then";
+    } else if (entry->no_path) {
+        t.want = REWIND_UNKNOWN;
+        t.why = "the session has a name for it that is no path";
     } else if (tracked[0] != '/' && !p->cwd) {
         t.want = REWIND_UNKNOWN;
         t.why = "the session does not record its directory";
