@@ -478,10 +478,7 @@ bool changing_msg(struct model *m, const struct msg *msg)
 
     switch (msg->kind) {
     case MSG_REWOUND:
-        undoing_note_made(m, msg->u.rewound.record);
-        if (msg->u.rewound.edited)
-            undoing_ask_edited(m, msg->u.rewound.edited);
-        name_list_free(msg->u.rewound.edited);
+        undoing_rewound(m, &msg->u.rewound);
         return false; /* it is the rewind view's */
     case MSG_CHANGED:
         changing_end(m, msg->u.changed);

@@ -157,7 +157,8 @@ void changing_forget(struct model *m); /* what was being asked about */
 /* Undo and redo (undoing.c): what was done elsewhere or in another run, and files that changed since, are asked about. */
 void undoing_begin(struct model *m, enum wish wish);
 void undoing_ask(struct model *m, const struct changed *c);
-void undoing_ask_edited(struct model *m, const struct name_list *edited);
+/* Of the rewind view: notes its record, or asks about files that changed since. */
+void undoing_rewound(struct model *m, const struct rewound *r);
 void undoing_note_made(struct model *m, const char *record);
 void undoing_fini(struct undoing *u);
 /* Asks a worker for the change with this id (WISH_UNDO, WISH_REDO); takes the names. */

@@ -154,7 +154,7 @@ static void say_edited(struct dialog *d, const struct undoing *u)
                     u->edited->n == 1 ? "" : "s");
 }
 
-void undoing_ask_edited(struct model *m, const struct name_list *edited)
+static void ask_edited(struct model *m, const struct name_list *edited)
 {
     struct dialog *d = &m->dialog;
 
@@ -166,6 +166,14 @@ void undoing_ask_edited(struct model *m, const struct name_list *edited)
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "continue");
     view_push(m, VIEW_DIALOG);
+}
+
+void undoing_rewound(struct model *m, const struct rewound *r)
+{
+    undoing_note_made(m, r->record);
+    if (r->edited)
+        ask_edited(m, r->edited);
+    name_list_free(r->edited);
 }
 
 void undoing_ask(struct model *m, const struct changed *c)
