@@ -128,7 +128,8 @@ static bool is_note(const struct fork *f, uint32_t node)
            claude_line_is(claude_node_line(&f->log, node), CLAUDE_PROGRESS);
 }
 
-enum { ABOVE_UNKNOWN = CHAIN_NONE - 1, ABOVE_VISITED = CHAIN_NONE - 2 };
+#define ABOVE_UNKNOWN (CHAIN_NONE - 1)
+#define ABOVE_VISITED (CHAIN_NONE - 2)
 
 /* From one note up to the first node that is none, or that was reached before. Notes in a circle have nothing above
  * them; each is what is above itself, as in the vendor's forks. */
