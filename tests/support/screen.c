@@ -245,7 +245,7 @@ static void answer_place(struct screen *s, const struct effect *e)
         return;
     }
     p->missing = s->dir_gone;
-    p->session_dir = strndup(e->text.p, e->text.n);
+    p->session_dir = e->text.n ? strndup(e->text.p, e->text.n) : NULL;
     p->main_worktree = s->dir_gone ? strdup("/home/u/src/main") : NULL;
     p->present_dir = strdup("/home/u/src/shop");
     screen_send(s, (struct msg){ .kind = MSG_PLACE, .generation = e->generation, .u.place = p });
