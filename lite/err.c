@@ -78,6 +78,11 @@ enum err_code err_set(struct err *e, enum err_code code, const char *path, const
     return code;
 }
 
+enum err_code err_nomem(struct err *e)
+{
+    return err_set(e, ERR_NOMEM, "", "out of memory");
+}
+
 enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
 {
     if (e) {

@@ -23,11 +23,6 @@ static bool stopped(const struct work *w)
     return w->pass->stop && atomic_load_explicit(w->pass->stop, memory_order_relaxed);
 }
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "index lines");
-}
-
 static enum err_code check_count(size_t n, int64_t bytes, size_t free_lines, struct err *e)
 {
     return n <= free_lines + (uint64_t)bytes / INDEX_LINE_BYTES
@@ -56,7 +51,7 @@ static enum err_code take_lines(struct work *w, size_t seen, struct err *e)
             &w->reader, (struct slice){ w->bytes + from, end - from }, w->offset + (int64_t)from);
 
         if (index_add(ix, &line))
-            return no_memory(e);
+            return err_nomem(e);
         ix->end = w->offset + (int64_t)end + 1;
         from = seen = end + 1;
     }
@@ -73,7 +68,7 @@ static enum err_code widen(struct work *w, struct err *e)
     char *bytes = realloc(w->bytes, cap);
 
     if (!bytes)
-        return no_memory(e);
+        return err_nomem(e);
     w->bytes = bytes;
     w->cap = cap;
     return ERR_OK;
@@ -153,7 +148,7 @@ static enum err_code long_add(struct work *w, struct long_line *l, struct err *e
     if (!l->begun)
         line.state = LINE_BLANK;
     if (index_add(ix, &line))
-        return no_memory(e);
+        return err_nomem(e);
     ix->torn_tail = !l->ended;
     if (l->ended)
         ix->end = l->offset + (int64_t)l->length + 1;
@@ -167,7 +162,7 @@ static enum err_code take_long_line(struct work *w, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (!l)
-        return no_memory(e);
+        return err_nomem(e);
     l->source =
         (struct keyscan_source){ .file = w->pass->file, .offset = w->offset, .room = l->room };
     l->offset = w->offset;
@@ -200,7 +195,7 @@ static enum err_code take_torn(struct work *w, struct err *e)
         index_line_of(&w->reader, (struct slice){ w->bytes, w->have }, w->offset);
 
     if (index_add(w->pass->ix, &line))
-        return no_memory(e);
+        return err_nomem(e);
     w->pass->ix->torn_tail = true;
     return ERR_OK;
 }
@@ -236,7 +231,7 @@ enum err_code index_pass_run(const struct index_pass *pass, struct err *e)
     w.lines = pass->ix->n;
     index_reader_init(&w.reader, pass->keys, pass->flags);
     w.bytes = malloc(w.cap);
-    rc = w.bytes ? run(&w, e) : no_memory(e);
+    rc = w.bytes ? run(&w, e) : err_nomem(e);
     free(w.bytes);
     index_trim(pass->ix);
     return rc == ERR_CANCELLED ? err_set(e, rc, "", "index lines: cancelled") : rc;
@@ -265,7 +260,7 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
         struct index_line line = index_line_of(&r, text, offset + (text.p - bytes.p));
 
         if (index_add(ix, &line))
-            return no_memory(e);
+            return err_nomem(e);
         ix->torn_tail = torn;
         if (!torn)
             ix->end = offset + (rest.p - bytes.p);

@@ -85,7 +85,7 @@ static void edit_member(struct edit *ed, struct slice key, struct slice old,
 static void add_member(struct edit *ed, const struct json_edit *edit)
 {
     add(ed, ed->any ? SLICE(",\"") : SLICE("\""));
-    add(ed, (struct slice){ edit->name, strlen(edit->name) });
+    add(ed, slice_of(edit->name));
     add(ed, SLICE("\":"));
     add(ed, edit->value);
     ed->any = true;

@@ -125,7 +125,7 @@ void jsonout_text(struct jsonout *j, struct slice text)
 
 void jsonout_key(struct jsonout *j, const char *key)
 {
-    struct slice text = { key, strlen(key) };
+    struct slice text = slice_of(key);
 
     if (!add_plain(j, text, ":")) {
         jsonout_text(j, text);

@@ -40,7 +40,7 @@ enum err_code window_init(struct window *w, struct err *e)
     char *bytes = malloc(2 * WINDOW_BYTES);
 
     if (!bytes)
-        return err_set(e, ERR_NOMEM, NULL, "make a window");
+        return err_nomem(e);
     *w = (struct window){ .file.fd = -1, .bytes = bytes };
     return ERR_OK;
 }

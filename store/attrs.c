@@ -14,11 +14,6 @@ static const char acl_front[] = "system.posix_acl_";
 
 /* ---- taking ---- */
 
-static enum err_code no_memory(const char *path, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, path, "keep the extended attributes: out of memory");
-}
-
 /* A file system without them has none. */
 static enum err_code list_names(int fd, char names[LIST_MAX], size_t *n, const char *path,
                                 struct err *e)
@@ -38,11 +33,11 @@ static enum err_code take_one(int fd, struct arena *a, const char *name, const c
     if (k < 0)
         return err_sys(e, path, "keep the extended attributes");
     struct attr *list = arena_grow(a, out->x, out->n, sizeof *list),
-                x = { .name = arena_copy(a, (struct slice){ name, strlen(name) }).p,
+                x = { .name = arena_copy(a, slice_of(name)).p,
                       .value = arena_copy(a, (struct slice){ value, (size_t)k }) };
 
     if (a->failed)
-        return no_memory(path, e);
+        return err_nomem(e);
     out->x = list;
     out->x[out->n++] = x;
     return ERR_OK;
@@ -76,7 +71,7 @@ bool attrs_keep(struct arena *a, struct attrs *x)
     struct attr *list = arena_zalloc(a, sizeof *list * (x->n + 1));
 
     for (size_t i = 0; i < x->n && list; i++) {
-        list[i].name = arena_copy(a, (struct slice){ x->x[i].name, strlen(x->x[i].name) }).p;
+        list[i].name = arena_copy(a, slice_of(x->x[i].name)).p;
         list[i].value = arena_copy(a, x->x[i].value);
     }
     x->x = list;

@@ -280,7 +280,7 @@ enum err_code crew_describe(const struct scope *scope, const struct session_ref 
         rc = hand_over_all(&c, fn, arg, e);
         stop_threads(&c);
     } else {
-        rc = err_set(e, ERR_NOMEM, "", "list sessions");
+        rc = err_nomem(e);
     }
     fini(&c);
     return rc;

@@ -142,7 +142,7 @@ static enum err_code side_path(char *out, const char *dir, const char *cwd, cons
     struct arena a = { 0 };
     struct slice folder = folder_name(slice_of(cwd), &a);
     enum err_code rc = folder.p ? JOIN(out, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", id)
-                                : err_set(e, ERR_NOMEM, cwd, "name the folder");
+                                : err_nomem(e);
 
     arena_fini(&a);
     return rc;

@@ -225,14 +225,14 @@ enum err_code listing_open(struct store *const stores[], size_t n, const struct 
     enum err_code rc = ERR_OK;
 
     if (!l)
-        return err_set(e, ERR_NOMEM, "", "list sessions");
+        return err_nomem(e);
     l->q = *q;
     l->ok = true;
     for (size_t i = 0; !rc && l->ok && i < n; i++)
         if (stores[i]->ops->enumerate)
             rc = stores[i]->ops->enumerate(stores[i], &q->scope, gather, l, e);
     if (!rc && (!l->ok || !put_in_order(l)))
-        rc = err_set(e, ERR_NOMEM, "", "list sessions");
+        rc = err_nomem(e);
     if (rc)
         listing_close(l);
     else
@@ -405,7 +405,7 @@ static enum err_code visit_for_key(size_t i, const struct session_row *row, void
     default: key->text = arena_copy(&s->texts, row->summary);
     }
     if (s->l->q.sort == LISTING_TITLE && !key->text.p)
-        return err_set(e, ERR_NOMEM, "", "sort sessions");
+        return err_nomem(e);
     return ERR_OK;
 }
 
@@ -454,7 +454,7 @@ static enum err_code sorted(struct listing *l, const struct session_ref **order,
 
     s.key = calloc(n + 1, sizeof *s.key);
     if (!s.key)
-        return err_set(e, ERR_NOMEM, "", "sort sessions");
+        return err_nomem(e);
     rc = crew_describe(&l->q.scope, order, n, CREW_AHEAD, visit_for_key, &s, e);
     if (!rc)
         rc = page_of_sorted(&s, order, e);
@@ -469,7 +469,7 @@ enum err_code listing_each(struct listing *l, session_row_fn *fn, void *arg, str
     enum err_code rc;
 
     if (!order)
-        return err_set(e, ERR_NOMEM, "", "list sessions");
+        return err_nomem(e);
     size_t n = leave_out_times(l, order);
 
     memset(l->listed, 0, (l->groups + 1) * sizeof *l->listed);

@@ -138,8 +138,7 @@ static struct live judge(struct reading *r, pid_t pid, struct slice entry)
     struct live live;
     struct arena *a = &r->table->arena;
 
-    if (json_get_text(entry, "pidDomain", a, &domain) &&
-        !slice_eq(domain, (struct slice){ r->domain, strlen(r->domain) }))
+    if (json_get_text(entry, "pidDomain", a, &domain) && !slice_eq(domain, slice_of(r->domain)))
         return (struct live){ LIVE_UNKNOWN, pid, false,
                               "it was opened on another machine or in another container" };
     start = start_of(entry, a);

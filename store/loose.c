@@ -328,7 +328,7 @@ static enum err_code find_folders(git_repository *repo, struct buf *folders, str
     for (size_t at = 0, n = 0; !rc && at < folders->n && n < FOLDERS_MAX; n++) {
         rc = gitfiles_check_objects(folders->p + at, e);
         if (!rc && add_alternates(folders, at))
-            rc = err_set(e, ERR_NOMEM, own, "open the repository");
+            rc = err_nomem(e);
         at += strlen(folders->p + at) + 1;
     }
     return rc;
@@ -338,8 +338,7 @@ enum err_code loose_guard(git_repository *repo, struct err *e)
 {
     struct guard *g = calloc(1, sizeof *g);
     git_odb *odb = NULL;
-    enum err_code rc = g ? find_folders(repo, &g->folders, e)
-                         : err_set(e, ERR_NOMEM, git_repository_path(repo), "open the repository");
+    enum err_code rc = g ? find_folders(repo, &g->folders, e) : err_nomem(e);
     int answer = !rc && git_odb_init_backend(&g->base, GIT_ODB_BACKEND_VERSION) == 0
                      ? git_repository_odb(&odb, repo)
                      : GIT_ERROR;
@@ -359,5 +358,5 @@ enum err_code loose_guard(git_repository *repo, struct err *e)
     if (g)
         buf_fini(&g->folders);
     free(g);
-    return rc ? rc : err_set(e, ERR_NOMEM, git_repository_path(repo), "open the repository");
+    return rc ? rc : err_nomem(e);
 }

@@ -22,7 +22,7 @@ enum err_code origin_of(const struct session_ref *ref, struct arena *a, struct c
     }
     session_row_free(row);
     if (!row || a->failed)
-        return err_set(e, ERR_NOMEM, ref->path.p, "note the session: out of memory");
+        return err_nomem(e);
     *out = o;
     return ERR_OK;
 }

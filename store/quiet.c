@@ -51,8 +51,7 @@ enum err_code quiet_watch(const struct session_ref *const ref[], size_t n, struc
     struct arena a = { 0 };
     struct watched *w = arena_zalloc(&a, (n + 1) * sizeof *w);
     size_t found = 0;
-    enum err_code rc = w ? find_recent(ref, n, out, &a, w, &found, e)
-                         : err_set(e, ERR_NOMEM, "", "watch sessions: out of memory");
+    enum err_code rc = w ? find_recent(ref, n, out, &a, w, &found, e) : err_nomem(e);
 
     for (int s = 0; s < WATCH_STEPS && found && !rc; s++) {
         nanosleep(&step, NULL);

@@ -56,7 +56,7 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
     if (plain)
         return plain;
     if (!gitlib_ready())
-        return err_set(e, ERR_NOMEM, dir, "open the repository");
+        return err_nomem(e);
     git_libgit2_opts(GIT_OPT_SET_EXTENSIONS, known, sizeof known / sizeof *known);
     int answer = git_repository_open_ext(&repo, dir, 0, NULL);
 
@@ -247,7 +247,7 @@ enum err_code repo_blob(git_repository *repo, const git_oid *id, size_t max, str
         out->n = 0;
         rc = buf_add(out, (struct slice){ git_blob_rawcontent(blob), n });
         if (rc)
-            rc = err_set(e, rc, hex, "read a blob: out of memory");
+            rc = err_nomem(e);
     }
     git_blob_free(blob);
     return rc;

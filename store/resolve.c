@@ -32,18 +32,13 @@ static enum err_code not_found(const struct search *s, struct err *e)
     return err_set(e, ERR_NOT_FOUND, name, "find session: no sessions in this scope");
 }
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "find session");
-}
-
 /* ---- latest ---- */
 
 static enum err_code take_first(const struct session_row *row, void *arg, struct err *e)
 {
     struct search *s = arg;
 
-    return session_ref_copy(s->a, &row->ref, s->ref) ? ERR_OK : no_memory(e);
+    return session_ref_copy(s->a, &row->ref, s->ref) ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code no_latest(const struct scope *scope, struct err *e)
@@ -128,7 +123,7 @@ static enum err_code find_path(struct search *s, struct err *e)
     if (!s->stores)
         return not_found(s, e);
     if (absolute_path(s, &path))
-        return no_memory(e);
+        return err_nomem(e);
     for (int inside = 1; inside >= 0; inside--) {
         for (size_t i = s->stores; i-- > 0;) {
             const struct store *st = s->store[i];
@@ -236,7 +231,7 @@ static enum err_code ambiguous(const struct candidates *c, struct err *e)
         rc = err_set(e, ERR_USAGE, name, "find session: ambiguous: %.*s",
                      SLICE_ARG(buf_slice(&names)));
     buf_fini(&names);
-    return rc == ERR_NOMEM ? no_memory(e) : rc;
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
 static enum err_code find_prefix(struct search *s, struct err *e)
@@ -250,7 +245,7 @@ static enum err_code find_prefix(struct search *s, struct err *e)
         if (s->store[i]->ops->enumerate)
             rc = s->store[i]->ops->enumerate(s->store[i], s->scope, take_candidate, &c, e);
     if (rc || !c.ok)
-        return rc ? rc : no_memory(e);
+        return rc ? rc : err_nomem(e);
     if (c.n == 0)
         return not_found(s, e);
     if (c.n > 1)
@@ -285,7 +280,7 @@ enum err_code session_resolve(struct store *const stores[], size_t n, const stru
     enum err_code rc;
 
     if (!chosen)
-        return no_memory(e);
+        return err_nomem(e);
     s.stores = choose_system(&text, stores, n, chosen);
     s.text = text;
     if (slice_eq(text, SLICE("latest")))
@@ -350,7 +345,7 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
 {
     struct found_elsewhere f = { .place = arena_alloc(a, (texts + 1) * sizeof *f.place),
                                  .ref = ref };
-    enum err_code rc = f.place ? ERR_OK : no_memory(e);
+    enum err_code rc = f.place ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i < texts && !rc; i++) {
         uint32_t number;
@@ -359,14 +354,14 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
         if (!ref[i].store)
             continue;
         if (idset_add(&f.ids, id128_of(text[i]), &number))
-            rc = no_memory(e);
+            rc = err_nomem(e);
         else if (f.ids.n > before)
             f.place[number] = i;
     }
     for (size_t i = 1; i < n && !rc; i++)
         if (stores[i]->ops != stores[0]->ops && f.ids.n && stores[i]->ops->enumerate &&
             stores[i]->ops->enumerate(stores[i], scope, leave_ambiguous, &f, NULL) == ERR_NOMEM)
-            rc = no_memory(e);
+            rc = err_nomem(e);
     idset_fini(&f.ids);
     return rc;
 }
@@ -382,7 +377,7 @@ enum err_code session_resolve_many(struct store *const stores[], size_t n,
     size_t *place = arena_alloc(a, (texts + 1) * sizeof *place);
 
     if (!id || !place)
-        return no_memory(e);
+        return err_nomem(e);
     for (size_t i = 0; i < n && stores[i]->ops->find_many; i++) {
         size_t missing = gather_missing(text, texts, ref, id, place);
         if (missing < MANY)
@@ -390,7 +385,7 @@ enum err_code session_resolve_many(struct store *const stores[], size_t n,
         struct session_ref *found = arena_zalloc(a, missing * sizeof *found);
         enum err_code rc =
             found ? stores[i]->ops->find_many(stores[i], scope, id, missing, a, found, e)
-                  : no_memory(e);
+                  : err_nomem(e);
 
         if (rc)
             return rc;

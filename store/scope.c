@@ -17,7 +17,7 @@ static enum err_code add_trees(struct scope *scope, struct arena *a, struct err 
     struct slice *tree = arena_alloc(a, n * sizeof *tree);
 
     if (!tree)
-        return err_set(e, ERR_NOMEM, scope->project.p, "list worktrees");
+        return err_nomem(e);
     for (size_t i = 0; i < n; i++)
         tree[i] = list[i].path;
     scope->tree = tree;
@@ -30,11 +30,11 @@ enum err_code scope_of(const char *dir, bool worktrees, struct arena *a, struct 
 {
     char real[PATH_MAX];
     const char *path = realpath(dir, real) ? real : dir;
-    struct scope scope = { .project = arena_copy(a, (struct slice){ path, strlen(path) }) };
+    struct scope scope = { .project = arena_copy(a, slice_of(path)) };
     enum err_code rc = ERR_OK;
 
     if (!scope.project.p)
-        return err_set(e, ERR_NOMEM, dir, "look for the project");
+        return err_nomem(e);
     if (worktrees)
         rc = add_trees(&scope, a, e);
     if (!rc)

@@ -46,7 +46,7 @@ enum err_code scratch_take(struct scratch_pool *p, struct scratch **out, struct 
         }
     }
     struct scratch *s = calloc(1, sizeof *s);
-    enum err_code rc = s ? window_init(&s->window, e) : err_set(e, ERR_NOMEM, NULL, "make windows");
+    enum err_code rc = s ? window_init(&s->window, e) : err_nomem(e);
 
     if (rc)
         free(s);

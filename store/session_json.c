@@ -26,7 +26,7 @@ static void can_member(struct jsonout *j, unsigned can)
     jsonout_open(j, '[');
     for (size_t i = 0; i < sizeof abilities / sizeof *abilities; i++)
         if (can & abilities[i].can)
-            jsonout_text(j, (struct slice){ abilities[i].name, strlen(abilities[i].name) });
+            jsonout_text(j, slice_of(abilities[i].name));
     jsonout_close(j, ']');
 }
 
@@ -34,9 +34,9 @@ void session_json_members(struct jsonout *j, const struct session_row *row)
 {
     const char *system = row->ref.store->ops->name;
 
-    jsonout_member(j, "system", (struct slice){ system, strlen(system) });
+    jsonout_member(j, "system", slice_of(system));
     if (row->dialect)
-        jsonout_member(j, "dialect", (struct slice){ row->dialect, strlen(row->dialect) });
+        jsonout_member(j, "dialect", slice_of(row->dialect));
     jsonout_member(j, "sessionId", row->ref.id);
     jsonout_member(j, "recordedId", row->recorded_id);
     jsonout_member(j, "summary", row->summary);

@@ -153,7 +153,7 @@ enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct
     for (size_t i = 0; i < n && a.ok && !rc; i++)
         rc = stores[i]->ops->enumerate(stores[i], &everywhere, add_ref, &a, e);
     if (!rc && !a.ok)
-        rc = err_set(e, ERR_NOMEM, "", "shorten the ids: out of memory");
+        rc = err_nomem(e);
     if (rc) {
         short_ids_free(a.ids);
         return rc;

@@ -159,7 +159,7 @@ static enum err_code take(struct child *c, size_t room, struct buf *out, struct 
     ssize_t got;
 
     if (buf_reserve(out, step))
-        return err_set(e, ERR_NOMEM, "", "read a program's answer");
+        return err_nomem(e);
     got = read(c->out, out->p + out->n, step);
     if (got < 0)
         return errno == EINTR ? ERR_OK : err_sys(e, "", "read a program's answer");

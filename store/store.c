@@ -12,7 +12,7 @@ const struct store_ops *store_system(struct slice name)
     for (size_t i = 0; store_systems[i]; i++) {
         const char *known = store_systems[i]->name;
 
-        if (slice_eq(name, (struct slice){ known, strlen(known) }))
+        if (slice_eq(name, slice_of(known)))
             return store_systems[i];
     }
     return NULL;

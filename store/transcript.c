@@ -58,9 +58,8 @@ static enum err_code copy_line(const struct transcript *t, const struct message 
     out->n = 0;
     if ((uint64_t)m->offset + m->length > t->bytes.n)
         return err_set(e, ERR_STALE, t->path, "read a row: it is not there");
-    return buf_add(out, (struct slice){ t->bytes.p + m->offset, m->length })
-               ? err_set(e, ERR_NOMEM, t->path, "read a row: out of memory")
-               : ERR_OK;
+    return buf_add(out, (struct slice){ t->bytes.p + m->offset, m->length }) ? err_nomem(e)
+                                                                             : ERR_OK;
 }
 
 enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out, struct err *e)

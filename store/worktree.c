@@ -58,12 +58,12 @@ static enum err_code parse(struct slice answer, struct arena *a, struct worktree
     bool torn;
 
     if (!tree)
-        return err_set(e, ERR_NOMEM, "", "list worktrees");
+        return err_nomem(e);
     while (slice_line(&answer, &line, &torn)) {
         if (cut_word(&line, SLICE("worktree"))) {
             tree[trees].path = arena_copy(a, line);
             if (!tree[trees++].path.p)
-                return err_set(e, ERR_NOMEM, "", "list worktrees");
+                return err_nomem(e);
         } else if (trees && slice_eq(line, SLICE("bare"))) {
             tree[trees - 1].bare = true;
         }
@@ -202,12 +202,12 @@ static enum err_code main_beside(char *parent, const char *dir, struct arena *a,
 
 enum err_code worktree_main(const char *dir, struct arena *a, const char **out, struct err *e)
 {
-    struct slice copy = arena_copy(a, (struct slice){ dir, strlen(dir) });
+    struct slice copy = arena_copy(a, slice_of(dir));
     char *above = (char *)copy.p; /* our own */
     enum err_code rc;
 
     if (!above)
-        return err_set(e, ERR_NOMEM, dir, "find the main worktree");
+        return err_nomem(e);
     *out = NULL;
     while (!is_dir(above))
         if (!to_parent(above))

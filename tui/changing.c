@@ -28,7 +28,7 @@ void changing_forget(struct model *m)
 
 static void no_memory(struct model *m)
 {
-    toast_error_text(&m->toast, SLICE("out of memory"));
+    toast_no_memory(&m->toast);
     changing_forget(m);
 }
 
@@ -348,7 +348,7 @@ static bool name_message(struct model *m)
 
     name_list_free(c->titles);
     c->titles = name_list_new();
-    if (c->titles && name_list_add(c->titles, (struct slice){ text, strlen(text) }))
+    if (c->titles && name_list_add(c->titles, slice_of(text)))
         return true;
     no_memory(m);
     return false;

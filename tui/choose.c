@@ -68,7 +68,7 @@ static bool choose_row(struct model *m, const struct session_row *row)
 
 static void no_memory(struct model *m)
 {
-    toast_error_text(&m->toast, SLICE("out of memory"));
+    toast_no_memory(&m->toast);
     choose_forget(m);
 }
 
@@ -78,8 +78,7 @@ static void go(struct model *m, const char *dir)
     const struct session_row *row = row_of(m, m->choosing.entry);
     struct buf text = { 0 };
 
-    if (buf_add(&text, (struct slice){ dir, strlen(dir) }) || !buf_cstr(&text) ||
-        !choose_row(m, row)) {
+    if (buf_add(&text, slice_of(dir)) || !buf_cstr(&text) || !choose_row(m, row)) {
         buf_fini(&text);
         no_memory(m);
         return;
@@ -128,8 +127,7 @@ static void ask_about_live(struct model *m, const struct session_row *row)
 static void offer(struct model *m, enum dialog_choice choice, const char *what, const char *dir)
 {
     char out[256];
-    struct slice path =
-        path_short((struct slice){ dir, strlen(dir) }, m->settings->home, out, sizeof out);
+    struct slice path = path_short(slice_of(dir), m->settings->home, out, sizeof out);
 
     dialog_offer(&m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
 }

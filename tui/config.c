@@ -108,11 +108,11 @@ static void set_setting(struct reading *r, const char *name, const char *value)
 
 static void set_look(struct reading *r, const char *name, const char *value)
 {
-    enum style style = style_named((struct slice){ name, strlen(name) });
+    enum style style = style_named(slice_of(name));
 
     if (style == STYLE_COUNT)
         complain(r, "unknown style", name);
-    else if (!look_parse((struct slice){ value, strlen(value) }, &r->config->theme.look[style]))
+    else if (!look_parse(slice_of(value), &r->config->theme.look[style]))
         complain(r, "not a look:", value);
 }
 
@@ -127,8 +127,8 @@ static void set_resume(struct reading *r, const char *system, const char *comman
         complain(r, "too many systems:", system);
         return;
     }
-    const char *name = arena_copy(&c->arena, (struct slice){ system, strlen(system) }).p;
-    const char *line = arena_copy(&c->arena, (struct slice){ command, strlen(command) }).p;
+    const char *name = arena_copy(&c->arena, slice_of(system)).p;
+    const char *line = arena_copy(&c->arena, slice_of(command)).p;
 
     if (!name || !line) {
         r->no_memory = true;
@@ -196,9 +196,7 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
         complain(&r, "neither a [section] nor", "name = value");
     }
     buf_fini(&text);
-    return r.no_memory || bad_line < 0
-               ? err_set(e, ERR_NOMEM, path, "read configuration: out of memory")
-               : ERR_OK;
+    return r.no_memory || bad_line < 0 ? err_nomem(e) : ERR_OK;
 }
 
 void config_fini(struct config *c)

@@ -21,7 +21,7 @@ enum err_code findings_add(struct findings *fs, const char *system, const struct
     const char **more = arena_grow(&fs->list.arena, fs->system, fs->list.n, sizeof *more);
 
     if (!more)
-        return err_set(e, ERR_NOMEM, f->path, "look for damage: out of memory");
+        return err_nomem(e);
     fs->system = more;
     fs->system[fs->list.n] = system;
     return finding_list_add(f, &fs->list, e);

@@ -77,7 +77,7 @@ static int width_of_entry(const char *key, enum action a)
 {
     const char *title = title_beside(key, a);
 
-    return frame_width((struct slice){ key, strlen(key) }) + (*title != '\0') + (int)strlen(title);
+    return frame_width(slice_of(key)) + (*title != '\0') + (int)strlen(title);
 }
 
 static void draw_entry(struct frame *f, int y, int x, const char *key, enum action a)

@@ -194,7 +194,7 @@ int frame_text_middle(struct frame *f, int y, int x, int w, enum style style, st
 
 int frame_puts(struct frame *f, int y, int x, int w, enum style style, const char *text)
 {
-    return frame_text(f, y, x, w, style, (struct slice){ text, strlen(text) });
+    return frame_text(f, y, x, w, style, slice_of(text));
 }
 
 int frame_width(struct slice text)

@@ -63,7 +63,7 @@ static const char *present_dir(struct arena *a)
 
     if (!cwd)
         return named && named[0] == '/' ? named : "/";
-    kept = arena_copy(a, (struct slice){ cwd, strlen(cwd) }).p;
+    kept = arena_copy(a, slice_of(cwd)).p;
     free(cwd);
     return kept ? kept : "/";
 }

@@ -19,7 +19,7 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
     const char *line = config_resume_command(c, system);
     const struct shell_value values[] = {
         { "id", ops->agent_id ? ops->agent_id(ref->id) : ref->id },
-        { "cwd", { dir, strlen(dir) } },
+        { "cwd", slice_of(dir) },
         { "path", ref->path },
     };
 
@@ -28,8 +28,8 @@ enum err_code resume_make(const struct config *c, const struct session_ref *ref,
                        "resume: no command is configured; set `resume = ...` under [%s] in the "
                        "configuration",
                        system);
-    enum err_code rc = shell_split((struct slice){ line, strlen(line) }, values,
-                                   sizeof values / sizeof values[0], a, &out->argv, e);
+    enum err_code rc =
+        shell_split(slice_of(line), values, sizeof values / sizeof values[0], a, &out->argv, e);
 
     if (rc)
         return err_wrap(e, rc, "resume command of %s", system);
@@ -49,7 +49,7 @@ enum err_code resume_add(struct resume *r, char *const *words, size_t n, struct 
     char **argv = arena_alloc(a, (own + n + 1) * sizeof *argv);
 
     if (!argv)
-        return err_set(e, ERR_NOMEM, "", "resume: out of memory");
+        return err_nomem(e);
     memcpy(argv, r->argv, own * sizeof *argv);
     for (size_t i = 0; i < n; i++)
         argv[own + i] = words[i];
@@ -120,7 +120,7 @@ enum err_code resume_line(const struct resume *r, struct buf *out)
     enum err_code rc = buf_add(out, SLICE("cd "));
 
     if (rc == ERR_OK)
-        rc = shell_quote(out, (struct slice){ r->dir, strlen(r->dir) });
+        rc = shell_quote(out, slice_of(r->dir));
     if (rc == ERR_OK)
         rc = buf_add(out, SLICE(" &&"));
     if (rc == ERR_OK)

@@ -265,7 +265,7 @@ enum err_code search_conversation(const struct conversation *c, struct slice nee
         if (cancel && atomic_load(cancel))
             rc = err_set(e, ERR_CANCELLED, c->transcript->path, "search");
         else if (search_message(&s, i))
-            rc = err_set(e, ERR_NOMEM, c->transcript->path, "search");
+            rc = err_nomem(e);
         block_list_fini(&s.blocks);
     }
     if (!rc)

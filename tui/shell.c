@@ -142,7 +142,7 @@ static enum err_code take_word(struct reader *r, struct buf *word, bool *found)
 static enum err_code failed(enum err_code rc, struct err *e)
 {
     return rc == ERR_USAGE ? err_set(e, rc, "", "read command: a quote is not closed")
-                           : err_set(e, rc, "", "read command: out of memory");
+                           : err_nomem(e);
 }
 
 enum err_code shell_split(struct slice line, const struct shell_value *values, size_t n,

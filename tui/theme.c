@@ -66,14 +66,14 @@ void theme_default(struct theme *t)
 enum style style_named(struct slice name)
 {
     for (int i = 0; i < STYLE_COUNT; i++)
-        if (slice_eq(name, (struct slice){ style_names[i], strlen(style_names[i]) }))
+        if (slice_eq(name, slice_of(style_names[i])))
             return (enum style)i;
     return STYLE_COUNT;
 }
 
 static bool is(struct slice text, const char *word)
 {
-    return slice_eq(text, (struct slice){ word, strlen(word) });
+    return slice_eq(text, slice_of(word));
 }
 
 static bool parse_number(struct slice word, int16_t *colour)

@@ -50,6 +50,11 @@ void toast_error_text(struct toast *t, struct slice text)
     t->error = true;
 }
 
+void toast_no_memory(struct toast *t)
+{
+    toast_error_text(t, SLICE("out of memory"));
+}
+
 void toast_read(struct toast *t)
 {
     t->text[0] = '\0';

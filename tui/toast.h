@@ -25,6 +25,7 @@ void toast_say(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIK
 void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void toast_error(struct toast *t, const struct err *e);
 void toast_error_text(struct toast *t, struct slice text);
+void toast_no_memory(struct toast *t);
 /* A key was pressed: what was there has been read. */
 void toast_read(struct toast *t);
 /* The time has come for news to go. */

@@ -41,7 +41,7 @@ void undoing_note_made(struct model *m, const char *record)
         u->made = name_list_new();
     /* without memory it is asked about */
     if (u->made && !name_list_add(u->made, slice_of(record)))
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
 }
 
 static struct name_list *copy_of(const struct name_list *from)
@@ -59,7 +59,7 @@ static struct name_list *copy_of(const struct name_list *from)
 static void no_memory(struct model *m)
 {
     forget_question(&m->undoing);
-    toast_error_text(&m->toast, SLICE("out of memory"));
+    toast_no_memory(&m->toast);
 }
 
 void undoing_begin(struct model *m, enum wish wish)

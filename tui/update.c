@@ -12,7 +12,7 @@ static void open_viewer(struct model *m)
     if (view_is_open(m, VIEW_TRANSCRIPT))
         return;
     if (!transcript_view_open(m->viewer, &e->ref, entry_title(e), entry_cwd(e), &m->fx)) {
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
         return;
     }
     m->viewed = model_subject_entry(m);
@@ -24,7 +24,7 @@ static void copy_id(struct model *m)
     struct effect *e = effect_add(&m->fx, EFFECT_COPY, ASKER_LIST);
 
     if (buf_add(&e->text, model_subject(m)->ref.id))
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
 }
 
 static void open_editor(struct model *m)
@@ -32,7 +32,7 @@ static void open_editor(struct model *m)
     struct effect *e = effect_add(&m->fx, EFFECT_EDIT, ASKER_LIST);
 
     if (buf_add(&e->text, model_subject(m)->ref.path) || !buf_cstr(&e->text))
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
 }
 
 static void open_help(struct model *m)
@@ -178,7 +178,7 @@ static void say_problems(struct model *m)
 
     if (p->n > 1)
         snprintf(text + n, sizeof text - n, " (and %zu more)", p->n - 1);
-    toast_error_text(&m->toast, (struct slice){ text, strlen(text) });
+    toast_error_text(&m->toast, slice_of(text));
 }
 
 /* The file that is being read may have grown. */

@@ -114,7 +114,7 @@ static int64_t midnight(int64_t ms, int days)
 
 static bool is(struct slice text, const char *word)
 {
-    return slice_eq(text, (struct slice){ word, strlen(word) });
+    return slice_eq(text, slice_of(word));
 }
 
 static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)

@@ -48,7 +48,7 @@ enum err_code change_add(struct change *c, const struct step *s, struct err *e)
     if (!list || !keep_text(c, &copy.path) || !keep_text(c, &copy.to) ||
         !keep_text(c, &copy.lock) || !keep(c, &copy.bytes) || !keep(c, &copy.old) ||
         !keep(c, &copy.opposite))
-        return err_set(e, ERR_NOMEM, s->path, "plan a change: out of memory");
+        return err_nomem(e);
     c->step = list;
     c->step[c->n++] = copy;
     return ERR_OK;
@@ -60,7 +60,7 @@ enum err_code change_name(struct change *c, const char *session, struct err *e)
     struct change_origin *origin = arena_grow(&c->arena, c->origin, c->sessions_n, sizeof *origin);
 
     if (!list || !origin || !keep_text(c, &session))
-        return err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory");
+        return err_nomem(e);
     c->sessions = list;
     c->origin = origin;
     c->sessions[c->sessions_n++] = session;
@@ -72,7 +72,7 @@ enum err_code change_set_origin(struct change *c, const struct change_origin *or
     struct change_origin copy = *origin;
 
     if (!keep_text(c, &copy.store) || !keep_text(c, &copy.dir) || !keep_text(c, &copy.title))
-        return err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory");
+        return err_nomem(e);
     c->origin[c->sessions_n - 1] = copy;
     return ERR_OK;
 }
@@ -84,8 +84,7 @@ enum err_code change_session(struct change *c, const char *system, struct slice 
 
     if (!rc)
         rc = buf_add(&name, id);
-    rc = rc || !buf_cstr(&name) ? err_set(e, ERR_NOMEM, NULL, "plan a change: out of memory")
-                                : change_name(c, name.p, e);
+    rc = rc || !buf_cstr(&name) ? err_nomem(e) : change_name(c, name.p, e);
     buf_fini(&name);
     return rc;
 }

@@ -171,7 +171,7 @@ static enum err_code remember(struct trip *t, const struct stat *st, const char 
     char *copy = more ? strdup(to) : NULL;
 
     if (!copy)
-        return err_set(e, ERR_NOMEM, to, "copy: out of memory");
+        return err_nomem(e);
     t->link[t->links++] = (struct link){ st->st_dev, st->st_ino, copy };
     return ERR_OK;
 }
@@ -217,7 +217,7 @@ static enum err_code tree_open(const char *root, FTS **fts, struct err *e)
     char *roots[] = { copy, NULL };
 
     if (!copy)
-        return err_set(e, ERR_NOMEM, root, "copy: out of memory");
+        return err_nomem(e);
     *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
     free(copy);
     return *fts ? ERR_OK : err_sys(e, root, "read directory");
@@ -241,14 +241,13 @@ static enum err_code tree_each(const char *from, const char *to, entry_fn *fn, s
     struct trip t = { .piece = malloc((size_t)COPY_BYTES * 2) };
     char *other = NULL;
     size_t root = strlen(from);
-    enum err_code rc =
-        t.piece ? tree_open(from, &fts, e) : err_set(e, ERR_NOMEM, from, "copy: out of memory");
+    enum err_code rc = t.piece ? tree_open(from, &fts, e) : err_nomem(e);
 
     while (!rc && (errno = 0, f = fts_read(fts))) {
         free(other);
         if (asprintf(&other, "%s%s", to, f->fts_path + root) < 0) {
             other = NULL;
-            rc = err_set(e, ERR_NOMEM, from, "copy: out of memory");
+            rc = err_nomem(e);
             break;
         }
         rc = fn(f, other, &t, e);

@@ -104,11 +104,11 @@ static enum err_code describe(struct change *c, const char *path, struct slice r
 
     if (!real)
         return err_sys(e, path, "append: find the file");
-    s.path = arena_copy(&c->arena, (struct slice){ real, strlen(real) }).p;
+    s.path = arena_copy(&c->arena, slice_of(real)).p;
     c->step = arena_zalloc(&c->arena, sizeof *c->step);
     free(real);
     if (!s.path || !c->step)
-        return err_set(e, ERR_NOMEM, path, "append: out of memory");
+        return err_nomem(e);
     c->step[c->n++] = s;
     return step_prepare(c->step, &c->arena, e);
 }
@@ -137,8 +137,7 @@ static enum err_code journal_begin(struct journal *j, const char *above, struct 
                                    struct err *e)
 {
     struct change *c = change_new("append");
-    enum err_code rc = c ? describe(c, j->path, records, j->flags, e)
-                         : err_set(e, ERR_NOMEM, j->path, "append: out of memory");
+    enum err_code rc = c ? describe(c, j->path, records, j->flags, e) : err_nomem(e);
 
     if (!rc)
         rc = entry_write(j, above, c, e);

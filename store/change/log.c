@@ -92,7 +92,7 @@ enum err_code change_log_open(const struct store_env *env, struct change_log **o
     char dir[PATH_MAX];
 
     if (!log)
-        return err_set(e, ERR_NOMEM, NULL, "open the operation log: out of memory");
+        return err_nomem(e);
     log->lock = -1;
     log->env = *env;
     enum err_code rc = env_state_path(env, "changes", dir, e);

@@ -58,8 +58,8 @@ static struct change *like(const struct change *c, const char *kind)
 
     if (!to)
         return NULL;
-    to->kind = arena_copy(&to->arena, (struct slice){ kind, strlen(kind) }).p;
-    to->text = arena_copy(&to->arena, (struct slice){ c->text, strlen(c->text) }).p;
+    to->kind = arena_copy(&to->arena, slice_of(kind)).p;
+    to->text = arena_copy(&to->arena, slice_of(c->text)).p;
     bool ok = to->kind && to->text;
 
     for (size_t i = 0; i < c->sessions_n && ok; i++)

@@ -35,7 +35,7 @@ struct writer {
 static void no_memory(struct writer *w)
 {
     if (!w->rc)
-        w->rc = err_set(w->e, ERR_NOMEM, w->dir, "write down a change: out of memory");
+        w->rc = err_nomem(w->e);
 }
 
 static void put_bytes(struct writer *w, const char *key, struct slice bytes)
@@ -53,7 +53,7 @@ static void put_bytes(struct writer *w, const char *key, struct slice bytes)
 static void put_text(struct writer *w, const char *key, const char *text)
 {
     if (text)
-        put_bytes(w, key, (struct slice){ text, strlen(text) });
+        put_bytes(w, key, slice_of(text));
 }
 
 /* Read back by cJSON, which keeps numbers as doubles: times in ns and offsets of large files would not survive. */
@@ -206,7 +206,7 @@ static struct slice get_content(struct reader *r, const cJSON *o, const char *ke
         return out;
     }
     if (!r->rc && (buf_addf(&path, "%s/%s", r->dir, name) || !buf_cstr(&path)))
-        r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
+        r->rc = err_nomem(r->e);
     if (!r->rc)
         r->rc = disk_check_own(path.p, r->e);
     if (!r->rc)
@@ -214,7 +214,7 @@ static struct slice get_content(struct reader *r, const cJSON *o, const char *ke
     if (!r->rc) {
         out = arena_copy(r->a, buf_slice(&bytes));
         if (!out.p)
-            r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
+            r->rc = err_nomem(r->e);
     }
     buf_fini(&path);
     buf_fini(&bytes);
@@ -284,7 +284,7 @@ static void get_change(struct reader *r, const cJSON *root, struct change *c)
     c->origin = arena_zalloc(r->a, sizeof *c->origin * (size_t)(cJSON_GetArraySize(sessions) + 1));
     c->step = arena_zalloc(r->a, sizeof *c->step * (size_t)(cJSON_GetArraySize(steps) + 1));
     if (!c->sessions || !c->origin || !c->step) {
-        r->rc = err_set(r->e, ERR_NOMEM, r->dir, "read a change: out of memory");
+        r->rc = err_nomem(r->e);
         return;
     }
     cJSON_ArrayForEach(o, sessions) get_session(r, o, c);
@@ -296,8 +296,7 @@ static enum err_code record_text(const char *dir, struct buf *out, struct err *e
     struct buf path = { 0 };
     enum err_code rc = buf_addf(&path, "%s/record", dir);
 
-    rc = rc || !buf_cstr(&path) ? err_set(e, ERR_NOMEM, dir, "read a change: out of memory")
-                                : disk_check_own(dir, e);
+    rc = rc || !buf_cstr(&path) ? err_nomem(e) : disk_check_own(dir, e);
     if (!rc)
         rc = disk_check_own(path.p, e);
     if (!rc)
@@ -314,7 +313,7 @@ enum err_code record_read(const char *dir, struct change **out, struct err *e)
     cJSON *root = rc ? NULL : cJSON_ParseWithLength(text.p, text.n);
 
     if (!rc && !c)
-        rc = err_set(e, ERR_NOMEM, dir, "read a change: out of memory");
+        rc = err_nomem(e);
     if (!rc) {
         struct reader r = { .dir = dir, .a = &c->arena, .e = e };
 

@@ -24,14 +24,14 @@ static enum err_code compose(void *arg, struct buf *out, struct err *e)
     if (!rc)
         rc = seek_repeated(w->path, 0, id, rows->n, skip, e);
     else
-        err_set(e, rc, w->path, "append: out of memory");
+        err_nomem(e);
     rows->present = 0;
     for (size_t i = 0, begin = 0; i < rows->n && !rc; begin = rows->row[i++].end) {
         const struct slice line = { rows->lines.p + begin, rows->row[i].end - begin };
 
         rows->present += skip[i];
         if (!skip[i] && buf_add(out, line))
-            rc = err_set(e, ERR_NOMEM, w->path, "append: out of memory");
+            rc = err_nomem(e);
     }
     w->again = true;
     return rc;

@@ -108,7 +108,7 @@ static enum err_code guard(struct step *s, struct arena *a, struct err *e)
     char *p = arena_alloc(a, s->bytes.n + 1);
 
     if (!p)
-        return err_set(e, ERR_NOMEM, s->path, "append: out of memory");
+        return err_nomem(e);
     p[0] = '\n';
     memcpy(p + 1, s->bytes.p, s->bytes.n);
     s->bytes = (struct slice){ p, s->bytes.n + 1 };

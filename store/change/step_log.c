@@ -25,7 +25,7 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
         char *p = arena_alloc(a, s->bytes.n + 1);
 
         if (!p)
-            return err_set(e, ERR_NOMEM, s->path, "append: out of memory");
+            return err_nomem(e);
         p[0] = '\n';
         memcpy(p + 1, s->bytes.p, s->bytes.n);
         s->bytes = (struct slice){ p, s->bytes.n + 1 };
@@ -203,7 +203,7 @@ enum err_code step_append_done(struct step *s, bool *done, struct err *e)
     }
     int64_t at = s->offset;
     char *window = malloc(SEARCH_WINDOW);
-    enum err_code rc = window ? ERR_OK : err_set(e, ERR_NOMEM, s->path, "look for an append");
+    enum err_code rc = window ? ERR_OK : err_nomem(e);
 
     if (!rc && at + (int64_t)s->bytes.n <= st.st_size)
         rc = search(fd, s, window, &at, done, e);

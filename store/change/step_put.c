@@ -25,7 +25,7 @@ static enum err_code dir_of(const char *path, struct arena *a, const char **dir,
     if (!slash)
         d = SLICE(".");
     *dir = arena_copy(a, d).p;
-    return *dir ? ERR_OK : err_set(e, ERR_NOMEM, path, "out of memory");
+    return *dir ? ERR_OK : err_nomem(e);
 }
 
 /* What a PUT finds at its place. */

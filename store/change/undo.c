@@ -28,7 +28,7 @@ static enum err_code walk_open(const struct change_log *log, struct walk *w, str
     if (w->undone)
         return ERR_OK;
     change_names_free(w->names, w->n);
-    return err_set(e, ERR_NOMEM, log->dir, "read the operation log: out of memory");
+    return err_nomem(e);
 }
 
 static void walk_close(struct walk *w)
@@ -133,10 +133,8 @@ static enum err_code invert(struct change_log *log, const struct change *c, cons
     struct change *back = change_inverse(c, kind);
 
     if (back)
-        back->undoes = arena_copy(&back->arena, (struct slice){ c->id, strlen(c->id) }).p;
-    enum err_code rc = back && back->undoes
-                           ? change_run(log, back, e)
-                           : err_set(e, ERR_NOMEM, c->id, "take back a change: out of memory");
+        back->undoes = arena_copy(&back->arena, slice_of(c->id)).p;
+    enum err_code rc = back && back->undoes ? change_run(log, back, e) : err_nomem(e);
 
     if (rc || !out)
         change_free(back);

@@ -54,7 +54,7 @@ static enum err_code put_old(const char *config, const char *project, int64_t no
              "  \"updated_at\": \"%s\",\n  \"message_count\": 2,\n  \"turn_count\": 1,\n"
              "  \"total_tokens\": 4321,\n  \"exit_reason\": \"end_turn\"\n}",
              project, at, at);
-    enum err_code rc = demo_put(path, (struct slice){ text, strlen(text) }, now_ms, e);
+    enum err_code rc = demo_put(path, slice_of(text), now_ms, e);
 
     if (rc)
         return rc;
@@ -68,7 +68,7 @@ static enum err_code put_old(const char *config, const char *project, int64_t no
                       "12") "\",\"timestamp\":\"%s\",\"role\":\"assistant\",\"content\":"
                             "\"Only `internal/legacy`: nothing has imported it since March.\"}\n",
         at, at);
-    return demo_put(path, (struct slice){ text, strlen(text) }, now_ms, e);
+    return demo_put(path, slice_of(text), now_ms, e);
 }
 
 struct telling {
@@ -81,7 +81,7 @@ struct telling {
 
 static enum err_code append(struct telling *t, const char *text, struct err *e)
 {
-    const struct slice row = { text, strlen(text) };
+    const struct slice row = slice_of(text);
     const struct host_append req = { .row = &row, .n = 1 };
     struct host_appended done;
 
@@ -120,7 +120,7 @@ enum err_code demo_gopher(const char *config, const char *project, int64_t now_m
     enum err_code rc = ERR_OK;
 
     if (!(t.file = arena_format(&t.arena, "%s/ops/restock.go", project)))
-        rc = err_set(e, ERR_NOMEM, project, "build the demo");
+        rc = err_nomem(e);
     if (!rc)
         rc = host_make(&goat_ops, &t.env, NULL, e);
     if (!rc)

@@ -48,7 +48,7 @@ static enum err_code put_transcript(struct play *p, const struct demo_step *step
     log_init(&sub.log, p->log.session, p->cwd, p->log.clock_ms - 80 * SECOND);
     log_seed(&sub.log, agent);
     sub.log.agent = agent;
-    log_prompt(&sub.log, (struct slice){ step->arg[1], strlen(step->arg[1]) });
+    log_prompt(&sub.log, slice_of(step->arg[1]));
     sub.log.clock_ms += 30 * SECOND;
     enum err_code rc = play_tool(&sub, &inside, e);
     sub.log.clock_ms += 40 * SECOND;

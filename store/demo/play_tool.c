@@ -73,7 +73,7 @@ static enum err_code play_edit(struct play *p, const struct demo_step *step, str
     tool_call(p, &t);
     enum err_code rc = history_touch(&p->history, &p->log, f, e);
     if (!rc && buf_add(&before, buf_slice(&f->text)))
-        rc = err_set(e, ERR_NOMEM, f->path, "edit");
+        rc = err_nomem(e);
     if (!rc)
         rc = world_edit(f, old, new, e);
     if (!rc) {
@@ -103,7 +103,7 @@ static enum err_code play_write(struct play *p, const struct demo_step *step, st
     tool_call(p, &t);
     enum err_code rc = history_touch(&p->history, &p->log, f, e);
     if (!rc && (buf_add(&before, buf_slice(&f->text)) || world_write(f, slice_of(step->arg[1]))))
-        rc = err_set(e, ERR_NOMEM, f->path, "write");
+        rc = err_nomem(e);
     if (!rc) {
         jsonout_open(&t.out, '{');
         log_member(&t.out, "type", fresh ? "create" : "update");

@@ -23,7 +23,7 @@ void tool_fini(struct tool *t)
 
 void tool_say(struct tool *t, const char *text)
 {
-    if (buf_add(&t->text, (struct slice){ text, strlen(text) }))
+    if (buf_add(&t->text, slice_of(text)))
         t->out.rc = ERR_NOMEM;
 }
 

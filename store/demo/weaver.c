@@ -462,6 +462,5 @@ enum err_code demo_weaver(const char *dir, int64_t now_ms, struct err *e)
     repo_close(w.repo);
     arena_fini(&w.arena);
     buf_fini(&w.log);
-    return w.rc == ERR_NOMEM ? err_set(e, w.rc, dir, "write the sessions of Entire: out of memory")
-                             : w.rc;
+    return w.rc == ERR_NOMEM ? err_nomem(e) : w.rc;
 }

@@ -11,9 +11,9 @@ enum err_code world_init(struct world *w, struct err *e)
         const struct demo_source *s = &demo_sources[i];
         struct world_file *f = world_file(w, s->project, s->path);
 
-        if (!f || world_write(f, (struct slice){ s->text, strlen(s->text) })) {
+        if (!f || world_write(f, slice_of(s->text))) {
             world_fini(w);
-            return err_set(e, ERR_NOMEM, s->path, "set out the demo's files");
+            return err_nomem(e);
         }
     }
     return ERR_OK;
@@ -49,7 +49,7 @@ enum err_code world_edit(struct world_file *f, struct slice old, struct slice ne
     if (buf_add(&after, (struct slice){ f->text.p, before }) || buf_add(&after, new) ||
         buf_add(&after, (struct slice){ at + old.n, f->text.n - before - old.n })) {
         buf_fini(&after);
-        return err_set(e, ERR_NOMEM, f->path, "edit");
+        return err_nomem(e);
     }
     buf_fini(&f->text);
     f->text = after;

@@ -28,7 +28,7 @@ enum err_code host_create(const struct store *st, const struct host_create *req,
     if (req->id.n && !host_id_is_plain(req->id))
         return err_set(e, ERR_USAGE, "", "create: invalid session id: %.*s", SLICE_ARG(req->id));
     if (!full.cwd.n)
-        full.cwd = (struct slice){ st->env->cwd, strlen(st->env->cwd) };
+        full.cwd = slice_of(st->env->cwd);
     if (full.cwd.n == 0 || full.cwd.p[0] != '/' || memchr(full.cwd.p, '\0', full.cwd.n))
         return err_set(e, ERR_USAGE, "", "create: the directory is not absolute");
     return st->ops->create(st, &full, a, out, e);
@@ -95,7 +95,7 @@ enum err_code host_rows(struct slice text, struct arena *a, struct slice **row, 
             continue;
         list = arena_grow(a, list, count, sizeof *list);
         if (!list)
-            return err_set(e, ERR_NOMEM, "", "read rows: out of memory");
+            return err_nomem(e);
         list[count++] = line;
     }
     *row = list;

@@ -243,7 +243,7 @@ static enum err_code append_records(int fd, const char *path, struct slice recor
     enum err_code rc = needs_guard(fd, records, path, &a->guarded, e);
 
     if (!rc && ((a->guarded && buf_add_byte(&bytes, '\n')) || buf_add(&bytes, records)))
-        rc = err_set(e, ERR_NOMEM, path, "append: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = write_once(fd, buf_slice(&bytes), &a->before, path, &end, e);
     if (!rc) {
@@ -336,7 +336,7 @@ static enum err_code compose_records(void *arg, struct buf *records, struct err 
 {
     const struct slice *all = arg;
 
-    return buf_add(records, *all) ? err_set(e, ERR_NOMEM, "", "append: out of memory") : ERR_OK;
+    return buf_add(records, *all) ? err_nomem(e) : ERR_OK;
 }
 
 enum err_code log_append(const char *path, struct slice records, unsigned flags,

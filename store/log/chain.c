@@ -133,10 +133,10 @@ enum err_code chain_build(struct chain *c, const struct index *ix, size_t first_
 {
     *c = (struct chain){ .index = ix, .first_line = first_line };
     if (ix->n >= CHAIN_NONE)
-        return err_set(e, ERR_NOMEM, "", "follow the conversation: too many lines");
+        return err_nomem(e);
     if (add_rows(c, kinds) || link_rows(c)) {
         chain_fini(c);
-        return err_set(e, ERR_NOMEM, "", "follow the conversation");
+        return err_nomem(e);
     }
     return ERR_OK;
 }
@@ -161,7 +161,7 @@ enum err_code chain_walk(struct chain *c, uint32_t leaf, uint8_t mark, uint32_t 
     uint32_t *nodes = malloc((count ? count : 1) * sizeof *nodes);
 
     if (!nodes)
-        return err_set(e, ERR_NOMEM, "", "follow the conversation");
+        return err_nomem(e);
     uint32_t at = leaf;
 
     for (size_t i = count; i-- > 0; at = chain_up(c, at))

@@ -103,7 +103,7 @@ static enum err_code make_room(const struct work *w, struct index *ix, struct er
         return rc;
     ix->cap = n ? n : 1;
     ix->line = n > SIZE_MAX / sizeof *ix->line ? NULL : malloc(ix->cap * sizeof *ix->line);
-    return ix->line ? ERR_OK : err_set(e, ERR_NOMEM, "", "index lines");
+    return ix->line ? ERR_OK : err_nomem(e);
 }
 
 static void append(struct index *ix, const struct index *more)

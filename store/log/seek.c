@@ -29,7 +29,7 @@ enum err_code seek_back(const struct file *f, int64_t end, struct slice part, se
 {
     char *bytes = malloc(PIECE + SEEK_REST);
     bool enough = false;
-    enum err_code rc = bytes ? ERR_OK : err_set(e, ERR_NOMEM, "", "search: out of memory");
+    enum err_code rc = bytes ? ERR_OK : err_nomem(e);
 
     while (!rc && end > 0 && !enough) {
         int64_t at = end > PIECE ? end - PIECE : 0;
@@ -74,15 +74,14 @@ enum err_code seek_line(const struct file *f, int64_t offset, struct buf *line, 
     const char *newline = NULL;
 
     line->n = 0;
-    enum err_code rc = bytes ? line_begin(f, offset, bytes, begin, e)
-                             : err_set(e, ERR_NOMEM, "", "search: out of memory");
+    enum err_code rc = bytes ? line_begin(f, offset, bytes, begin, e) : err_nomem(e);
 
     for (int64_t at = *begin; !rc && !newline && got == LINE_STEP; at += LINE_STEP) {
         rc = file_read(f, at, bytes, LINE_STEP, &got, e);
         newline = rc ? NULL : memchr(bytes, '\n', got);
         if (!rc &&
             buf_add(line, (struct slice){ bytes, newline ? (size_t)(newline - bytes) : got }))
-            rc = err_set(e, ERR_NOMEM, "", "search: out of memory");
+            rc = err_nomem(e);
     }
     free(bytes);
     return rc;
@@ -164,7 +163,7 @@ static enum err_code check_place(void *arg, struct slice rest, int64_t offset, b
         s->missing--;
     }
     if (!rc && s->scratch.failed)
-        rc = err_set(e, ERR_NOMEM, "", "search: out of memory");
+        rc = err_nomem(e);
     if (s->scratch.newest)
         arena_reset(&s->scratch);
     *enough = s->missing == 0;
@@ -208,7 +207,7 @@ enum err_code seek_repeated(const char *path, unsigned flags, const struct slice
             rc = idset_add(&ids, id128_of(id[i]), &number[i]);
         repeated[i] = id[i].n && ids.n == before;
     }
-    rc = rc ? err_set(e, rc, path, "search: out of memory") : seek_ids(path, flags, &ids, there, e);
+    rc = rc ? err_nomem(e) : seek_ids(path, flags, &ids, there, e);
     for (size_t i = 0; i < n && !rc; i++)
         repeated[i] |= number[i] != IDSET_NONE && there[number[i]];
     free(number);

@@ -53,7 +53,7 @@ static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
 
 static const char *keep(struct tx *tx, const char *text)
 {
-    return text ? arena_copy(&tx->arena, (struct slice){ text, strlen(text) }).p : NULL;
+    return text ? arena_copy(&tx->arena, slice_of(text)).p : NULL;
 }
 
 /* What a deleted file and the directories that go with it are like. */
@@ -85,7 +85,7 @@ static enum err_code note_all(struct tx *tx, const struct rewind_plan *plan, str
             rc = note(tx, &reach, &tx->entry[i], e);
     reach_end(&reach);
     if (!rc && !dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
-        rc = err_set(e, ERR_NOMEM, tx->dir, "plan a rewind: out of memory");
+        rc = err_nomem(e);
     return rc;
 }
 
@@ -96,9 +96,8 @@ static enum err_code add_entry(struct tx *tx, const struct rewind_entry *from, s
     char *path = arena_format(&tx->arena, "%s", from->target->path);
 
     if (!path)
-        return err_set(e, ERR_NOMEM, from->target->path, "plan a rewind: out of memory");
-    bool inside = root && pathrule_under((struct slice){ path, strlen(path) },
-                                         (struct slice){ root, strlen(root) });
+        return err_nomem(e);
+    bool inside = root && pathrule_under(slice_of(path), slice_of(root));
 
     *x =
         (struct tx_entry){ .path = path,
@@ -130,8 +129,7 @@ static enum err_code keep_talk(struct tx *tx, const struct rewind_talk *t, struc
         return ERR_OK;
     tx->talk = *t;
     tx->talk.change = change_copy(t->change);
-    return tx->talk.change ? ERR_OK
-                           : err_set(e, ERR_NOMEM, tx->dir, "plan a rewind: out of memory");
+    return tx->talk.change ? ERR_OK : err_nomem(e);
 }
 
 /* An undo says what it leaves: the rest of the record can then be taken back later. */
@@ -168,7 +166,7 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
         *tx->root_id = p->root_id;
     tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
     if (tx->arena.failed || !keep_settled(tx, p))
-        return err_set(e, ERR_NOMEM, dir, "plan a rewind: out of memory");
+        return err_nomem(e);
     enum err_code rc = keep_talk(tx, &p->plan->talk, e);
 
     for (size_t i = 0; i < p->n && !rc; i++)
@@ -398,7 +396,7 @@ enum err_code rewind_apply(const struct store_env *env, const struct rewind_prev
 
     r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (preview->n + 1));
     if (!r.outcome)
-        return err_set(e, ERR_NOMEM, NULL, "apply a rewind: out of memory");
+        return err_nomem(e);
     enum err_code rc = rewinds_open(env, rewinds, &lock, e);
 
     if (!rc) {

@@ -55,6 +55,6 @@ static enum err_code read_blob(const char *objects, const char *hex, struct span
 enum err_code blob_open(const char *objects, const char *hex, struct span *out, struct err *e)
 {
     if (!gitlib_ready())
-        return err_set(e, ERR_NOMEM, hex, "read a blob: out of memory");
+        return err_nomem(e);
     return read_blob(objects, hex, out, e);
 }

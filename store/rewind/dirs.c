@@ -39,7 +39,7 @@ bool dirs_add_all(struct dirs *list, struct arena *a, const struct dirs *from)
     for (size_t i = 0; i < from->n && ok; i++) {
         const char *path = from->dir[i].path;
 
-        ok = dirs_add(list, a, (struct slice){ path, strlen(path) }, &from->dir[i].attrs);
+        ok = dirs_add(list, a, slice_of(path), &from->dir[i].attrs);
     }
     return ok;
 }

@@ -16,12 +16,9 @@ static bool begin(struct hasher *h)
     return h->kind && h->state && EVP_DigestInit_ex2(h->state, h->kind, NULL);
 }
 
-static enum err_code end(struct hasher *h, bool ok, const char *path, uint8_t sha256[SHA256_BYTES],
-                         struct err *e)
+static enum err_code end(struct hasher *h, bool ok, uint8_t sha256[SHA256_BYTES], struct err *e)
 {
-    return ok && EVP_DigestFinal_ex(h->state, sha256, NULL)
-               ? ERR_OK
-               : err_set(e, ERR_NOMEM, path, "hash: out of memory");
+    return ok && EVP_DigestFinal_ex(h->state, sha256, NULL) ? ERR_OK : err_nomem(e);
 }
 
 void hasher_fini(struct hasher *h)
@@ -35,8 +32,8 @@ void hasher_fini(struct hasher *h)
 enum err_code hasher_bytes(struct hasher *h, struct slice bytes, uint8_t sha256[SHA256_BYTES],
                            struct err *e)
 {
-    return end(h, begin(h) && EVP_DigestUpdate(h->state, bytes.p ? bytes.p : "", bytes.n), NULL,
-               sha256, e);
+    return end(h, begin(h) && EVP_DigestUpdate(h->state, bytes.p ? bytes.p : "", bytes.n), sha256,
+               e);
 }
 
 enum err_code hasher_span(struct hasher *h, const struct span *from, int to, const char *to_path,
@@ -47,21 +44,21 @@ enum err_code hasher_span(struct hasher *h, const struct span *from, int to, con
     if (!h->piece)
         h->piece = malloc(PIECE);
     if (!h->piece || !begin(h))
-        return err_set(e, ERR_NOMEM, from->path, "hash: out of memory");
+        return err_nomem(e);
     for (int64_t done = 0; done < from->n && !rc;) {
         size_t n = from->n - done < PIECE ? (size_t)(from->n - done) : PIECE;
         struct slice piece = { h->piece, n };
 
         rc = span_read(from, done, h->piece, n, e);
         if (!rc && !EVP_DigestUpdate(h->state, piece.p, piece.n))
-            rc = err_set(e, ERR_NOMEM, from->path, "hash: out of memory");
+            rc = err_nomem(e);
         if (!rc && to >= 0)
             rc = disk_write(to, piece, NULL, to_path, e);
         done += (int64_t)n;
     }
     if (!rc)
         rc = span_ended(from, e);
-    return rc ? rc : end(h, true, from->path, sha256, e);
+    return rc ? rc : end(h, true, sha256, e);
 }
 
 void sha256_hex(const uint8_t hash[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1])

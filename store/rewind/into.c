@@ -35,9 +35,9 @@ static enum err_code check_empty(const char *dir, struct err *e)
 static const char *path_in(const struct rewind_plan *plan, const char *dir, const char *path,
                            struct arena *a)
 {
-    struct slice p = { path, strlen(path) };
+    struct slice p = slice_of(path);
 
-    if (plan->root && pathrule_under(p, (struct slice){ plan->root, strlen(plan->root) }))
+    if (plan->root && pathrule_under(p, slice_of(plan->root)))
         return arena_format(a, "%s%s", dir, path + strlen(plan->root));
     return arena_format(a, "%s/%s%s", dir, outside_name, path);
 }
@@ -64,7 +64,7 @@ static enum err_code write_file(int dir, const char *name, const char *path,
 static enum err_code open_wanted(const struct rewind_target *t, struct hasher *hasher,
                                  struct span *out)
 {
-    struct slice named = { t->path, strlen(t->path) };
+    struct slice named = slice_of(t->path);
     uint8_t sha256[SHA256_BYTES];
 
     if (pathrule_forbids(named) || t->want == REWIND_UNKNOWN)
@@ -97,7 +97,7 @@ static enum err_code put_one(struct into *in, const struct rewind_target *t, str
     int parent;
 
     if (!path)
-        return err_set(e, ERR_NOMEM, t->path, "restore into: out of memory");
+        return err_nomem(e);
     enum err_code rc = open_wanted(t, &in->hasher, &wanted);
 
     if (rc == ERR_FORMAT) {

@@ -25,7 +25,7 @@ static enum err_code failed(struct err *e)
 
 static enum err_code no_libgit2(struct err *e)
 {
-    return err_set(e, ERR_NOMEM, NULL, "compare: libgit2 does not start");
+    return err_nomem(e);
 }
 
 static enum err_code patch_make(struct slice before, struct slice after, unsigned context,
@@ -130,7 +130,7 @@ static enum err_code take_patch(struct linediff *d, git_patch *patch, struct err
     d->hunk = arena_zalloc(&d->arena, sizeof *d->hunk * (hunks + 1));
     d->line = arena_zalloc(&d->arena, sizeof *d->line * (lines + 1));
     if (!d->hunk || !d->line)
-        return err_set(e, ERR_NOMEM, NULL, "compare: out of memory");
+        return err_nomem(e);
     for (size_t h = 0; h < hunks && !rc; h++)
         rc = take_hunk(d, patch, h, e);
     if (!rc && git_patch_line_stats(NULL, &added, &removed, patch))
@@ -238,7 +238,7 @@ enum err_code linediff_pick(const struct linediff *d, struct slice before, const
         copy = arena_copy(a, buf_slice(&bytes));
     buf_fini(&bytes);
     if (!copy.p)
-        return err_set(e, ERR_NOMEM, NULL, "pick hunks: out of memory");
+        return err_nomem(e);
     *out = copy;
     return ERR_OK;
 }

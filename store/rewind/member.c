@@ -15,7 +15,7 @@ bool member_put_bytes(cJSON *o, const char *key, struct slice bytes, struct buf 
 
 bool member_put_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
 {
-    return !text || member_put_bytes(o, key, (struct slice){ text, strlen(text) }, scratch);
+    return !text || member_put_bytes(o, key, slice_of(text), scratch);
 }
 
 bool member_put_int(cJSON *o, const char *key, int64_t n)

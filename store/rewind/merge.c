@@ -28,14 +28,14 @@ enum err_code merge_texts(struct slice ancestor, struct slice ours, struct slice
     if (!is_text(ancestor) || !is_text(ours) || !is_text(theirs))
         return ERR_OK;
     if (!gitlib_ready())
-        return err_set(e, ERR_NOMEM, NULL, "merge: out of memory");
+        return err_nomem(e);
     int failed = git_merge_file(&result, &base, &mine, &other, &how);
-    enum err_code rc = failed ? err_set(e, ERR_NOMEM, NULL, "merge: libgit2 failed") : ERR_OK;
+    enum err_code rc = failed ? err_nomem(e) : ERR_OK;
 
     if (!rc && result.automergeable) {
         *out = arena_copy(a, (struct slice){ result.len ? result.ptr : "", result.len });
         *clean = true;
-        rc = out->p ? ERR_OK : err_set(e, ERR_NOMEM, NULL, "merge: out of memory");
+        rc = out->p ? ERR_OK : err_nomem(e);
     }
     git_merge_file_result_free(&result);
     return rc;

@@ -29,15 +29,13 @@ static enum err_code begin(const struct session_ref *ref, struct slice point,
     *plan = (struct rewind_plan){ .system = ref->store->ops->name, .point_ms = TIME_NONE };
     plan->session = arena_copy(&plan->arena, ref->id).p;
     plan->point = arena_copy(&plan->arena, point).p;
-    return plan->session && plan->point
-               ? ERR_OK
-               : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+    return plan->session && plan->point ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code add_talk(const struct session_ref *ref, struct rewind_plan *plan,
                               struct err *e)
 {
-    const struct slice point = { plan->point, strlen(plan->point) };
+    const struct slice point = slice_of(plan->point);
     enum err_code rc = ref->store->ops->plan_talk(ref->store, ref, point, plan, e);
 
     if (!rc && plan->talk.change)

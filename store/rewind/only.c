@@ -17,11 +17,6 @@ struct only {
     struct look look;
 };
 
-static enum err_code no_memory(const char *path, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, path, "take one turn back: out of memory");
-}
-
 /* ---- one file ---- */
 
 static enum err_code refuse(struct only *o, const struct rewind_target *found, const char *why,
@@ -143,12 +138,12 @@ static enum err_code next_init(struct next *next, const struct rewind_plan *plan
         return ERR_OK;
     next->first = arena_alloc(a, sizeof *next->first * (plan->n + 1));
     if (!next->first)
-        return no_memory(plan->session, e);
+        return err_nomem(e);
     for (size_t i = 0; i < plan->n; i++) {
         size_t before = next->path.n;
 
         if (textset_add(&next->path, slice_of(plan->target[i].path), &number))
-            return no_memory(plan->session, e);
+            return err_nomem(e);
         if (next->path.n > before)
             next->first[number] = i;
     }
@@ -178,7 +173,7 @@ static enum err_code read_both(struct only *o, const struct rewind_target *found
     if (!rc && !left->absent)
         rc = source_read(left->source, NULL, &o->left, &ignored);
     if (rc == ERR_NOMEM)
-        return no_memory(found->path, e);
+        return err_nomem(e);
     if (rc)
         *why = "a saved copy of it is missing or damaged";
     return ERR_OK;
@@ -241,7 +236,7 @@ static enum err_code find_next(const struct session_ref *ref, const char *point,
                                struct slice *next, struct err *e)
 {
     struct checkpoint_list list = { 0 };
-    const struct slice id = { point, strlen(point) };
+    const struct slice id = slice_of(point);
     enum err_code rc = ref->store->ops->checkpoints(ref->store, ref, &list, e);
 
     *next = (struct slice){ NULL, 0 };
@@ -250,7 +245,7 @@ static enum err_code find_next(const struct session_ref *ref, const char *point,
             continue;
         if (i + 1 < list.n) {
             *next = arena_copy(a, list.checkpoint[i + 1].id);
-            rc = next->p ? ERR_OK : no_memory(ref->path.p, e);
+            rc = next->p ? ERR_OK : err_nomem(e);
         }
     }
     checkpoint_list_fini(&list);
@@ -269,7 +264,7 @@ static enum err_code begin(const struct rewind_plan *found, struct rewind_plan *
     for (size_t i = 0; i < sizeof from / sizeof *from; i++) {
         *to[i] = from[i] ? arena_format(&plan->arena, "%s", from[i]) : NULL;
         if (from[i] && !*to[i])
-            return no_memory(found->session, e);
+            return err_nomem(e);
     }
     return ERR_OK;
 }

@@ -47,8 +47,7 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
     struct rewind_target *t = arena_alloc(&p->arena, sizeof *t);
     struct hasher hasher = { 0 };
     struct rewind_sides sides;
-    enum err_code rc = t ? rewind_sides_read(p->plan, x, &sides, e)
-                         : err_set(e, ERR_NOMEM, x->target->path, "pick hunks: out of memory");
+    enum err_code rc = t ? rewind_sides_read(p->plan, x, &sides, e) : err_nomem(e);
 
     if (rc)
         return rc;
@@ -93,7 +92,7 @@ enum err_code rewind_apply_picked(const struct store_env *env, const struct rewi
     p.arena = (struct arena){ 0 };
     p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (p.n + 1));
     if (!p.entry)
-        return err_set(e, ERR_NOMEM, NULL, "apply a rewind: out of memory");
+        return err_nomem(e);
     memcpy(p.entry, preview->entry, sizeof *p.entry * p.n);
     for (size_t i = 0; i < p.n && !rc; i++)
         rc = take(&p, i, &pick[i], e);

@@ -57,7 +57,7 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
         !keep_text(a, &copy.adopts) || !keep_text(a, &copy.why) || !keep_source(a, &copy.source) ||
         !keep_source(a, &copy.last) || !keep_text(a, &copy.left_sha256) ||
         !keep_other(a, &copy.other) || !keep_like(a, &copy.like))
-        return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
+        return err_nomem(e);
     plan->target = list;
     plan->target[plan->n++] = copy;
     return ERR_OK;
@@ -68,7 +68,7 @@ enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struc
     const char **list = arena_grow(&plan->arena, plan->note, plan->notes, sizeof *list);
 
     if (!list || !keep_text(&plan->arena, &text))
-        return err_set(e, ERR_NOMEM, NULL, "plan a rewind: out of memory");
+        return err_nomem(e);
     plan->note = list;
     plan->note[plan->notes++] = text;
     return ERR_OK;

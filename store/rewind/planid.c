@@ -148,7 +148,7 @@ enum err_code planid_make(struct rewind_preview *p, struct err *e)
     EVP_MD_CTX_free(all);
     EVP_MD_CTX_free(one);
     if (!ok)
-        return err_set(e, ERR_NOMEM, NULL, "name the plan: out of memory");
+        return err_nomem(e);
     sha256_hex(hash, hex);
     snprintf(p->id, sizeof p->id, "%.32s%08x%08x%08x%08x", hex, (unsigned)sums.s[0],
              (unsigned)sums.s[1], (unsigned)sums.s[2], (unsigned)sums.s[3]);

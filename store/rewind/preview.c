@@ -151,7 +151,7 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
     enum err_code rc = source_read(&t->last, &w->look.present, &w->last, &why);
 
     if (rc == ERR_NOMEM)
-        return err_set(e, rc, t->path, "read the last saved copy: out of memory");
+        return err_nomem(e);
     if (rc && err_is_exhausted(why.sys)) {
         errno = why.sys;
         return err_sys(e, t->path, "read the last saved copy");
@@ -205,7 +205,7 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
     enum err_code rc = read_wanted(w, x, &why);
 
     if (rc == ERR_NOMEM)
-        return err_set(e, rc, x->target->path, "read the saved copy: out of memory");
+        return err_nomem(e);
     if (rc && err_is_exhausted(why.sys)) {
         errno = why.sys;
         return err_sys(e, x->target->path, "read the saved copy");
@@ -306,7 +306,7 @@ enum err_code rewind_chosen_init(struct rewind_chosen *c, const struct rewind_op
     for (size_t i = 0; i < o->only_n; i++)
         if (textset_add(&chosen.path, slice_of(o->only[i]), &number)) {
             rewind_chosen_fini(&chosen);
-            return err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
+            return err_nomem(e);
         }
     *c = chosen;
     return ERR_OK;
@@ -467,7 +467,7 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
 
     p.entry = arena_zalloc(&p.arena, sizeof *p.entry * (plan->n + 1));
     if (!p.entry)
-        rc = err_set(e, ERR_NOMEM, NULL, "preview: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = choose(&p, e);
     if (!rc)

@@ -55,7 +55,7 @@ static bool above_next(struct above *a)
 /* What it is like cannot have been written down for another one. */
 static bool is_like(const struct stat *st, const struct dirs *as, const char *path)
 {
-    const struct dir_like *d = as ? dirs_find(as, (struct slice){ path, strlen(path) }) : NULL;
+    const struct dir_like *d = as ? dirs_find(as, slice_of(path)) : NULL;
 
     return !as || (d && d->attrs.mode == (st->st_mode & 07777) && d->attrs.uid == st->st_uid &&
                    d->attrs.gid == st->st_gid);
@@ -140,14 +140,12 @@ static enum err_code note_one(struct tx *tx, const struct above *a, int fd, stru
 
     if (rc || (geteuid() != 0 && geteuid() != x.uid))
         return rc;
-    return dirs_add(&tx->dirs, &tx->arena, (struct slice){ a->path, strlen(a->path) }, &x)
-               ? ERR_OK
-               : err_set(e, ERR_NOMEM, a->path, "plan a rewind: out of memory");
+    return dirs_add(&tx->dirs, &tx->arena, slice_of(a->path), &x) ? ERR_OK : err_nomem(e);
 }
 
 static struct dir_like *known(const struct tx *tx, const struct above *a)
 {
-    return dirs_find(&tx->dirs, (struct slice){ a->path, strlen(a->path) });
+    return dirs_find(&tx->dirs, slice_of(a->path));
 }
 
 enum err_code tx_note_dirs(struct tx *tx, const struct tx_entry *x, struct err *e)

@@ -46,7 +46,7 @@ static enum err_code put_proven(struct recalling *r, struct left *l, struct err 
     sha256_hex(l->sha256, hex);
     t->left_sha256 = arena_copy(&r->plan->arena, slice_of(hex)).p;
     if (!t->left_sha256)
-        return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
+        return err_nomem(e);
     t->has_left = true;
     t->left_absent = l->absent;
     return ERR_OK;
@@ -94,7 +94,7 @@ enum err_code rewind_plan_recall(const struct store_env *env, struct rewind_plan
         return ERR_OK;
     r.left = arena_zalloc(&scratch, plan->n * sizeof *r.left);
     if (!r.left)
-        return err_set(e, ERR_NOMEM, plan->session, "plan a rewind: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < plan->n; i++)
         r.left[i].target = &plan->target[i];
     qsort(r.left, plan->n, sizeof *r.left, by_path);

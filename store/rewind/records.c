@@ -261,7 +261,7 @@ static int64_t size_of(const char *path)
 
 static const char *keep(struct arena *a, const char *text)
 {
-    return text ? arena_copy(a, (struct slice){ text, strlen(text) }).p : NULL;
+    return text ? arena_copy(a, slice_of(text)).p : NULL;
 }
 
 static bool add_record(struct rewind_records *list, struct undone *undone, const struct tx *tx)
@@ -316,7 +316,7 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
 
     if (!rc) {
         list.record = arena_zalloc(&list.arena, sizeof *list.record * ((size_t)n + 1));
-        rc = list.record ? ERR_OK : err_set(e, ERR_NOMEM, dir, "list rewinds: out of memory");
+        rc = list.record ? ERR_OK : err_nomem(e);
     }
     for (int i = n - 1; i >= 0 && !rc; i--) {
         struct tx tx;
@@ -329,7 +329,7 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
             continue;
         }
         if (!add_record(&list, &undone, &tx))
-            rc = err_set(e, ERR_NOMEM, dir, "list rewinds: out of memory");
+            rc = err_nomem(e);
         tx_fini(&tx);
     }
     names_free(names, n);
@@ -373,8 +373,7 @@ static enum err_code note_live(struct rewind_plan *plan, const struct tx_entry *
                                 (long long)more, x->path)
                  : arena_format(&plan->arena, "%s: %s", how, x->path);
 
-    return text ? rewind_plan_note(plan, text, e)
-                : err_set(e, ERR_NOMEM, x->path, "plan an undo: out of memory");
+    return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
 }
 
 static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, size_t i,
@@ -434,7 +433,7 @@ static enum err_code plan_from(struct tx *tx, const struct rewind_record *r,
     }
     dirs_add_all(&plan.dirs, &plan.arena, &tx->dirs);
     if (plan.arena.failed)
-        rc = err_set(e, ERR_NOMEM, tx->dir, "plan an undo: out of memory");
+        rc = err_nomem(e);
     for (size_t i = 0; i < tx->n && !rc; i++)
         if (undone_leaves(r, tx->entry[i].path))
             rc = add_target(&plan, tx, i, e);

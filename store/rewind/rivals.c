@@ -20,11 +20,6 @@ struct rivals {
     bool no_memory;
 };
 
-static enum err_code no_memory(const struct rivals *r, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, r->mine->path.p, "look at other sessions: out of memory");
-}
-
 /* ---- which sessions ---- */
 
 static bool take_young(const struct session_ref *ref, void *arg)
@@ -57,7 +52,7 @@ static enum err_code find_young(struct rivals *r, struct err *e)
     enum err_code rc = st->ops->enumerate(st, &(struct scope){ .all = true }, take_young, r, NULL);
 
     if (r->no_memory || rc == ERR_NOMEM)
-        return no_memory(r, e);
+        return err_nomem(e);
     if (r->n)
         qsort(r->young, r->n, sizeof *r->young, newest_first);
     if (r->n > SESSIONS_MAX)
@@ -131,14 +126,14 @@ static enum err_code take_point(const struct rivals *r, const struct session_ref
                                                : st->ops->plan)(st, ref, c->id, &theirs, NULL);
 
     if (rc)
-        return rc == ERR_NOMEM ? no_memory(r, e) : ERR_OK;
+        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; i < theirs.n && !rc; i++) {
         struct rewind_target *t = find_target(r, theirs.target[i].path);
 
         if (!is_newer(t, c->time_ms))
             continue;
         if (!other && !(other = name(r, ref, c->time_ms)))
-            rc = no_memory(r, e);
+            rc = err_nomem(e);
         if (!rc)
             t->other = other;
     }
@@ -153,7 +148,7 @@ static enum err_code take_session(const struct rivals *r, const struct session_r
     enum err_code rc = ref->store->ops->checkpoints(ref->store, ref, &list, NULL);
 
     if (rc)
-        return rc == ERR_NOMEM ? no_memory(r, e) : ERR_OK;
+        return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
     for (size_t i = 0; i < list.n && !rc; i++) {
         const struct checkpoint *c = &list.checkpoint[i];
 
@@ -176,7 +171,7 @@ enum err_code rewind_rivals(const struct session_ref *ref, struct rewind_plan *p
         plan->point_ms == TIME_NONE)
         return ERR_OK;
     if (!sort_targets(&r))
-        rc = no_memory(&r, e);
+        rc = err_nomem(e);
     if (!rc)
         rc = find_young(&r, e);
     for (size_t i = 0; i < r.n && !rc; i++) {

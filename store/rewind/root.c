@@ -24,7 +24,7 @@ enum err_code rewind_plan_root(const struct store_env *env, struct rewind_plan *
 {
     plan->root = root ? lexical_absolute("", root, &plan->arena) : NULL;
     if (root && !plan->root)
-        return err_set(e, ERR_NOMEM, root, "plan a rewind: out of memory");
+        return err_nomem(e);
     plan->wide = root && (holds(plan->root, "/") ||
                           (env && env->home && *env->home && holds(plan->root, env->home)));
     return ERR_OK;

@@ -66,8 +66,7 @@ static enum err_code add_files(struct rewind_kept_list *list, const struct tx *t
     list->file = arena_zalloc(&list->arena, sizeof *list->file * (tx->n + 1));
     for (size_t i = 0; i < tx->n && ok && list->file; i++)
         ok = add_file(list, tx, i, r);
-    return ok && !list->arena.failed ? ERR_OK
-                                     : err_set(e, ERR_NOMEM, r->id, "show a rewind: out of memory");
+    return ok && !list->arena.failed ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code read_record(const struct store_env *env, const struct rewind_record *r,

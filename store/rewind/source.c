@@ -25,7 +25,7 @@ static enum err_code hold(const struct span *s, const struct content *like, stru
     size_t n = (size_t)s->n;
 
     if (buf_reserve(&out->bytes, n + 1))
-        return err_set(e, ERR_NOMEM, s->path, "read: out of memory");
+        return err_nomem(e);
     enum err_code rc = span_read(s, 0, out->bytes.p, n, e);
 
     if (!rc)

@@ -165,7 +165,7 @@ static enum err_code read_middle(const struct pair *p, int side, struct buf *out
     size_t n = (size_t)(p->end[side] - p->begin);
 
     if (buf_reserve(out, n + 1))
-        return err_set(e, ERR_NOMEM, p->side[side]->path, "compare: out of memory");
+        return err_nomem(e);
     out->n = n;
     return span_read(p->side[side], p->begin, out->p, n, e);
 }
@@ -197,9 +197,7 @@ enum err_code spandiff_count(const struct span *before, const struct span *after
                              unsigned *insertions, unsigned *deletions, bool *binary, struct err *e)
 {
     struct pair p = { .side = { before, after }, .piece = { malloc(PIECE), malloc(PIECE) } };
-    enum err_code rc = p.piece[0] && p.piece[1]
-                           ? ERR_OK
-                           : err_set(e, ERR_NOMEM, before->path, "compare: out of memory");
+    enum err_code rc = p.piece[0] && p.piece[1] ? ERR_OK : err_nomem(e);
 
     *binary = false;
     if (!rc)

@@ -50,7 +50,7 @@ enum err_code tx_sync_dirs(const struct tx *tx, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (!x)
-        return err_set(e, ERR_NOMEM, tx->dir, "sync directories: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < tx->n; i++)
         x[i] = &tx->entry[i];
     qsort(x, tx->n, sizeof *x, by_path);

@@ -83,7 +83,5 @@ enum err_code tx_talk_inverse(const struct tx *tx, struct rewind_talk *out, stru
                                  .dropped = tx->talk.added,
                                  .added = tx->talk.dropped };
     change_free(done);
-    return out->change ? ERR_OK
-                       : err_set(e, ERR_NOMEM, tx->dir,
-                                 "take the conversation's part of a rewind back: out of memory");
+    return out->change ? ERR_OK : err_nomem(e);
 }

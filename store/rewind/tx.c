@@ -190,9 +190,7 @@ enum err_code tx_write_plan(const struct tx *tx, struct err *e)
     struct buf scratch = { 0 };
     cJSON *root = plan_json(tx, &scratch);
     char *text = root ? cJSON_PrintUnformatted(root) : NULL;
-    enum err_code rc =
-        text ? disk_put(tx->dir, "plan", (struct slice){ text, strlen(text) }, 0600, e)
-             : err_set(e, ERR_NOMEM, tx->dir, "write the plan down: out of memory");
+    enum err_code rc = text ? disk_put(tx->dir, "plan", slice_of(text), 0600, e) : err_nomem(e);
 
     cJSON_free(text);
     cJSON_Delete(root);
@@ -223,7 +221,7 @@ enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
     char *letters = malloc(tx->n + 1);
 
     if (!letters)
-        return err_set(e, ERR_NOMEM, tx->dir, "mark the rewind: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < tx->n; i++)
         letters[i] = letter_of(&tx->entry[i]);
     struct slice text = { letters, phase == TX_COMMITTED ? tx->n : 0 };
@@ -271,7 +269,7 @@ static bool get_place(const cJSON *o, struct arena *a, struct tx_entry *x)
 {
     if (!member_text(o, "path", a, &x->path) || !member_text(o, "root", a, &x->root))
         return false;
-    const struct slice path = { x->path, strlen(x->path) }, root = { x->root, strlen(x->root) };
+    const struct slice path = slice_of(x->path), root = slice_of(x->root);
 
     return !pathrule_forbids(path) && pathrule_under(path, root);
 }
@@ -392,7 +390,7 @@ static enum err_code parse_plan(struct slice text, const char *path, struct tx *
 
     cJSON_Delete(root);
     if (!memory)
-        return err_set(e, ERR_NOMEM, path, "read a rewind: out of memory");
+        return err_nomem(e);
     return sound ? ERR_OK
                  : err_set(e, ERR_FORMAT, path,
                            "the record of a rewind is damaged, or of a newer reprise");

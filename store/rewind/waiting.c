@@ -22,10 +22,10 @@ static enum err_code add_left(const char *path, void *arg, struct err *e)
 {
     struct rewind_abandoned *a = arg;
     const char **left = arena_grow(&a->arena, a->left, a->n, sizeof *left);
-    const char *kept = arena_copy(&a->arena, (struct slice){ path, strlen(path) }).p;
+    const char *kept = arena_copy(&a->arena, slice_of(path)).p;
 
     if (!left || !kept)
-        return err_set(e, ERR_NOMEM, path, "give a rewind up: out of memory");
+        return err_nomem(e);
     a->left = left;
     a->left[a->n++] = kept;
     return ERR_OK;
@@ -123,7 +123,7 @@ static enum err_code hold_target(const struct tx *tx, void *arg, bool *more, str
             t->conflict = true;
             t->why = arena_format(&plan->arena, "an unfinished rewind is using it: %s", tx->id);
             if (!t->why)
-                return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
+                return err_nomem(e);
         }
     return ERR_OK;
 }

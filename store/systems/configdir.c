@@ -38,7 +38,7 @@ enum err_code configdir_default(const struct store_env *env, char **out, struct 
 
     if (env->claude_config_dir) {
         const char *dir = env->claude_config_dir;
-        if (utf8_nfc((struct slice){ dir, strlen(dir) }, &a, &nfc))
+        if (utf8_nfc(slice_of(dir), &a, &nfc))
             nfc = arena_copy(&a, nfc);
         path = nfc.p ? configdir_absolute(env, nfc.p) : NULL;
     } else if (env->home) {
@@ -47,7 +47,7 @@ enum err_code configdir_default(const struct store_env *env, char **out, struct 
         rc = err_set(e, ERR_NOT_FOUND, "", "find the configuration: HOME is not set");
     }
     if (!rc && !path)
-        rc = err_set(e, ERR_NOMEM, "", "find the configuration");
+        rc = err_nomem(e);
     arena_fini(&a);
     *out = path;
     return rc;
@@ -59,7 +59,7 @@ enum err_code configdir_named(const struct store_env *env, const char *path, cha
     if (!path)
         return configdir_default(env, out, e);
     *out = configdir_absolute(env, path);
-    return *out ? ERR_OK : err_set(e, ERR_NOMEM, path, "find the configuration");
+    return *out ? ERR_OK : err_nomem(e);
 }
 
 enum err_code configdir_require(const char *path, struct err *e)

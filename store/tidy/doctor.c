@@ -18,7 +18,7 @@ enum err_code finding_list_add(const struct finding *f, void *arg, struct err *e
     copy.path = arena_format(&list->arena, "%s", f->path);
     copy.why = arena_format(&list->arena, "%s", f->why);
     if (!more || !copy.session.p || !copy.path || !copy.why)
-        return err_set(e, ERR_NOMEM, f->path, "look for damage: out of memory");
+        return err_nomem(e);
     list->finding = more;
     list->finding[list->n++] = copy;
     return ERR_OK;
@@ -86,8 +86,7 @@ static enum err_code tell_expiry(const struct doctor *d, const struct session_ro
                                "the agent's own cleanup removes it at its next start: it is "
                                "%d %s overdue",
                                days, unit);
-    return f.why ? finding_list_add(&f, list, e)
-                 : err_set(e, ERR_NOMEM, f.path, "look for damage: out of memory");
+    return f.why ? finding_list_add(&f, list, e) : err_nomem(e);
 }
 
 static enum err_code look_at_row(const struct doctor *d, struct patient *p, struct err *e)
@@ -97,8 +96,8 @@ static enum err_code look_at_row(const struct doctor *d, struct patient *p, stru
     struct session_row *row = session_row_new();
 
     scope.leave_programmatic = true;
-    enum err_code rc = row ? ref->store->ops->describe(ref->store, &scope, ref, row, e)
-                           : err_set(e, ERR_NOMEM, ref->path.p, "look for damage: out of memory");
+    enum err_code rc =
+        row ? ref->store->ops->describe(ref->store, &scope, ref, row, e) : err_nomem(e);
 
     if (!rc && row->hidden == HIDDEN_NOT && p->older_copy)
         row->hidden = HIDDEN_DUPLICATE;

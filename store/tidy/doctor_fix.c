@@ -21,7 +21,7 @@ static enum err_code say_why_not(struct finding_list *list, struct finding *f, c
                                  struct err *e)
 {
     f->why = arena_format(&list->arena, "%s (not repaired: %s)", f->why, why);
-    return f->why ? ERR_OK : err_set(e, ERR_NOMEM, f->path, "repair: out of memory");
+    return f->why ? ERR_OK : err_nomem(e);
 }
 
 /* Did the repair of this finding work? rc and why are those of the change that was to do it. */
@@ -31,7 +31,7 @@ static enum err_code settle(struct finding_list *list, struct finding *f, enum e
     char line[400];
 
     if (rc == ERR_NOMEM)
-        return err_set(e, rc, f->path, "repair: out of memory");
+        return err_nomem(e);
     f->fixed = rc == ERR_OK;
     if (f->fixed)
         return ERR_OK;

@@ -90,7 +90,7 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
     if (rc == ERR_OK)
         change_free(c);
     else if (rc == ERR_NOMEM)
-        return err_set(e, rc, path, "look for damage: out of memory");
+        return err_nomem(e);
     else
         f->why = "its record cannot be read: this change cannot be undone";
     f->kind = FINDING_DAMAGED_CHANGE;
@@ -108,7 +108,7 @@ static enum err_code look_at_rewind(const char *path, const char *name, struct f
 
     (void)a;
     if (rc == ERR_NOMEM)
-        return err_set(e, rc, path, "look for damage: out of memory");
+        return err_nomem(e);
     if (unfinished) {
         f->kind = FINDING_UNFINISHED_REWIND;
         f->why = !rc && tx.phase >= TX_INTENT
@@ -160,7 +160,7 @@ static enum err_code look_at_batch(const char *path, const char *name, struct fi
     trash_list_fini(&list);
     buf_fini(&text);
     if (rc == ERR_NOMEM)
-        return err_set(e, rc, path, "look for damage: out of memory");
+        return err_nomem(e);
     /* What was put back as a whole leaves an empty directory. */
     if (rc && !is_empty_dir(path))
         f->why = has_file(path, "info")
@@ -186,8 +186,7 @@ static enum err_code look_in(const char *dir, entry_fn *look, struct finding_lis
 
         if (!rc && name[0] >= '0' && name[0] <= '9') {
             f.path = arena_format(&list->arena, "%s/%s", dir, name);
-            rc = f.path ? look(f.path, name, &f, &list->arena, e)
-                        : err_set(e, ERR_NOMEM, dir, "look for damage: out of memory");
+            rc = f.path ? look(f.path, name, &f, &list->arena, e) : err_nomem(e);
         }
         if (!rc && f.why)
             rc = finding_list_add(&f, list, e);
@@ -219,7 +218,7 @@ static enum err_code look_in_all(const struct store_env *env, struct finding_lis
         if (dir)
             rc = look_in(dir, places[i].look, list, e);
         else if (places[i].base)
-            rc = err_set(e, ERR_NOMEM, "", "look for damage: out of memory");
+            rc = err_nomem(e);
     }
     return rc;
 }

@@ -70,7 +70,7 @@ enum err_code trash_requests_of(const struct session_ref *const ref[], const str
                                 struct trash_request out[], size_t *failed, struct err *e)
 {
     struct live *live = arena_alloc(a, (n + 1) * sizeof *live);
-    enum err_code rc = live ? ERR_OK : err_set(e, ERR_NOMEM, "", "delete: out of memory");
+    enum err_code rc = live ? ERR_OK : err_nomem(e);
 
     *failed = 0;
     for (size_t i = 0; i < n && !rc; i++) {

@@ -18,11 +18,6 @@ struct finder {
     struct sweep *sweep;
 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "look for sessions to clean up: out of memory");
-}
-
 /* ---- does the rule mean it? ---- */
 
 /* Sessions that a list of this scope would not show belong to somebody else, or cannot be told anything about; but for
@@ -74,7 +69,7 @@ static enum err_code why_live(struct live live, struct arena *a, const char **st
     *stays = live.pid
                  ? arena_format(a, "process %ld may be writing to it: %s", (long)live.pid, live.why)
                  : arena_format(a, "an agent may be writing to it: %s", live.why);
-    return *stays ? ERR_OK : no_memory(e);
+    return *stays ? ERR_OK : err_nomem(e);
 }
 
 enum err_code sweep_live(const struct session_ref *ref, struct arena *a, const char **stays,
@@ -92,7 +87,7 @@ enum err_code sweep_live_all(struct sweep *s, struct err *e)
     const struct session_ref **ref = arena_alloc(&a, (s->n + 1) * sizeof(struct session_ref *));
     struct sweep_item **item = arena_alloc(&a, (s->n + 1) * sizeof(struct sweep_item *));
     struct live *live = arena_alloc(&a, (s->n + 1) * sizeof *live);
-    enum err_code rc = ref && item && live ? ERR_OK : no_memory(e);
+    enum err_code rc = ref && item && live ? ERR_OK : err_nomem(e);
     size_t n = 0;
 
     for (size_t i = 0; i < s->n && !rc; i++) {
@@ -162,7 +157,7 @@ static enum err_code take_copies(const struct sweep_rule *rule, struct sweep *s,
     const struct store *st = item->ref.store;
     const char **part = arena_alloc(&s->arena, sizeof *part);
     struct stat sb;
-    enum err_code rc = part ? ERR_OK : no_memory(e);
+    enum err_code rc = part ? ERR_OK : err_nomem(e);
 
     if (!rc && st->ops->copies)
         rc = st->ops->copies(st, &item->ref, &s->arena, part, e);
@@ -196,7 +191,7 @@ enum err_code sweep_add(struct sweep *s, const struct sweep_item *item, struct e
     struct sweep_item *list = arena_grow(&s->arena, s->item, s->n, sizeof *list);
 
     if (!list)
-        return no_memory(e);
+        return err_nomem(e);
     s->item = list;
     s->item[s->n++] = *item;
     return ERR_OK;
@@ -213,14 +208,14 @@ static enum err_code take(struct finder *f, const struct session_row *row, bool 
     if (!keep(&s->arena, &item.ref.id) || !keep(&s->arena, &item.ref.path) ||
         !keep(&s->arena, &item.ref.folder) || !keep(&s->arena, &item.title) ||
         !keep(&s->arena, &item.cwd))
-        return no_memory(e);
+        return err_nomem(e);
     enum err_code rc = weigh(f->rule, s, &item, e);
 
     if (rc || (f->rule->copies && item.parts == 0) ||
         (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
         return rc;
     if (say_why(f->rule, row, s, &item))
-        return no_memory(e);
+        return err_nomem(e);
     item.stays = why_stays(&item, copied);
     item.chosen = !item.stays;
     return sweep_add(s, &item, e);

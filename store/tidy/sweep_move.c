@@ -60,8 +60,7 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
 {
     struct trash_request *request = calloc(s->n + 1, sizeof *request);
     struct trash_list none = { 0 };
-    enum err_code rc =
-        request ? ERR_OK : err_set(e, ERR_NOMEM, "", "move to the trash: out of memory");
+    enum err_code rc = request ? ERR_OK : err_nomem(e);
     size_t n = 0;
 
     if (!rc)

@@ -15,11 +15,6 @@ struct finder {
     struct sweep *sweep;
 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "look for what is left behind: out of memory");
-}
-
 static enum err_code weigh(const char *const *part, size_t n, struct weight *w, struct err *e)
 {
     enum err_code rc = ERR_OK;
@@ -32,7 +27,7 @@ static enum err_code weigh(const char *const *part, size_t n, struct weight *w, 
 
 static const char *keep(struct arena *a, const char *text)
 {
-    return text ? arena_copy(a, (struct slice){ text, strlen(text) }).p : NULL;
+    return text ? arena_copy(a, slice_of(text)).p : NULL;
 }
 
 static bool copy_tied(struct arena *a, const struct leftover *left, struct sweep_item *item)
@@ -61,7 +56,7 @@ static bool copy_parts(struct arena *a, const struct leftover *left, struct swee
             return false;
     const char *first = item->parts ? item->part[0] : item->tied.ref[0].name;
 
-    item->ref.path = (struct slice){ first, strlen(first) };
+    item->ref.path = slice_of(first);
     item->ref.id = arena_copy(a, left->id);
     item->ref.folder = arena_copy(a, left->folder);
     return item->ref.id.p && item->ref.folder.p;
@@ -107,13 +102,13 @@ static enum err_code take(const struct leftover *left, void *arg, struct err *e)
         (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
         return rc;
     if (!copy_parts(a, left, &item) || !say_why(a, now_ms, &item))
-        return no_memory(e);
+        return err_nomem(e);
     if (left->stays)
         item.stays = keep(a, left->stays);
     else if (item.activity_ms > now_ms - DAY_MS)
         item.stays = "it was used within the last day: a session may be starting";
     if (left->stays && !item.stays)
-        return no_memory(e);
+        return err_nomem(e);
     item.chosen = !item.stays;
     return sweep_add(f->sweep, &item, e);
 }
@@ -175,7 +170,7 @@ static enum err_code look(const struct leftover *left, void *arg, struct err *e)
     if (!same_tied(item, left))
         item->stays = "it changed after it was looked at";
     if (left->stays && !(item->stays = keep(&a->sweep->arena, left->stays)))
-        return no_memory(e);
+        return err_nomem(e);
     return ERR_OK;
 }
 
@@ -207,7 +202,7 @@ enum err_code sweep_orphans_again(struct sweep *s, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     bool *left = arena_zalloc(&s->arena, s->n * sizeof *left + 1);
-    enum err_code rc = left ? ERR_OK : no_memory(e);
+    enum err_code rc = left ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i < s->n && !rc; i++) {
         const struct store *st = s->item[i].ref.store;

@@ -39,7 +39,7 @@ static enum err_code weigh(const char *path, const struct stat *st, struct weigh
 
 static const char *keep(struct arena *a, const char *text)
 {
-    return text_of(a, (struct slice){ text, strlen(text) });
+    return text_of(a, slice_of(text));
 }
 
 static enum err_code take_refs(struct arena *a, const struct trash_request *r,
@@ -47,7 +47,7 @@ static enum err_code take_refs(struct arena *a, const struct trash_request *r,
 {
     item->ref = arena_zalloc(a, sizeof *item->ref * (r->tieds + 1));
     if (!item->ref)
-        return err_set(e, ERR_NOMEM, r->store, "delete: out of memory");
+        return err_nomem(e);
     for (; item->refs < r->tieds; item->refs++) {
         const struct tied_ref *was = &r->tied[item->refs];
         struct trash_ref x = {
@@ -56,7 +56,7 @@ static enum err_code take_refs(struct arena *a, const struct trash_request *r,
         };
 
         if (!x.was.git || !x.was.name || !x.was.tip || !x.kept)
-            return err_set(e, ERR_NOMEM, r->store, "delete: out of memory");
+            return err_nomem(e);
         item->ref[item->refs] = x;
     }
     return ERR_OK;
@@ -69,8 +69,8 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
     struct arena *a = &list->arena;
     size_t n = list->n;
     struct trash_item item = { .trash_id = arena_format(a, "%s.%zu", batch, n),
-                               .system = text_of(a, (struct slice){ r->system, strlen(r->system) }),
-                               .store = text_of(a, (struct slice){ r->store, strlen(r->store) }),
+                               .system = text_of(a, slice_of(r->system)),
+                               .store = text_of(a, slice_of(r->store)),
                                .session = text_of(a, r->id),
                                .title = text_of(a, r->title.p ? r->title : SLICE("")),
                                .deleted_ms = now_ms,
@@ -83,7 +83,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
     item.dir = r->dir ? keep(a, r->dir) : NULL;
     if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
         !item.title || !item.part || !item.from)
-        return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+        return err_nomem(e);
     for (size_t k = 0; k < r->parts && !rc; k++) {
         struct stat st;
         bool there;
@@ -93,10 +93,10 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
             continue;
-        item.from[item.parts] = text_of(a, (struct slice){ r->part[k], strlen(r->part[k]) });
+        item.from[item.parts] = text_of(a, slice_of(r->part[k]));
         item.part[item.parts] = trash_part_path(a, dir, n, item.parts, item.session);
         if (!item.from[item.parts] || !item.part[item.parts])
-            return err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+            return err_nomem(e);
         item.parts++;
         rc = weigh(r->part[k], &st, &weight, e);
     }
@@ -113,7 +113,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
 static enum err_code rename_ref(struct change *c, const struct tied_ref *was, const char *from,
                                 const char *to, struct err *e)
 {
-    const struct slice tip = { was->tip, strlen(was->tip) };
+    const struct slice tip = slice_of(was->tip);
     const struct step make = {
         .kind = STEP_REF, .path = was->git, .to = to, .bytes = tip, .old_absent = true
     };
@@ -164,7 +164,7 @@ static enum err_code plan(struct change *c, const struct trash_list *list, const
     put.path = arena_format(&c->arena, "%s/info", dir);
     put.bytes = buf_slice(&info);
     if (!rc && !put.path)
-        rc = err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = change_add(c, &put, e);
     if (!rc)
@@ -218,7 +218,7 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
 
     list.item = arena_zalloc(&list.arena, sizeof *list.item * (n + 1));
     if (!rc && (!c || !list.item))
-        rc = err_set(e, ERR_NOMEM, dir, "delete: out of memory");
+        rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
         rc = item_make(&list, &request[i], dir, batch, env->now_ms, &presence, e);
     presence_fini(&presence);
@@ -254,7 +254,7 @@ static enum err_code read_batch(const char *dir, const char *batch, struct trash
     enum err_code rc = buf_addf(&path, "%s/info", dir);
 
     if (rc || !buf_cstr(&path))
-        rc = err_set(e, ERR_NOMEM, dir, "read the trash: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = disk_check_own(dir, e);
     if (!rc)
@@ -372,7 +372,7 @@ enum err_code trash_restore_all(struct change_log *log, const struct trash_item 
                                 size_t n, struct err *e)
 {
     struct change *c = change_new("restore");
-    enum err_code rc = c ? ERR_OK : err_set(e, ERR_NOMEM, "", "restore: out of memory");
+    enum err_code rc = c ? ERR_OK : err_nomem(e);
 
     if (!rc)
         c->text = "restored from the trash";

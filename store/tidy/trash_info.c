@@ -26,7 +26,7 @@ char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, cons
 static void put_text(struct jsonout *j, const char *key, const char *text, struct buf *scratch)
 {
     if (!j->rc)
-        j->rc = percent_encode((struct slice){ text, strlen(text) }, scratch);
+        j->rc = percent_encode(slice_of(text), scratch);
     jsonout_key(j, key);
     jsonout_text(j, buf_slice(scratch)); /* also one that is empty */
 }
@@ -93,7 +93,7 @@ enum err_code trash_info_print(const struct trash_list *list, struct buf *out, s
     put_number(&j, "version", VERSION);
     jsonout_close(&j, '}');
     buf_fini(&scratch);
-    return j.rc ? err_set(e, ERR_NOMEM, NULL, "delete: out of memory") : ERR_OK;
+    return j.rc ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- parsing ---- */
@@ -198,7 +198,7 @@ enum err_code trash_info_parse(struct slice text, const char *dir, const char *b
     if (!cJSON_IsArray(items))
         rc = err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
     else if (!make_room(out, (size_t)cJSON_GetArraySize(items)))
-        rc = err_set(e, ERR_NOMEM, dir, "read the trash: out of memory");
+        rc = err_nomem(e);
     cJSON_ArrayForEach(o, items)
     {
         if (rc)

@@ -16,11 +16,6 @@
  * The deleted half goes in front of the newer one, under a write lease, and what else was deleted back to where nothing
  * lies. The transcript in the trash stays there: it is a copy then. */
 
-static enum err_code no_memory(const char *path, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, path, "join: out of memory");
-}
-
 static enum err_code collision(const char *path, struct err *e)
 {
     return err_set(e, ERR_STALE, path,
@@ -36,7 +31,7 @@ static enum err_code join_bytes(struct change *c, const char *path, struct slice
         return err_set(e, ERR_STALE, path, "join: it already contains what was deleted");
     if ((both->n && both->p[both->n - 1] != '\n' && buf_add_byte(both, '\n')) ||
         buf_add(both, newer))
-        return no_memory(path, e);
+        return err_nomem(e);
     tail.bytes = buf_slice(both);
     return change_add(c, &tail, e);
 }
@@ -71,7 +66,7 @@ static enum err_code join_dir(struct change *c, const char *from, const char *to
         const char *b = arena_format(&c->arena, "%s/%s", to, name);
 
         if (!rc && (!a || !b))
-            rc = no_memory(from, e);
+            rc = err_nomem(e);
         if (!rc && strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
             rc = join_part(c, a, b, false, e);
         free(names[i]);
@@ -117,9 +112,9 @@ bool trash_can_join(const struct trash_item *item)
 
 enum err_code trash_join(struct change_log *log, const struct trash_item *item, struct err *e)
 {
-    const struct slice id = { item->session, strlen(item->session) };
+    const struct slice id = slice_of(item->session);
     struct change *c = change_new("restore");
-    enum err_code rc = c ? change_session(c, item->system, id, e) : no_memory("", e);
+    enum err_code rc = c ? change_session(c, item->system, id, e) : err_nomem(e);
 
     if (!rc && !trash_can_join(item))
         rc = err_set(e, ERR_UNSUPPORTED, item->path,

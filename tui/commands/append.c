@@ -16,7 +16,7 @@ static enum err_code read_input(struct buf *text, struct err *e)
         if (text->n > MOST)
             return err_set(e, ERR_USAGE, "stdin", "append: more than a gigabyte");
         if (buf_reserve(text, PIECE))
-            return err_set(e, ERR_NOMEM, "stdin", "append: out of memory");
+            return err_nomem(e);
         do
             n = read(STDIN_FILENO, text->p + text->n, PIECE);
         while (n < 0 && errno == EINTR);
@@ -50,8 +50,7 @@ static enum err_code write_answer(struct invocation *in, struct slice session,
             jsonout_null(&j);
     jsonout_close(&j, ']');
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code append_rows(struct invocation *in, struct slice text, struct err *e)
@@ -78,7 +77,7 @@ static enum err_code append_rows(struct invocation *in, struct slice text, struc
 
 enum err_code append_run(struct invocation *in, struct err *e)
 {
-    const struct slice session = { in->argv[0], strlen(in->argv[0]) };
+    const struct slice session = slice_of(in->argv[0]);
     const struct host_appended none = { 0 };
     struct buf text = { 0 };
     enum err_code rc = read_input(&text, e);

@@ -42,7 +42,7 @@ static enum err_code json_session(struct invocation *in, struct sessions *s,
     struct jsonout j;
 
     if (!row)
-        return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+        return err_nomem(e);
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", ref->id);
@@ -56,10 +56,10 @@ static enum err_code json_session(struct invocation *in, struct sessions *s,
         }
     }
     if (c->n)
-        jsonout_member(&j, "change", (struct slice){ c->id, strlen(c->id) });
+        jsonout_member(&j, "change", slice_of(c->id));
     jsonout_close(&j, '}');
     session_row_free(row);
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory") : ERR_OK;
+    return j.rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code answer_json(struct invocation *in, struct sessions *s,
@@ -80,7 +80,7 @@ static enum err_code answer_text(struct invocation *in, const struct changing *k
 {
     if (k->c->n == 0)
         return out_add(&in->out, SLICE("nothing to change\n"), e);
-    enum err_code rc = out_text(&in->out, (struct slice){ k->c->text, strlen(k->c->text) }, e);
+    enum err_code rc = out_text(&in->out, slice_of(k->c->text), e);
 
     if (!rc && k->c->sessions_n > 1)
         rc = out_addf(&in->out, e, ": %zu sessions", k->c->sessions_n);

@@ -28,8 +28,7 @@ static enum err_code write_answer(struct invocation *in, struct slice session,
     if (done->warning)
         jsonout_member(&j, "warning", text_of(done->warning));
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code name_files(const struct invocation *in, struct arena *a,
@@ -47,7 +46,7 @@ static enum err_code name_files(const struct invocation *in, struct arena *a,
     }
     req->file = file;
     req->files = n;
-    return file ? ERR_OK : err_set(e, ERR_NOMEM, "", "checkpoint: out of memory");
+    return file ? ERR_OK : err_nomem(e);
 }
 
 /* The checkpoint is made all the same. */

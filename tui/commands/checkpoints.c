@@ -58,8 +58,7 @@ static enum err_code write_json(struct out *out, const struct checkpoint_list *l
     for (size_t i = 0; i < list->n; i++)
         json_checkpoint(&j, &list->checkpoint[i]);
     jsonout_close(&j, ']');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
 /* The ids of one list, and how wide they get. */
@@ -79,7 +78,7 @@ static enum err_code fit_ids(const struct checkpoint_list *list, struct id_colum
         ok = short_ids_add(out->ids, NULL, list->checkpoint[i].id);
     if (!ok) {
         short_ids_free(out->ids);
-        return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+        return err_nomem(e);
     }
     short_ids_end(out->ids);
     for (size_t i = 0; i < list->n; i++) {

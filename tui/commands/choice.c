@@ -27,7 +27,7 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     struct err note;
 
     if (!own)
-        return err_set(e, ERR_NOMEM, "", "resume: out of memory");
+        return err_nomem(e);
     *dir = own;
     if (is_directory(own))
         return ERR_OK;
@@ -51,8 +51,8 @@ static enum err_code print_json(const struct session_row *row, const struct resu
     jsonout_init(&j, &out->buf);
     jsonout_open(&j, '{');
     jsonout_member(&j, "id", row->ref.id);
-    jsonout_member(&j, "system", (struct slice){ system, strlen(system) });
-    jsonout_member(&j, "cwd", (struct slice){ r->dir, strlen(r->dir) });
+    jsonout_member(&j, "system", slice_of(system));
+    jsonout_member(&j, "cwd", slice_of(r->dir));
     jsonout_key(&j, "command");
     jsonout_open(&j, '[');
     for (char **word = r->argv; *word; word++)
@@ -61,14 +61,14 @@ static enum err_code print_json(const struct session_row *row, const struct resu
     resume_json_env(r, &j);
     jsonout_close(&j, '}');
     if (j.rc)
-        return err_set(e, j.rc, "", "print the choice: out of memory");
+        return err_nomem(e);
     return out_add(out, SLICE("\n"), e);
 }
 
 static enum err_code print_line(const struct resume *r, struct out *out, struct err *e)
 {
     if (resume_line(r, &out->buf))
-        return err_set(e, ERR_NOMEM, "", "print the choice: out of memory");
+        return err_nomem(e);
     return out_add(out, SLICE("\n"), e);
 }
 

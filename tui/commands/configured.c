@@ -20,7 +20,7 @@ static enum err_code read_file(const struct invocation *in, struct config *c, st
     if (rc == ERR_OK && buf_cstr(&path))
         rc = config_read(c, path.p, &missing);
     else
-        rc = err_set(&missing, ERR_NOMEM, dir, "read configuration: out of memory");
+        rc = err_nomem(&missing);
     buf_fini(&path);
     if (rc == ERR_OK || rc == ERR_NOT_FOUND)
         return ERR_OK;

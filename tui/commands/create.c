@@ -22,8 +22,7 @@ static enum err_code write_answer(struct invocation *in, const struct host_creat
     jsonout_member(&j, "sessionId", made->id);
     jsonout_member(&j, "path", made->path);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 /* What was given and cannot be kept is no failure, and no secret either. */

@@ -10,14 +10,14 @@
 static void json_item(struct jsonout *j, const struct trash_item *item)
 {
     jsonout_open(j, '{');
-    jsonout_member(j, "trashId", (struct slice){ item->trash_id, strlen(item->trash_id) });
-    jsonout_member(j, "sessionId", (struct slice){ item->session, strlen(item->session) });
+    jsonout_member(j, "trashId", slice_of(item->trash_id));
+    jsonout_member(j, "sessionId", slice_of(item->session));
     jsonout_key(j, "files");
     jsonout_int(j, item->files);
     jsonout_key(j, "bytes");
     jsonout_int(j, item->bytes);
     if (item->stays)
-        jsonout_member(j, "stays", (struct slice){ item->stays, strlen(item->stays) });
+        jsonout_member(j, "stays", slice_of(item->stays));
     jsonout_close(j, '}');
 }
 
@@ -52,8 +52,7 @@ static enum err_code answer(struct invocation *in, const struct trash_list *list
         json_item(&j, &list->item[i]);
     if (list->n != 1)
         jsonout_close(&j, ']');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code to_trash(struct invocation *in, const struct trash_request *request, size_t n,
@@ -80,7 +79,7 @@ static enum err_code drop_ref(const struct tied_ref *ref, struct err *e)
     struct step drop = { .kind = STEP_REF,
                          .path = ref->git,
                          .to = ref->name,
-                         .old = { ref->tip, strlen(ref->tip) },
+                         .old = slice_of(ref->tip),
                          .absent = true };
 
     return step_do(&drop, NULL, e);
@@ -122,8 +121,7 @@ static enum err_code for_good(struct invocation *in, const struct trash_request 
     }
     if (n != 1)
         jsonout_close(&j, ']');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 /* What is asked to go. */
@@ -135,11 +133,6 @@ struct leaving {
     size_t n;
 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "delete: out of memory");
-}
-
 static enum err_code find_leaving(struct invocation *in, struct leaving *l, struct err *e)
 {
     struct session_ref *ref = NULL;
@@ -150,7 +143,7 @@ static enum err_code find_leaving(struct invocation *in, struct leaving *l, stru
     l->title = arena_zalloc(&l->s->arena, (n + 1) * sizeof *l->title);
     l->request = arena_zalloc(&l->s->arena, (n + 1) * sizeof *l->request);
     if (!rc && (!l->ref || !l->title || !l->request))
-        rc = no_memory(e);
+        rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++) {
         bool once = false;
 
@@ -167,7 +160,7 @@ static enum err_code take_title(size_t i, const struct session_row *row, void *a
     struct leaving *l = arg;
 
     l->title[i] = arena_copy(&l->s->arena, row ? session_row_title(row) : SLICE(""));
-    return l->title[i].p ? ERR_OK : no_memory(e);
+    return l->title[i].p ? ERR_OK : err_nomem(e);
 }
 
 /* A lease on a file shows whether a program has it open: nobody may be describing it any more. */

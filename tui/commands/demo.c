@@ -91,9 +91,7 @@ static enum err_code run_inside(struct invocation *in, const char *dir, struct e
     struct world world = *in->world;
     struct invocation picker = *in;
     struct arena a = { 0 };
-    enum err_code rc = enter_sample(&world, dir, &a)
-                           ? ERR_OK
-                           : err_set(e, ERR_NOMEM, dir, "open the demo: out of memory");
+    enum err_code rc = enter_sample(&world, dir, &a) ? ERR_OK : err_nomem(e);
 
     if (rc == ERR_OK) {
         picker.world = &world;
@@ -117,7 +115,7 @@ enum err_code demo_run(struct invocation *in, struct err *e)
 
     remove_left_behind(w->temp_dir, w->env.now_ms);
     if (rc || !buf_cstr(&dir))
-        rc = err_set(e, ERR_NOMEM, w->temp_dir, "build the demo: out of memory");
+        rc = err_nomem(e);
     else if (!mkdtemp(dir.p))
         rc = err_sys(e, w->temp_dir, "build the demo");
     if (rc) {

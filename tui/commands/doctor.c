@@ -53,7 +53,7 @@ static enum err_code write_json(const struct finding *f, struct answer *a, struc
         jsonout_bool(&j, true);
     }
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, j.rc, "", "write the answer: out of memory") : ERR_OK;
+    return j.rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code write_text(const struct finding *f, struct answer *a, struct err *e)

@@ -28,8 +28,7 @@ static enum err_code write_answer(struct invocation *in, const struct session_re
     jsonout_member(&j, "path", text_of(fork->path));
     jsonout_member(&j, "parentId", parent);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 /* A title that was asked for and has no place. */
@@ -65,7 +64,7 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
                                arena_format(&c->arena, "%s:%s",
                                             fork.system ? fork.system : ops->name, fork.id.p),
                                e)
-                 : err_set(e, ERR_NOMEM, ref->path.p, "fork: out of memory");
+                 : err_nomem(e);
     if (!rc)
         rc = change_do(&in->world->env, c, e);
     in->done = !rc;
@@ -87,7 +86,7 @@ enum err_code fork_run(struct invocation *in, struct err *e)
     struct change *c = change_new("fork");
 
     if (!c)
-        rc = err_set(e, ERR_NOMEM, ref.path.p, "fork: out of memory");
+        rc = err_nomem(e);
     else if (!ref.store->ops->fork)
         rc = store_refuse(&ref, CAN_FORK, "fork", e);
     if (!rc)

@@ -25,7 +25,7 @@ static enum err_code write_options(const char *title, option_bits which, struct 
     enum err_code rc = which ? out_addf(out, e, "\n%s:\n", title) : ERR_OK;
 
     if (rc == ERR_OK && options_help(which, &out->buf))
-        rc = err_set(e, ERR_NOMEM, "help", "write: out of memory");
+        rc = err_nomem(e);
     return rc;
 }
 

@@ -70,7 +70,7 @@ static enum err_code gather(struct invocation *in, struct sessions *s, struct fa
 
     f->row = session_row_new();
     if (!f->row)
-        return err_set(e, ERR_NOMEM, f->ref.path.p, "describe session: out of memory");
+        return err_nomem(e);
     enum err_code rc = ops->describe(f->ref.store, &s->scope, &f->ref, f->row, e);
 
     if (rc == ERR_OK)
@@ -139,7 +139,7 @@ static enum err_code write_json(const struct facts *f, struct out *out, struct e
     jsonout_close(&j, '}');
     buf_fini(&name);
     if (rc || j.rc)
-        return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+        return err_nomem(e);
     return out_add(out, SLICE("\n"), e);
 }
 

@@ -13,7 +13,7 @@
 static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, struct err *e)
 {
     *ms = TIME_NONE;
-    if (!text || when_parse((struct slice){ text, strlen(text) }, now_ms, ms))
+    if (!text || when_parse(slice_of(text), now_ms, ms))
         return ERR_OK;
     return err_set(e, ERR_USAGE, text,
                    "not a time: use 2w, 3d, 12h, 30m, a date or an RFC 3339 time");
@@ -60,7 +60,7 @@ static enum err_code write_json(struct answer *a, const struct session_row *row,
         return rc;
     jsonout_init(&j, &a->out->buf);
     session_json(&j, row);
-    return j.rc ? err_set(e, j.rc, "", "write the row: out of memory") : ERR_OK;
+    return j.rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code write_row(const struct session_row *row, void *arg, struct err *e)

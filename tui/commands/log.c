@@ -29,11 +29,6 @@ struct writing {
     struct err *e;
 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
-}
-
 static enum err_code add_json(struct writing *w, const struct entry *x)
 {
     struct jsonout *j = &w->j;
@@ -56,7 +51,7 @@ static enum err_code add_json(struct writing *w, const struct entry *x)
     jsonout_key(j, "undone");
     jsonout_bool(j, x->undone);
     jsonout_close(j, '}');
-    return j->rc ? no_memory(w->e) : ERR_OK;
+    return j->rc ? err_nomem(w->e) : ERR_OK;
 }
 
 /* A title says more than an id; records of older versions have only that. */
@@ -113,7 +108,7 @@ static enum err_code add_rewind(struct writing *w, const struct rewind_record *r
                                     : "");
 
     if (!session || !text)
-        return no_memory(w->e);
+        return err_nomem(w->e);
     return add(w, &(struct entry){ .id = r->id,
                                    .kind = "rewind",
                                    .text = text,
@@ -161,7 +156,7 @@ static enum err_code write_both(struct writing *w, struct change_log *log)
         rc = w->rc;
     if (!rc && w->json) {
         jsonout_close(&w->j, ']');
-        rc = w->j.rc ? no_memory(w->e) : out_add(&w->in->out, SLICE("\n"), w->e);
+        rc = w->j.rc ? err_nomem(w->e) : out_add(&w->in->out, SLICE("\n"), w->e);
     }
     return rc;
 }

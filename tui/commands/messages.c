@@ -67,7 +67,7 @@ static enum err_code answer_json(const struct invocation *in, const struct sessi
     const struct options *o = &in->options;
     struct answer a = { .out = out, .spoken = option_given(o, OPTION_SPOKEN), .to = SIZE_MAX };
     struct message_query q = {
-        .session = { in->argv[0], strlen(in->argv[0]) },
+        .session = slice_of(in->argv[0]),
         .agent = { o->agent, o->agent ? strlen(o->agent) : 0 },
         .system_messages = option_given(o, OPTION_SYSTEM_MESSAGES),
         .as_sdk = option_given(o, OPTION_AS_SDK),

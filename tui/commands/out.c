@@ -22,7 +22,7 @@ void out_fini(struct out *o)
 
 static enum err_code no_memory(enum err_code rc, struct err *e)
 {
-    return rc ? err_set(e, rc, "stdout", "write the answer: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 enum err_code out_add(struct out *o, struct slice bytes, struct err *e)

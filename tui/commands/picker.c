@@ -19,8 +19,7 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
 {
     struct session_row *row = session_row_new();
     struct session_ref ref;
-    enum err_code rc =
-        row ? sessions_find(s, id, &ref, e) : err_set(e, ERR_NOMEM, id, "resume: out of memory");
+    enum err_code rc = row ? sessions_find(s, id, &ref, e) : err_nomem(e);
 
     if (rc == ERR_OK)
         rc = ref.store->ops->describe(ref.store, &s->scope, &ref, row, e);

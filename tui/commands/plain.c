@@ -32,11 +32,6 @@ struct menu {
     struct line_look look;
 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "show the sessions: out of memory");
-}
-
 static enum err_code fits_query(const struct menu *m, const struct session_row *row, bool *fits,
                                 struct err *e)
 {
@@ -47,7 +42,7 @@ static enum err_code fits_query(const struct menu *m, const struct session_row *
     if (doc)
         *fits = doc_score(doc, m->query, false, RIGOUR_BEST) != FUZZY_NO;
     arena_fini(&texts);
-    return doc ? ERR_OK : no_memory(e);
+    return doc ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code gather_row(const struct session_row *row, void *arg, struct err *e)
@@ -62,7 +57,7 @@ static enum err_code gather_row(const struct session_row *row, void *arg, struct
     struct session_ref *ref = more ? arena_alloc(&m->arena, sizeof *ref) : NULL;
 
     if (!ref || !session_ref_copy(&m->arena, &row->ref, ref))
-        return no_memory(e);
+        return err_nomem(e);
     m->fits = more;
     m->fits[m->n++] = (struct fitting){
         .time_ms = row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms,
@@ -107,7 +102,7 @@ static enum err_code gather(struct menu *m, const struct sessions *s, enum sort_
 static enum err_code show_rows(const struct menu *m, const struct sessions *s, struct err *e)
 {
     struct session_row *row = session_row_new();
-    enum err_code rc = row ? ERR_OK : no_memory(e);
+    enum err_code rc = row ? ERR_OK : err_nomem(e);
 
     if (!rc && m->shown > 0)
         rc = line_header(&m->look, NUMBER_COLUMNS, m->out, e);
@@ -185,7 +180,7 @@ static enum err_code choose(struct invocation *in, const struct config *config,
 {
     struct session_row *row = session_row_new();
     enum err_code rc =
-        row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : no_memory(e);
+        row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
 
     if (rc == ERR_OK)
         rc = choice_carry_out(in, config, row, NULL, e);
@@ -199,8 +194,8 @@ static enum err_code ask(struct menu *m, const struct sessions *s, enum sort_kin
 {
     struct query query;
 
-    if (!query_parse(&query, (struct slice){ typed, strlen(typed) }, m->world->env.now_ms))
-        return no_memory(e);
+    if (!query_parse(&query, slice_of(typed), m->world->env.now_ms))
+        return err_nomem(e);
     m->query = &query;
     enum err_code rc = show(m, s, sort, e);
 

@@ -15,8 +15,7 @@ static enum err_code write_answer(struct invocation *in, const struct session_re
     jsonout_key(&j, "appended");
     jsonout_int(&j, (int64_t)appended);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 enum err_code reappend_run(struct invocation *in, struct err *e)
@@ -32,7 +31,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
         return rc;
     }
     if (!c)
-        rc = err_set(e, ERR_NOMEM, ref.path.p, "re-append: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = ref.store->ops->reappend ? ERR_OK : store_refuse(&ref, CAN_REAPPEND, "re-append", e);
     if (!rc) {

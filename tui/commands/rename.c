@@ -8,12 +8,12 @@ static enum err_code plan_rename(struct invocation *in, struct sessions *s,
                                  const struct session_ref *ref, struct change *c, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    struct slice title = { in->argv[1], strlen(in->argv[1]) };
+    struct slice title = slice_of(in->argv[1]);
     enum err_code rc = ops->rename ? ERR_OK : store_refuse(ref, CAN_RENAME, "rename", e);
 
     c->text = arena_format(&c->arena, "renamed to %s", in->argv[1]);
     if (!rc && !c->text)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "rename: out of memory");
+        rc = err_nomem(e);
     (void)s;
     return rc ? rc : ops->rename(ref->store, ref, title, c, e);
 }
@@ -35,9 +35,9 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
         rc = err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
     c->text = none ? "tag removed" : arena_format(&c->arena, "tagged %s", tag);
     if (!rc && !c->text)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "tag: out of memory");
+        rc = err_nomem(e);
     (void)s;
-    return rc ? rc : ops->tag(ref->store, ref, (struct slice){ tag, strlen(tag) }, none, c, e);
+    return rc ? rc : ops->tag(ref->store, ref, slice_of(tag), none, c, e);
 }
 
 enum err_code tag_run(struct invocation *in, struct err *e)

@@ -34,8 +34,7 @@ void report_line(int fd, const struct err *e)
     bool ascii = !clean_locale_is_utf8() && isatty(fd);
 
     if (buf_add(&line, SLICE("reprise: ")) == ERR_OK &&
-        (ascii ? clean_add_ascii : clean_add)(&line, (struct slice){ raw, strlen(raw) }) ==
-            ERR_OK &&
+        (ascii ? clean_add_ascii : clean_add)(&line, slice_of(raw)) == ERR_OK &&
         buf_add_byte(&line, '\n') == ERR_OK)
         text = buf_slice(&line);
     /* There is nobody left to tell when even this fails. */

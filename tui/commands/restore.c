@@ -38,7 +38,7 @@ static void interruption(struct jsonout *j, const struct restore *r)
 
     jsonout_key(j, "interruption");
     jsonout_open(j, '{');
-    jsonout_member(j, "kind", (struct slice){ kind, strlen(kind) });
+    jsonout_member(j, "kind", slice_of(kind));
     if (r->prompt_json.n) {
         jsonout_key(j, "prompt");
         jsonout_raw(j, r->prompt_json);
@@ -63,7 +63,7 @@ static enum err_code write_json(const struct restore *r, const char *system,
     jsonout_init(&j, &out->buf);
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", r->session_id);
-    jsonout_member(&j, "system", (struct slice){ system, strlen(system) });
+    jsonout_member(&j, "system", slice_of(system));
     jsonout_member(&j, "cwd", r->cwd);
     worktree(&j, r);
     jsonout_member(&j, "gitBranch", r->git_branch);
@@ -77,10 +77,10 @@ static enum err_code write_json(const struct restore *r, const char *system,
     values(&j, "fileHistory", r->file_history_json, r->file_history);
     command(&j, resume->argv);
     resume_json_env(resume, &j);
-    jsonout_member(&j, "commandCwd", (struct slice){ resume->dir, strlen(resume->dir) });
+    jsonout_member(&j, "commandCwd", slice_of(resume->dir));
     jsonout_close(&j, '}');
     if (j.rc)
-        return err_set(e, j.rc, "", "write the answer: out of memory");
+        return err_nomem(e);
     return out_add(out, SLICE("\n"), e);
 }
 
@@ -93,7 +93,7 @@ static enum err_code write_text(const struct restore *r, const struct resume *re
     if (rc == ERR_OK && !*resume->argv)
         return out_add(out, SLICE("no command configured\n"), e);
     if (rc == ERR_OK && resume_line(resume, &out->buf))
-        rc = err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+        rc = err_nomem(e);
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
@@ -105,8 +105,7 @@ static enum err_code answer(struct invocation *in, const struct session_ref *ref
     struct resume resume;
     /* Where nothing of the session's is left to go to: here, as the picker offers it. */
     const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
-    enum err_code rc = dir ? configured(in, &config, e)
-                           : err_set(e, ERR_NOMEM, "", "write the answer: out of memory");
+    enum err_code rc = dir ? configured(in, &config, e) : err_nomem(e);
 
     if (rc)
         return rc;

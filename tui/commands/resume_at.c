@@ -15,10 +15,9 @@ static enum err_code plan(struct invocation *in, struct sessions *s, const struc
     c->text = clear ? "resumes with an empty conversation"
                     : arena_format(&c->arena, "resumes after %s", message);
     if (!rc && !c->text)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "resume-at: out of memory");
+        rc = err_nomem(e);
     (void)s;
-    return rc ? rc
-              : ops->resume_at(ref->store, ref, (struct slice){ message, strlen(message) }, c, e);
+    return rc ? rc : ops->resume_at(ref->store, ref, slice_of(message), c, e);
 }
 
 enum err_code resume_at_run(struct invocation *in, struct err *e)

@@ -22,8 +22,7 @@ enum err_code retrieve_transcript(struct invocation *in, const struct session_re
                                   struct err *e)
 {
     struct change *c = change_new("retrieve");
-    enum err_code rc = c ? origin_add_session(c, ref, e)
-                         : err_set(e, ERR_NOMEM, ref->path.p, "retrieve: out of memory");
+    enum err_code rc = c ? origin_add_session(c, ref, e) : err_nomem(e);
 
     if (!rc) {
         c->text = "transcript retrieved from its checkpoint";
@@ -59,8 +58,8 @@ static enum err_code write_json(struct invocation *in, const struct retrieved *r
         jsonout_member(&j, "sessionId", x->session);
         jsonout_member(&j, "agent", x->agent);
         if (x->path)
-            jsonout_member(&j, "path", (struct slice){ x->path, strlen(x->path) });
-        jsonout_member(&j, "state", (struct slice){ word, strlen(word) });
+            jsonout_member(&j, "path", slice_of(x->path));
+        jsonout_member(&j, "state", slice_of(word));
         jsonout_key(&j, "written");
         jsonout_bool(&j, x->planned && !option_given(&in->options, OPTION_DRY_RUN));
         jsonout_key(&j, "redacted");
@@ -68,8 +67,7 @@ static enum err_code write_json(struct invocation *in, const struct retrieved *r
         jsonout_close(&j, '}');
     }
     jsonout_close(&j, ']');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code write_text(struct invocation *in, const struct retrieved *r, struct err *e)

@@ -46,8 +46,7 @@ static enum err_code write_into(struct invocation *in, const struct rewind_plan 
     struct rewind_into_result r;
     const char *into = in->options.into,
                *dir = into[0] == '/' ? into : arena_format(&a, "%s/%s", in->world->env.cwd, into);
-    enum err_code rc = dir ? rewind_into(plan, ro, dir, &r, e)
-                           : err_set(e, ERR_NOMEM, into, "restore into: out of memory");
+    enum err_code rc = dir ? rewind_into(plan, ro, dir, &r, e) : err_nomem(e);
 
     if (!rc) {
         rc = rewind_answer_into(in, dir, &r, e);
@@ -63,7 +62,7 @@ static enum err_code make_files(const struct invocation *in, const struct sessio
     const struct options *o = &in->options;
     const struct store_ops *ops = ref->store->ops;
     const enum rewind_mode mode = option_given(o, OPTION_ONLY) ? REWIND_TURN : modes[o->mode];
-    struct slice point = { o->to, strlen(o->to) };
+    struct slice point = slice_of(o->to);
 
     if (option_given(o, OPTION_INFERRED))
         return rewind_plan_infer(ref, point, mode, plan, e);
@@ -142,8 +141,8 @@ static enum err_code show_session(struct invocation *in, struct sessions *s,
 {
     struct session_row *row = session_row_new();
     struct config config;
-    enum err_code rc = row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e)
-                           : err_set(e, ERR_NOMEM, ref->path.p, "rewind: out of memory");
+    enum err_code rc =
+        row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
 
     if (!rc)
         rc = configured(in, &config, e);

@@ -147,8 +147,7 @@ static void json_result(struct jsonout *j, const struct rewind_preview *p,
 static enum err_code json_end(struct jsonout *j, struct out *out, struct err *e)
 {
     jsonout_close(j, '}');
-    return j->rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                 : out_add(out, SLICE("\n"), e);
+    return j->rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
 static enum err_code answer_json(struct out *out, const struct rewind_preview *p,
@@ -344,7 +343,7 @@ enum err_code rewind_choose_files(const struct invocation *in, struct arena *a,
             list = NULL;
     }
     if (!list)
-        return err_set(e, ERR_NOMEM, "", "rewind: out of memory");
+        return err_nomem(e);
     o->only = list;
     o->only_n = n;
     return ERR_OK;
@@ -359,7 +358,7 @@ enum err_code rewind_check_files(const struct rewind_plan *plan, const struct re
 
     for (size_t i = 0; i < plan->n && !rc; i++)
         if (textset_add(&known, slice_of(plan->target[i].path), &number))
-            rc = err_set(e, ERR_NOMEM, "", "rewind: out of memory");
+            rc = err_nomem(e);
     for (size_t i = 0; i < o->only_n && !rc; i++)
         if (textset_find(&known, slice_of(o->only[i])) == TEXTSET_NONE)
             rc = err_set(e, ERR_NOT_FOUND, o->only[i],

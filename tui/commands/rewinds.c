@@ -96,8 +96,7 @@ static enum err_code write_json(struct out *out, const struct rewind_records *li
     for (size_t i = 0; i < list->n; i++)
         json_record(&j, &list->record[i], waiting);
     jsonout_close(&j, ']');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
 static enum err_code text_why(struct out *out, const struct rewind_record *r,
@@ -198,8 +197,7 @@ static enum err_code answer_abandoned(struct invocation *in, const char *id,
         jsonout_text(&j, slice_of(a->left[i]));
     jsonout_close(&j, ']');
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code abandon(struct invocation *in, struct err *e)

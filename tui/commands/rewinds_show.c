@@ -45,8 +45,7 @@ static enum err_code write_json(struct out *out, const struct rewind_kept_list *
     }
     jsonout_close(&j, ']');
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
 static enum err_code write_text(struct out *out, const struct rewind_kept_list *list, struct err *e)

@@ -105,7 +105,7 @@ enum err_code screen_run(struct invocation *in, struct config *config, struct se
     struct model *model = make_model(in, &config->settings, rewind);
 
     if (!model)
-        return err_set(e, ERR_NOMEM, "", "open the picker: out of memory");
+        return err_nomem(e);
     desk_init(&desk, s->store, s->n, &config->settings, world->env.cwd);
     desk.env = &world->env;
     desk.config = config;

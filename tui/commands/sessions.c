@@ -11,11 +11,6 @@ static struct slice text_of(const char *text)
     return (struct slice){ text, text ? strlen(text) : 0 };
 }
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "open the stores: out of memory");
-}
-
 /* "~/x" and "x" made absolute; the shell expands neither behind a colon. */
 static const char *absolute(const struct store_env *env, const char *path, struct arena *a)
 {
@@ -46,7 +41,7 @@ static enum err_code looked(struct sessions *s, const char *system, const char *
         kept = arena_copy(&s->arena, buf_slice(&line)).p;
     buf_fini(&line);
     if (!kept)
-        return no_memory(e);
+        return err_nomem(e);
     s->looked_in[s->looked_in_count++] = kept;
     return ERR_OK;
 }
@@ -71,7 +66,7 @@ static enum err_code read_name(const struct invocation *in, const char *named, s
     if (!named[word])
         return ERR_OK;
     *path = absolute(&in->world->env, named + word + 1, &s->arena);
-    return *path ? ERR_OK : no_memory(e);
+    return *path ? ERR_OK : err_nomem(e);
 }
 
 static enum err_code open_named(const struct invocation *in, const char *named, struct sessions *s,
@@ -101,7 +96,7 @@ static enum err_code open_default(const struct invocation *in, const struct stor
     enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &trouble);
 
     if (rc == ERR_NOMEM)
-        return no_memory(e);
+        return err_nomem(e);
     if (rc == ERR_OK)
         return looked(s, ops->name, s->store[s->n++]->path, e);
     if (rc != ERR_NOT_FOUND)
@@ -217,7 +212,7 @@ enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
     struct session_ref *found = arena_zalloc(&s->arena, (n + 1) * sizeof *found);
 
     if (!text || !found)
-        return err_set(e, ERR_NOMEM, "", "find sessions: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < n; i++)
         text[i] = text_of(ids[i]);
     enum err_code rc =
@@ -240,7 +235,7 @@ enum err_code sessions_once(struct sessions *s, const struct session_ref *ref, b
 
     name.hi ^= ref->file.ino; /* copies in several folders have one id */
     if (idset_add(&s->named, name, &number))
-        return err_set(e, ERR_NOMEM, ref->path.p, "find session: out of memory");
+        return err_nomem(e);
     *once = s->named.n > before;
     return ERR_OK;
 }

@@ -14,8 +14,7 @@ static enum err_code write_answer(struct invocation *in, struct slice session, s
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", session);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code read_setting(const char *word, struct host_setting *out, struct err *e)
@@ -51,13 +50,13 @@ enum err_code set_run(struct invocation *in, struct err *e)
     size_t n = (size_t)in->argc - 1;
     struct arena a = { 0 };
     struct host_setting *setting = arena_zalloc(&a, n * sizeof *setting);
-    enum err_code rc = setting ? ERR_OK : err_set(e, ERR_NOMEM, "", "set: out of memory");
+    enum err_code rc = setting ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i < n && !rc; i++)
         rc = read_setting(in->argv[i + 1], &setting[i], e);
     if (!rc)
         rc = option_given(&in->options, OPTION_NO_PERSIST)
-                 ? write_answer(in, (struct slice){ in->argv[0], strlen(in->argv[0]) }, e)
+                 ? write_answer(in, slice_of(in->argv[0]), e)
                  : apply(in, setting, n, e);
     arena_fini(&a);
     return rc;

@@ -16,7 +16,7 @@ static enum err_code write_json(const struct slice *ids, size_t n, struct out *o
         jsonout_text(&j, ids[i]);
     jsonout_close(&j, ']');
     if (j.rc)
-        return err_set(e, j.rc, "", "write the answer: out of memory");
+        return err_nomem(e);
     return out_add(out, SLICE("\n"), e);
 }
 

@@ -124,8 +124,7 @@ static enum err_code write_json(struct out *out, const struct answer *a, struct 
     if (a->moved.n)
         jsonout_member(&j, "trash", batch_of(&a->moved));
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
 /* ---- text ---- */

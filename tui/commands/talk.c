@@ -16,7 +16,7 @@ static enum err_code write_lines(const char *first, const char *others, struct s
     enum err_code rc = ERR_OK;
 
     for (const char *lead = first; rc == ERR_OK && slice_line(&text, &line, &torn); lead = others) {
-        rc = out_add(out, (struct slice){ lead, strlen(lead) }, e);
+        rc = out_add(out, slice_of(lead), e);
         if (rc == ERR_OK)
             rc = out_text(out, line, e);
         if (rc == ERR_OK)
@@ -130,7 +130,7 @@ enum err_code talk_write(struct invocation *in, const struct session_ref *ref, s
     enum err_code rc = ERR_OK;
 
     if (agent)
-        rc = st->ops->subagent(st, ref, (struct slice){ agent, strlen(agent) }, a, &which, e);
+        rc = st->ops->subagent(st, ref, slice_of(agent), a, &which, e);
     if (rc == ERR_OK)
         rc = st->ops->load(st, &which, NULL, &t, e);
     if (rc == ERR_OK && !option_given(&in->options, OPTION_AS_SDK))

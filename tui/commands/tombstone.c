@@ -11,10 +11,10 @@ static enum err_code plan(struct invocation *in, struct sessions *s, const struc
 
     c->text = arena_format(&c->arena, "message %s removed", message);
     if (!rc && !c->text)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "tombstone: out of memory");
+        rc = err_nomem(e);
     (void)s;
     return rc ? rc
-              : ops->tombstone(ref->store, ref, (struct slice){ message, strlen(message) },
+              : ops->tombstone(ref->store, ref, slice_of(message),
                                option_given(&in->options, OPTION_CUT), c, e);
 }
 

@@ -35,8 +35,7 @@ static enum err_code list_json(struct out *out, const struct trash_list *list, s
     for (size_t i = 0; i < list->n; i++)
         json_item(&j, &list->item[i]);
     jsonout_close(&j, ']');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
 /* What a person knows it by; of what was no session, where it was. */
@@ -108,8 +107,7 @@ static enum err_code answer_one(struct invocation *in, const struct trash_item *
     }
     jsonout_init(&j, &in->out.buf);
     json_item(&j, item);
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code restore_item(struct invocation *in, const struct trash_list *list,
@@ -157,8 +155,7 @@ static enum err_code empty_answer(struct invocation *in, int64_t items, int64_t 
     jsonout_key(&j, "bytes");
     jsonout_int(&j, bytes);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code empty_trash(struct invocation *in, const struct trash_list *list,

@@ -172,8 +172,7 @@ static enum err_code answer_dry_run(struct invocation *in, const struct change *
     jsonout_key(&j, "dryRun");
     jsonout_bool(&j, true);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static bool show_named(const struct change *c, bool undone, void *arg)
@@ -213,8 +212,7 @@ static enum err_code answer_change(struct invocation *in, const struct change *c
     jsonout_member(&j, "text", slice_of(c->text));
     json_newest(&j, n);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, ERR_NOMEM, "", "write the answer: out of memory")
-                : out_add(&in->out, SLICE("\n"), e);
+    return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 static enum err_code undo_change(struct invocation *in, struct change_log *log,

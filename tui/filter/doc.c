@@ -40,7 +40,7 @@ static struct slice system_of(const struct session_row *row, char out[SYSTEM_TEX
 {
     snprintf(out, SYSTEM_TEXT, "%s%s%s", row->ref.store->ops->name, row->dialect ? "/" : "",
              row->dialect ? row->dialect : "");
-    return (struct slice){ out, strlen(out) };
+    return slice_of(out);
 }
 
 /* A tag has its sign in front, as the list shows it. */

@@ -65,7 +65,7 @@ static struct slice word_from(const struct word *w, size_t i)
 
 static bool slice_is(struct slice s, const char *text)
 {
-    return slice_eq(s, (struct slice){ text, strlen(text) });
+    return slice_eq(s, slice_of(text));
 }
 
 static bool set_when(struct term *t, struct slice value, int64_t now_ms)

@@ -146,7 +146,7 @@ static void take_sweep(struct model *m, struct sweep *sweep)
     c->sweep = sweep;
     c->ruled = ruled;
     if (!cleanup_arrange(c) || !ok)
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
     move_to(m, (int64_t)c->at);
 }
 
@@ -222,7 +222,7 @@ static void type_rule(struct model *m)
     prompt_open(m,
                 m->cleanup.at == RULE_OLDER ? "not used for (empty for any time) "
                                             : "larger than (empty for any size) ",
-                (struct slice){ value, strlen(value) }, rule_typed);
+                slice_of(value), rule_typed);
 }
 
 /* ---- projects ---- */
@@ -236,7 +236,7 @@ static void open_project(struct model *m, bool open)
     if (!c->line[head].head)
         return;
     if (!cleanup_open_project(c, head, open))
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
     if (!open)
         c->at = RULE_COUNT + cleanup_place_of(c, head);
     move_to(m, (int64_t)c->at);
@@ -354,7 +354,7 @@ static void next_sort(struct model *m)
 
     c->sort = (c->sort + 1) % CLEANUP_SORTS;
     if (!cleanup_arrange(c))
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
     for (size_t i = 0; follow && i < c->lines; i++)
         if (!c->line[i].head && c->line[i].item == item)
             c->at = RULE_COUNT + cleanup_place_of(c, i);

@@ -105,7 +105,7 @@ static void make(struct model *m)
     v->made = m->list.remade;
     v->stale = false;
     if (!collect(m))
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
     if (v->n > 1)
         qsort(v->item, v->n, sizeof *v->item, compare);
     for (size_t i = 0; v->sought != ENTRY_NONE && i < v->n; i++)
@@ -280,7 +280,7 @@ static bool take_path(struct model *m, enum effect_kind kind)
     struct effect *e = effect_add(&m->fx, kind, ASKER_DAMAGED);
 
     if (buf_add(&e->text, w.path) || !buf_cstr(&e->text))
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
     return true;
 }
 

@@ -84,7 +84,7 @@ static void ask(struct model *m)
     struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
 
     if (!refs) {
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
         return;
     }
     struct effect *e = effect_add(&m->fx, EFFECT_DOCTOR, ASKER_DAMAGED);

@@ -8,7 +8,7 @@ void margin_add(struct margin *m, enum style style, const char *text)
 {
     if (m->n == MARGIN_RUNS)
         return;
-    struct slice bytes = { text, strlen(text) };
+    struct slice bytes = slice_of(text);
 
     m->run[m->n++] = (struct run){ bytes, style };
     m->width += (int)clean_width(bytes);
@@ -118,7 +118,7 @@ static bool closes(const struct glyph *g)
     struct slice glyph = { g->bytes, g->len };
 
     for (size_t i = 0; i < sizeof closing / sizeof closing[0]; i++)
-        if (slice_eq(glyph, (struct slice){ closing[i], strlen(closing[i]) }))
+        if (slice_eq(glyph, slice_of(closing[i])))
             return true;
     return g->kind == GLYPH_TEXT && g->len == 1 && memchr(".,;:!?)]}\"'", g->bytes[0], 11);
 }

@@ -244,10 +244,8 @@ static void draw_line(struct walk *w, const char *keys, const char *text)
     }
     int keys_w = r.w > 60 ? KEYS_W : 16;
 
-    frame_text_cut(w->frame, y, r.x + 1, keys_w - 2, STYLE_KEY,
-                   (struct slice){ keys, strlen(keys) });
-    frame_text_cut(w->frame, y, r.x + keys_w, r.w - keys_w, STYLE_TEXT,
-                   (struct slice){ text, strlen(text) });
+    frame_text_cut(w->frame, y, r.x + 1, keys_w - 2, STYLE_KEY, slice_of(keys));
+    frame_text_cut(w->frame, y, r.x + keys_w, r.w - keys_w, STYLE_TEXT, slice_of(text));
 }
 
 size_t help_count(const struct help *h, const struct settings *settings, bool ascii)
@@ -296,7 +294,7 @@ static void draw(const struct model *m, struct frame *f)
 {
     const char *version = version_text();
     int h = height(f->rows);
-    struct rect r = box_draw(f, h, HELP_W, (struct slice){ version, strlen(version) });
+    struct rect r = box_draw(f, h, HELP_W, slice_of(version));
 
     help_draw(&m->help, m->settings, f, r);
 }

@@ -210,7 +210,7 @@ void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk)
         d->rc = ERR_NOMEM;
         return;
     }
-    add(d, '@', 0, (struct slice){ head, strlen(head) });
+    add(d, '@', 0, slice_of(head));
     for (size_t i = h->first; i < h->first + h->n; i++) {
         const struct linediff_line *l = &diff->line[i];
 

@@ -174,7 +174,7 @@ static void find_sought(struct list *l)
     for (size_t i = 0; l->seek[0] && i < l->filter.hits; i++) {
         struct slice id = l->roster.entry[l->filter.hit[i]].ref.id;
 
-        if (!slice_eq(id, (struct slice){ l->seek, strlen(l->seek) }))
+        if (!slice_eq(id, slice_of(l->seek)))
             continue;
         l->selected = l->filter.hit[i];
         l->moved = true;

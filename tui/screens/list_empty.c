@@ -15,8 +15,7 @@ struct pen {
 static void line_text(struct pen *pen, enum style style, const char *text)
 {
     if (pen->y < pen->r.y + pen->r.h)
-        frame_text_cut(pen->f, pen->y, pen->r.x + 3, pen->r.w - 4, style,
-                       (struct slice){ text, strlen(text) });
+        frame_text_cut(pen->f, pen->y, pen->r.x + 3, pen->r.w - 4, style, slice_of(text));
     pen->y++;
 }
 

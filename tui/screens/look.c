@@ -66,7 +66,7 @@ static int put_ellipsis(const struct look *look, struct buf *out)
 {
     const char *text = look->signs->ellipsis;
 
-    return buf_add(out, (struct slice){ text, strlen(text) }) ? 0 : 1;
+    return buf_add(out, slice_of(text)) ? 0 : 1;
 }
 
 int look_cut(const struct look *look, struct buf *out, struct slice text, int cols)

@@ -361,8 +361,8 @@ static void put_entity(struct walk *w, struct slice entity)
     };
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (slice_eq(entity, (struct slice){ known[i].name, strlen(known[i].name) }))
-            entity = (struct slice){ known[i].says, strlen(known[i].says) };
+        if (slice_eq(entity, slice_of(known[i].name)))
+            entity = slice_of(known[i].says);
     put_text(w, style_now(w), entity);
 }
 

@@ -45,7 +45,7 @@ static void draw_item(const struct model *m, struct frame *f, struct rect r, siz
     const char *text = why ? why : action_help(a);
 
     frame_text_cut(f, r.y, r.x + LETTER_W + TITLE_W, r.w - LETTER_W - TITLE_W, STYLE_DIM,
-                   (struct slice){ text, strlen(text) });
+                   slice_of(text));
     if (i == m->menu.at)
         frame_point(f, r);
 }
@@ -70,7 +70,7 @@ static struct slice menu_title(const struct model *m, char *out, size_t cap)
 
     if (m->list.marks > 1 && view_base(m) == VIEW_LIST) {
         snprintf(out, cap, "%zu marked sessions", m->list.marks);
-        return (struct slice){ out, strlen(out) };
+        return slice_of(out);
     }
     return e && entry_title(e).n ? entry_title(e) : SLICE("actions");
 }

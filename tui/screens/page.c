@@ -92,8 +92,8 @@ static void lay_one_line(struct laying *l, enum style style, const char *sign, c
 {
     struct buf cut = { 0 };
     struct run run[4] = { { SLICE("  "), STYLE_TEXT },
-                          { { sign, strlen(sign) }, style },
-                          { { words, strlen(words) }, style } };
+                          { slice_of(sign), style },
+                          { slice_of(words), style } };
     const char *nl = text.n ? memchr(text.p, '\n', text.n) : NULL;
 
     if (nl)
@@ -225,7 +225,7 @@ static void lay_media(struct laying *l, const struct block *b)
 
 static bool name_is(const struct block *b, const char *name)
 {
-    return slice_eq(b->name, (struct slice){ name, strlen(name) });
+    return slice_eq(b->name, slice_of(name));
 }
 
 static void lay_summary(struct laying *l, const struct block *b)
@@ -322,7 +322,7 @@ static void lay_unreadable(struct laying *l)
 
     begin(l, PAGE_NOTE);
     err_format(l->p->error, text, sizeof text);
-    sheet_dirty(l->s, STYLE_WARN, (struct slice){ text, strlen(text) });
+    sheet_dirty(l->s, STYLE_WARN, slice_of(text));
 }
 
 enum page_end page_lay(struct sheet *s, const struct look *look, const struct folds *folds,

@@ -26,10 +26,10 @@ static int draw_note(const struct prompt *p, struct frame *f, int y)
 {
     const char *text = p->note[0] ? p->note : "Enter: OK   Esc: cancel";
     enum style style = p->note[0] ? STYLE_WARN : STYLE_DIM;
-    int w = frame_width((struct slice){ text, strlen(text) });
+    int w = frame_width(slice_of(text));
 
-    int typed = frame_width((struct slice){ p->label, strlen(p->label) }) +
-                frame_width(edit_text(&p->edit)) + 7; /* margins, sign, cursor */
+    int typed = frame_width(slice_of(p->label)) + frame_width(edit_text(&p->edit)) +
+                7; /* margins, sign, cursor */
 
     /* A hint gives way to what is typed; a reason does not. */
     if (w > f->cols / 2 || (!p->note[0] && typed + w > f->cols))

@@ -130,7 +130,7 @@ static void tick_hunk(struct rewind_view *v, struct toast *toast)
     bool *hunk = picks_hunks(v->picks, v->row[v->file], n), any = false;
 
     if (!hunk) {
-        toast_error_text(toast, SLICE("out of memory"));
+        toast_no_memory(toast);
         return;
     }
     if (pick->ticked) {
@@ -179,7 +179,7 @@ static void take_back(struct rewind_view *v, enum rewind_deed deed, struct name_
         e->names = taken;
     else
         name_list_free(taken);
-    if (e && buf_add(&e->text, (struct slice){ record, strlen(record) }) == ERR_OK)
+    if (e && buf_add(&e->text, slice_of(record)) == ERR_OK)
         return;
     snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
     v->went_wrong = true;

@@ -74,7 +74,7 @@ void rewind_ask_prospect(struct rewind_view *v, struct effects *fx)
     struct effect *e = rewind_ask(v, EFFECT_PROSPECT, &v->asked_prospect, fx);
 
     if (!e || buf_add(&e->text, turn->id))
-        err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
+        err_nomem(&v->prospect_error);
     else
         e->mode = v->mode;
 }
@@ -113,7 +113,7 @@ void rewind_file_changed(struct rewind_view *v, struct effects *fx)
     struct effect *e = rewind_ask(v, EFFECT_COMPARE, &v->asked_changes, fx);
 
     if (!e) {
-        err_set(&v->changes_error, ERR_NOMEM, "", "out of memory");
+        err_nomem(&v->changes_error);
         return;
     }
     e->prospect = prospect_hold(v->prospect);
@@ -164,7 +164,7 @@ static void take_prospect(struct rewind_view *v, struct prospect *p, struct effe
     v->prospect_turn = v->turn;
     if (!list_rows(v)) {
         rewind_forget_prospect(v, fx);
-        err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
+        err_nomem(&v->prospect_error);
         return;
     }
     v->file = file < v->rows ? file : first_change(v);
@@ -323,7 +323,7 @@ static void ask_turns_again(struct rewind_view *v, struct effects *fx)
     rewind_forget_prospect(v, fx);
     cancel(fx, &v->asked_turns);
     if (!rewind_ask(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
-        err_set(&v->prospect_error, ERR_NOMEM, "", "out of memory");
+        err_nomem(&v->prospect_error);
 }
 
 static void take_rewound(struct rewind_view *v, const struct rewound *r, struct effects *fx)

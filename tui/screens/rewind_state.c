@@ -64,7 +64,7 @@ enum rewind_action rewind_action_of(const struct rewind_entry *x)
 struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry *x, char *out,
                          size_t cap)
 {
-    struct slice path = { x->target->path, strlen(x->target->path) };
+    struct slice path = slice_of(x->target->path);
     const char *root = v->prospect->plan.root;
     size_t n = root ? strlen(root) : 0;
 

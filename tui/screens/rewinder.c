@@ -71,7 +71,7 @@ void rewind_begin(struct model *m, enum action a)
     if (rewind_view_open(m->rewind, &e->ref, entry_title(e), at, m->now_ms, &m->fx))
         view_push(m, VIEW_REWIND);
     else
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
 }
 
 const struct view_ops view_rewind = {

@@ -61,7 +61,7 @@ void sheet_line(struct sheet *s, const struct run *run, size_t n)
 
 void sheet_text(struct sheet *s, enum style style, const char *text)
 {
-    struct run run = { { text, strlen(text) }, style };
+    struct run run = { slice_of(text), style };
 
     sheet_line(s, &run, 1);
 }
@@ -85,7 +85,7 @@ void sheet_blank(struct sheet *s)
 
 void sheet_rule(struct sheet *s, enum style style, const char *label)
 {
-    struct run run = { { label, strlen(label) }, style };
+    struct run run = { slice_of(label), style };
     bool rule = s->stamp.rule;
 
     s->stamp.rule = true;

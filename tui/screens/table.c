@@ -182,7 +182,7 @@ static enum err_code lay_row(const struct table *t, size_t row, const int col[CO
 
         for (unsigned c = 0; c < t->cols; c++) {
             if (c)
-                put(&out, STYLE_BORDER, (struct slice){ between, strlen(between) });
+                put(&out, STYLE_BORDER, slice_of(between));
             put_cell(&out, &sheet[c], at, col[c], t->cell[row * t->cols + c].align);
         }
         fn(arg, out.run, out.n);

@@ -45,7 +45,7 @@ static const char *const telling[] = { "file_path", "path",  "command", "pattern
 static const struct known *known_tool(struct slice name)
 {
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (slice_eq(name, (struct slice){ known[i].name, strlen(known[i].name) }))
+        if (slice_eq(name, slice_of(known[i].name)))
             return &known[i];
     return NULL;
 }
@@ -114,7 +114,7 @@ static void put(struct summary *sum, enum style style, struct slice text)
 
 static void puts_run(struct summary *sum, enum style style, const char *text)
 {
-    put(sum, style, (struct slice){ text, strlen(text) });
+    put(sum, style, slice_of(text));
 }
 
 /* "Exit code 2" at the front of what a shell command answered. */
@@ -338,7 +338,7 @@ static bool is_shown_elsewhere(const struct tool *t, struct slice key, bool has_
     if (slice_eq(t->call->name, SLICE("Bash")))
         return json_string_is(key, "command");
     for (size_t i = 0; has_diff && i < sizeof in_diff / sizeof in_diff[0]; i++)
-        if (slice_eq(key, (struct slice){ in_diff[i], strlen(in_diff[i]) }))
+        if (slice_eq(key, slice_of(in_diff[i])))
             return true;
     return false;
 }

@@ -108,7 +108,7 @@ static struct effect *ask_session(struct transcript_view *v, enum effect_kind ki
     struct ref_list *refs = ref_list_one(&v->session->ref[0], v->session->agent);
 
     if (!refs) {
-        err_set(&v->error, ERR_NOMEM, NULL, "out of memory");
+        err_nomem(&v->error);
         return NULL;
     }
     struct effect *e = effect_add(fx, kind, v->asker);
@@ -191,7 +191,7 @@ void view_open_agent(struct transcript_view *v, struct slice agent, struct slice
 
     snprintf(title, sizeof title, "sub-agent%s %.*s", colon, name.n > 160 ? 160 : (int)name.n,
              name.p);
-    open_inner(v, agent, (struct id128){ 0 }, (struct slice){ title, strlen(title) }, fx);
+    open_inner(v, agent, (struct id128){ 0 }, slice_of(title), fx);
 }
 
 void view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx)

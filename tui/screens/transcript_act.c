@@ -93,7 +93,7 @@ static void edit(struct transcript_view *v, struct effects *fx)
     struct buf path = { 0 };
     const char *p = v->conversation ? v->conversation->transcript->path : NULL;
 
-    if (!p || buf_add(&path, (struct slice){ p, strlen(p) })) {
+    if (!p || buf_add(&path, slice_of(p))) {
         buf_fini(&path);
         return;
     }

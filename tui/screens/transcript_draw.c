@@ -14,7 +14,7 @@ enum { MARK_WIDTH = 2 };
 
 static int put_right(struct frame *f, int y, struct rect r, enum style style, const char *text)
 {
-    int w = frame_width((struct slice){ text, strlen(text) });
+    int w = frame_width(slice_of(text));
 
     if (w + 1 >= r.w)
         return r.w;
@@ -265,8 +265,7 @@ static void draw_empty(const struct transcript_view *v, struct frame *f, struct 
         return;
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
-        flow_put_words(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, STYLE_ERROR,
-                       (struct slice){ text, strlen(text) });
+        flow_put_words(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, STYLE_ERROR, slice_of(text));
     } else if (v->conversation && !v->conversation->transcript->partial &&
                v->conversation->transcript->n == 0) {
         frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "no messages in this session");

@@ -156,7 +156,7 @@ bool trash_view_msg(struct model *m, const struct msg *msg)
         return false;
     if (msg->kind == MSG_TRASH) {
         if (!take_list(v, msg->u.trash.list, msg->u.trash.refs))
-            toast_error_text(&m->toast, SLICE("out of memory"));
+            toast_no_memory(&m->toast);
     } else {
         forget_list(v);
         v->error = msg->u.error;
@@ -198,7 +198,7 @@ static void ask_change(struct model *m, enum wish wish, enum which which)
     if (names)
         changing_ask_names(m, wish, names);
     else
-        toast_error_text(&m->toast, SLICE("out of memory"));
+        toast_no_memory(&m->toast);
 }
 
 static void restore(struct model *m)
@@ -217,7 +217,7 @@ static void join_answer(struct model *m, enum dialog_choice choice)
         return;
     }
     name_list_free(names);
-    toast_error_text(&m->toast, SLICE("out of memory"));
+    toast_no_memory(&m->toast);
 }
 
 void trash_view_ask_join(struct model *m, const struct changed *c)

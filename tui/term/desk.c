@@ -73,11 +73,6 @@ static void post_failure(const struct reply *r, const struct effect *q, const st
     desk_post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
 }
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "out of memory");
-}
-
 /* ---- the listing ---- */
 
 struct gathering {
@@ -165,7 +160,7 @@ static enum err_code answer_list(struct desk *d, const struct effect *q, const s
     }
     ref_list_free(l.batch);
     problem_list_free(problems);
-    return l.no_memory ? no_memory(e) : ERR_OK;
+    return l.no_memory ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- conversations ---- */
@@ -203,7 +198,7 @@ static enum err_code answer_transcript(const struct effect *q, const struct repl
     struct conversation *c = conversation_new(q->refs->ref[0].store, t);
 
     if (!c)
-        return no_memory(e);
+        return err_nomem(e);
     desk_post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
     return ERR_OK;
 }
@@ -225,7 +220,7 @@ static enum err_code answer_read(const struct effect *q, const struct reply *r, 
     size_t bytes = 0;
 
     if (!list)
-        return no_memory(e);
+        return err_nomem(e);
     while (list->n < q->n && bytes < READ_MAX && !atomic_load(r->cancelled)) {
         struct passage *p = &list->passage[list->n];
 
@@ -262,7 +257,7 @@ static enum err_code answer_subagents(const struct effect *q, const struct reply
 {
     const struct session_ref *ref = &q->refs->ref[0];
     struct subagent_list *list = calloc(1, sizeof *list);
-    enum err_code rc = list ? ERR_OK : no_memory(e);
+    enum err_code rc = list ? ERR_OK : err_nomem(e);
 
     if (rc == ERR_OK && ref->store->ops->describe_subagents)
         rc = ref->store->ops->describe_subagents(ref->store, ref, r->cancelled, list, e);
@@ -278,7 +273,7 @@ static enum err_code answer_branches(const struct effect *q, const struct reply 
 {
     const struct session_ref *ref = &q->refs->ref[0];
     struct branch_list *list = calloc(1, sizeof *list);
-    enum err_code rc = list ? ERR_OK : no_memory(e);
+    enum err_code rc = list ? ERR_OK : err_nomem(e);
 
     if (rc == ERR_OK && ref->store->ops->branches)
         rc = ref->store->ops->branches(ref->store, ref, r->cancelled, list, e);
@@ -310,12 +305,12 @@ static enum err_code fill_place(const struct desk *d, const char *dir, struct pl
     p->present_dir = strdup(d->present_dir);
     p->session_dir = dir ? strdup(dir) : NULL;
     if (!p->present_dir || (dir && !p->session_dir))
-        rc = no_memory(e);
+        rc = err_nomem(e);
     if (rc == ERR_OK && dir && p->missing)
         rc = worktree_main(dir, &arena, &main_tree, e);
     if (rc == ERR_OK && main_tree) {
         p->main_worktree = strdup(main_tree);
-        rc = p->main_worktree ? ERR_OK : no_memory(e);
+        rc = p->main_worktree ? ERR_OK : err_nomem(e);
     }
     arena_fini(&arena);
     return rc;
@@ -356,7 +351,7 @@ static enum err_code answer_place(const struct desk *d, const struct effect *q,
 {
     struct place *p = calloc(1, sizeof *p);
     char *dir = q->text.n ? strndup(q->text.p, q->text.n) : NULL;
-    enum err_code rc = p && (dir || !q->text.n) ? fill_place(d, dir, p, e) : no_memory(e);
+    enum err_code rc = p && (dir || !q->text.n) ? fill_place(d, dir, p, e) : err_nomem(e);
 
     free(dir);
     if (!rc && d->config)
@@ -380,7 +375,7 @@ static enum err_code answer_change(struct desk *d, const struct effect *q, const
     const struct shown shown = { .store = d->store, .n = d->stores, .scope = &scope };
 
     if (!c)
-        return no_memory(e);
+        return err_nomem(e);
     if (!d->env)
         err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
     else if (desk_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
@@ -405,7 +400,7 @@ static enum err_code answer_sweep(struct desk *d, const struct effect *q, const 
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
     struct scope scope = { 0 };
-    enum err_code rc = sweep ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
+    enum err_code rc = sweep ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (rc == ERR_OK)
         rc = desk_sweep(d->store, d->stores, &scope, q, r->cancelled, sweep, e);

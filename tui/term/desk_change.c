@@ -16,11 +16,6 @@ struct doing {
     struct changed *out;
 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "out of memory");
-}
-
 static enum err_code open_log(const struct doing *d, struct change_log **log, struct err *e)
 {
     if (!d->env->state_dir || !d->env->data_dir)
@@ -30,7 +25,7 @@ static enum err_code open_log(const struct doing *d, struct change_log **log, st
 
 static enum err_code note_session(struct doing *d, struct slice id, struct err *e)
 {
-    return name_list_add(&d->out->sessions, id) ? ERR_OK : no_memory(e);
+    return name_list_add(&d->out->sessions, id) ? ERR_OK : err_nomem(e);
 }
 
 /* ---- one small change of each session, all in one change ---- */
@@ -116,7 +111,7 @@ static enum err_code plan_all(struct doing *d, struct change *c, struct err *e)
 
     c->text = text_of(d, c);
     if (!c->text)
-        return no_memory(e);
+        return err_nomem(e);
     for (size_t i = 0; i < refs->n && !rc; i++) {
         const struct session_ref *ref = &refs->ref[i];
 
@@ -133,7 +128,7 @@ static enum err_code change_each(struct doing *d, struct err *e)
 {
     struct change *c = change_new(kind_of(d->q->wish));
     struct change_log *log = NULL;
-    enum err_code rc = c ? open_log(d, &log, e) : no_memory(e);
+    enum err_code rc = c ? open_log(d, &log, e) : err_nomem(e);
 
     if (c)
         c->at_ms =
@@ -166,7 +161,7 @@ static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_re
         return rc;
     c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(fork->id));
     rc = c->text ? change_session(c, fork->system ? fork->system : ops->name, fork->id, e)
-                 : no_memory(e);
+                 : err_nomem(e);
     if (!rc)
         rc = note_session(d, fork->id, e);
     snprintf(d->out->copy, sizeof d->out->copy, "%.*s", SLICE_ARG(fork->id));
@@ -181,7 +176,7 @@ static enum err_code make_fork(struct doing *d, struct err *e)
     struct fork_result fork = { .path = NULL };
 
     fork_sweep(d->env);
-    enum err_code rc = c ? plan_fork(d, c, &fork, e) : no_memory(e);
+    enum err_code rc = c ? plan_fork(d, c, &fork, e) : err_nomem(e);
 
     if (!rc)
         rc = open_log(d, &log, e);
@@ -213,7 +208,7 @@ static enum err_code requests_make(struct doing *d, struct arena *a, struct tras
     const struct session_ref **ref = refs_of(refs, a);
     struct trash_request *r = arena_zalloc(a, (refs->n + 1) * sizeof *r);
     size_t failed;
-    enum err_code rc = ref && r ? ERR_OK : no_memory(e);
+    enum err_code rc = ref && r ? ERR_OK : err_nomem(e);
 
     if (!rc)
         rc = trash_requests_of(ref, d->q->names->name, refs->n,
@@ -259,7 +254,7 @@ static enum err_code sweep_chosen(struct doing *d, struct err *e)
         const char *id = moved.item[i].session;
 
         d->out->bytes += moved.item[i].bytes;
-        rc = note_session(d, (struct slice){ id, strlen(id) }, e);
+        rc = note_session(d, slice_of(id), e);
     }
     d->out->stayed = chosen - moved.n;
     d->out->orphans = d->q->sweep->n > 0 && d->q->sweep->item[0].orphan;
@@ -273,7 +268,7 @@ static enum err_code sweep_chosen(struct doing *d, struct err *e)
 static const struct trash_item *item_named(const struct trash_list *list, struct slice id)
 {
     for (size_t i = 0; i < list->n; i++)
-        if (slice_eq((struct slice){ list->item[i].trash_id, strlen(list->item[i].trash_id) }, id))
+        if (slice_eq(slice_of(list->item[i].trash_id), id))
             return &list->item[i];
     return NULL;
 }
@@ -293,7 +288,7 @@ static enum err_code items_named(struct doing *d, const struct trash_list *list,
             continue;
         item[(*n)++] = found;
         d->out->bytes += found->bytes;
-        rc = note_session(d, (struct slice){ found->session, strlen(found->session) }, e);
+        rc = note_session(d, slice_of(found->session), e);
     }
     if (!rc && *n == 0)
         rc = err_set(e, ERR_NOT_FOUND, "", "no longer in the trash");
@@ -348,7 +343,7 @@ static enum err_code from_trash(struct doing *d, struct err *e)
     struct arena a = { 0 };
     const struct trash_item **item = arena_zalloc(&a, (d->q->names->n + 1) * sizeof *item);
     size_t n = 0;
-    enum err_code rc = item ? open_log(d, &log, e) : no_memory(e);
+    enum err_code rc = item ? open_log(d, &log, e) : err_nomem(e);
 
     if (!rc)
         rc = trash_read(d->env, &list, e);
@@ -383,7 +378,7 @@ enum err_code desk_change(const struct store_env *env, const struct shown *shown
     default: break;
     }
     if (buf_add(&out->text, buf_slice(&q->text)))
-        return no_memory(e);
+        return err_nomem(e);
     return q->wish == WISH_FORK ? make_fork(&d, e) : change_each(&d, e);
 }
 
@@ -418,7 +413,7 @@ enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, s
     struct weight weight = { 0 };
     const struct session_ref **ref = refs_of(q->refs, &all);
     struct live *live = arena_alloc(&all, (q->refs->n + 1) * sizeof *live);
-    enum err_code rc = ref && live ? store_live(ref, q->refs->n, live, e) : no_memory(e);
+    enum err_code rc = ref && live ? store_live(ref, q->refs->n, live, e) : err_nomem(e);
 
     for (size_t i = 0; i < q->refs->n && !rc && !atomic_load(cancelled); i++) {
         struct trash_request r = { 0 };

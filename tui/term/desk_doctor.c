@@ -5,11 +5,6 @@
 
 #include "store/tidy/doctor.h"
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "out of memory");
-}
-
 static void post(const struct reply *r, const struct effect *q, struct findings *found)
 {
     desk_post(r, q, (struct msg){ .kind = MSG_FINDINGS, .u.findings = found });
@@ -35,7 +30,7 @@ enum err_code desk_examine(struct desk *d, const struct effect *q, const struct 
     const struct session_ref *ref = &q->refs->ref[0];
     struct noting n = { findings_new(), ref->store->ops->name };
     struct doctor doctor = { .env = d->env, .only = ref, .cancel = r->cancelled };
-    enum err_code rc = n.findings ? desk_scope(d, q->scope, &doctor.scope, e) : no_memory(e);
+    enum err_code rc = n.findings ? desk_scope(d, q->scope, &doctor.scope, e) : err_nomem(e);
 
     if (rc == ERR_OK && !d->env)
         rc = err_set(e, ERR_UNSUPPORTED, "", "nothing to check here");
@@ -80,7 +75,7 @@ enum err_code desk_look_around(struct desk *d, const struct effect *q, const str
     struct noting n = { .findings = findings_new(), .system = "reprise" };
     struct doctor own = { .env = d->env };
     struct scope scope = { 0 };
-    enum err_code rc = n.findings ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
+    enum err_code rc = n.findings ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (!rc && d->env)
         rc = doctor_own(&own, note_damage, &n, e);
@@ -135,5 +130,5 @@ enum err_code desk_fix(const struct store_env *env, const struct scope *scope,
     if (out->repaired == 0)
         return err_set(e, ERR_STALE, ref->path.p, "repair: %s",
                        p.left[0] ? p.left : "nothing left to repair");
-    return name_list_add(&out->sessions, ref->id) ? ERR_OK : no_memory(e);
+    return name_list_add(&out->sessions, ref->id) ? ERR_OK : err_nomem(e);
 }

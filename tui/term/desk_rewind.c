@@ -5,11 +5,6 @@
 #include <string.h>
 #include <time.h>
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "out of memory");
-}
-
 static void post(const struct reply *r, const struct effect *q, struct msg m)
 {
     m.generation = q->generation;
@@ -21,7 +16,7 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
 {
     const struct session_ref *ref = &q->refs->ref[0];
     struct checkpoint_list *list = checkpoints_new();
-    enum err_code rc = !list ? no_memory(e)
+    enum err_code rc = !list ? err_nomem(e)
                        : !ref->store->ops->checkpoints
                            ? store_refuse(ref, CAN_REWIND, "rewind", e)
                            : ref->store->ops->checkpoints(ref->store, ref, list, e);
@@ -41,7 +36,7 @@ static enum err_code answer_prospect(const struct effect *q, const struct reply 
     const struct session_ref *ref = &q->refs->ref[0];
     struct prospect *p = prospect_new();
     enum err_code rc =
-        p ? rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e) : no_memory(e);
+        p ? rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e) : err_nomem(e);
 
     if (!rc)
         rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
@@ -67,7 +62,7 @@ static enum err_code compare(const struct effect *q, struct comparison *c, struc
 static enum err_code answer_compare(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct comparison *c = calloc(1, sizeof *c);
-    enum err_code rc = c ? compare(q, c, e) : no_memory(e);
+    enum err_code rc = c ? compare(q, c, e) : err_nomem(e);
 
     if (rc) {
         comparison_free(c);
@@ -196,7 +191,7 @@ static enum err_code apply_undo(const struct store_env *env, struct prospect *p,
     struct arena a = { 0 };
     struct rewind_pick *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
     struct rewind_result result;
-    enum err_code rc = pick ? ERR_OK : no_memory(e);
+    enum err_code rc = pick ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i < p->preview.n && !rc; i++) {
         pick[i].ticked = true;
@@ -219,7 +214,7 @@ enum err_code desk_undo_rewind(const struct store_env *env, const char *record,
                                const struct name_list *consent, struct rewound *out, struct err *e)
 {
     struct prospect *p = prospect_new();
-    enum err_code rc = p ? preview_undo(env, record, p, e) : no_memory(e);
+    enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
 
     if (!rc)
         rc = apply_undo(env, p, consent, out, e);
@@ -231,12 +226,12 @@ enum err_code desk_undo_edited(const struct store_env *env, const char *record,
                                struct name_list *out, struct err *e)
 {
     struct prospect *p = prospect_new();
-    enum err_code rc = p ? preview_undo(env, record, p, e) : no_memory(e);
+    enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
 
     for (size_t i = 0; !rc && i < p->preview.n; i++)
         if (rewind_may_consent(&p->preview.entry[i]) &&
             !name_list_add(out, slice_of(p->preview.entry[i].target->path)))
-            rc = no_memory(e);
+            rc = err_nomem(e);
     prospect_drop(p);
     return rc;
 }
@@ -248,7 +243,7 @@ static enum err_code answer_undo(const struct store_env *env, const struct effec
     if (q->names)
         return desk_undo_rewind(env, record, q->names, out, e);
     struct name_list *edited = name_list_new();
-    enum err_code rc = edited ? desk_undo_edited(env, record, edited, e) : no_memory(e);
+    enum err_code rc = edited ? desk_undo_edited(env, record, edited, e) : err_nomem(e);
 
     if (!rc && edited->n > 0) {
         out->edited = edited;
@@ -272,7 +267,7 @@ static enum err_code answer_rewind(const struct effect *q, const struct reply *r
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);
 
-        rc = name ? answer_undo(&env, q, name, &m.u.rewound, e) : no_memory(e);
+        rc = name ? answer_undo(&env, q, name, &m.u.rewound, e) : err_nomem(e);
         buf_fini(&record);
     }
     if (!rc)

@@ -7,11 +7,6 @@
 #include "store/tidy/trash.h"
 #include "store/tidy/weight.h"
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "out of memory");
-}
-
 static void describe_one(const struct scope *scope, const struct session_ref *ref,
                          struct described *out)
 {
@@ -31,7 +26,7 @@ enum err_code desk_describe(struct desk *d, const struct effect *q, size_t piece
     size_t n = left < DESCRIBE_PIECE ? left : DESCRIBE_PIECE;
     struct described_list *list = described_list_new(n);
     struct scope scope;
-    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
+    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (rc) {
         described_list_free(list);
@@ -69,7 +64,7 @@ enum err_code desk_weigh_rows(const struct effect *q, const struct reply *r, str
     struct arena a = { 0 };
 
     if (!list)
-        return no_memory(e);
+        return err_nomem(e);
     for (size_t i = 0; i < q->refs->n && !atomic_load(r->cancelled); i++) {
         list->item[list->n++] = (struct described){ .entry = q->refs->entry[i],
                                                     .bytes = weigh_one(&q->refs->ref[i], &a) };
@@ -101,7 +96,7 @@ enum err_code desk_look_deep(struct desk *d, const struct effect *q, size_t piec
 {
     struct described_list *list = described_list_new(1);
     struct scope scope;
-    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : no_memory(e);
+    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (rc) {
         described_list_free(list);
@@ -148,7 +143,7 @@ enum err_code desk_trash(const struct desk *d, const struct effect *q, const str
                          struct err *e)
 {
     struct trash_list *list = calloc(1, sizeof *list);
-    enum err_code rc = list ? ERR_OK : no_memory(e);
+    enum err_code rc = list ? ERR_OK : err_nomem(e);
 
     if (rc == ERR_OK && d->env && d->env->data_dir)
         rc = trash_read(d->env, list, e);
@@ -159,7 +154,7 @@ enum err_code desk_trash(const struct desk *d, const struct effect *q, const str
         ok = add_trashed(d, &list->item[i], i, refs);
     if (!rc && !ok) {
         trash_list_fini(list);
-        rc = no_memory(e);
+        rc = err_nomem(e);
     }
     if (rc) {
         ref_list_free(refs);

@@ -15,18 +15,13 @@ struct taking_back {
     bool passed; /* something newer cannot be taken back */
 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "out of memory");
-}
-
 /* "claude:5e55…": the id is what follows the system's name. */
 static struct slice id_of(const char *session)
 {
     const char *colon = strchr(session, ':');
     const char *id = colon ? colon + 1 : session;
 
-    return (struct slice){ id, strlen(id) };
+    return slice_of(id);
 }
 
 static enum err_code change_back(struct taking_back *d, struct change_log *log, const char *id,
@@ -36,7 +31,7 @@ static enum err_code change_back(struct taking_back *d, struct change_log *log, 
     enum err_code rc = change_undo(log, id, &c, e);
 
     for (size_t i = 0; !rc && i < c->sessions_n; i++)
-        rc = name_list_add(&d->out->sessions, id_of(c->sessions[i])) ? ERR_OK : no_memory(e);
+        rc = name_list_add(&d->out->sessions, id_of(c->sessions[i])) ? ERR_OK : err_nomem(e);
     change_free(c);
     return rc;
 }
@@ -49,7 +44,7 @@ static enum err_code rewind_back(struct taking_back *d, const char *record, stru
     snprintf(d->out->record, sizeof d->out->record, "%s", done.record);
     if (!rc && done.left > 0 &&
         buf_addf(&d->out->text, "; %zu skipped: %s", done.left, done.left_name))
-        rc = no_memory(e);
+        rc = err_nomem(e);
     return rc;
 }
 
@@ -62,14 +57,14 @@ static enum err_code describe(struct taking_back *d, const struct newest *n,
     if (d->passed) {
         newest_phrase(stuck, phrase, sizeof phrase);
         if (buf_addf(&d->out->text, "%.100s: its session went on. Older: ", phrase))
-            return no_memory(e);
+            return err_nomem(e);
     }
 
     newest_phrase(n, phrase, sizeof phrase);
     when_age(d->env->now_ms, n->at_ms, age);
     snprintf(d->out->id, sizeof d->out->id, "%s", n->id);
     snprintf(d->out->where, sizeof d->out->where, "%s", n->dir);
-    return buf_addf(&d->out->text, "%.120s, %s", phrase, age) ? no_memory(e) : ERR_OK;
+    return buf_addf(&d->out->text, "%.120s, %s", phrase, age) ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code choose(struct taking_back *d, struct change_log *log, struct newest *newest,

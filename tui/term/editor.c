@@ -57,14 +57,14 @@ enum err_code editor_run(const char *editor, const char *path, int tty, struct e
 {
     struct arena arena = { 0 };
     struct buf line = { 0 };
-    const struct shell_value file = { "file", { path, strlen(path) } };
+    const struct shell_value file = { "file", slice_of(path) };
     char **argv = NULL;
     enum err_code rc = buf_addf(&line, "%s {file}", editor);
 
     if (rc == ERR_OK)
         rc = shell_split(buf_slice(&line), &file, 1, &arena, &argv, e);
     else
-        err_set(e, rc, path, "open in the editor: out of memory");
+        err_nomem(e);
     if (rc == ERR_OK)
         rc = run(argv, tty, e);
     buf_fini(&line);

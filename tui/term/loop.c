@@ -77,7 +77,7 @@ static void deliver(struct loop *l, struct msg m)
 
 static void say(struct loop *l, bool error, const char *text)
 {
-    deliver(l, (struct msg){ .kind = MSG_SAY, .u.say = { error, { text, strlen(text) } } });
+    deliver(l, (struct msg){ .kind = MSG_SAY, .u.say = { error, slice_of(text) } });
 }
 
 static void say_error(struct loop *l, const struct err *e)
@@ -154,7 +154,7 @@ static void ask(struct loop *l, struct effect *fx)
 
     if (workers_ask(l->workers, fx))
         return;
-    err_set(&failed.u.error, ERR_NOMEM, "", "out of memory");
+    err_nomem(&failed.u.error);
     deliver(l, failed);
 }
 

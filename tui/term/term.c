@@ -191,7 +191,7 @@ enum err_code term_open(const struct term_options *o, struct terminal **out, str
     enum err_code rc;
 
     if (!t)
-        return err_set(e, ERR_NOMEM, "/dev/tty", "open the screen: out of memory");
+        return err_nomem(e);
     t->in = t->out = -1;
     rc = open_files(t, e);
     if (rc == ERR_OK)
@@ -333,5 +333,5 @@ enum err_code term_copy(struct terminal *t, struct slice text, struct err *e)
     if (rc == ERR_OK)
         tell(t, buf_slice(&line));
     buf_fini(&line);
-    return rc ? err_set(e, rc, "", "copy: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }

@@ -123,7 +123,7 @@ static void post(void *arg, const struct msg *m)
         struct msg lost = *m;
 
         msg_fini(&lost);
-        err_set(&failed.u.error, ERR_NOMEM, "", "out of memory");
+        err_nomem(&failed.u.error);
         if (w->n < w->cap - w->first)
             push(w, &failed);
     }
@@ -222,7 +222,7 @@ enum err_code workers_new(struct desk *desk, int threads, struct workers **out, 
     struct workers *w = calloc(1, sizeof *w);
 
     if (!w)
-        return err_set(e, ERR_NOMEM, "", "start workers: out of memory");
+        return err_nomem(e);
     w->desk = desk;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->work, NULL);

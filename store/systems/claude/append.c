@@ -58,11 +58,6 @@ struct target {
     size_t present;
 };
 
-static enum err_code no_memory(const struct appending *w, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, w->ref->path.p, "append: out of memory");
-}
-
 /* ---- where a row goes ---- */
 
 static bool takes_part(struct slice row)
@@ -91,7 +86,7 @@ static enum err_code route(struct appending *w, struct given *g, struct err *e)
     bool told = json_get(g->row, "isSidechain", &side), aside = told && claude_truthy(side);
 
     if (!take_text(g->row, "agentId", w->a, &g->agent))
-        return no_memory(w, e);
+        return err_nomem(e);
     bool chained = g->message || claude_says(g->row, "type", "progress");
 
     if (chained ? told && !aside
@@ -118,13 +113,13 @@ static enum err_code read_given(struct appending *w, struct slice row, struct gi
         return err_set(e, ERR_USAGE, "", "append: a row of a claude session needs a type");
     g->message = takes_part(row);
     if (!take_text(row, "uuid", w->a, &g->id))
-        return no_memory(w, e);
+        return err_nomem(e);
     g->named = g->id.n > 0;
     if (g->message && !g->named) {
         fork_draw_id(drawn);
         g->id = arena_copy(w->a, (struct slice){ drawn, CLAUDE_ID });
         if (!g->id.p)
-            return no_memory(w, e);
+            return err_nomem(e);
     }
     return route(w, g, e);
 }
@@ -146,7 +141,7 @@ static enum err_code look_at_session(struct target *t, struct err *e)
     if (!t->cwd.n)
         rc = claude_made_with(t->w->ref->path.p, "cwd", t->w->a, &t->cwd, e);
     if (!rc && !t->cwd.n)
-        t->cwd = (struct slice){ t->w->st->env->cwd, strlen(t->w->st->env->cwd) };
+        t->cwd = slice_of(t->w->st->env->cwd);
     return rc;
 }
 
@@ -174,7 +169,7 @@ static enum err_code look_at_agent(struct target *t, struct err *e)
             if (!rc && found &&
                 (!take_text(row, "uuid", t->w->a, &t->before) ||
                  !take_text(row, "cwd", t->w->a, &t->cwd)))
-                rc = no_memory(t->w, e);
+                rc = err_nomem(e);
         }
         claude_log_close(&log);
     }
@@ -189,7 +184,7 @@ static enum err_code mark_repeated(const struct target *t, bool skip[], struct e
     struct slice *id = arena_zalloc(w->a, w->n * sizeof *id);
 
     if (!id)
-        return no_memory(w, e);
+        return err_nomem(e);
     for (size_t i = 0; i < w->n; i++)
         if (slice_eq(w->given[i].agent, t->agent) && (w->given[i].named || t->again))
             id[i] = w->given[i].id;
@@ -241,7 +236,7 @@ static enum err_code go_on(struct target *t, const struct given *g, struct err *
     if (g->aside && !t->agent.n)
         return ERR_OK;
     if (!take_text(g->row, "parentUuid", t->w->a, &parent))
-        return no_memory(t->w, e);
+        return err_nomem(e);
     t->branched |= json_get(g->row, "parentUuid", &told) && !slice_eq(parent, t->leaf);
     t->before = t->leaf = g->id;
     return ERR_OK;
@@ -258,14 +253,14 @@ static enum err_code add_message(struct target *t, const struct given *g, struct
         { .name = "parentUuid", .value = t->before.n ? quoted(t->before, a) : SLICE("null") },
         { .name = "isSidechain", .value = t->agent.n ? SLICE("true") : SLICE("false") },
         { .name = "uuid", .value = quoted(g->id, a) },
-        { .name = "timestamp", .value = quoted((struct slice){ now, strlen(now) }, a) },
+        { .name = "timestamp", .value = quoted(slice_of(now), a) },
         { .name = "userType", .value = SLICE("\"external\"") },
         { .name = "cwd", .value = quoted(t->cwd, a) },
         { .name = "sessionId", .value = quoted(t->w->ref->id, a) },
     };
 
     if (complete(g->row, member, MEMBERS - 1, !g->named, out))
-        return no_memory(t->w, e);
+        return err_nomem(e);
     return go_on(t, g, e);
 }
 
@@ -275,7 +270,7 @@ static enum err_code add_other(struct target *t, const struct given *g, struct b
     const struct json_edit member = { .name = "sessionId",
                                       .value = quoted(t->w->ref->id, t->w->a) };
 
-    return complete(g->row, &member, 1, false, out) ? no_memory(t->w, e) : ERR_OK;
+    return complete(g->row, &member, 1, false, out) ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code add_rows(struct target *t, const bool skip[], struct buf *out, struct err *e)
@@ -318,7 +313,7 @@ static enum err_code add_first_title(const struct target *t, struct buf *out, st
     jsonout_member(&j, "customTitle", title);
     jsonout_member(&j, "sessionId", t->w->ref->id);
     jsonout_close(&j, '}');
-    return j.rc || buf_add_byte(out, '\n') ? no_memory(t->w, e) : ERR_OK;
+    return j.rc || buf_add_byte(out, '\n') ? err_nomem(e) : ERR_OK;
 }
 
 static bool adds_message(const struct target *t, const bool skip[])
@@ -343,7 +338,7 @@ static enum err_code compose(void *arg, struct buf *out, struct err *e)
 {
     struct target *t = arg;
     bool *skip = arena_zalloc(t->w->a, t->w->n * sizeof *skip);
-    enum err_code rc = skip ? mark_repeated(t, skip, e) : no_memory(t->w, e);
+    enum err_code rc = skip ? mark_repeated(t, skip, e) : err_nomem(e);
 
     t->branched = t->far = false;
     t->before = t->leaf = t->cwd = (struct slice){ NULL, 0 };
@@ -374,7 +369,7 @@ static enum err_code agent_path(struct appending *w, struct slice agent, const c
         return rc;
     *path = dir.p ? arena_format(w->a, "%s/agent-%.*s.jsonl", dir.p, SLICE_ARG(agent)) : NULL;
     if (!*path)
-        return no_memory(w, e);
+        return err_nomem(e);
     rc = disk_make_dir(dir.p, FOLDER_MODE, e);
     if (rc)
         return rc;
@@ -429,7 +424,7 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
     struct slice *id = arena_zalloc(a, req->n * sizeof *id);
 
     w.given = arena_zalloc(a, req->n * sizeof *w.given);
-    enum err_code rc = id && w.given ? ERR_OK : no_memory(&w, e);
+    enum err_code rc = id && w.given ? ERR_OK : err_nomem(e);
 
     if (req->transcript)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,

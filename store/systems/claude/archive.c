@@ -24,7 +24,7 @@ static enum err_code print_mark(bool archived, int64_t at_ms, struct buf *out)
     jsonout_open(&j, '{');
     jsonout_key(&j, "archived");
     jsonout_bool(&j, archived);
-    jsonout_member(&j, "at", (struct slice){ at, strlen(at) });
+    jsonout_member(&j, "at", slice_of(at));
     jsonout_member(&j, "by", SLICE("reprise"));
     jsonout_close(&j, '}');
     return j.rc;
@@ -42,7 +42,7 @@ static enum err_code plan_mark(const char *transcript, struct slice mark, struct
     if (dir)
         path = arena_format(a, "%s/archived.json", dir);
     if (!path)
-        return err_set(e, ERR_NOMEM, transcript, "archive: out of memory");
+        return err_nomem(e);
     struct step s = { .kind = STEP_PUT, .path = path, .bytes = mark, .mtime_ns = MTIME_NOW };
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, MARK_MAX, &old, e);
 
@@ -70,13 +70,13 @@ enum err_code claude_archive(const struct store *st, const struct scope *scope,
     enum err_code rc = claude_folders(claude, scope, DISCOVER_ONE, &a, &list, e);
 
     if (!rc && print_mark(archived, c->at_ms ? c->at_ms : st->env->now_ms, &mark))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "archive: out of memory");
+        rc = err_nomem(e);
     for (size_t i = 0; !rc && i < list.n; i++) {
         char *path = arena_format(&a, "%s/%s/%.*s" CLAUDE_SUFFIX, claude->projects,
                                   list.folder[i].name.p, SLICE_ARG(ref->id));
 
         if (!path)
-            rc = err_set(e, ERR_NOMEM, ref->path.p, "archive: out of memory");
+            rc = err_nomem(e);
         else if (stat(path, &sb) == 0 && S_ISREG(sb.st_mode) && sb.st_size > 0)
             rc = plan_mark(path, buf_slice(&mark), &a, c, e);
     }

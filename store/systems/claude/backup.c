@@ -43,11 +43,6 @@ struct saving {
     size_t n, fresh;
 };
 
-static enum err_code no_memory(const struct saving *s, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, s->ref->path.p, "checkpoint: out of memory");
-}
-
 /* ---- names ---- */
 
 /* Relative where it lies in the session's directory. */
@@ -125,7 +120,7 @@ static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice 
 
     for (; rc == ERR_STALE; x->version += rc == ERR_STALE) {
         x->backup = backup_name(s, x->path, x->version);
-        rc = x->backup ? put_copy(s, x->backup, bytes, mode, e) : no_memory(s, e);
+        rc = x->backup ? put_copy(s, x->backup, bytes, mode, e) : err_nomem(e);
     }
     s->fresh += rc == ERR_OK;
     return rc;
@@ -139,7 +134,7 @@ static enum err_code save(struct saving *s, struct entry *x, const struct histor
     enum err_code rc = ERR_OK;
 
     x->version = old ? old->version + 1 : 1;
-    x->time = (struct slice){ s->now, strlen(s->now) };
+    x->time = slice_of(s->now);
     x->parent = real_parent(s, x->path);
     if (lstat(x->path, &sb))
         return errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, x->path, "checkpoint");
@@ -188,7 +183,7 @@ static enum err_code take_turn(struct saving *s, struct err *e)
         struct entry *x = add_entry(s, old->path, lexical_absolute(s->cwd, old->path, s->a));
 
         if (!x)
-            return no_memory(s, e);
+            return err_nomem(e);
         x->backup = old->backup;
         x->parent = old->real_parent;
         x->version = old->version;
@@ -209,7 +204,7 @@ static enum err_code take_tracked(struct saving *s, struct err *e)
         struct entry *x = add_entry(s, tracked, lexical_absolute(s->cwd, tracked, s->a));
 
         if (!x || !old)
-            return no_memory(s, e);
+            return err_nomem(e);
         enum err_code rc = save(s, x, old, e);
 
         if (rc == ERR_NOMEM)
@@ -235,7 +230,7 @@ static enum err_code take_files(struct saving *s, const struct host_checkpoint *
         const char *tracked = path ? tracked_of(s, path) : NULL;
         struct entry *x = add_entry(s, tracked, path);
 
-        rc = x ? save(s, x, history_newest(&s->history, tracked), e) : no_memory(s, e);
+        rc = x ? save(s, x, history_newest(&s->history, tracked), e) : err_nomem(e);
     }
     return rc;
 }
@@ -246,7 +241,7 @@ static void write_text(struct jsonout *j, const char *key, const char *text)
 {
     jsonout_key(j, key);
     if (text)
-        jsonout_text(j, (struct slice){ text, strlen(text) });
+        jsonout_text(j, slice_of(text));
     else
         jsonout_null(j);
 }
@@ -287,7 +282,7 @@ static enum err_code write_row(struct saving *s, struct slice message, struct er
     jsonout_bool(&j, s->turn != NULL);
     jsonout_close(&j, '}');
     enum err_code rc = j.rc || buf_add_byte(&row, '\n')
-                           ? no_memory(s, e)
+                           ? err_nomem(e)
                            : claude_write_rows(s->st->env, s->ref, buf_slice(&row), e);
 
     buf_fini(&row);
@@ -319,7 +314,7 @@ static enum err_code saving_open(struct saving *s, struct slice message, struct 
 
     s->row = session_row_new();
     enum err_code rc =
-        s->row ? claude_describe(s->st, &everywhere, s->ref, s->row, e) : no_memory(s, e);
+        s->row ? claude_describe(s->st, &everywhere, s->ref, s->row, e) : err_nomem(e);
 
     if (!rc)
         rc = claude_load(s->st, s->ref, NULL, &s->transcript, e);
@@ -331,7 +326,7 @@ static enum err_code saving_open(struct saving *s, struct slice message, struct 
                                                       : arena_format(s->a, "%s", s->st->env->cwd);
     s->dir = arena_format(s->a, "%s/file-history/%.*s", s->st->path, SLICE_ARG(s->ref->id));
     time_format(env_now_ms(s->st->env), s->now);
-    return s->cwd && s->dir ? find_message(s, message, e) : no_memory(s, e);
+    return s->cwd && s->dir ? find_message(s, message, e) : err_nomem(e);
 }
 
 enum err_code claude_checkpoint(const struct store *st, const struct session_ref *ref,
@@ -359,5 +354,5 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
     *out = (struct host_checkpointed){ .id = arena_copy(a, req->message),
                                        .files = req->files,
                                        .fresh = s.fresh };
-    return out->id.p ? ERR_OK : no_memory(&s, e);
+    return out->id.p ? ERR_OK : err_nomem(e);
 }

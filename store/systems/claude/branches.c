@@ -19,11 +19,6 @@ struct finding_out {
     struct branch_list *list; /* to be filled */
 };
 
-static enum err_code no_memory(const struct finding_out *f, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, f->way.log.file.path, "look for branches");
-}
-
 /* Marks whatever has a message off the way below it. */
 static void mark_inner(struct claude_way *way)
 {
@@ -73,11 +68,11 @@ static enum err_code read_row(struct finding_out *f, uint32_t node, struct slice
     enum err_code rc = claude_log_row(log, log->chain.node[node].line, &row, e);
 
     if (!rc && !prompt_of_row(row, &f->list->arena, &p))
-        rc = no_memory(f, e);
+        rc = err_nomem(e);
     if (rc || (p.text.n == 0 && p.command.n == 0))
         return rc;
     *out = arena_copy(&f->list->arena, p.text.n ? p.text : p.command); /* the row goes */
-    return out->p ? ERR_OK : no_memory(f, e);
+    return out->p ? ERR_OK : err_nomem(e);
 }
 
 /* The first prompt among them. */
@@ -128,7 +123,7 @@ static enum err_code add(struct finding_out *f, uint32_t leaf, struct err *e)
     struct branch *more = arena_grow(&list->arena, list->branch, list->n, sizeof *more);
 
     if (rc || !more)
-        return rc ? rc : no_memory(f, e);
+        return rc ? rc : err_nomem(e);
     list->branch = more;
     list->branch[list->n++] = b;
     return ERR_OK;

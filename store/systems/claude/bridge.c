@@ -148,7 +148,7 @@ enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t
     claude_gaps_fini(&gaps);
     if (rc) {
         free(node);
-        return err_set(e, ERR_NOMEM, log->file.path, "follow the conversation");
+        return err_nomem(e);
     }
     for (size_t i = 0; i < count / 2; i++) {
         uint32_t other = node[i];

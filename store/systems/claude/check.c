@@ -18,7 +18,7 @@ enum err_code check_tell(struct check *k, enum finding_kind kind, size_t line, c
     };
 
     if (!why)
-        return err_set(e, ERR_NOMEM, k->path, "look for damage: out of memory");
+        return err_nomem(e);
     if (k->told[kind]++ >= CHECK_TOLD_MOST)
         return ERR_OK;
     if (line != CHECK_NO_LINE) {
@@ -41,8 +41,7 @@ static enum err_code tell_the_rest(struct check *k, struct err *e)
                              .why = arena_format(&k->arena, "and %zu more like this",
                                                  k->told[kind] - CHECK_TOLD_MOST) };
 
-        rc = f.why ? k->fn(&f, k->arg, e)
-                   : err_set(e, ERR_NOMEM, k->path, "look for damage: out of memory");
+        rc = f.why ? k->fn(&f, k->arg, e) : err_nomem(e);
     }
     return rc;
 }

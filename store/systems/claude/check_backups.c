@@ -42,7 +42,7 @@ static enum err_code check_copy(struct check *k, const struct history_entry *ent
     const char *path = path_in(k, k->ref->id, entry->backup);
 
     if (!path)
-        return err_set(e, ERR_NOMEM, k->path, "look for damage: out of memory");
+        return err_nomem(e);
     if (lstat(path, &st) == 0)
         return S_ISREG(st.st_mode)
                    ? ERR_OK
@@ -72,10 +72,10 @@ static enum err_code check_entry(struct check *k, const struct history_entry *en
                           e);
     if (!entry->backup)
         return ERR_OK;
-    struct slice name = { entry->backup, strlen(entry->backup) };
+    struct slice name = slice_of(entry->backup);
 
     if (idset_add(seen, id128_of(name), &number))
-        return err_set(e, ERR_NOMEM, k->path, "look for damage: out of memory");
+        return err_nomem(e);
     return seen->n == before ? ERR_OK : check_copy(k, entry, parent, e);
 }
 
@@ -111,8 +111,7 @@ enum err_code check_backups(struct check *k, const atomic_bool *cancel, struct e
     if (!has_snapshots(&k->log.file.index))
         return ERR_OK;
     row = session_row_new();
-    enum err_code rc = row ? claude_describe(k->store, &everywhere, k->ref, row, e)
-                           : err_set(e, ERR_NOMEM, k->path, "look for damage: out of memory");
+    enum err_code rc = row ? claude_describe(k->store, &everywhere, k->ref, row, e) : err_nomem(e);
 
     if (!rc)
         rc = claude_load(k->store, k->ref, cancel, &t, e);

@@ -155,7 +155,7 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
     if (rc || !reached)
         return rc;
     if (collect_ids(c))
-        return err_set(e, ERR_NOMEM, c->log->file.path, "read a queued command");
+        return err_nomem(e);
     rc = claude_queued_row(c->log, item, c->how->agent, &c->ids, &c->made, &plain, e);
     if (rc || plain)
         return rc;
@@ -223,7 +223,7 @@ static enum err_code choose(struct choosing *c, size_t i, struct claude_list *ou
         is = left_out == REVIVED;
     }
     if (!rc && is && claude_list_add(out, item))
-        rc = err_set(e, ERR_NOMEM, c->log->file.path, "list the messages");
+        rc = err_nomem(e);
     return rc;
 }
 

@@ -84,7 +84,7 @@ static enum err_code take_forced_folder(struct claude *c, struct err *e)
     if (strcmp(config, c->base.path) == 0) {
         c->forced_folder = strdup(name);
         if (!c->forced_folder)
-            rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
+            rc = err_nomem(e);
     }
     free(config);
     return rc;
@@ -153,7 +153,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     struct claude *c = calloc(1, sizeof *c);
 
     if (!c)
-        return err_set(e, ERR_NOMEM, path, "open store");
+        return err_nomem(e);
     c->base = (struct store){ .ops = &claude_ops, .env = env };
     rc = configdir_named(env, path, &c->base.path, e);
     if (!rc)
@@ -163,7 +163,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
                 !(c->scratch = scratch_pool_new()) || !(c->live = live_watch_new(c->base.path)) ||
                 !(c->agents = agents_new(&agents))))
-        rc = err_set(e, ERR_NOMEM, c->base.path, "open store");
+        rc = err_nomem(e);
     reading_tables_init(&c->tables);
     if (!rc)
         c->retention_ms = claude_retention(c->base.path);

@@ -42,11 +42,11 @@ static enum err_code make_folder(const struct claude *c, struct slice cwd, struc
     struct slice name = { 0 };
 
     if (project)
-        name = claude_folder_now(c, (struct slice){ project, strlen(project) }, a);
+        name = claude_folder_now(c, slice_of(project), a);
     free(real);
     *folder = name.p ? arena_format(a, "%s/%s", c->projects, name.p) : NULL;
     if (!*folder)
-        return err_set(e, ERR_NOMEM, c->projects, "create: out of memory");
+        return err_nomem(e);
     return disk_make_dir(*folder, FOLDER_MODE, e);
 }
 
@@ -84,7 +84,7 @@ enum err_code claude_made_with(const char *path, const char *key, struct arena *
     file_close(&f);
     if (!rc && claude_says(buf_slice(&row), "type", "mode") &&
         json_get_text(buf_slice(&row), key, a, &value) && !(*text = arena_copy(a, value)).p)
-        rc = err_set(e, ERR_NOMEM, path, "read the first row: out of memory");
+        rc = err_nomem(e);
     buf_fini(&row);
     return err_at(e, rc, path);
 }
@@ -130,19 +130,18 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     if (!made.id.n)
         made.id = (struct slice){ drawn, CLAUDE_ID };
     made.id = arena_copy(a, made.id);
-    enum err_code rc = made.id.p ? check_new(st, made.id, a, e)
-                                 : err_set(e, ERR_NOMEM, st->path, "create: out of memory");
+    enum err_code rc = made.id.p ? check_new(st, made.id, a, e) : err_nomem(e);
 
     if (!rc)
         rc = make_folder(c, req->cwd, a, &folder, e);
     const char *name = arena_format(a, "%s" CLAUDE_SUFFIX, made.id.p);
 
     if (!rc && (!name || first_row(made.id, req->cwd, req->title, &rows)))
-        rc = err_set(e, ERR_NOMEM, folder, "create: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = write_new(folder, name, buf_slice(&rows), e);
     if (!rc && !(made.path.p = arena_format(a, "%s/%s", folder, name)))
-        rc = err_set(e, ERR_NOMEM, folder, "create: out of memory");
+        rc = err_nomem(e);
     buf_fini(&rows);
     if (rc)
         return rc;

@@ -56,7 +56,7 @@ enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
     if (!rc && row->tag.n == 0)
         take(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
     if (!rc && !d.ok)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "look for a title: out of memory");
+        rc = err_nomem(e);
     arena_fini(&a);
     if (!rc)
         *found = d.found;

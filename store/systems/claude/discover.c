@@ -31,7 +31,7 @@ static bool names_add(struct names *names, const char *name, struct arena *a)
         names->name = more;
         names->cap = cap;
     }
-    struct slice copy = arena_copy(a, (struct slice){ name, strlen(name) });
+    struct slice copy = arena_copy(a, slice_of(name));
 
     names->name[names->n] = copy;
     names->n += copy.p != NULL;
@@ -114,7 +114,7 @@ static bool add_new(struct project_folders *list, struct slice name, struct slic
 struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a)
 {
     if (c->forced_folder)
-        return (struct slice){ c->forced_folder, strlen(c->forced_folder) };
+        return slice_of(c->forced_folder);
     return folder_name(path, a);
 }
 
@@ -237,7 +237,7 @@ enum err_code claude_folders(const struct claude *c, const struct scope *scope,
 {
     *out = (struct project_folders){ 0 };
     if (!add_scope(c, scope, what, a, out))
-        return err_set(e, ERR_NOMEM, c->projects, "look for project folders");
+        return err_nomem(e);
     return ERR_OK;
 }
 
@@ -298,7 +298,7 @@ bool claude_collides(const struct scope *scope, struct slice project, struct sli
 
     if (!path.p || !realpath(path.p, real))
         return false;
-    struct slice found = { real, strlen(real) };
+    struct slice found = slice_of(real);
 
     return !slice_eq(found, project) && folder_same(found, project);
 }

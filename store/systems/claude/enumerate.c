@@ -107,7 +107,7 @@ static bool add_name(struct walk *w, size_t folder, const char *name)
 {
     if (is_transcript(name))
         return add_entry(w, folder, name);
-    return !claude_is_uuid((struct slice){ name, strlen(name) }) || add_side(&w->sides, name);
+    return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
 }
 
 /* Some file systems do not tell upper case from lower. */
@@ -263,7 +263,7 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
         ok = hand_over(&w, st, fn, arg);
     }
     if (!rc && !ok)
-        rc = err_set(e, ERR_NOMEM, c->projects, "list sessions");
+        rc = err_nomem(e);
     free(w.sides.id);
     free(w.entry);
     buf_fini(&path);
@@ -304,7 +304,7 @@ enum err_code claude_unreadable(const struct store *st, const struct scope *scop
     }
     for (size_t i = 0; !rc && i < w.folders.n; i++) {
         if (!folder_path(&path, &w, i))
-            rc = err_set(e, ERR_NOMEM, c->projects, "list sessions");
+            rc = err_nomem(e);
         else if (!can_be_listed(path.p, &trouble))
             fn(&trouble, arg);
     }

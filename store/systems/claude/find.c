@@ -49,7 +49,7 @@ enum err_code claude_find(const struct store *st, const struct scope *scope, str
         found = claude_folder_has(c, list.folder[i].name, id, a, ref, &ok);
     arena_fini(&names);
     if (!rc && !ok)
-        return err_set(e, ERR_NOMEM, c->projects, "find session");
+        return err_nomem(e);
     if (!rc && !found)
         return err_set(e, ERR_NOT_FOUND, "", "find session %.*s: no such session", SLICE_ARG(id));
     return rc;
@@ -79,7 +79,7 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
     struct stat sb;
 
     if (!file.p)
-        return err_set(e, ERR_NOMEM, path.p, "open session");
+        return err_nomem(e);
     const char *name = strrchr(file.p, '/') + 1;
     size_t n = (size_t)(file.p + file.n - name);
 
@@ -93,7 +93,7 @@ enum err_code claude_at_path(const struct store *st, struct slice path, struct a
     struct slice id = arena_copy(a, (struct slice){ name, n - suffix });
 
     if (!folder.p || !id.p)
-        return err_set(e, ERR_NOMEM, path.p, "open session");
+        return err_nomem(e);
     *ref = (struct session_ref){
         .store = st, .id = id, .path = file, .folder = folder, .file = file_id_of(&sb)
     };

@@ -108,7 +108,7 @@ enum err_code claude_find_many(const struct store *st, const struct scope *scope
     if (!rc && m.ok)
         share_with_twins(&m);
     if (!rc && !m.ok)
-        rc = err_set(e, ERR_NOMEM, m.c->projects, "find sessions");
+        rc = err_nomem(e);
     idset_fini(&m.wanted);
     arena_fini(&names);
     return rc;

@@ -68,7 +68,7 @@ static enum err_code choose(struct fork *f, struct err *e)
 
     f->keep = calloc(ix->n + 1, 1);
     if (!f->keep)
-        return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < ix->n; i++)
         f->keep[i] = is_kept(&ix->line[i]) ? FORK_COPIED : FORK_NOT;
     return ERR_OK;
@@ -102,7 +102,7 @@ static enum err_code name(struct fork *f, struct err *e)
 
     f->id_of = calloc(f->log.chain.n + 1, sizeof *f->id_of);
     if (!f->id_of)
-        return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < ix->n; i++) {
         if (!f->keep[i] && !claude_line_is(&ix->line[i], CLAUDE_PROGRESS))
             continue;
@@ -156,7 +156,7 @@ static enum err_code find_above(struct fork *f, struct err *e)
 
     f->above = malloc((c->n + 1) * sizeof *f->above);
     if (!f->above)
-        return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        return err_nomem(e);
     for (uint32_t n = 0; n < c->n; n++)
         f->above[n] = is_note(f, n) ? ABOVE_UNKNOWN : n;
     for (uint32_t n = 0; n < c->n; n++)
@@ -235,17 +235,17 @@ static enum err_code name_places(struct staging *s, struct arena *a, struct err 
     struct slice folder = { source.p, slash ? (size_t)(slash - source.p) : 0 };
 
     if (s->req->folder)
-        folder = (struct slice){ s->req->folder, strlen(s->req->folder) };
+        folder = slice_of(s->req->folder);
 
     s->dir = arena_format(a, "%s", forks);
     s->name = arena_format(a, "%s" CLAUDE_SUFFIX, id);
     s->made.staged = arena_format(a, "%s/%s" CLAUDE_SUFFIX, forks, id);
     s->made.staged_files = arena_format(a, "%s/%s.files", forks, id);
     s->made.path = arena_format(a, "%.*s/%s" CLAUDE_SUFFIX, SLICE_ARG(folder), id);
-    s->made.id = arena_copy(a, (struct slice){ id, strlen(id) });
+    s->made.id = arena_copy(a, slice_of(id));
     if (!s->dir || !s->name || !s->made.staged || !s->made.staged_files || !s->made.path ||
         !s->made.id.p)
-        return err_set(e, ERR_NOMEM, source.p, "fork: out of memory");
+        return err_nomem(e);
     return ERR_OK;
 }
 
@@ -257,8 +257,7 @@ static enum err_code plan_moves(struct staging *s, struct change *c, struct err 
 
     if (s->files) {
         move.to = arena_format(&c->arena, "%s/file-history/%s", s->f->c->base.path, s->made.id.p);
-        rc = move.to ? change_add(c, &move, e)
-                     : err_set(e, ERR_NOMEM, s->made.path, "fork: out of memory");
+        rc = move.to ? change_add(c, &move, e) : err_nomem(e);
     }
     move.path = s->made.staged;
     move.to = s->made.path;
@@ -293,7 +292,7 @@ static enum err_code id_of_node(struct fork *f, uint32_t node, struct slice *at,
     enum err_code rc = claude_log_row(&f->log, f->log.chain.node[node].line, &row, e);
 
     if (!rc && (!json_get_text(row, "uuid", a, at) || !(*at = arena_copy(a, *at)).p))
-        rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        rc = err_nomem(e);
     return rc;
 }
 

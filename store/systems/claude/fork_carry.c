@@ -80,7 +80,7 @@ static enum err_code last_own(struct carry *c, enum claude_kind kind, const char
             !is_carried(c, kind, found))
             continue;
         *value = arena_copy(&c->arena, found);
-        return value->p ? ERR_OK : err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+        return value->p ? ERR_OK : err_nomem(e);
     }
     return ERR_OK;
 }
@@ -90,8 +90,8 @@ static void open_row(struct carry *c, const char *type)
     c->j.comma = false;
     jsonout_open(&c->j, '{');
     jsonout_key(&c->j, "type");
-    jsonout_text(&c->j, (struct slice){ type, strlen(type) });
-    jsonout_member(&c->j, "sessionId", (struct slice){ c->f->id, strlen(c->f->id) });
+    jsonout_text(&c->j, slice_of(type));
+    jsonout_member(&c->j, "sessionId", slice_of(c->f->id));
 }
 
 static void close_row(struct carry *c)
@@ -111,7 +111,7 @@ static enum err_code finish(struct carry *c, enum err_code rc, struct err *e)
 {
     arena_fini(&c->arena);
     if (!rc && c->j.rc)
-        rc = err_set(e, c->j.rc, c->f->ref->path.p, "fork: out of memory");
+        rc = err_nomem(e);
     return rc;
 }
 
@@ -122,7 +122,7 @@ static bool write_suppression(struct carry *c, struct slice row)
     (void)row;
     open_row(c, "history-suppression");
     jsonout_member(&c->j, "cause", SLICE("fork_inherit"));
-    jsonout_member(&c->j, "ts", (struct slice){ c->f->now, strlen(c->f->now) });
+    jsonout_member(&c->j, "ts", slice_of(c->f->now));
     close_row(c);
     return false;
 }
@@ -209,8 +209,8 @@ static enum err_code write_replacements(struct fork *f, struct buf *out, struct 
         open_row(&r.c, "content-replacement");
         jsonout_key(&r.c.j, "replacements");
         jsonout_raw(&r.c.j, buf_slice(&r.list));
-        jsonout_member(&r.c.j, "uuid", (struct slice){ id, strlen(id) });
-        jsonout_member(&r.c.j, "timestamp", (struct slice){ f->now, strlen(f->now) });
+        jsonout_member(&r.c.j, "uuid", slice_of(id));
+        jsonout_member(&r.c.j, "timestamp", slice_of(f->now));
         close_row(&r.c);
     }
     buf_fini(&r.list);

@@ -61,7 +61,7 @@ static enum err_code read_stretch(struct copying *c, struct stretch *s, struct e
 
     s->source.n = 0;
     if (buf_reserve(&s->source, n))
-        return err_set(e, ERR_NOMEM, file->path, "fork: out of memory");
+        return err_nomem(e);
     enum err_code rc = file_read(&file->file, first->offset, s->source.p, n, &got, e);
 
     if (!rc && got < n)
@@ -80,7 +80,7 @@ static enum err_code make_rows(struct copying *c, struct stretch *s, struct err 
         struct slice row = { s->source.p + (l->offset - begin), l->length };
 
         if (c->f->keep[i] && fork_row(c->f, i, claude_row(row), &s->space, &s->rows))
-            rc = err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+            rc = err_nomem(e);
     }
     return rc;
 }

@@ -29,7 +29,7 @@ static enum err_code view_open(struct fork_cut *c, struct err *e)
     c->view.kept = (struct idset){ 0 };
     c->view.file.index.line = line;
     if (!line)
-        return err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+        return err_nomem(e);
     memcpy(line, ix->line, ix->n * sizeof *line);
     return ERR_OK;
 }
@@ -62,7 +62,7 @@ static enum err_code take_ids(struct fork_cut *c, const uint32_t *path, size_t n
 {
     out->id = malloc((n + 1) * sizeof *out->id);
     if (!out->id)
-        return err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < n; i++)
         out->id[i] = chain_id(&c->view.chain, path[i]);
     out->n = n;
@@ -165,9 +165,7 @@ enum err_code fork_boundary_read(struct fork_cut *c, size_t line, struct fork_bo
     b->going_back = json_get(metadata, "durationMs", &value) && json_int(value, &took) &&
                     took == 0 && !id128_none(b->anchor) &&
                     id128_eq(b->anchor, claude_line(&c->view, line)->id);
-    return read_kept(c, metadata, b)
-               ? err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory")
-               : ERR_OK;
+    return read_kept(c, metadata, b) ? err_nomem(e) : ERR_OK;
 }
 
 bool fork_boundary_keeps(const struct fork_boundary *b, struct id128 id)
@@ -232,7 +230,7 @@ static enum err_code find_asked(struct fork_cut *c, struct id128 id, struct aske
         size_t *more = realloc(a->source, (a->n + 1) * sizeof *more);
 
         if (!more)
-            rc = err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+            rc = err_nomem(e);
         else
             (a->source = more)[a->n++] = i;
     }

@@ -125,8 +125,7 @@ static bool keeps_live(const struct ending *x, const struct fork_boundary *b)
 static enum err_code drop_compactions(struct ending *x, struct err *e)
 {
     uint8_t *gone = calloc(x->c->end + 1, 1);
-    enum err_code rc =
-        gone ? ERR_OK : err_set(e, ERR_NOMEM, x->c->f->ref->path.p, "fork: out of memory");
+    enum err_code rc = gone ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i <= x->c->end && !rc; i++) {
         struct fork_boundary b;
@@ -184,7 +183,7 @@ enum err_code fork_end(struct fork_cut *c, struct err *e)
         c->view.file.index.line[i].marks &= (uint16_t)~MARK_TEAM;
     x.is = calloc(x.all.n + 1, 1);
     if (!x.is)
-        rc = err_set(e, ERR_NOMEM, c->f->ref->path.p, "fork: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = look(&x, &any, e);
     if (!rc && any)

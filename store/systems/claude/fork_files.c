@@ -28,11 +28,6 @@ struct files {
     bool any;              /* the directory was made */
 };
 
-static enum err_code no_memory(const struct files *w, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, w->f->ref->path.p, "fork: out of memory");
-}
-
 static enum err_code find_written(struct files *w, struct err *e)
 {
     const struct index *ix = &w->f->log.file.index;
@@ -50,7 +45,7 @@ static enum err_code find_written(struct files *w, struct err *e)
         struct id128 id = claude_id_at(row, "snapshot.messageId", &w->arena);
 
         if (!id128_none(id) && idset_add(&w->written, id, &number))
-            return no_memory(w, e);
+            return err_nomem(e);
     }
     return ERR_OK;
 }
@@ -62,7 +57,7 @@ static enum err_code link_copy(struct files *w, const char *name, bool *linked, 
     struct stat st;
 
     if (!from || !to)
-        return no_memory(w, e);
+        return err_nomem(e);
     if (lstat(from, &st) == 0)
         *linked = S_ISREG(st.st_mode);
     else if (errno == ENOENT || errno == ENOTDIR)
@@ -100,7 +95,7 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
         if (!*all)
             continue;
         name = arena_copy(&w->arena, name);
-        rc = name.p ? link_copy(w, name.p, all, e) : no_memory(w, e);
+        rc = name.p ? link_copy(w, name.p, all, e) : err_nomem(e);
     }
     return rc;
 }
@@ -108,7 +103,7 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
 static enum err_code write_row(struct files *w, struct slice snapshot, const char *id,
                                struct buf *out)
 {
-    const struct json_edit edit = { .name = "messageId", .value = { id, strlen(id) } };
+    const struct json_edit edit = { .name = "messageId", .value = slice_of(id) };
     struct buf mapped = { 0 };
     struct jsonout j;
     enum err_code rc = json_edit(&mapped, snapshot, &edit, 1);
@@ -142,7 +137,7 @@ static enum err_code add_snapshot(struct files *w, struct slice snapshot, struct
     if (json_get(snapshot, "trackedFileBackups", &tracked))
         rc = link_copies(w, tracked, &all, e);
     if (!rc && all && write_row(w, snapshot, id, out))
-        rc = no_memory(w, e);
+        rc = err_nomem(e);
     return rc;
 }
 
@@ -169,7 +164,7 @@ enum err_code fork_files(struct fork *f, const char *staged, struct buf *out, bo
 
     w.from = arena_format(&w.arena, "%s/file-history/%s", f->c->base.path, f->ref->id.p);
     if (!w.from || copied_nodes(f, &nodes, &n))
-        rc = no_memory(&w, e);
+        rc = err_nomem(e);
     if (!rc)
         rc = find_written(&w, e);
     if (!rc)

@@ -201,10 +201,10 @@ static void open_row(struct flow *w, struct jsonout *j, const char *type)
 {
     j->comma = false;
     jsonout_open(j, '{');
-    jsonout_member(j, "type", (struct slice){ type, strlen(type) });
+    jsonout_member(j, "type", slice_of(type));
     jsonout_key(j, "v");
     jsonout_int(j, 1);
-    jsonout_member(j, "sessionId", (struct slice){ w->f->id, strlen(w->f->id) });
+    jsonout_member(j, "sessionId", slice_of(w->f->id));
 }
 
 static void close_row(struct jsonout *j)
@@ -279,7 +279,7 @@ enum err_code fork_flow(struct fork *f, struct buf *out, struct err *e)
     if (!rc && !w.rc && (w.flows || w.derived.any))
         rc = write_derived(&w, &j, e);
     if (!rc && (w.rc || j.rc))
-        rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        rc = err_nomem(e);
     idset_fini(&w.tools);
     fork_derived_fini(&w.derived);
     buf_fini(&w.records);

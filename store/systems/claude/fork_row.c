@@ -89,7 +89,7 @@ static void map_list(struct row_edit *r, struct slice list, bool keep_unknown, s
         if (any)
             rc = buf_add_byte(out, ',');
         if (!rc)
-            rc = buf_add(out, known ? (struct slice){ quoted, strlen(quoted) } : value);
+            rc = buf_add(out, known ? slice_of(quoted) : value);
         any = true;
     }
     if (!rc)
@@ -117,7 +117,7 @@ static void map_kept(struct row_edit *r, struct slice kept, const char *const na
             map_list(r, value, true, &list[i]);
             value = buf_slice(&list[i]);
         } else if (fork_new_quoted(r->f, value, true, id[i])) {
-            value = (struct slice){ id[i], strlen(id[i]) };
+            value = slice_of(id[i]);
         }
         edit[edits++] = (struct json_edit){ .name = names[i], .value = value };
     }
@@ -174,7 +174,7 @@ static void edit_attachment(struct row_edit *r)
         return;
     if (claude_says(attachment, "type", "queued_command") &&
         json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, false, id)) {
-        edit = (struct json_edit){ .name = "source_uuid", .value = { id, strlen(id) } };
+        edit = (struct json_edit){ .name = "source_uuid", .value = slice_of(id) };
     } else if (claude_says(attachment, "type", "deferred_tools_record") &&
                json_get(attachment, "nameOnlyAnnouncements", &value) &&
                json_type(value) == JSON_ARRAY) {
@@ -201,8 +201,7 @@ static void edit_fold(struct row_edit *r)
         json_type(command) != JSON_OBJECT || !json_get(command, "source_uuid", &value) ||
         !fork_new_quoted(r->f, value, false, id))
         return;
-    enum err_code rc =
-        json_put(&r->space->nested[1], command, "source_uuid", (struct slice){ id, strlen(id) });
+    enum err_code rc = json_put(&r->space->nested[1], command, "source_uuid", slice_of(id));
 
     if (!rc)
         rc = json_put(&r->space->nested[2], fold, "command", buf_slice(&r->space->nested[1]));
@@ -248,10 +247,10 @@ static void edit_ids(struct row_edit *r, size_t line)
     if (r->member[LOGICAL].n)
         put_if_there(r, "logicalParentUuid",
                      fork_new_quoted(r->f, r->member[LOGICAL], false, r->logical)
-                         ? (struct slice){ r->logical, strlen(r->logical) }
+                         ? slice_of(r->logical)
                          : SLICE("null"));
     if (fork_new_quoted(r->f, r->member[UUID], false, r->id))
-        put(r, "uuid", (struct slice){ r->id, strlen(r->id) });
+        put(r, "uuid", slice_of(r->id));
     put(r, "sessionId", quote(r->f->id, r->session));
     if (line == r->f->last)
         put(r, "timestamp", quote(r->f->now, r->time));

@@ -61,11 +61,11 @@ static enum err_code read_source(struct fork *f, struct arena *a, struct slice *
     if (!rc)
         rc = window_widen(&w, e);
     if (!rc && !source_title(f, &w, a, title))
-        rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        rc = err_nomem(e);
     if (!rc) {
         *title = arena_copy(a, *title); /* the window goes */
         if (!title->p)
-            rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+            rc = err_nomem(e);
     }
     window_fini(&w);
     return rc;
@@ -86,10 +86,10 @@ static enum err_code write_row(struct fork *f, struct slice title, struct slice 
     jsonout_init(&j, out);
     jsonout_open(&j, '{');
     jsonout_member(&j, "type", SLICE("custom-title"));
-    jsonout_member(&j, "sessionId", (struct slice){ f->id, strlen(f->id) });
+    jsonout_member(&j, "sessionId", slice_of(f->id));
     jsonout_member(&j, "customTitle", buf_slice(&text));
-    jsonout_member(&j, "uuid", (struct slice){ id, strlen(id) });
-    jsonout_member(&j, "timestamp", (struct slice){ f->now, strlen(f->now) });
+    jsonout_member(&j, "uuid", slice_of(id));
+    jsonout_member(&j, "timestamp", slice_of(f->now));
     jsonout_close(&j, '}');
     buf_fini(&text);
     return j.rc ? j.rc : buf_add_byte(out, '\n');
@@ -106,7 +106,7 @@ enum err_code fork_title(struct fork *f, struct slice title, struct buf *out, st
         rc = read_source(f, &a, &text, e);
     }
     if (!rc && write_row(f, text, suffix, out))
-        rc = err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
+        rc = err_nomem(e);
     arena_fini(&a);
     return rc;
 }

@@ -223,7 +223,7 @@ static enum err_code read_row(struct reader *r, const struct index_line *line, s
     r->row.n = 0;
     arena_reset(&r->scratch);
     if (buf_reserve(&r->row, line->length))
-        return err_set(e, ERR_NOMEM, NULL, "read the file history: out of memory");
+        return err_nomem(e);
     enum err_code rc = file_read(&r->file, line->offset, r->row.p, line->length, &got, e);
 
     if (rc)
@@ -233,7 +233,7 @@ static enum err_code read_row(struct reader *r, const struct index_line *line, s
     if (!json_valid(row))
         return ERR_OK;
     rc = line->kind == HISTORY_SNAPSHOT ? take_snapshot(r, row) : take_delta(r, row);
-    return rc ? err_set(e, rc, NULL, "read the file history: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- all of it ---- */
@@ -323,14 +323,12 @@ enum err_code history_read(const struct session_ref *ref, const struct transcrip
     if (rc)
         return rc;
     if (add_turns(&h, t))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "read the file history: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = read_rows(&r, e);
     if (!rc) {
         drop_silent_turns(&h);
-        rc = note_ends(&h)
-                 ? err_set(e, ERR_NOMEM, ref->path.p, "read the file history: out of memory")
-                 : name_turns(&h, t, e);
+        rc = note_ends(&h) ? err_nomem(e) : name_turns(&h, t, e);
     }
     file_close(&r.file);
     index_fini(&r.ix);

@@ -125,7 +125,7 @@ static enum err_code add_made(struct hosting *h, const struct hosted *r, const c
                               uint32_t line, struct slice session, struct err *e)
 {
     struct buf out = { 0 };
-    struct slice name = { role, strlen(role) }, time;
+    struct slice name = slice_of(role), time;
     struct jsonout j;
 
     jsonout_init(&j, &out);

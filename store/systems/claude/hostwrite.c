@@ -6,11 +6,6 @@
 #include "store/systems/claude/claude.h"
 #include "store/systems/claude/reappend.h"
 
-static enum err_code no_memory(const struct session_ref *ref, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, ref->path.p, "append: out of memory");
-}
-
 /* What the lines say themselves is not said again in its older form. */
 static void forget_said(struct slice lines, struct metarows *m, bool *leaf_said)
 {
@@ -70,9 +65,9 @@ enum err_code claude_add_metarows(const struct session_ref *ref,
         rc = put_leaf(ref, &m, leaf, coming, &a, e);
         if (!rc && leaf && leaf->wanted && !leaf->unknown && leaf->id.n && !said &&
             add_last_prompt(ref, leaf->id, rows))
-            rc = no_memory(ref, e);
+            rc = err_nomem(e);
         if (!rc && reappend_rows(&m, coming, METAROW_TYPES, rows, &again))
-            rc = no_memory(ref, e);
+            rc = err_nomem(e);
     }
     arena_fini(&a);
     return rc;
@@ -88,7 +83,7 @@ static enum err_code compose(void *arg, struct buf *rows, struct err *e)
     const struct writing *w = arg;
 
     if (buf_add(rows, w->lines))
-        return no_memory(w->ref, e);
+        return err_nomem(e);
     return claude_add_metarows(w->ref, NULL, rows, e);
 }
 

@@ -114,7 +114,7 @@ enum err_code lastwrites_read(const struct transcript *t, size_t from, struct la
             continue;
         rc = transcript_read(t, i, &row, e);
         if (!rc && take_row(&l, buf_slice(&row), &scratch))
-            rc = err_set(e, ERR_NOMEM, t->path, "read what was written last: out of memory");
+            rc = err_nomem(e);
         arena_reset(&scratch);
     }
     buf_fini(&row);

@@ -34,11 +34,6 @@ static bool is_blank(struct slice block)
     return blank;
 }
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "follow the conversation: out of memory");
-}
-
 /* ---- results ---- */
 
 static enum err_code collect_results(struct claude_leaving *l, size_t i, struct err *e)
@@ -58,7 +53,7 @@ static enum err_code collect_results(struct claude_leaving *l, size_t i, struct 
         while (!rc && json_iter_next(&blocks, &key, &block))
             if (claude_block_id(block, "tool_result", "tool_use_id", &a, &id) &&
                 idset_add(&l->results, id, &number))
-                rc = no_memory(e);
+                rc = err_nomem(e);
     arena_fini(&a);
     return rc;
 }
@@ -102,7 +97,7 @@ static enum err_code add_call(struct claude_leaving *l, struct slice block, stru
             cap > SIZE_MAX / sizeof *more ? NULL : realloc(l->call, cap * sizeof *more);
 
         if (!more)
-            return no_memory(e);
+            return err_nomem(e);
         l->call = more;
         l->cap = cap;
     }
@@ -164,7 +159,7 @@ static enum err_code collect_spoken(struct claude_leaving *l, size_t i, struct e
         return rc;
     rc = is_unanswered(l, i, &gone, e);
     if (!rc && !gone && idset_add(&l->spoken, answer.message, &number))
-        rc = no_memory(e);
+        rc = err_nomem(e);
     return rc;
 }
 

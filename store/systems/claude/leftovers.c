@@ -30,11 +30,6 @@ struct look {
     bool unsure;          /* a session could not be asked for its parent */
 };
 
-static enum err_code no_memory(const struct look *l, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, l->c->projects, "look for what is left behind: out of memory");
-}
-
 static bool has_id(const char *name)
 {
     return strlen(name) >= CLAUDE_ID && claude_is_uuid((struct slice){ name, CLAUDE_ID });
@@ -57,7 +52,7 @@ static enum err_code note_transcripts(struct look *l, const char *path, struct e
     while (!rc && (entry = readdir(dir)))
         if (has_id(entry->d_name) && strcmp(entry->d_name + CLAUDE_ID, CLAUDE_SUFFIX) == 0 &&
             idset_add(&l->there, id128_of((struct slice){ entry->d_name, CLAUDE_ID }), &number))
-            rc = no_memory(l, e);
+            rc = err_nomem(e);
     closedir(dir);
     return rc;
 }
@@ -75,7 +70,7 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
         const char *path = arena_format(&l->arena, "%s/%s", l->c->projects, entry->d_name);
 
         if (entry->d_name[0] != '.')
-            rc = path ? note_transcripts(l, path, e) : no_memory(l, e);
+            rc = path ? note_transcripts(l, path, e) : err_nomem(e);
     }
     closedir(dir);
     return rc;
@@ -144,11 +139,11 @@ static enum err_code add_part(struct look *l, struct slice id, struct slice fold
     struct found *f = found_of(l, id, folder);
 
     if (!f)
-        return no_memory(l, e);
+        return err_nomem(e);
     const char **more = arena_grow(&l->arena, (void *)f->left.part, f->left.parts, sizeof *more);
 
     if (!more)
-        return no_memory(l, e);
+        return err_nomem(e);
     f->left.part = more;
     f->left.part[f->left.parts++] = path;
     f->copies |= copies;
@@ -179,7 +174,7 @@ static enum err_code look_into(struct look *l, const struct round *r, struct err
         bool copies = r->spot == &elsewhere[0];
 
         if (!path)
-            rc = no_memory(l, e);
+            rc = err_nomem(e);
         else if (is_part(r->spot, entry->d_name, path))
             rc = add_part(l, id, r->folder, path, copies, e);
     }
@@ -197,7 +192,7 @@ static enum err_code look_beside(struct look *l, const struct scope *scope, stru
         const char *path = arena_format(&l->arena, "%s/%s", l->c->projects, list.folder[i].name.p);
 
         if (!path)
-            rc = no_memory(l, e);
+            rc = err_nomem(e);
         for (size_t k = 0; !rc && k < sizeof beside / sizeof *beside; k++)
             rc = look_into(l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
     }
@@ -213,7 +208,7 @@ static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
         const char *path = arena_format(&l->arena, "%s/%s", l->c->base.path, elsewhere[k].dir);
 
         rc = path ? look_into(l, &(struct round){ &elsewhere[k], path, SLICE(""), !all }, e)
-                  : no_memory(l, e);
+                  : err_nomem(e);
     }
     return rc;
 }

@@ -39,7 +39,7 @@ enum err_code claude_list_add_made(struct claude_list *list, struct claude_log *
     enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, 0, e);
 
     if (!rc && (!item.made.p || one.n != 1))
-        rc = err_set(e, ERR_NOMEM, log->file.path, "make up a row");
+        rc = err_nomem(e);
     if (!rc) {
         item.marks = one.line[0].marks;
         item.kind = one.line[0].kind;

@@ -133,7 +133,7 @@ static enum err_code fill(struct loading *l, const struct claude_list *behind, s
 
     t->message = malloc((n + t->broken + 1) * sizeof *t->message);
     if (!t->message)
-        return err_set(e, ERR_NOMEM, t->path, "load the conversation");
+        return err_nomem(e);
     for (size_t i = 0; !rc && i < n; i++) {
         uint32_t line =
             i < way->n ? way->log.chain.node[way->path[i]].line : behind->item[i - way->n].line;
@@ -159,7 +159,7 @@ static enum err_code leave_way(struct loading *l, uint32_t leaf, struct err *e)
 
     l->main = rc ? NULL : calloc(n + 1, 1);
     if (!rc && !l->main)
-        rc = err_set(e, ERR_NOMEM, way->log.file.path, "load the branch");
+        rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
         l->main[i] = way->log.chain.mark[i] & NODE_LISTED;
     if (!rc)
@@ -195,8 +195,7 @@ static enum err_code mark_left_out(struct claude_way *way, const atomic_bool *st
     struct claude_list list = { 0 };
     uint8_t *loaded = calloc(log->file.index.n + 1, 1);
     size_t first = 0;
-    enum err_code rc = loaded ? claude_seen_from(log, &first, e)
-                              : err_set(e, ERR_NOMEM, t->path, "load the conversation");
+    enum err_code rc = loaded ? claude_seen_from(log, &first, e) : err_nomem(e);
 
     if (!rc) {
         chain_fini(&log->chain);
@@ -247,7 +246,7 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
     enum err_code rc = ERR_OK;
 
     if (!t || !(t->path = strdup(ref->path.p)))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "load the conversation");
+        rc = err_nomem(e);
     if (rc)
         goto done;
     rc = claude_way_open(&l.way, t->path, want, e);

@@ -161,7 +161,7 @@ enum err_code claude_log_stand_in(struct claude_log *log, size_t line, struct sl
         struct claude_stand_in *more = realloc(log->stand_in, cap * sizeof *more);
 
         if (!more)
-            return err_set(e, ERR_NOMEM, log->file.path, "read a voice row");
+            return err_nomem(e);
         log->stand_in = more;
         log->cap = cap;
     }
@@ -180,7 +180,7 @@ enum err_code claude_log_stand_in(struct claude_log *log, size_t line, struct sl
         log->stand_in[log->stand_ins++] = (struct claude_stand_in){ (uint32_t)line, row };
     }
     index_fini(&one);
-    return row.p ? ERR_OK : err_set(e, ERR_NOMEM, log->file.path, "read a voice row");
+    return row.p ? ERR_OK : err_nomem(e);
 }
 
 const struct index_line *claude_line(const struct claude_log *log, size_t line)

@@ -60,7 +60,7 @@ static enum err_code list_session(struct claude_log *log, bool as_sdk, struct cl
     if (!rc)
         rc = claude_parallel(log, &path, &n, e);
     if (!rc && list_path(log, path, n, list))
-        rc = err_set(e, ERR_NOMEM, log->file.path, "list the messages");
+        rc = err_nomem(e);
     if (!rc)
         rc = claude_host_insert(log, list, e);
     if (!rc)
@@ -105,7 +105,7 @@ static enum err_code list_agent(struct claude_log *log, struct claude_list *list
         rc = chain_walk(&log->chain, up, NODE_LISTED, &path, &n, e);
     if (!rc &&
         (list_path(log, path, n, list) || claude_list_add_line(list, log, (uint32_t)last, 0)))
-        rc = err_set(e, ERR_NOMEM, log->file.path, "list the messages");
+        rc = err_nomem(e);
     if (!rc)
         rc = claude_host_insert(log, list, e);
     free(path);

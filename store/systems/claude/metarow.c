@@ -64,7 +64,7 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
     size_t got;
 
     if (!bytes)
-        return err_set(e, ERR_NOMEM, NULL, "read metadata: out of memory");
+        return err_nomem(e);
     /* One byte more than the window tells whether its first line is whole. */
     int64_t start = from > 0 ? from - 1 : 0;
     enum err_code rc = file_read(f, start, bytes, (size_t)(f->id.size - start), &got, e);
@@ -81,7 +81,7 @@ enum err_code metarows_near_end(const struct file *f, struct arena *a, struct me
     struct metarows found = { .size = f->id.size, .end = f->id.size + torn };
 
     if (!take_newest(window, from, cut_front, a, &found))
-        return err_set(e, ERR_NOMEM, NULL, "read metadata: out of memory");
+        return err_nomem(e);
     *out = found;
     return ERR_OK;
 }
@@ -105,7 +105,7 @@ static enum err_code read_row(const struct file *f, const struct index_line *lin
     size_t got;
 
     if (!p)
-        return err_set(e, ERR_NOMEM, NULL, "read metadata: out of memory");
+        return err_nomem(e);
     enum err_code rc = file_read(f, line->offset, p, line->length, &got, e);
 
     if (rc)

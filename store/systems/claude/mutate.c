@@ -19,7 +19,7 @@ static void row_open(struct row *r, const char *type)
     jsonout_init(&r->j, &r->bytes);
     jsonout_open(&r->j, '{');
     jsonout_key(&r->j, "type");
-    jsonout_text(&r->j, (struct slice){ type, strlen(type) });
+    jsonout_text(&r->j, slice_of(type));
 }
 
 static void row_member(struct row *r, const char *key, struct slice text)
@@ -43,7 +43,7 @@ static enum err_code plan_row(const struct session_ref *ref, const struct metaro
     size_t more;
 
     if (reappend_rows(m, r->bytes.n, type, &r->bytes, &more))
-        return err_set(e, ERR_NOMEM, ref->path.p, "plan a change: out of memory");
+        return err_nomem(e);
     struct step s = { .kind = STEP_APPEND,
                       .path = ref->path.p,
                       .bytes = buf_slice(&r->bytes),
@@ -70,7 +70,7 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
     row_open(&before, metarow_names[type]);
     row_member(&before, key, metarow_value(&m.row[type], key, &a));
     if (row_close(&now, ref->id) || row_close(&before, ref->id))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "plan a change: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = reappend_put_leaf(&m, ref->path.p, now.bytes.n, NULL, &a, e);
     if (!rc)
@@ -108,7 +108,7 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
     if (!rc)
         rc = plan_text(ref, METAROW_TAG, "tag", text, c, e);
     if (!rc && !clear && !(c->text = arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text))))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "tag: out of memory");
+        rc = err_nomem(e);
     arena_fini(&a);
     return rc;
 }

@@ -17,17 +17,12 @@ struct look {
     struct arena arena; /* for one entry */
 };
 
-static enum err_code no_memory(struct look *l, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, l->c->projects, "look for orphans: out of memory");
-}
-
 static enum err_code tell(struct look *l, enum finding_kind kind, struct slice id, const char *path,
                           const char *why, struct err *e)
 {
     struct finding f = { .kind = kind, .session = id, .path = path, .why = why };
 
-    return why ? l->fn(&f, l->arg, e) : no_memory(l, e);
+    return why ? l->fn(&f, l->arg, e) : err_nomem(e);
 }
 
 /* ---- what sessions left behind ---- */
@@ -98,7 +93,7 @@ static enum err_code look_at(struct look *l, const char *dir, const char *name, 
     const char *path = arena_format(&l->arena, "%s/%s", dir, name);
 
     if (!path)
-        return no_memory(l, e);
+        return err_nomem(e);
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > 0)
         return ERR_OK;
     return tell(l, FINDING_HIDDEN, id, path, "no list shows it: the file is empty", e);
@@ -129,7 +124,7 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
     for (size_t i = 0; !rc && i < list.n; i++) {
         const char *path = arena_format(&a, "%s/%s", l.c->projects, list.folder[i].name.p);
 
-        rc = path ? look_into(&l, path, e) : no_memory(&l, e);
+        rc = path ? look_into(&l, path, e) : err_nomem(e);
     }
     if (!rc)
         rc = look_for_leftovers(&l, scope, e);

@@ -45,7 +45,7 @@ static void add_own(struct part_list *list, const struct session_ref *ref, size_
 
 static void add_elsewhere(struct part_list *list, const struct store *st, struct slice id)
 {
-    const struct slice config = { st->path, strlen(st->path) };
+    const struct slice config = slice_of(st->path);
 
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
         add(list, (struct slice[]){ config, elsewhere[i].dir, id, elsewhere[i].suffix }, 4);
@@ -70,7 +70,7 @@ enum err_code claude_parts(const struct store *st, const struct session_ref *ref
     if (list.ok && all)
         add_elsewhere(&list, st, ref->id);
     if (!list.ok)
-        return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session: out of memory");
+        return err_nomem(e);
     *part = list.part;
     *n = list.n;
     return ERR_OK;

@@ -13,11 +13,6 @@
 
 enum { PREFIX_MIN = 4 };
 
-static enum err_code no_memory(const struct session_ref *ref, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
-}
-
 static bool is_prompt(const struct transcript *t, size_t i)
 {
     return t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id);
@@ -94,7 +89,7 @@ static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t 
     else
         rc = claude_before(log, node, before, e);
     claude_gaps_fini(&gaps);
-    return rc == ERR_NOMEM ? err_set(e, rc, log->file.path, "plan a rewind: out of memory") : rc;
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
 /* The row before the prompt, by its id as it is written; empty: the prompt is the first. */
@@ -123,7 +118,7 @@ static enum err_code find_before(const struct session_ref *ref, struct slice pro
         bool named = json_get_text(row, "uuid", a, &text);
 
         *before = named ? arena_copy(a, text) : text;
-        rc = named && before->p ? ERR_OK : no_memory(ref, e);
+        rc = named && before->p ? ERR_OK : err_nomem(e);
     }
     claude_log_close(&log);
     return rc;
@@ -139,7 +134,7 @@ static enum err_code resume_before(const struct store *st, const struct session_
     if (!rc) {
         talk->how = TALK_RESUME_AT;
         talk->change = change_new("rewind");
-        rc = talk->change ? claude_resume_at(st, ref, before, talk->change, e) : no_memory(ref, e);
+        rc = talk->change ? claude_resume_at(st, ref, before, talk->change, e) : err_nomem(e);
     }
     arena_fini(&a);
     return rc;

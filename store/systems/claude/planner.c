@@ -43,7 +43,7 @@ static enum err_code find_root(struct planner *p, struct err *e)
         p->root = folder_stands_for(folder, start, &p->arena);
     if (!p->root && p->cwd)
         p->root = folder_stands_for(folder, slice_of(p->cwd), &p->arena);
-    return p->arena.failed ? planner_no_memory(p, e) : ERR_OK;
+    return p->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
 enum err_code planner_open(struct planner *p, const struct store *st, const struct session_ref *ref,
@@ -52,8 +52,7 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
     const struct scope everywhere = { .all = true };
 
     *p = (struct planner){ .claude = claude_of(st), .ref = ref, .row = session_row_new() };
-    enum err_code rc = p->row ? claude_describe(st, &everywhere, ref, p->row, e)
-                              : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+    enum err_code rc = p->row ? claude_describe(st, &everywhere, ref, p->row, e) : err_nomem(e);
 
     if (!rc)
         rc = claude_load(st, ref, NULL, &p->transcript, e);
@@ -100,11 +99,6 @@ const char *planner_backup(struct planner *p, const char *name)
     const char *parents = backup_in(p, p->row->parent_id, name);
 
     return parents && lstat(parents, &st) == 0 ? parents : own;
-}
-
-enum err_code planner_no_memory(const struct planner *p, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, p->ref->path.p, "plan a rewind: out of memory");
 }
 
 /* ---- what else happened ---- */

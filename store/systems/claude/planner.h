@@ -30,7 +30,6 @@ const char *planner_path(struct planner *p, const char *tracked);
 /* Counts the commands that ran in rows from .. to - 1. */
 MUST_CHECK enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n,
                                        struct err *e);
-enum err_code planner_no_memory(const struct planner *p, struct err *e);
 
 /* Why nobody can go back to a turn of which only deltas are there. */
 extern const char planner_lost_turn[];

@@ -58,7 +58,7 @@ static enum err_code prompt_of(struct planner *p, size_t message, struct arena *
     for (size_t i = 0; i < blocks.n && !rc && !out->p; i++)
         if (blocks.block[i].kind == BLOCK_PROMPT || blocks.block[i].kind == BLOCK_COMMAND) {
             *out = arena_copy(a, blocks.block[i].text);
-            rc = out->p ? ERR_OK : planner_no_memory(p, e);
+            rc = out->p ? ERR_OK : err_nomem(e);
         }
     block_list_fini(&blocks);
     buf_fini(&row);
@@ -80,7 +80,7 @@ static enum err_code add_checkpoint(struct planner *p, size_t turn, struct check
                               .why = why_not(p, turn) };
     c->message = c->id;
     enum err_code rc =
-        c->id.p ? prompt_of(p, t->message, &list->arena, &c->prompt, e) : planner_no_memory(p, e);
+        c->id.p ? prompt_of(p, t->message, &list->arena, &c->prompt, e) : err_nomem(e);
 
     if (!rc)
         rc = planner_shell(p, t->message, next, &shell, e);
@@ -99,7 +99,7 @@ enum err_code claude_checkpoints(const struct store *st, const struct session_re
         return rc;
     list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.history.n + 1));
     if (!list.checkpoint)
-        rc = planner_no_memory(&p, e);
+        rc = err_nomem(e);
     for (size_t i = 0; i < p.history.n && !rc; i++)
         rc = add_checkpoint(&p, i, &list, e);
     planner_close(&p);
@@ -133,7 +133,7 @@ static enum err_code read_entry(struct counting *k, const struct history_entry *
 
     if (rc || !out->held)
         out->bytes.n = 0;
-    return rc == ERR_NOMEM ? planner_no_memory(k->planner, e) : ERR_OK;
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code count_texts(struct counting *k, struct slice after, struct checkpoint *c,

@@ -97,7 +97,7 @@ enum err_code reappend_put_leaf(struct metarows *m, const char *path, size_t com
     if (same && json_get_true(row->text, "explicit"))
         row->found = false;
     else if (!same && leaf->n && !put_leaf(row, *leaf, a))
-        rc = err_set(e, ERR_NOMEM, path, "re-append: out of memory");
+        rc = err_nomem(e);
     return rc;
 }
 
@@ -119,7 +119,7 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
     if (!rc)
         rc = reappend_put_leaf(&m, ref->path.p, 0, NULL, &a, e);
     if (!rc && reappend_rows(&m, 0, METAROW_TYPES, &rows, &n))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "re-append: out of memory");
+        rc = err_nomem(e);
     if (!rc && n) {
         struct step s = { .kind = STEP_APPEND,
                           .path = ref->path.p,

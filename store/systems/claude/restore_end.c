@@ -14,7 +14,7 @@ static void begin_row(const struct claude_restoring *r, struct jsonout *j, bool 
     time_format(r->store->env->now_ms, time);
     jsonout_open(j, '{');
     jsonout_member(j, "type", role);
-    jsonout_member(j, "timestamp", (struct slice){ time, strlen(time) });
+    jsonout_member(j, "timestamp", slice_of(time));
     jsonout_member(j, "sessionId", r->ref->id);
     jsonout_key(j, "message");
     jsonout_open(j, '{');
@@ -75,7 +75,7 @@ static void write_continuation(const struct claude_restoring *r, struct jsonout 
     begin_row(r, j, true);
     jsonout_member(j, "content", SLICE("Continue from where you left off."));
     end_message(j);
-    jsonout_member(j, "uuid", (struct slice){ id, strlen(id) });
+    jsonout_member(j, "uuid", slice_of(id));
     jsonout_key(j, "isMeta");
     jsonout_bool(j, true);
     jsonout_close(j, '}');

@@ -117,7 +117,7 @@ static enum err_code find_command_cwd(struct claude_restoring *r, struct err *e)
     if (r->out.cwd.n)
         rc = worktree_main(r->out.cwd.p, &r->out.arena, &main, e);
     if (!rc && main)
-        r->out.command_cwd = (struct slice){ main, strlen(main) };
+        r->out.command_cwd = slice_of(main);
     return rc;
 }
 

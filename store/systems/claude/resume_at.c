@@ -40,9 +40,9 @@ static enum err_code id_of(struct claude_log *log, uint32_t node, struct arena *
     if (rc)
         return rc;
     if (!json_get_text(row, "uuid", a, &text))
-        return err_set(e, ERR_NOMEM, log->file.path, "resume at: out of memory");
+        return err_nomem(e);
     *id = arena_copy(a, text);
-    return id->p ? ERR_OK : err_set(e, ERR_NOMEM, log->file.path, "resume at: out of memory");
+    return id->p ? ERR_OK : err_nomem(e);
 }
 
 /* The client goes on only with what it loads. Rows of sub-agents are in no conversation of its. */
@@ -102,7 +102,7 @@ enum err_code claude_resume_at(const struct store *st, const struct session_ref 
         rc = metarows_of(ref->path.p, &a, &m, e);
     if (!rc && (write_row(ref, leaf, &row) || write_row(ref, before, &opposite) ||
                 reappend_rows(&m, row.n, METAROW_LAST_PROMPT, &row, &more)))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "resume at: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = change_add(c,
                         &(struct step){ .kind = STEP_APPEND,

@@ -29,7 +29,7 @@ static enum err_code wanted_of(struct planner *p, const struct history_entry *en
     t->want = REWIND_BYTES;
     t->source.file = planner_backup(p, entry->backup);
     if (!t->source.file)
-        return planner_no_memory(p, e);
+        return err_nomem(e);
     if (stat(t->source.file, &st) == 0) { /* the copy carries the mode of the original */
         t->has_mode = true;
         t->mode = st.st_mode & 07777;
@@ -56,7 +56,7 @@ static enum err_code last_of(struct planner *p, const char *tracked, struct rewi
     t->last_absent = !newest->backup;
     if (newest->backup)
         t->last.file = planner_backup(p, newest->backup);
-    return newest->backup && !t->last.file ? planner_no_memory(p, e) : ERR_OK;
+    return newest->backup && !t->last.file ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code add_target(struct planner *p, size_t turn, const char *tracked,
@@ -66,7 +66,7 @@ static enum err_code add_target(struct planner *p, size_t turn, const char *trac
     struct rewind_target t = { .path = planner_path(p, tracked) };
 
     if (!t.path)
-        return planner_no_memory(p, e);
+        return err_nomem(e);
     if (!entry) {
         t.want = REWIND_UNKNOWN;
         t.why = "the session does not record its content then";
@@ -141,7 +141,7 @@ static enum err_code fill(struct planner *p, size_t turn, struct rewind_plan *pl
     plan->point = arena_copy(a, p->history.turn[turn].id).p;
     plan->point_ms = p->history.turn[turn].time_ms;
     if (!plan->session || !plan->point)
-        return planner_no_memory(p, e);
+        return err_nomem(e);
     enum err_code rc = rewind_plan_root(p->claude->base.env, plan, p->root, e);
 
     for (size_t i = 0; i < p->history.paths && !rc; i++)

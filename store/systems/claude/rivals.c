@@ -94,7 +94,7 @@ static struct young *find_young(const struct session_ref *ref, int64_t since_ms,
 static bool is_known(struct rivals *r, const char *path)
 {
     const struct scope everywhere = { .all = true };
-    const struct slice where = { path, strlen(path) };
+    const struct slice where = slice_of(path);
 
     if (r->row)
         return r->row->cwd.n > 0;
@@ -126,7 +126,7 @@ static enum err_code name(struct rivals *r, struct rewind_target *t, int64_t at_
             other->title = arena_copy(a, r->row->summary).p;
     }
     if (!other || !other->session || (r->row->summary.n && !other->title))
-        return err_set(e, ERR_NOMEM, r->ref.path.p, "look at other sessions: out of memory");
+        return err_nomem(e);
     t->other = other;
     return ERR_OK;
 }
@@ -144,7 +144,7 @@ static enum err_code take_backup(struct rivals *r, const char *session, struct s
     struct slice plain = arena_copy(&r->scratch, path), cwd = arena_copy(&r->scratch, r->row->cwd);
 
     if (!plain.p || !cwd.p)
-        return err_set(e, ERR_NOMEM, session, "look at other sessions: out of memory");
+        return err_nomem(e);
     struct rewind_target *t = find_target(r->plan, lexical_absolute(cwd.p, plain.p, &r->scratch));
 
     return t ? name(r, t, at_ms, e) : ERR_OK;
@@ -184,7 +184,7 @@ static enum err_code take_rows(struct rivals *r, const struct young *y, const st
             continue;
         r->text.n = 0;
         if (buf_reserve(&r->text, line->length))
-            return err_set(e, ERR_NOMEM, y->path, "look at other sessions: out of memory");
+            return err_nomem(e);
         if (file_read(f, line->offset, r->text.p, line->length, &got, NULL) == ERR_OK)
             rc = take_row(r, y->path, (struct slice){ r->text.p, got }, line->kind == SNAPSHOT, e);
     }

@@ -291,7 +291,7 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
         row->can = can_do(r.c, row);
         keep_texts(&r);
         if (!r.ok)
-            rc = err_set(e, ERR_NOMEM, ref->path.p, "describe");
+            rc = err_nomem(e);
     }
     scratch_give(r.c->scratch, scratch);
     return rc;

@@ -28,20 +28,18 @@ static enum err_code add_row(const struct session_ref *ref, const struct host_se
     struct jsonout j;
 
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        if (!slice_eq(s->key, (struct slice){ settings[i].name, strlen(settings[i].name) }))
+        if (!slice_eq(s->key, slice_of(settings[i].name)))
             continue;
         const char *type = metarow_names[settings[i].type];
 
         jsonout_init(&j, out);
         jsonout_open(&j, '{');
-        jsonout_member(&j, "type", (struct slice){ type, strlen(type) });
+        jsonout_member(&j, "type", slice_of(type));
         jsonout_key(&j, settings[i].key);
         jsonout_text(&j, s->value);
         jsonout_member(&j, "sessionId", ref->id);
         jsonout_close(&j, '}');
-        return j.rc || buf_add_byte(out, '\n')
-                   ? err_set(e, ERR_NOMEM, ref->path.p, "set: out of memory")
-                   : ERR_OK;
+        return j.rc || buf_add_byte(out, '\n') ? err_nomem(e) : ERR_OK;
     }
     return err_set(e, ERR_USAGE, "", "set: claude sessions have no setting %.*s",
                    SLICE_ARG(s->key));

@@ -186,7 +186,7 @@ enum err_code claude_subagents(const struct store *st, const struct session_ref 
 
     (void)st;
     if (!rc && found.failed)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "look for sub-agents");
+        rc = err_nomem(e);
     if (rc)
         return rc;
     *ids = found.id;
@@ -209,7 +209,7 @@ static bool describe(const struct entry *agent, void *arg)
     struct subagent *more = arena_grow(&list->arena, list->agent, list->n, sizeof *more);
 
     if (!more)
-        d->rc = err_set(d->e, ERR_NOMEM, agent->path.p, "look for sub-agents: out of memory");
+        d->rc = err_nomem(d->e);
     else if (d->cancel && atomic_load(d->cancel))
         d->rc = ERR_CANCELLED;
     if (d->rc)
@@ -280,7 +280,7 @@ enum err_code claude_subagent(const struct store *st, const struct session_ref *
     sub.id = arena_copy(a, agent);
     file_close(&f);
     if (!sub.id.p)
-        return err_set(e, ERR_NOMEM, ref->path.p, "open a sub-agent");
+        return err_nomem(e);
     *out = sub;
     return ERR_OK;
 }
@@ -308,7 +308,7 @@ enum err_code claude_agent_parent(const struct session_ref *agent, struct arena 
         rc = buf_add(&name, SLICE(".meta.json"));
     if (rc || !buf_cstr(&name)) {
         buf_fini(&name);
-        return err_set(e, ERR_NOMEM, agent->path.p, "read who started a sub-agent");
+        return err_nomem(e);
     }
     /* Without a readable file nobody knows, and that is no error. */
     if (!file_read_all(AT_FDCWD, name.p, FILE_FOLLOW, META_MOST, &bytes, NULL) &&

@@ -119,6 +119,5 @@ enum err_code claude_about_subagent(struct slice path, struct window *w, struct 
         out->task =
             arena_copy(a, prompt.text.n ? prompt.text : prompt.command); /* the window goes */
     window_close(w);
-    return rc || a->failed ? err_set(e, ERR_NOMEM, path.p, "look for sub-agents: out of memory")
-                           : ERR_OK;
+    return rc || a->failed ? err_nomem(e) : ERR_OK;
 }

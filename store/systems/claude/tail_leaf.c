@@ -241,7 +241,7 @@ enum err_code claude_resume_point_of(const char *path, struct arena *a,
     if (!rc && l.leaf != CHAIN_NONE) {
         rc = claude_log_row(&l.log, l.log.chain.node[l.leaf].line, &row, e);
         if (!rc && (!copy_text(row, "uuid", a, &out->leaf) || !copy_text(row, "cwd", a, &out->cwd)))
-            rc = err_set(e, ERR_NOMEM, path, "find where to go on: out of memory");
+            rc = err_nomem(e);
     }
     claude_log_close(&l.log);
     return rc;

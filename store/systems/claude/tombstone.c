@@ -18,7 +18,7 @@ static enum err_code plan_blank(const struct session_ref *ref, int64_t offset, s
     char *blanks = arena_alloc(&c->arena, row.n + 1);
 
     if (!blanks)
-        return err_set(e, ERR_NOMEM, ref->path.p, "tombstone: out of memory");
+        return err_nomem(e);
     memset(blanks, ' ', row.n);
     return change_add(c,
                       &(struct step){ .kind = STEP_EDIT,
@@ -72,13 +72,13 @@ static enum err_code plan_cut(struct claude_log *log, struct id128 id, struct ch
         return err_set(e, ERR_UNSUPPORTED, log->file.path,
                        "tombstone: too much follows this row to move it; blank it instead");
     if (buf_reserve(&old, (size_t)rest))
-        return err_set(e, ERR_NOMEM, log->file.path, "tombstone: out of memory");
+        return err_nomem(e);
     rc = file_read(&log->file.file, offset, old.p, (size_t)rest, &got, e);
     old.n = got;
     if (!rc && got != (size_t)rest)
         rc = err_set(e, ERR_STALE, log->file.path, "tombstone: the file became shorter");
     if (!rc && without(log, first, id, buf_slice(&old), &kept))
-        rc = err_set(e, ERR_NOMEM, log->file.path, "tombstone: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = change_add(c,
                         &(struct step){ .kind = STEP_TAIL,

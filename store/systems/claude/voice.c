@@ -34,7 +34,7 @@ static void copy_members(struct jsonout *j, struct slice object, const char *con
 static void write_text(struct jsonout *j, const char *key, const char *text)
 {
     jsonout_key(j, key);
-    jsonout_text(j, (struct slice){ text, strlen(text) });
+    jsonout_text(j, slice_of(text));
 }
 
 static void write_user(struct jsonout *j, struct slice row, struct slice said)

@@ -14,7 +14,7 @@ static enum err_code add_node(struct claude_way *l, uint32_t node, struct err *e
             cap > SIZE_MAX / sizeof *more ? NULL : realloc(l->path, cap * sizeof *more);
 
         if (!more)
-            return err_set(e, ERR_NOMEM, l->log.file.path, "follow the conversation");
+            return err_nomem(e);
         l->path = more;
         l->cap = cap;
     }
@@ -62,7 +62,7 @@ static enum err_code step(struct claude_way *l, uint32_t *node, struct err *e)
     if (!root) {
         l->gap[at] = 1;
         if (claude_gap(&l->gaps, &l->log, at, node))
-            return err_set(e, ERR_NOMEM, l->log.file.path, "follow the conversation");
+            return err_nomem(e);
     }
     if (*node == CHAIN_NONE)
         *node = before_in_file(&l->log, at);
@@ -114,7 +114,7 @@ enum err_code claude_way_open(struct claude_way *way, const char *path,
 
     w.partial = want->tail && (ix->n ? ix->line[0].offset > 0 : w.log.file.file.id.size > 0);
     w.gap = calloc(w.log.chain.n + 1, 1);
-    rc = w.gap ? find_leaf(&w, e) : err_set(e, ERR_NOMEM, path, "follow the conversation");
+    rc = w.gap ? find_leaf(&w, e) : err_nomem(e);
     if (rc)
         claude_way_close(&w);
     else

@@ -19,11 +19,6 @@ struct placing {
     struct err *e;
 };
 
-static enum err_code no_memory(struct placing *p)
-{
-    return err_set(p->e, ERR_NOMEM, "", "put a transcript back: out of memory");
-}
-
 static bool is_dir(const char *path)
 {
     struct stat st;
@@ -104,11 +99,11 @@ static enum err_code place_gemini(struct placing *p)
     const char *chats = p->folder ? arena_format(p->a, "%s/chats", p->folder) : NULL;
 
     if (!chats)
-        return no_memory(p);
+        return err_nomem(p->e);
     p->path = newest(p, chats, "session-", shown);
     if (!p->path)
         p->path = arena_format(p->a, "%s/%.*s.json", chats, SLICE_ARG(p->s->id));
-    return p->path ? ERR_OK : no_memory(p);
+    return p->path ? ERR_OK : err_nomem(p->e);
 }
 
 /* ---- Codex ---- */
@@ -152,7 +147,7 @@ static enum err_code place_codex(struct placing *p)
     char t[TIME_TEXT];
 
     if (!sessions)
-        return no_memory(p);
+        return err_nomem(p->e);
     p->path = find_rollout(p, sessions, 3);
     if (p->path) {
         p->folder = sessions;
@@ -166,7 +161,7 @@ static enum err_code place_codex(struct placing *p)
                   ? arena_format(p->a, "%s/%.2s/rollout-%.10sT%.2s-%.2s-%.2s-%.*s.jsonl", p->folder,
                                  t + 8, t, t + 11, t + 14, t + 17, SLICE_ARG(p->s->id))
                   : NULL;
-    return p->path ? ERR_OK : no_memory(p);
+    return p->path ? ERR_OK : err_nomem(p->e);
 }
 
 /* ---- all ---- */
@@ -198,7 +193,7 @@ enum err_code agent_place(const struct store_env *env, const struct agent_sessio
     enum err_code rc = ERR_UNSUPPORTED;
 
     for (size_t i = 0; i < sizeof agents / sizeof *agents; i++) {
-        if (!slice_eq(s->agent, (struct slice){ agents[i].name, strlen(agents[i].name) }))
+        if (!slice_eq(s->agent, slice_of(agents[i].name)))
             continue;
         if (is_short_form(s->transcript))
             break;

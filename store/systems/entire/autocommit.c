@@ -55,11 +55,6 @@ struct committing {
     struct err *e;
 };
 
-static enum err_code no_memory(struct committing *c)
-{
-    return err_set(c->e, ERR_NOMEM, "", "commit a checkpoint: out of memory");
-}
-
 static enum err_code look_at_head(struct committing *c)
 {
     const char *where = c->v->store->base.path;
@@ -109,18 +104,18 @@ static enum err_code name_branch(struct committing *c, const char **ref)
                        "commit a checkpoint: HEAD names no branch");
     *ref = arena_format(&c->v->arena, "%s", git_reference_name(head));
     git_reference_free(head);
-    return *ref ? ERR_OK : no_memory(c);
+    return *ref ? ERR_OK : err_nomem(c->e);
 }
 
 static enum err_code move_branch(struct committing *c, const char *message)
 {
     git_signature *sig = NULL;
     struct commit_text text = {
-        .tree = c->tree, .parent = &c->head, .parents = 1, .message = { message, strlen(message) }
+        .tree = c->tree, .parent = &c->head, .parents = 1, .message = slice_of(message)
     };
     const char *ref,
         *why = arena_format(&c->v->arena, "commit: %.*s", (int)strcspn(message, "\n"), message);
-    enum err_code rc = why ? name_branch(c, &ref) : no_memory(c);
+    enum err_code rc = why ? name_branch(c, &ref) : err_nomem(c->e);
 
     if (!rc)
         rc = author_now(c->v->repo, &sig, &text.author, c->e);
@@ -174,7 +169,7 @@ static enum err_code commit(struct committing *c)
 
     if (rc)
         return rc;
-    return message ? move_branch(c, message) : no_memory(c);
+    return message ? move_branch(c, message) : err_nomem(c->e);
 }
 
 /* ---- the checkpoint ---- */
@@ -187,7 +182,7 @@ static enum err_code settle_state(struct committing *c, int64_t lines)
 
     git_oid_tostr(hex, sizeof hex, &c->out->commit);
     struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
-    struct slice id = { c->out->checkpoint, strlen(c->out->checkpoint) };
+    struct slice id = slice_of(c->out->checkpoint);
     const struct godoc_set set[] = {
         { "base_commit", base },
         { "attribution_base_commit", base },
@@ -209,8 +204,8 @@ static enum err_code write_metadata(struct committing *c)
     enum err_code rc = gather(c->v, &g, c->e);
 
     if (!rc && c->req->prompt.n && redact_text(c->req->prompt, &prompt))
-        rc = no_memory(c);
-    g.s.checkpoint = (struct slice){ c->out->checkpoint, strlen(c->out->checkpoint) };
+        rc = err_nomem(c->e);
+    g.s.checkpoint = slice_of(c->out->checkpoint);
     g.s.strategy = SLICE("auto-commit");
     g.s.shadow = SLICE("");
     g.s.count = 1;

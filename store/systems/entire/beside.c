@@ -130,7 +130,7 @@ enum err_code beside_name(const struct planning *p, struct rewind_plan *plan, st
         return ERR_OK;
     x.sorted = malloc(plan->n * sizeof *x.sorted);
     if (!x.sorted)
-        return err_set(e, ERR_NOMEM, p->view.root, "look at other sessions: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < plan->n; i++)
         x.sorted[i] = &plan->target[i];
     qsort(x.sorted, plan->n, sizeof *x.sorted, by_path);
@@ -138,5 +138,5 @@ enum err_code beside_name(const struct planning *p, struct rewind_plan *plan, st
         if (is_later(p->point, &all->point[i]))
             name_step(&x, &all->point[i]);
     free(x.sorted);
-    return x.rc ? err_set(e, x.rc, p->view.root, "look at other sessions: out of memory") : ERR_OK;
+    return x.rc ? err_nomem(e) : ERR_OK;
 }

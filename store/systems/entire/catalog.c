@@ -13,11 +13,6 @@
 #include "store/systems/entire/committed.h"
 #include "store/systems/entire/names.h"
 
-static enum err_code no_memory(const char *where, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, where, "read the repository: out of memory");
-}
-
 /* ---- has anything moved? ---- */
 
 static void mark_refs(EVP_MD_CTX *c, git_repository *repo, const char *glob)
@@ -116,7 +111,7 @@ static enum err_code take_state(struct catalog *c, const char *dir, const char *
     struct entire_state *more = arena_grow(&c->arena, list->state, list->n, sizeof *more);
 
     if (!more)
-        return no_memory(dir, e);
+        return err_nomem(e);
     list->state = more;
     more[list->n++] = s;
     return ERR_OK;
@@ -175,7 +170,7 @@ static enum err_code join(struct catalog *c, const struct states *states, struct
 
     c->session = arena_zalloc(&c->arena, (c->points.n + states->n + 1) * sizeof *c->session);
     if (!c->session)
-        return no_memory("", e);
+        return err_nomem(e);
     while (p < end && p->session.n == 0)
         p++; /* commits of nobody's */
     while (p < end || s < last) {
@@ -223,12 +218,12 @@ static enum err_code catalog_make(const char *dir, const char *states, struct ca
     struct catalog *c = calloc(1, sizeof *c);
 
     if (!c)
-        return no_memory(dir, e);
+        return err_nomem(e);
     pthread_mutex_init(&c->lock, NULL);
     enum err_code rc = repo_open(dir, &c->repo, e);
 
     if (!rc && !make_mark(c->repo, states, c->mark))
-        rc = no_memory(dir, e);
+        rc = err_nomem(e);
     if (!rc)
         rc = make(states, c, e);
     if (rc)

@@ -25,17 +25,12 @@ struct reading {
     struct err *e;
 };
 
-static enum err_code no_memory(struct reading *r)
-{
-    return err_set(r->e, ERR_NOMEM, "", "read checkpoints: out of memory");
-}
-
 static enum err_code complain(struct reading *r, struct slice id, const char *why)
 {
     char name[64];
 
     snprintf(name, sizeof name, "checkpoint %.*s", SLICE_ARG(id));
-    return problem_add(r->problems, r->a, name, why) ? no_memory(r) : ERR_OK;
+    return problem_add(r->problems, r->a, name, why) ? err_nomem(r->e) : ERR_OK;
 }
 
 /* Said once. */
@@ -50,7 +45,7 @@ static enum err_code check_full(struct reading *r)
         return ERR_OK;
     r->full = true;
     r->problems->cut = why;
-    return problem_add(r->problems, r->a, git_repository_path(r->repo), why) ? no_memory(r)
+    return problem_add(r->problems, r->a, git_repository_path(r->repo), why) ? err_nomem(r->e)
                                                                              : ERR_OK;
 }
 
@@ -100,7 +95,7 @@ static enum err_code add_session(struct reading *r, struct point *p)
         !text_of(r, value[BRANCH], &p->branch) || !text_of(r, value[AGENT], &p->agent) ||
         !text_of(r, value[MODEL], &p->model) || !text_of(r, value[TOOL], &p->task) ||
         !text_of(r, value[CREATED], &created))
-        return no_memory(r);
+        return err_nomem(r->e);
     if (!entire_session_id_ok(p->session))
         return complain(r, p->id, "a session id that cannot be the name of a file");
     if (!entire_tool_id_ok(p->task))
@@ -113,7 +108,7 @@ static enum err_code add_session(struct reading *r, struct point *p)
     p->files = count_of(value[FILES]);
     p->text = SLICE("");
     r->sessions++;
-    return point_add(r->points, r->a, p) ? no_memory(r) : ERR_OK;
+    return point_add(r->points, r->a, p) ? err_nomem(r->e) : ERR_OK;
 }
 
 /* ---- a checkpoint ---- */
@@ -173,7 +168,7 @@ static enum err_code read_numbered(struct reading *r, const git_tree *folder, st
         const char *path = arena_format(r->a, "%s/%s", number, files[i].name);
 
         if (!path)
-            return no_memory(r);
+            return err_nomem(r->e);
         *files[i].at = slice_of(path);
     }
     return read_session(r, folder, p);
@@ -219,7 +214,7 @@ static enum err_code read_listed(struct reading *r, const git_tree *folder, stru
         !inner_of(r, listed, "transcript", p->id, &p->transcript) ||
         !inner_of(r, listed, "prompt", p->id, &p->prompt) ||
         !inner_of(r, listed, "content_hash", p->id, &p->hash))
-        return no_memory(r);
+        return err_nomem(r->e);
     if (p->metadata.n == 0)
         return complain(r, p->id, "the root document names a path outside of its checkpoint");
     return read_session(r, folder, p);
@@ -297,7 +292,7 @@ static enum err_code read_checkpoint(struct reading *r, enum point_source source
         return ERR_OK;
     r->checkpoints++;
     if (!p.id.p || idset_add(&r->seen, key, &number))
-        return no_memory(r);
+        return err_nomem(r->e);
     return read_folder(r, tree, p);
 }
 
@@ -345,7 +340,7 @@ static enum err_code read_branch(struct reading *r, enum point_source source, co
     }
     if (!root)
         return problem_add(r->problems, r->a, ref, "its commit is missing or damaged")
-                   ? no_memory(r)
+                   ? err_nomem(r->e)
                    : ERR_OK;
     for (size_t i = 0; !rc && i < git_tree_entrycount(root); i++) {
         const git_tree_entry *x = git_tree_entry_byindex(root, i);
@@ -363,8 +358,7 @@ static enum err_code read_ref(struct reading *r, const char *name)
     git_oid tip;
     git_commit *c = NULL;
 
-    if (!entire_ref_checkpoint((struct slice){ name, strlen(name) }, &id) ||
-        !repo_has_ref(r->repo, name, &tip))
+    if (!entire_ref_checkpoint(slice_of(name), &id) || !repo_has_ref(r->repo, name, &tip))
         return ERR_OK;
     if (git_commit_lookup(&c, r->repo, &tip))
         return complain(r, id, "its ref names no commit");

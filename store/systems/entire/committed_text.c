@@ -41,7 +41,7 @@ static enum err_code read_pieces(git_repository *repo, const git_tree *tree, con
             rc = buf_add(out, buf_slice(&piece));
     }
     buf_fini(&piece);
-    return rc == ERR_NOMEM ? err_set(e, rc, path, "read a transcript: out of memory") : rc;
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
 /* The folder of the session in the checkpoint: "0" of "0/metadata.json". */

@@ -34,11 +34,6 @@ struct writing {
     struct err *e;
 };
 
-static enum err_code no_memory(struct writing *w)
-{
-    return err_set(w->e, ERR_NOMEM, "", "write a checkpoint: out of memory");
-}
-
 enum err_code committed_draw_id(char out[13], struct err *e)
 {
     unsigned char r[6];
@@ -82,7 +77,7 @@ enum err_code committed_message(const struct committed_session *s, struct buf *o
         rc = add_trailer(out, TRAILER_AGENT, s->agent);
     if (!rc)
         rc = add_trailer(out, TRAILER_BRANCH, s->shadow);
-    return rc ? rc : add_trailer(out, TRAILER_TASK, (struct slice){ task, strlen(task) });
+    return rc ? rc : add_trailer(out, TRAILER_TASK, slice_of(task));
 }
 
 /* ---- what is in the checkpoint already ---- */
@@ -130,7 +125,7 @@ static enum err_code take_listed(struct writing *w, const git_tree *tree, struct
     if (!w->again && number >= w->number)
         w->number = number + 1;
     buf_fini(&json);
-    return rc == ERR_NOMEM ? no_memory(w) : ERR_OK;
+    return rc == ERR_NOMEM ? err_nomem(w->e) : ERR_OK;
 }
 
 static enum err_code read_root(struct writing *w, const git_oid *base)
@@ -149,7 +144,7 @@ static enum err_code read_root(struct writing *w, const git_oid *base)
 
     if (!rc && json_valid(buf_slice(&json))) {
         w->root = arena_copy(&w->arena, buf_slice(&json));
-        rc = w->root.p ? ERR_OK : no_memory(w);
+        rc = w->root.p ? ERR_OK : err_nomem(w->e);
         if (!rc && json_get(w->root, "sessions", &sessions) && json_iter_open(&it, sessions))
             while (!rc && json_iter_next(&it, &key, &listed))
                 rc = take_listed(w, tree, listed);
@@ -184,7 +179,7 @@ static enum err_code session_document(const struct committed_session *s, struct 
     godoc_member(&g, "checkpoint_id", s->checkpoint);
     godoc_member(&g, "session_id", s->session);
     godoc_member(&g, "strategy", s->strategy);
-    godoc_member(&g, "created_at", (struct slice){ created, strlen(created) });
+    godoc_member(&g, "created_at", slice_of(created));
     godoc_member(&g, "branch", s->branch);
     godoc_key(&g, "checkpoints_count");
     godoc_int(&g, s->count);
@@ -212,7 +207,7 @@ static void put_path(struct godoc *g, const struct writing *w, const char *key, 
     char path[128];
 
     snprintf(path, sizeof path, "/%s/%d/%s", w->folder, w->number, name);
-    godoc_member(g, key, (struct slice){ path, strlen(path) });
+    godoc_member(g, key, slice_of(path));
 }
 
 /* The sessions that are listed, as they stand, and ours where it is not among them. */
@@ -332,7 +327,7 @@ static enum err_code put_session(struct writing *w)
     enum err_code rc = treewrite_drop_folder(&w->tree, folder, w->e);
 
     if (!rc && session_document(w->s, &json))
-        rc = no_memory(w);
+        rc = err_nomem(w->e);
     if (!rc)
         rc = put_bytes(w, "metadata.json", buf_slice(&json));
     buf_fini(&json);
@@ -343,7 +338,7 @@ static enum err_code put_root(struct writing *w)
 {
     struct buf json = { 0 };
     char path[100];
-    enum err_code rc = root_document(w, &json) ? no_memory(w) : ERR_OK;
+    enum err_code rc = root_document(w, &json) ? err_nomem(w->e) : ERR_OK;
 
     snprintf(path, sizeof path, "%s/metadata.json", w->folder);
     if (!rc)
@@ -384,7 +379,7 @@ static enum err_code make_tree(git_repository *repo, const struct committed_sess
     for (size_t i = 0; i < s->touched.n && ok; i++)
         ok = names_add(&w.touched, s->touched.name[i]);
     if (!rc && !ok)
-        rc = no_memory(&w);
+        rc = err_nomem(e);
     if (!rc)
         rc = s->finalize ? put_again(&w) : put_all(&w);
     if (!rc)
@@ -442,7 +437,7 @@ static enum err_code try_once(git_repository *repo, const struct committed_sessi
     git_commit_free(at);
     rc = make_tree(repo, s, &base, &c.tree, e);
     if (!rc && committed_message(s, &message))
-        rc = err_set(e, ERR_NOMEM, ENTIRE_V1, "write a checkpoint: out of memory");
+        rc = err_nomem(e);
     c.parent = &tip;
     c.message = buf_slice(&message);
     if (!rc)

@@ -82,8 +82,8 @@ static enum err_code read_turn(struct view *v, struct turn_ids *out, struct err 
     struct json_iter it;
     struct slice list, key, value, id;
     const char *name = arena_format(a, "%.*s.json", SLICE_ARG(v->session->id));
-    enum err_code rc = name ? state_read(v->store->states, name, a, &again, &json, e)
-                            : err_set(e, ERR_NOMEM, "", "read a session: out of memory");
+    enum err_code rc =
+        name ? state_read(v->store->states, name, a, &again, &json, e) : err_nomem(e);
     bool more = !rc && json_get(buf_slice(&json), "turn_checkpoint_ids", &list) &&
                 json_type(list) == JSON_ARRAY && json_iter_open(&it, list);
 
@@ -115,7 +115,7 @@ static enum err_code settle_state(struct view *v, const git_oid *head, const cha
         return rc;
     git_oid_tostr(hex, sizeof hex, head);
     struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
-    struct slice checkpoint = { id, strlen(id) };
+    struct slice checkpoint = slice_of(id);
 
     if (!knows(&turn, checkpoint))
         turn.id[turn.n++] = checkpoint;
@@ -140,7 +140,7 @@ static enum err_code settle_state(struct view *v, const git_oid *head, const cha
 static bool is_alone(const struct view *v, const char *branch)
 {
     const struct point_list *all = &v->catalog->points;
-    struct slice name = { branch, strlen(branch) };
+    struct slice name = slice_of(branch);
 
     for (size_t i = 0; i < all->n; i++) {
         const struct point *p = &all->point[i];
@@ -192,9 +192,9 @@ static enum err_code write_checkpoint(struct view *v, struct slice strategy, con
         c->checkpoint[0] = '\0';
         return ERR_OK;
     }
-    g->s.checkpoint = (struct slice){ c->checkpoint, strlen(c->checkpoint) };
+    g->s.checkpoint = slice_of(c->checkpoint);
     g->s.strategy = strategy;
-    g->s.shadow = (struct slice){ shadow, strlen(shadow) };
+    g->s.shadow = slice_of(shadow);
     return committed_write(v->repo, &g->s, &c->commit, e);
 }
 

@@ -63,7 +63,7 @@ static bool name_row(struct session_row *row)
         return false;
     row->summary = row->first_prompt.n  ? row->first_prompt
                    : row->last_prompt.n ? row->last_prompt
-                                        : (struct slice){ title, strlen(title) };
+                                        : slice_of(title);
     return true;
 }
 
@@ -157,7 +157,7 @@ static enum err_code fill(const struct entire *x, struct catalog *c,
               committed_prompts(c, s, row) && name_row(row);
 
     if (!ok)
-        return err_set(e, ERR_NOMEM, x->base.path, "read a session: out of memory");
+        return err_nomem(e);
     take_times(s, row);
     take_size(c, s, row);
     for (size_t i = s->n; i-- > 0 && row->restorable == 0;)

@@ -168,14 +168,13 @@ enum err_code disktree_read(const struct disktree_rules *rules, const char *root
         return err_sys(e, root, "open the work tree");
     if (!w) {
         close(fd);
-        return err_set(e, ERR_NOMEM, root, "look through the work tree: out of memory");
+        return err_nomem(e);
     }
     *w = (struct walk){ .rules = rules, .a = a, .out = out, .e = e };
     enum err_code rc = walk_dir(w, fd, 0, 0);
 
     if (rc)
-        return rc == ERR_NOMEM ? err_set(e, rc, root, "look through the work tree: out of memory")
-                               : rc;
+        return rc == ERR_NOMEM ? err_nomem(e) : rc;
     if (out->n)
         qsort(out->path, out->n, sizeof *out->path, by_name);
     return ERR_OK;

@@ -20,11 +20,6 @@ struct forking {
     struct err *e;
 };
 
-static enum err_code no_memory(struct forking *f)
-{
-    return err_set(f->e, ERR_NOMEM, "", "fork: out of memory");
-}
-
 /* The folder where the agent looks for sessions of this work tree; made when it is not there. */
 static enum err_code name_folder(struct forking *f, const char *config)
 {
@@ -34,12 +29,12 @@ static enum err_code name_folder(struct forking *f, const char *config)
     const char *copy = projects ? talk_place(projects, dir, SLICE("x"), a) : NULL;
 
     if (!copy)
-        return no_memory(f);
+        return err_nomem(f->e);
     struct slice folder =
         arena_copy(a, (struct slice){ copy, (size_t)(strrchr(copy, '/') - copy) });
 
     f->req.folder = folder.p;
-    return folder.p ? disk_private_dir(folder.p, f->e) : no_memory(f);
+    return folder.p ? disk_private_dir(folder.p, f->e) : err_nomem(f->e);
 }
 
 static enum err_code open_claude(struct forking *f)

@@ -8,11 +8,6 @@
 #include "store/systems/entire/redact.h"
 #include "store/systems/entire/talk.h"
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "write a checkpoint: out of memory");
-}
-
 static struct slice head_branch(const struct view *v, struct arena *a)
 {
     git_reference *head = NULL;
@@ -21,7 +16,7 @@ static struct slice head_branch(const struct view *v, struct arena *a)
     if (git_repository_head(&head, v->repo) == 0 && git_reference_is_branch(head)) {
         const char *text = git_reference_shorthand(head);
 
-        name = (struct slice){ text, strlen(text) };
+        name = slice_of(text);
     }
     name = arena_copy(a, name);
     git_reference_free(head);
@@ -46,7 +41,7 @@ static enum err_code take_transcript(struct gathering *g)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* a checkpoint without a conversation */
     rc = talk_bytes(&talk, g->e);
     if (!rc && redact_rows(buf_slice(&talk.bytes), &g->out->transcript))
-        rc = no_memory(g->e);
+        rc = err_nomem(g->e);
     for (size_t i = 0; i < talk.bytes.n; i++)
         g->out->lines += talk.bytes.p[i] == '\n';
     talk_close(&talk);
@@ -68,7 +63,7 @@ static enum err_code take_prompt(struct gathering *g)
     enum err_code rc = redact_text(prompt, &g->out->prompt);
 
     buf_fini(&text);
-    return rc ? no_memory(g->e) : ERR_OK;
+    return rc ? err_nomem(g->e) : ERR_OK;
 }
 
 static enum err_code take_touched(struct gathering *g)
@@ -79,12 +74,12 @@ static enum err_code take_touched(struct gathering *g)
     struct slice touched;
     const char *name = arena_format(a, "%.*s.json", SLICE_ARG(g->v->session->id));
     enum err_code rc =
-        name ? state_read(g->v->store->states, name, a, &again, &json, g->e) : no_memory(g->e);
+        name ? state_read(g->v->store->states, name, a, &again, &json, g->e) : err_nomem(g->e);
 
     g->out->s.touched = (struct names_list){ .a = a };
     if (!rc && json_get(buf_slice(&json), "files_touched", &touched) &&
         !names_add_json(&g->out->s.touched, touched))
-        rc = no_memory(g->e);
+        rc = err_nomem(g->e);
     buf_fini(&json);
     return rc;
 }
@@ -110,7 +105,7 @@ enum err_code gather(struct view *v, struct gathered *out, struct err *e)
     out->s.created_ms = env_now_ms(v->store->base.env);
     out->s.count = s->checkpoint_count;
     out->s.transcript_start = s->transcript_start;
-    return rc || out->s.branch.p ? rc : no_memory(e);
+    return rc || out->s.branch.p ? rc : err_nomem(e);
 }
 
 void gathered_fini(struct gathered *g)

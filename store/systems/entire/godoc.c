@@ -72,7 +72,7 @@ static void put_string(struct godoc *g, struct slice text)
 void godoc_key(struct godoc *g, const char *key)
 {
     begin_item(g);
-    put_string(g, (struct slice){ key, strlen(key) });
+    put_string(g, slice_of(key));
     put(g, SLICE(": "));
 }
 

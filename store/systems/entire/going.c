@@ -65,8 +65,7 @@ static enum err_code resume_after(const struct store *st, const struct session_r
         return ERR_OK;
     }
     talk.change = change_new("rewind");
-    rc = talk.change ? claude_ops.resume_at(st, &lent, id, talk.change, e)
-                     : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+    rc = talk.change ? claude_ops.resume_at(st, &lent, id, talk.change, e) : err_nomem(e);
     if (rc)
         rewind_talk_fini(&talk);
     else
@@ -111,8 +110,7 @@ enum err_code entire_plan_talk(const struct store *st, const struct session_ref 
     if (!rc) {
         plan->point = arena_copy(&plan->arena, p->id).p;
         plan->point_ms = p->time_ms;
-        rc = plan->point ? resume_after(st, ref, &live, id, plan, e)
-                         : err_set(e, ERR_NOMEM, ref->path.p, "plan a rewind: out of memory");
+        rc = plan->point ? resume_after(st, ref, &live, id, plan, e) : err_nomem(e);
     }
     talk_close(&then);
     talk_close(&live);
@@ -156,13 +154,13 @@ static enum err_code here(const struct store *st, const struct session_ref *ref,
 {
     struct session_row *row = session_row_new();
     struct stat sb;
-    enum err_code rc = row ? entire_describe(st, &(struct scope){ .all = true }, ref, row, e)
-                           : err_set(e, ERR_NOMEM, ref->path.p, "restore: out of memory");
+    enum err_code rc =
+        row ? entire_describe(st, &(struct scope){ .all = true }, ref, row, e) : err_nomem(e);
 
     if (!rc && row->cwd.n && stat(row->cwd.p, &sb) == 0 && S_ISDIR(sb.st_mode)) {
         out->command_cwd = arena_copy(&out->arena, row->cwd);
         if (!out->command_cwd.p)
-            rc = err_set(e, ERR_NOMEM, ref->path.p, "restore: out of memory");
+            rc = err_nomem(e);
     }
     session_row_free(row);
     return rc;

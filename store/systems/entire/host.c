@@ -22,11 +22,6 @@
 /* The writing side (store/host/host.h): a session is a state file, its rows go where its agent keeps them, a checkpoint is
  * a commit of the shadow branch, and what happens to the session is told as an event (set ID event=commit). */
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "write a session: out of memory");
-}
-
 /* ---- create ---- */
 
 /* The work tree of the repository that the directory lies in. */
@@ -68,7 +63,7 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
         { "cli_version", SLICE("\"reprise " REPRISE_VERSION "\"") },
         { "base_commit", base },
         { "attribution_base_commit", has_head ? base : SLICE("") },
-        { "worktree_path", state_text(a, (struct slice){ root, strlen(root) }) },
+        { "worktree_path", state_text(a, slice_of(root)) },
         { "worktree_id", worktree_id.n ? state_text(a, worktree_id) : SLICE("") },
         { "started_at", now },
         { "phase", SLICE("\"idle\"") },
@@ -79,7 +74,7 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++)
         if (!set[i].value.p)
-            return no_memory(e);
+            return err_nomem(e);
     return state_create(x, id, set, sizeof set / sizeof *set, e);
 }
 
@@ -95,7 +90,7 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
         return err_set(e, ERR_UNSUPPORTED, x->base.path, "create: the repository has no work tree");
     if (id.n == 0) {
         host_draw_id(drawn);
-        id = (struct slice){ drawn, strlen(drawn) };
+        id = slice_of(drawn);
     }
     if (!entire_session_id_ok(id))
         return err_set(e, ERR_USAGE, "", "create: invalid session id for Entire");
@@ -103,12 +98,12 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
     const char *path = arena_format(a, "%s/%.*s.json", x->states, SLICE_ARG(id));
 
     if (!made.id.p || !path)
-        return no_memory(e);
+        return err_nomem(e);
     enum err_code rc = write_state(x, id, root, a, e);
 
     if (rc)
         return rc;
-    made.path = (struct slice){ path, strlen(path) };
+    made.path = slice_of(path);
     made.unsaved = (req->model.n ? HOST_MODEL : 0u) | (req->title.n ? HOST_TITLE : 0u) |
                    (req->parent.n ? HOST_PARENT : 0u);
     *out = made;
@@ -122,7 +117,7 @@ static enum err_code need_transcript(const char *path, struct arena *a, struct e
 {
     const char *slash = strrchr(path, '/');
     struct slice dir = arena_copy(a, (struct slice){ path, (size_t)(slash - path) });
-    enum err_code rc = dir.p ? disk_private_dir(dir.p, e) : no_memory(e);
+    enum err_code rc = dir.p ? disk_private_dir(dir.p, e) : err_nomem(e);
     int fd = rc ? -1 : open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (!rc && fd < 0)
@@ -172,7 +167,7 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
         rc = need_transcript(path, a, e);
     if (!rc) {
         lent.id = entire_agent_id(ref->id);
-        lent.path = (struct slice){ path, strlen(path) };
+        lent.path = slice_of(path);
         rc = claude_ops.append(st, &lent, req, a, out, e);
     }
     catalog_put(entire_of(st)->shelf, c);
@@ -212,12 +207,12 @@ static enum err_code commit_checkpoint(struct view *v, const struct temporary_re
     if (rc)
         return rc;
     *out = (struct host_checkpointed){
-        .id = arena_copy(a, (struct slice){ made.checkpoint, strlen(made.checkpoint) }),
+        .id = arena_copy(a, slice_of(made.checkpoint)),
         .files = made.touched.n,
         .fresh = made.made ? made.touched.n : 0,
         .warning = warning_of(v, made.made ? unasked_words(v->repo, a) : NULL, a),
     };
-    return out->id.p ? ERR_OK : no_memory(e);
+    return out->id.p ? ERR_OK : err_nomem(e);
 }
 
 enum err_code entire_checkpoint(const struct store *st, const struct session_ref *ref,
@@ -248,7 +243,7 @@ enum err_code entire_checkpoint(const struct store *st, const struct session_ref
             .fresh = made.made ? made.touched.n : 0,
             .warning = warning_of(&v, NULL, a),
         };
-        rc = out->id.p ? ERR_OK : no_memory(e);
+        rc = out->id.p ? ERR_OK : err_nomem(e);
     }
     view_close(&v);
     return rc;
@@ -267,7 +262,7 @@ static bool event_of(struct slice text, enum entire_event *event)
     };
 
     for (int i = 0; i < EVENT_COUNT; i++)
-        if (slice_eq(text, (struct slice){ names[i], strlen(names[i]) })) {
+        if (slice_eq(text, slice_of(names[i]))) {
             *event = (enum entire_event)i;
             return true;
         }
@@ -284,7 +279,7 @@ static bool state_key(struct slice key, const char **member)
     };
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (slice_eq(key, (struct slice){ keys[i][0], strlen(keys[i][0]) })) {
+        if (slice_eq(key, slice_of(keys[i][0]))) {
             *member = keys[i][1];
             return true;
         }
@@ -320,7 +315,7 @@ static enum err_code sort_out(const struct host_setting *setting, size_t n, stru
             struct slice value = setting[i].value.n ? state_text(a, setting[i].value) : SLICE("");
 
             if (!value.p)
-                return no_memory(e);
+                return err_nomem(e);
             out->set[out->n++] = (struct godoc_set){ member, value };
         } else {
             return err_set(e, ERR_USAGE, "", "set: Entire's sessions have no setting %.*s",
@@ -336,8 +331,7 @@ static void add_phase(const struct entire_state *s, int64_t now_ms, struct arena
     enum entire_phase after = phase_after(s->phase, x->event);
     const char *name = phase_name(after);
 
-    x->set[x->n++] =
-        (struct godoc_set){ "phase", state_text(a, (struct slice){ name, strlen(name) }) };
+    x->set[x->n++] = (struct godoc_set){ "phase", state_text(a, slice_of(name)) };
     x->set[x->n++] = (struct godoc_set){ "last_interaction_time", state_time(a, now_ms) };
     if (after != s->phase)
         x->set[x->n++] =

@@ -21,11 +21,6 @@ struct look {
     void *arg;
 };
 
-static enum err_code no_memory(const struct look *l, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, l->x->states, "look for what is left behind: out of memory");
-}
-
 /* newest: of its commits. */
 static bool is_left(struct look *l, const struct shadow *s, const struct point **newest)
 {
@@ -67,7 +62,7 @@ static enum err_code tell(struct look *l, const struct shadow *s, const struct p
         .tied_ms = newest->time_ms == TIME_NONE ? 0 : newest->time_ms,
     };
 
-    return ref.name ? l->fn(&left, l->arg, e) : no_memory(l, e);
+    return ref.name ? l->fn(&left, l->arg, e) : err_nomem(e);
 }
 
 /* What lay there before rewinds: those that nobody undid. */

@@ -58,8 +58,7 @@ enum err_code links_read(git_repository *repo, struct arena *a, struct links *ou
         git_commit_free(c);
     }
     git_revwalk_free(walk);
-    return rc ? err_set(e, rc, git_repository_path(repo), "walk through the history: out of memory")
-              : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 const struct link *links_find(const struct links *links, struct slice checkpoint)

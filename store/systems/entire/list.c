@@ -116,7 +116,7 @@ enum err_code entire_enumerate(const struct store *st, const struct scope *scope
         if (entire_ref(x, &c->session[i], &a, &ref))
             go_on = fn(&ref, arg);
         else
-            rc = err_set(e, ERR_NOMEM, x->base.path, "list sessions: out of memory");
+            rc = err_nomem(e);
     }
     arena_fini(&a);
     catalog_put(x->shelf, c);
@@ -161,7 +161,7 @@ enum err_code entire_find(const struct store *st, const struct scope *scope, str
         rc = err_set(e, ERR_NOT_FOUND, "", "find session %.*s: not in this scope",
                      (int)(id.n > 64 ? 64 : id.n), id.p);
     else if (!entire_ref(x, s, a, ref))
-        rc = err_set(e, ERR_NOMEM, x->base.path, "find session: out of memory");
+        rc = err_nomem(e);
     catalog_put(x->shelf, c);
     return rc;
 }

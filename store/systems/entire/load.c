@@ -24,7 +24,7 @@ static enum err_code add_row(struct transcript *t, struct slice row, bool broken
         struct message *rows = realloc(t->message, more * sizeof *rows);
 
         if (!rows)
-            return err_set(e, ERR_NOMEM, t->path, "load the conversation: out of memory");
+            return err_nomem(e);
         t->message = rows;
         *cap = more;
     }
@@ -56,7 +56,7 @@ static enum err_code load_plain(struct talk *talk, const struct session_ref *ref
     enum err_code rc = talk_bytes(talk, e);
 
     if (!rc && (!t || !(t->path = strdup(ref->path.p)) || buf_reserve(&talk->bytes, 1)))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "load the conversation: out of memory");
+        rc = err_nomem(e);
     if (!rc) {
         t->bytes = talk->bytes;
         talk->bytes = (struct buf){ 0 };
@@ -85,7 +85,7 @@ static enum err_code keep_bytes(struct talk *talk, const struct session_ref *ref
         return ERR_OK;
     if (!path || buf_reserve(&talk->bytes, 1)) {
         free(path);
-        return err_set(e, ERR_NOMEM, ref->path.p, "load the conversation: out of memory");
+        return err_nomem(e);
     }
     free(t->path);
     t->path = path;
@@ -187,11 +187,11 @@ static enum err_code hand_over(struct handing *h, struct slice row, struct err *
     char number[32];
     struct slice content = plain_content(row), id = plain_id(row, &a), time;
     const char *type = type_name(plain_kind(row));
-    struct slice said = { type, strlen(type) };
+    struct slice said = slice_of(type);
 
     if (id.n == 0) { /* some agents number nothing: the place is as good a name */
         snprintf(number, sizeof number, "row-%lld", (long long)h->place);
-        id = (struct slice){ number, strlen(number) };
+        id = slice_of(number);
     }
     h->out.n = 0;
     jsonout_init(&j, &h->out);
@@ -213,8 +213,7 @@ static enum err_code hand_over(struct handing *h, struct slice row, struct err *
     jsonout_null(&j);
     jsonout_close(&j, '}');
     arena_fini(&a);
-    return j.rc ? err_set(e, ERR_NOMEM, "", "read messages: out of memory")
-                : h->fn(buf_slice(&h->out), h->arg, e);
+    return j.rc ? err_nomem(e) : h->fn(buf_slice(&h->out), h->arg, e);
 }
 
 static bool is_asked_for(const struct message_query *q, struct slice row)

@@ -54,7 +54,7 @@ enum err_code migrate(struct view *v, struct slice *base, struct err *e)
     git_oid_tostr(hex, sizeof hex, &head);
     *base = arena_copy(&v->arena, (struct slice){ hex, GIT_OID_HEXSZ });
     if (!base->p)
-        return err_set(e, ERR_NOMEM, v->store->base.path, "write a checkpoint: out of memory");
+        return err_nomem(e);
     if (slice_eq(s->base, *base))
         return ERR_OK;
     name_ref(s->base, s->worktree_id, from);

@@ -156,7 +156,7 @@ static enum err_code look(struct entire *x, git_repository *repo, struct err *e)
 
     arena_fini(&a);
     if (!ok)
-        return err_set(e, ERR_NOMEM, x->base.path, "open store: out of memory");
+        return err_nomem(e);
     return is_enabled(x, repo) ? ERR_OK
                                : err_set(e, ERR_NOT_FOUND, x->base.path,
                                          "open store: the repository has no sessions of Entire's");
@@ -198,7 +198,7 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
         ok = x->shelf &&
              (dir[0] == '/' ? keep(dir, &x->base.path) : join(env->cwd, dir, &x->base.path));
     }
-    enum err_code rc = ok ? ERR_OK : err_set(e, ERR_NOMEM, dir, "open store: out of memory");
+    enum err_code rc = ok ? ERR_OK : err_nomem(e);
 
     /* Nobody asked for this one: where nothing is of Entire's, not even a repository that we cannot open is worth a
      * word. */

@@ -16,11 +16,6 @@ const char entire_only_committed[] =
     "only its committed checkpoints are left: they are history of the repository, which others may "
     "have";
 
-static enum err_code no_memory(const struct session_ref *ref, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session: out of memory");
-}
-
 enum err_code entire_parts(const struct store *st, const struct session_ref *ref, bool all,
                            struct arena *a, const char ***part, size_t *n, struct err *e)
 {
@@ -29,7 +24,7 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
     struct catalog *c;
     const char **list = arena_zalloc(a, (PARTS + 1) * sizeof *list), *root;
     size_t k = 0;
-    enum err_code rc = list ? entire_session(st, ref->id, &c, &s, e) : no_memory(ref, e);
+    enum err_code rc = list ? entire_session(st, ref->id, &c, &s, e) : err_nomem(e);
 
     if (rc)
         return rc;
@@ -43,7 +38,7 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
     catalog_put(x->shelf, c);
     for (size_t i = 0; i < k; i++)
         if (!list[i])
-            return no_memory(ref, e);
+            return err_nomem(e);
     *part = list;
     *n = k;
     return ERR_OK;
@@ -63,7 +58,7 @@ struct tying {
 static struct slice own_branch(const struct view *v, char name[ENTIRE_SHADOW_NAME])
 {
     entire_shadow_name(v->session->state->base, v->session->state->worktree_id, name);
-    return (struct slice){ name, strlen(name) };
+    return slice_of(name);
 }
 
 /* Readers skip a ref that cannot be read: then the branch is there all the same. */
@@ -173,7 +168,7 @@ enum err_code entire_tied(const struct store *st, const struct session_ref *ref,
     t.cut = v.session->state && is_unread(&v);
     for (size_t i = 0; v.session->state && i < v.catalog->shadows.n && !rc; i++)
         if (!tie(&t, &v.catalog->shadows.shadow[i]))
-            rc = no_memory(ref, e);
+            rc = err_nomem(e);
     t.out.stays = what_stays(&t);
     view_close(&v);
     if (!rc)

@@ -211,5 +211,5 @@ enum err_code plain_blocks(struct slice row, struct block_list *out, struct err 
         put_parts(&p, calls);
     if (out->n == before)
         put(&p, (struct block){ .kind = BLOCK_RAW, .text = row });
-    return p.rc ? err_set(e, ERR_NOMEM, "", "read a row: out of memory") : ERR_OK;
+    return p.rc ? err_nomem(e) : ERR_OK;
 }

@@ -52,9 +52,7 @@ static void prefer_shadow(struct planning *p)
     if (p->point->source == POINT_SHADOW || git_reference_name_to_id(&head, v->repo, "HEAD"))
         return;
     git_oid_tostr(hex, sizeof hex, &head);
-    entire_shadow_name((struct slice){ hex, GIT_OID_HEXSZ },
-                       (struct slice){ v->store->worktree_id, strlen(v->store->worktree_id) },
-                       name);
+    entire_shadow_name((struct slice){ hex, GIT_OID_HEXSZ }, slice_of(v->store->worktree_id), name);
     p->has_last = view_branch_tree(v, name, &p->last) || p->has_last;
 }
 

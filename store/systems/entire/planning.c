@@ -9,11 +9,6 @@
 #include "store/repo.h"
 #include "store/systems/entire/disktree.h"
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "plan a rewind: out of memory");
-}
-
 /* ---- the list of the session's beginning ---- */
 
 static int by_bytes(const void *x, const void *y)
@@ -58,14 +53,14 @@ enum err_code planning_start(struct planning *p, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (!name)
-        return no_memory(e);
+        return err_nomem(e);
     if (v->session->state)
         rc = state_read(v->store->states, name, &a, &s, &json, e);
     if (!rc && v->session->state) {
         p->has_start = true;
         if (json_get(buf_slice(&json), "untracked_files_at_start", &names) &&
             json_type(names) == JSON_ARRAY && !take_names(p, names))
-            rc = no_memory(e);
+            rc = err_nomem(e);
     }
     buf_fini(&json);
     arena_fini(&a);
@@ -74,7 +69,7 @@ enum err_code planning_start(struct planning *p, struct err *e)
 
 bool planning_at_start(const struct planning *p, const char *path)
 {
-    struct slice key = { path, strlen(path) };
+    struct slice key = slice_of(path);
 
     return p->starts && bsearch(&key, p->start, p->starts, sizeof key, by_bytes);
 }
@@ -168,7 +163,7 @@ enum err_code planning_file(struct planning *p, const char *path, const git_oid 
                                .want = REWIND_BYTES };
 
     if (!t.path || !name_blob(p, blob, a, &t.source))
-        return no_memory(e);
+        return err_nomem(e);
     if (p->entire_rule) {
         t.has_mode = true;
         t.mode = mode & 0100 ? 0755 : 0644;
@@ -179,7 +174,7 @@ enum err_code planning_file(struct planning *p, const char *path, const git_oid 
         take_mode(&t, mode);
     }
     if (planning_last(p, path, &t, a))
-        return no_memory(e);
+        return err_nomem(e);
     return rewind_plan_add(plan, &t, e);
 }
 
@@ -190,11 +185,11 @@ enum err_code planning_removal(struct planning *p, const char *path, struct rewi
                                .want = REWIND_ABSENT };
 
     if (!t.path)
-        return no_memory(e);
+        return err_nomem(e);
     for (const char *c = path; (c = strchr(c, '/')); c++)
         t.prune++;
     if (planning_last(p, path, &t, &plan->arena))
-        return no_memory(e);
+        return err_nomem(e);
     return rewind_plan_add(plan, &t, e);
 }
 

@@ -11,11 +11,6 @@
 
 /* What plans of a rewind have in common, whatever files are in them. */
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "plan a rewind: out of memory");
-}
-
 enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
     struct arena *a = &plan->arena;
@@ -29,7 +24,7 @@ enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, st
 
     /* core.worktree may name any directory; a work tree is one that has this repository. */
     plan->wide = plan->wide || !view_root_is_own(&p->view);
-    return rc || (plan->session && plan->point) ? rc : no_memory(e);
+    return rc || (plan->session && plan->point) ? rc : err_nomem(e);
 }
 
 static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, const char *many,

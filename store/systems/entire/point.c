@@ -17,7 +17,7 @@ enum err_code problem_add(struct problem_list *list, struct arena *a, const char
                           const char *why)
 {
     struct problem *more = arena_grow(a, list->problem, list->n, sizeof *more);
-    struct slice text = { path, strlen(path) };
+    struct slice text = slice_of(path);
 
     if (!more)
         return ERR_NOMEM;

@@ -74,7 +74,7 @@ static enum err_code add_point(const struct view *v, const struct links *links,
     return c->id.p && prompt_of(v, p, link, &list->arena, &c->prompt) &&
                    record_make(v, p, link, &list->arena, &c->record)
                ? ERR_OK
-               : err_set(e, ERR_NOMEM, p->id.p, "list checkpoints: out of memory");
+               : err_nomem(e);
 }
 
 enum err_code entire_checkpoints(const struct store *st, const struct session_ref *ref,
@@ -89,7 +89,7 @@ enum err_code entire_checkpoints(const struct store *st, const struct session_re
         return rc;
     list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (v.session->n + 1));
     if (!list.checkpoint)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "list checkpoints: out of memory");
+        rc = err_nomem(e);
     if (!rc && v.session->committed)
         rc = links_read(v.repo, &v.arena, &links, e);
     for (size_t i = 0; i < v.session->n && !rc; i++)

@@ -63,7 +63,7 @@ static void put_folder(struct jsonout *j, const struct point *p)
         snprintf(path, sizeof path, "%.2s/%s%s%s", p->id.p, p->id.p + 2, p->task.n ? "/tasks/" : "",
                  p->task.p);
     jsonout_key(j, "metadata_dir");
-    jsonout_text(j, (struct slice){ path, strlen(path) });
+    jsonout_text(j, slice_of(path));
 }
 
 /* Work of an auto-commit that the main branch does not have can be gone back to; else only the log. */

@@ -29,11 +29,6 @@ struct retrieving {
     struct err *e;
 };
 
-static enum err_code no_memory(struct retrieving *r)
-{
-    return err_set(r->e, ERR_NOMEM, "", "put a transcript back: out of memory");
-}
-
 /* ---- where it belongs ---- */
 
 static enum err_code place_claude(struct retrieving *r, const struct catalog_session *s,
@@ -49,14 +44,14 @@ static enum err_code place_claude(struct retrieving *r, const struct catalog_ses
         return rc;
     free(config);
     if (!projects)
-        return no_memory(r);
+        return err_nomem(r->e);
     item->folder = projects;
     /* What the state says counts only when it is such a place itself. */
     if (s && s->state && talk_is_place(s->state->transcript_path, projects, id))
         item->path = arena_format(a, "%s", s->state->transcript_path.p);
     else
         item->path = talk_place(projects, r->view.root ? r->view.root : x->common, id, a);
-    return item->path ? ERR_OK : no_memory(r);
+    return item->path ? ERR_OK : err_nomem(r->e);
 }
 
 /* Another agent's, by its name. */
@@ -221,11 +216,11 @@ static enum err_code add_item(struct retrieving *r, const struct point *p, bool 
                                         .agent = arena_copy(a, agent),
                                         .state = RETRIEVE_NOT_OURS };
         if (!item->session.p || !item->agent.p)
-            rc = no_memory(r);
+            rc = err_nomem(r->e);
         else
             rc = judge(r, p, item, &talk);
     } else {
-        rc = no_memory(r);
+        rc = err_nomem(r->e);
     }
     talk_close(&talk);
     return rc;
@@ -314,7 +309,7 @@ const char *entire_agent(const struct store *st, const struct session_ref *ref)
     struct slice agent = talk_agent(s);
 
     for (size_t i = 0; i < sizeof agents / sizeof *agents && !section; i++)
-        if (slice_eq(agent, (struct slice){ agents[i].name, strlen(agents[i].name) }))
+        if (slice_eq(agent, slice_of(agents[i].name)))
             section = agents[i].section;
     catalog_put(entire_of(st)->shelf, c);
     return section;

@@ -11,11 +11,9 @@
 /* The path from the root; NULL: it is outside. */
 static const char *inside(const struct rewind_plan *plan, const char *path)
 {
-    struct slice root = { plan->root, strlen(plan->root) };
+    struct slice root = slice_of(plan->root);
 
-    return pathrule_under((struct slice){ path, strlen(path) }, root) && path[root.n] == '/'
-               ? path + root.n + 1
-               : NULL;
+    return pathrule_under(slice_of(path), root) && path[root.n] == '/' ? path + root.n + 1 : NULL;
 }
 
 static enum err_code put_entry(struct treewrite *t, const struct rewind_plan *plan,
@@ -34,7 +32,7 @@ static enum err_code put_entry(struct treewrite *t, const struct rewind_plan *pl
             *e = why;
         return rc;
     }
-    return rc == ERR_NOMEM ? err_set(e, rc, path, "keep the work tree: out of memory") : ERR_OK;
+    return rc == ERR_NOMEM ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code write_tree(git_repository *repo, const struct rewind_preview *p,
@@ -72,7 +70,7 @@ static enum err_code commit(git_repository *repo, const struct rewind_preview *p
 
     if (!rc && buf_addf(&message, "Before going back to %s\n\nSession: %s\n", p->plan->point,
                         p->plan->session))
-        rc = err_set(e, ERR_NOMEM, p->plan->root, "keep the work tree: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = write_tree(repo, p, head, &c.tree, e);
     c.committer = c.author;

@@ -88,7 +88,7 @@ static enum err_code walk(struct reading *r, struct shadow *s, struct err *e)
         s->cut = up != NULL;
         git_commit_free(c);
     }
-    return rc ? err_set(e, rc, s->branch.p, "read a shadow branch: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 /* A person may call a branch entire/1234567. */
@@ -123,7 +123,7 @@ static enum err_code add_branch(struct reading *r, struct shadow_list *list, con
     s.doubtful = shape == ENTIRE_SHADOW_OLD && !speaks_of_entire(r->repo, &s.tip);
     more = arena_grow(r->a, list->shadow, list->n, sizeof *more);
     if (!more || !take(r->a, branch, &s.branch))
-        return err_set(e, ERR_NOMEM, ref, "read a shadow branch: out of memory");
+        return err_nomem(e);
     list->shadow = more;
     more[list->n++] = s;
     return s.doubtful ? ERR_OK : walk(r, &more[list->n - 1], e);

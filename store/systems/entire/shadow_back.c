@@ -20,11 +20,6 @@ struct moving {
     struct err *e;
 };
 
-static enum err_code no_memory(struct moving *m)
-{
-    return err_set(m->e, ERR_NOMEM, m->ref, "plan a rewind: out of memory");
-}
-
 static enum err_code find_tip(struct moving *m)
 {
     const struct point *p = m->point;
@@ -54,7 +49,7 @@ static enum err_code keep_tip(struct moving *m, const char *tip)
     bool there;
 
     if (!kept)
-        return no_memory(m);
+        return err_nomem(m->e);
     enum err_code rc = repo_ref(m->v->repo, kept, &there, &now, m->e);
 
     if (rc)
@@ -91,7 +86,7 @@ static enum err_code note(struct moving *m)
         "under " MOVED_REFS " only",
         later, later == 1 ? "" : "s", others);
 
-    return text ? rewind_plan_note(m->plan, text, m->e) : no_memory(m);
+    return text ? rewind_plan_note(m->plan, text, m->e) : err_nomem(m->e);
 }
 
 static enum err_code add_steps(struct moving *m)
@@ -111,7 +106,7 @@ static enum err_code add_steps(struct moving *m)
         talk->change = change_new("rewind");
         talk->how = TALK_REFS;
         if (!talk->change)
-            return no_memory(m);
+            return err_nomem(m->e);
         talk->change->text = "the shadow branch went back";
     }
     enum err_code rc = keep_tip(m, tip);
@@ -128,7 +123,7 @@ enum err_code entire_plan_refs(const struct store *st, const struct session_ref 
 {
     struct view v;
     struct moving m = { .v = &v, .plan = plan, .e = e };
-    const struct slice point = { plan->point, strlen(plan->point) };
+    const struct slice point = slice_of(plan->point);
     enum err_code rc = view_open(st, ref, &v, e);
 
     if (rc)

@@ -24,7 +24,7 @@ static bool has(struct slice dir, const char *name)
 {
     char path[PATH_MAX];
 
-    return !join(path, dir, (struct slice){ name, strlen(name) }) || access(path, F_OK) == 0;
+    return !join(path, dir, slice_of(name)) || access(path, F_OK) == 0;
 }
 
 /* Entire's, in the list of packed refs; what cannot be read may hold anything. */
@@ -66,7 +66,7 @@ static enum err_code follow(struct slice dir, const char *name, struct slice wor
     char path[PATH_MAX];
     enum err_code rc = ERR_FORMAT;
 
-    if (join(path, dir, (struct slice){ name, strlen(name) }))
+    if (join(path, dir, slice_of(name)))
         rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, POINTER_MAX, &bytes, NULL);
     if (!rc) {
         struct slice text = buf_slice(&bytes);
@@ -90,7 +90,7 @@ static bool git_or_common_has(struct slice git)
 
     if (git_has(git))
         return true;
-    return rc != ERR_NOT_FOUND && (rc || git_has((struct slice){ common, strlen(common) }));
+    return rc != ERR_NOT_FOUND && (rc || git_has(slice_of(common)));
 }
 
 /* Where a repository may be: in .git, where a file .git says, or in the directory itself. */
@@ -106,7 +106,7 @@ static bool dir_has(struct slice dir)
         return true;
     if (!has(dir, ".git/.") && follow(dir, ".git", SLICE("gitdir: "), git) != ERR_OK)
         return true;
-    return git_or_common_has((struct slice){ git, strlen(git) });
+    return git_or_common_has(slice_of(git));
 }
 
 bool signs_above(const char *dir)

@@ -170,7 +170,7 @@ static enum err_code read_bytes(const struct file *f, const char *path, struct b
         return err_set(e, ERR_FORMAT, path, "read the state of a session: it is too large");
     out->n = 0;
     if (buf_reserve(out, (size_t)f->id.size + 1))
-        return err_set(e, ERR_NOMEM, path, "read the state of a session: out of memory");
+        return err_nomem(e);
     enum err_code rc = file_read(f, 0, out->p, (size_t)f->id.size, &got, e);
 
     out->n = rc ? 0 : got;
@@ -187,7 +187,7 @@ enum err_code state_read(const char *dir, const char *name, struct arena *a,
     struct file f;
 
     if (!path)
-        return err_set(e, ERR_NOMEM, name, "read the state of a session: out of memory");
+        return err_nomem(e);
     enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
 
     if (rc)

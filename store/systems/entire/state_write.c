@@ -48,11 +48,6 @@ enum err_code state_render(struct slice json, const struct godoc_set set[], size
     return godoc_edit(json, order, set, n, out);
 }
 
-static enum err_code no_memory(const char *where, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, where, "write the state of a session: out of memory");
-}
-
 static bool is_still(const char *dir, const char *name, const struct file_id *id)
 {
     char path[8192];
@@ -70,13 +65,12 @@ enum err_code state_change(const struct entire *x, const struct entire_state *st
     struct buf old = { 0 }, new = { 0 };
     struct entire_state now;
     const char *name = arena_format(&a, "%.*s.json", SLICE_ARG(state->id));
-    enum err_code rc =
-        name ? state_read(x->states, name, &a, &now, &old, e) : no_memory(x->states, e);
+    enum err_code rc = name ? state_read(x->states, name, &a, &now, &old, e) : err_nomem(e);
 
     if (!rc && !is_still(x->states, name, &state->file))
         rc = err_set(e, ERR_STALE, name, "write the state of a session: it was changed meanwhile");
     if (!rc && state_render(buf_slice(&old), set, n, &new))
-        rc = no_memory(name, e);
+        rc = err_nomem(e);
     if (!rc)
         rc = disk_put(x->states, name, buf_slice(&new), 0600, e);
     buf_fini(&old);
@@ -95,7 +89,7 @@ enum err_code state_create(const struct entire *x, struct slice id, const struct
 
     snprintf(name, sizeof name, "%.*s.json", SLICE_ARG(id));
     if (!rc && state_render(SLICE("{}"), set, n, &text))
-        rc = no_memory(name, e);
+        rc = err_nomem(e);
     if (!rc)
         rc = disk_new_open(x->states, 0600, &f, e);
     if (!rc) {
@@ -143,7 +137,7 @@ struct slice state_time(struct arena *a, int64_t ms)
     char text[TIME_TEXT];
 
     time_format(ms, text);
-    return state_text(a, (struct slice){ text, strlen(text) });
+    return state_text(a, slice_of(text));
 }
 
 struct slice state_list(struct arena *a, const struct slice *text, size_t n)

@@ -46,7 +46,7 @@ static bool is_plain_path(struct slice path)
 
 const char *talk_place(const char *projects, const char *dir, struct slice id, struct arena *a)
 {
-    struct slice folder = folder_name((struct slice){ dir, strlen(dir) }, a);
+    struct slice folder = folder_name(slice_of(dir), a);
 
     return folder.p ? arena_format(a, "%s/%s/%.*s.jsonl", projects, folder.p, SLICE_ARG(id)) : NULL;
 }
@@ -288,7 +288,7 @@ struct session_ref talk_lend(const struct talk *t, const struct session_ref *ref
     struct session_ref lent = *ref;
 
     lent.id = entire_agent_id(ref->id);
-    lent.path = (struct slice){ t->path, strlen(t->path) };
+    lent.path = slice_of(t->path);
     return lent;
 }
 

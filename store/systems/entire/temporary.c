@@ -20,11 +20,6 @@
 
 enum { SUBJECT_RUNES = 72, TRIES = 5 };
 
-static enum err_code no_memory(struct err *e)
-{
-    return err_set(e, ERR_NOMEM, "", "write a checkpoint: out of memory");
-}
-
 /* ---- the subject ---- */
 
 static bool drop_front(struct slice *text)
@@ -81,10 +76,10 @@ struct slice temporary_subject(struct slice prompt, struct arena *a)
 enum err_code temporary_names(const struct view *v, const struct temporary_request *req,
                               struct names_list *l, struct err *e)
 {
-    struct slice root = { v->root, strlen(v->root) };
+    struct slice root = slice_of(v->root);
 
     for (size_t i = 0; i < req->files; i++) {
-        struct slice path = { req->file[i], strlen(req->file[i]) };
+        struct slice path = slice_of(req->file[i]);
         const char *why = "";
         enum pathrule rule = pathrule_check(path, &why);
 
@@ -93,7 +88,7 @@ enum err_code temporary_names(const struct view *v, const struct temporary_reque
             return err_set(e, ERR_UNSAFE, req->file[i],
                            "write a checkpoint: no file of the work tree");
         if (!names_add(l, (struct slice){ path.p + root.n + 1, path.n - root.n - 1 }))
-            return no_memory(e);
+            return err_nomem(e);
     }
     return ERR_OK;
 }
@@ -114,7 +109,7 @@ static bool add_delta(const char *root, struct names_list *l, const git_diff_del
 
     for (int i = 0; i < 2; i++)
         if (names[i] && strncmp(names[i], ".entire/", 8) != 0 && is_file_or_gone(root, names[i]) &&
-            !names_add(l, (struct slice){ names[i], strlen(names[i]) }))
+            !names_add(l, slice_of(names[i])))
             return false;
     return true;
 }
@@ -147,7 +142,7 @@ static enum err_code add_changed(const struct view *v, struct names_list *l, str
              (!x->index_to_workdir || add_delta(v->root, l, x->index_to_workdir));
     }
     git_status_list_free(list);
-    return ok ? ERR_OK : no_memory(e);
+    return ok ? ERR_OK : err_nomem(e);
 }
 
 /* ---- the tree ---- */
@@ -212,11 +207,11 @@ static enum err_code write_commit(const struct view *v, const struct temporary_r
                      "Entire-Strategy: manual-commit\n",
                      SLICE_ARG(subject), SLICE_ARG(id), SLICE_ARG(id));
     enum err_code rc =
-        subject.p && message ? author_now(v->repo, &sig, &c.author, e) : no_memory(e);
+        subject.p && message ? author_now(v->repo, &sig, &c.author, e) : err_nomem(e);
 
     if (!rc) {
         c.committer = c.author;
-        c.message = (struct slice){ message, strlen(message) };
+        c.message = slice_of(message);
         rc = commit_write(v->repo, &c, out, e);
     }
     git_signature_free(sig);
@@ -261,7 +256,7 @@ static enum err_code count_step(struct view *v, const struct temporary *t, int64
     struct slice old;
     const char *name = arena_format(a, "%.*s.json", SLICE_ARG(s->id));
     enum err_code rc =
-        name ? state_read(v->store->states, name, a, &again, &json, e) : no_memory(e);
+        name ? state_read(v->store->states, name, a, &again, &json, e) : err_nomem(e);
     bool ok = !rc;
 
     if (ok && json_get(buf_slice(&json), "files_touched", &old))
@@ -270,7 +265,7 @@ static enum err_code count_step(struct view *v, const struct temporary *t, int64
         ok = names_add(&touched, t->touched.name[i]);
     buf_fini(&json);
     if (rc || !ok)
-        return rc ? rc : no_memory(e);
+        return rc ? rc : err_nomem(e);
     const struct godoc_set set[] = {
         { "checkpoint_count", state_number(a, again.checkpoint_count + 1) },
         { "files_touched", state_list(a, touched.name, touched.n) },

@@ -241,7 +241,7 @@ enum err_code commit_write(git_repository *repo, const struct commit_text *c, gi
     if (!rc)
         rc = buf_add(&text, c->message);
     if (rc)
-        rc = err_set(e, rc, git_repository_path(repo), "write a commit: out of memory");
+        rc = err_nomem(e);
     else
         answer = git_repository_odb(&odb, repo);
     if (!rc && !answer)

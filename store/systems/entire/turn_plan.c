@@ -29,8 +29,7 @@ static enum err_code take_added(struct planning *p, const char *path, struct rew
         .why = "nothing says whether it was there before the session",
     };
 
-    return t.path ? rewind_plan_add(plan, &t, e)
-                  : err_set(e, ERR_NOMEM, path, "plan a rewind: out of memory");
+    return t.path ? rewind_plan_add(plan, &t, e) : err_nomem(e);
 }
 
 static enum err_code take_file(struct planning *p, const git_diff_delta *delta,

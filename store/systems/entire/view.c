@@ -16,8 +16,8 @@ const char *view_root(const struct entire *x, const struct catalog_session *s)
     struct stat st;
 
     for (size_t i = 0; s->state && i < x->trees; i++)
-        if (slice_eq(s->state->worktree_path, (struct slice){ x->tree[i], strlen(x->tree[i]) }) &&
-            stat(x->tree[i], &st) == 0 && S_ISDIR(st.st_mode))
+        if (slice_eq(s->state->worktree_path, slice_of(x->tree[i])) && stat(x->tree[i], &st) == 0 &&
+            S_ISDIR(st.st_mode))
             return x->tree[i];
     return x->worktree;
 }

@@ -22,11 +22,6 @@ struct appending {
     char now[EVENT_TIME];
 };
 
-static enum err_code no_memory(const struct appending *w, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, w->ref->path.p, "append: out of memory");
-}
-
 /* From the last whole event near the end. */
 static enum err_code read_order(struct appending *w, struct err *e)
 {
@@ -61,7 +56,7 @@ static const char *kind_of(struct slice role)
     };
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (slice_eq(role, (struct slice){ kinds[i].role, strlen(kinds[i].role) }))
+        if (slice_eq(role, slice_of(kinds[i].role)))
             return kinds[i].kind;
     return NULL;
 }
@@ -100,7 +95,7 @@ static enum err_code add_message(struct appending *w, struct slice row, struct s
 
     if (!kind)
         return err_set(e, ERR_USAGE, "", "append: a message of role %.*s", SLICE_ARG(role));
-    d->kind = (struct slice){ kind, strlen(kind) };
+    d->kind = slice_of(kind);
     enum err_code rc = buf_add(&data, SLICE("{\"message\":"));
 
     if (!rc)
@@ -111,7 +106,7 @@ static enum err_code add_message(struct appending *w, struct slice row, struct s
     if (!rc)
         rc = write_event(w, d, out);
     buf_fini(&data);
-    return rc ? no_memory(w, e) : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code add_event(struct appending *w, struct slice row, const struct event *ev,
@@ -125,7 +120,7 @@ static enum err_code add_event(struct appending *w, struct slice row, const stru
     if (ev->ts.n)
         d->ts = ev->ts;
     if (whole ? buf_add(out, row) || buf_add_byte(out, '\n') : write_event(w, d, out))
-        return no_memory(w, e);
+        return err_nomem(e);
     return ERR_OK;
 }
 
@@ -133,17 +128,17 @@ static enum err_code add_row(struct appending *w, struct slice row, struct log_r
                              struct buf *out, struct err *e)
 {
     char drawn[EXATHENA_EVENT_ID + 1];
-    struct event_draft d = { .ts = { w->now, strlen(w->now) } };
+    struct event_draft d = { .ts = slice_of(w->now) };
     struct event ev;
     struct slice role;
 
     exathena_draw_id(drawn, EXATHENA_EVENT_ID);
     if (!event_read(row, w->a, &ev) || !event_text(row, "role", w->a, &role))
-        return no_memory(w, e);
+        return err_nomem(e);
     made->drawn = ev.id.n == 0;
     made->id = arena_copy(w->a, made->drawn ? (struct slice){ drawn, EXATHENA_EVENT_ID } : ev.id);
     if (!made->id.p)
-        return no_memory(w, e);
+        return err_nomem(e);
     d.id = made->id;
     if (ev.kind.n)
         return add_event(w, row, &ev, &d, out, e);
@@ -163,7 +158,7 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                        "append: exathena sessions have one stream only");
     event_time(env_now_ms(st->env), w.now);
-    enum err_code rc = rows.row ? read_order(&w, e) : no_memory(&w, e);
+    enum err_code rc = rows.row ? read_order(&w, e) : err_nomem(e);
 
     for (size_t i = 0; i < req->n && !rc; i++) {
         rc = add_row(&w, req->row[i], &rows.row[i], &rows.lines, e);
@@ -176,7 +171,7 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
                                        .present = rows.present,
                                        .id = log_rows_ids(&rows, a) };
     if (!rc && !out->id)
-        rc = no_memory(&w, e);
+        rc = err_nomem(e);
     buf_fini(&rows.lines);
     return rc;
 }

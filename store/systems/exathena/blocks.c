@@ -187,5 +187,5 @@ enum err_code exathena_blocks(const struct store *st, struct slice row, struct b
         put(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
     if (!b.rc && out->n == 0)
         put(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind });
-    return b.rc ? err_set(e, b.rc, "", "read an event: out of memory") : ERR_OK;
+    return b.rc ? err_nomem(e) : ERR_OK;
 }

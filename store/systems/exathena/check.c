@@ -57,7 +57,7 @@ static enum err_code check_ids(const struct checking *k, const struct index *ix,
     enum err_code rc = ERR_OK;
 
     if (!list)
-        return err_set(e, ERR_NOMEM, k->path, "look for damage: out of memory");
+        return err_nomem(e);
     for (size_t i = 0; i < ix->n; i++)
         if (ix->line[i].state == LINE_OK && !id128_none(ix->line[i].id))
             list[n++] = &ix->line[i];
@@ -161,7 +161,7 @@ static enum err_code check_name(const struct exathena *x, const char *name, find
         exathena_is_id((struct slice){ name, n - suffix }))
         return ERR_OK;
     f.path = arena_format(&a, "%s/%s", x->sessions, name);
-    rc = f.path ? fn(&f, arg, e) : err_set(e, ERR_NOMEM, x->sessions, "look for damage");
+    rc = f.path ? fn(&f, arg, e) : err_nomem(e);
     arena_fini(&a);
     return rc;
 }

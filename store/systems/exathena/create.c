@@ -17,7 +17,7 @@ static enum err_code first_line(int64_t now_ms, struct buf *out)
 
     event_time(now_ms, now);
     exathena_draw_id(id, EXATHENA_EVENT_ID);
-    const struct slice ts = { now, strlen(now) };
+    const struct slice ts = slice_of(now);
 
     jsonout_init(&j, &data);
     jsonout_open(&j, '{');
@@ -56,7 +56,7 @@ static enum err_code write_new(const struct exathena *x, const char *name, struc
 /* A session belongs to the project of its store, whatever else was asked for. */
 static unsigned unsaved(const struct exathena *x, const struct host_create *req)
 {
-    bool elsewhere = !slice_eq(req->cwd, (struct slice){ x->project, strlen(x->project) });
+    bool elsewhere = !slice_eq(req->cwd, slice_of(x->project));
 
     return (elsewhere ? HOST_CWD : 0U) | (req->model.n ? HOST_MODEL : 0U) |
            (req->title.n ? HOST_TITLE : 0U) | (req->parent.n ? HOST_PARENT : 0U);
@@ -80,7 +80,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
 
     made.path.p = name ? arena_format(a, "%s/%s", x->sessions, name) : NULL;
     enum err_code rc = !made.path.p || first_line(env_now_ms(st->env), &line)
-                           ? err_set(e, ERR_NOMEM, x->sessions, "create: out of memory")
+                           ? err_nomem(e)
                            : write_new(x, name, buf_slice(&line), e);
 
     buf_fini(&line);

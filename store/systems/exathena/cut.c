@@ -12,7 +12,7 @@ static enum err_code read_rest(const struct file *f, int64_t from, struct buf *o
     size_t n = (size_t)(f->id.size - from), got;
 
     if (buf_reserve(out, n))
-        return err_set(e, ERR_NOMEM, NULL, "cut the session: out of memory");
+        return err_nomem(e);
     enum err_code rc = file_read(f, from, out->p, n, &got, e);
 
     out->n = got;
@@ -50,7 +50,7 @@ static enum err_code plan_cut(const struct session_ref *ref, const struct point 
     if (!rc)
         rc = read_rest(&f, from, &old, e);
     if (!rc && without_blanks((struct slice){ old.p, (size_t)(p->offset - from) }, &kept))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "cut the session: out of memory");
+        rc = err_nomem(e);
     if (!rc)
         rc = change_add(c,
                         &(struct step){ .kind = STEP_TAIL,
@@ -77,8 +77,7 @@ enum err_code exathena_plan_talk(const struct store *st, const struct session_re
     if (rc)
         return err_wrap(e, rc, "rewind");
     c = change_new("rewind");
-    rc = c ? plan_cut(ref, &p, c, e)
-           : err_set(e, ERR_NOMEM, ref->path.p, "cut the session: out of memory");
+    rc = c ? plan_cut(ref, &p, c, e) : err_nomem(e);
     if (rc) {
         change_free(c);
         return rc;

@@ -55,7 +55,7 @@ static enum err_code visit(const struct exathena *x, int dir, const char *name, 
         S_ISDIR(sb.st_mode))
         return ERR_OK;
     path->n = 0;
-    if (buf_addf(path, "%s/", x->sessions) || buf_add(path, (struct slice){ name, strlen(name) }) ||
+    if (buf_addf(path, "%s/", x->sessions) || buf_add(path, slice_of(name)) ||
         !(ref.path.p = buf_cstr(path)))
         return ERR_NOMEM;
     ref.path.n = path->n;
@@ -80,7 +80,7 @@ enum err_code exathena_enumerate(const struct store *st, const struct scope *sco
         rc = visit(x, dirfd(dir), entry->d_name, &path, fn, arg, &more);
     closedir(dir);
     buf_fini(&path);
-    return rc ? err_set(e, rc, x->sessions, "list sessions: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- one of them ---- */
@@ -91,15 +91,15 @@ static enum err_code fill(const struct store *st, const char *path, struct slice
     struct stat sb;
 
     if (!path)
-        return err_set(e, ERR_NOMEM, st->path, "find session: out of memory");
+        return err_nomem(e);
     if (stat(path, &sb) != 0 || !S_ISREG(sb.st_mode))
         return err_set(e, ERR_NOT_FOUND, path, "find session: no such session");
     *ref = (struct session_ref){ .store = st,
                                  .id = arena_copy(a, id),
-                                 .path = { path, strlen(path) },
+                                 .path = slice_of(path),
                                  .folder = SLICE(""),
                                  .file = file_id_of(&sb) };
-    return ref->id.p ? ERR_OK : err_set(e, ERR_NOMEM, path, "find session: out of memory");
+    return ref->id.p ? ERR_OK : err_nomem(e);
 }
 
 enum err_code exathena_find(const struct store *st, const struct scope *scope, struct slice id,
@@ -138,7 +138,7 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
     if (path.n - at <= SUFFIX || memcmp(path.p + path.n - SUFFIX, EXATHENA_SUFFIX, SUFFIX) != 0)
         file = arena_format(a, "%.*s" EXATHENA_SUFFIX, SLICE_ARG(path));
     if (!file)
-        return err_set(e, ERR_NOMEM, path.p, "open session: out of memory");
+        return err_nomem(e);
     if (!exathena_name_id(file + at, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
     return fill(st, file, id, a, ref, e);

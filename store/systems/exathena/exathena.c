@@ -105,7 +105,7 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
     }
     free(dir);
     if (rc == ERR_NOMEM)
-        return err_set(e, rc, from, "open store: out of memory");
+        return err_nomem(e);
     return rc ? err_set(e, rc, from, "open store: no .exathena here or above") : ERR_OK;
 }
 
@@ -177,7 +177,7 @@ static enum err_code named(const struct store_env *env, const char *path, char *
     }
     if (!inside) {
         free(given);
-        return err_set(e, ERR_NOMEM, path, "open store: out of memory");
+        return err_nomem(e);
     }
     free(inside);
     leave_sessions(given);
@@ -201,8 +201,7 @@ enum err_code exathena_make(const struct store_env *env, const char *path, struc
         return ERR_OK;
     }
     sessions = dir ? configdir_join(dir, "sessions") : NULL;
-    rc = sessions ? disk_make_dir(sessions, DIRECTORY_MODE, e)
-                  : err_set(e, ERR_NOMEM, path, "make store: out of memory");
+    rc = sessions ? disk_make_dir(sessions, DIRECTORY_MODE, e) : err_nomem(e);
     free(sessions);
     free(dir);
     return rc;
@@ -251,7 +250,7 @@ static enum err_code find_places(struct exathena *x, struct err *e)
     if (!rc && !((!x->own_root || x->sessions) && name_places(x, near ? near : x->base.path)))
         rc = ERR_NOMEM;
     free(near);
-    return rc == ERR_NOMEM ? err_set(e, rc, x->base.path, "open store: out of memory") : rc;
+    return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
 
 static enum err_code exathena_open(const struct store_env *env, const char *path,
@@ -260,7 +259,7 @@ static enum err_code exathena_open(const struct store_env *env, const char *path
     struct exathena *x = calloc(1, sizeof *x);
 
     if (!x)
-        return err_set(e, ERR_NOMEM, path, "open store");
+        return err_nomem(e);
     x->base = (struct store){ .ops = &exathena_ops, .env = env };
     enum err_code rc =
         path ? named(env, path, &x->base.path, e) : nearest(env->cwd, &x->base.path, e);

@@ -92,7 +92,7 @@ static enum err_code read_path(struct saved_file *f, const char *name, struct ar
     char hex[SHA_HEX + 1];
 
     if (!file)
-        return err_set(e, ERR_NOMEM, f->dir, "look at saved files: out of memory");
+        return err_nomem(e);
     enum err_code rc = file_read_all(AT_FDCWD, file, 0, PATH_MAX, &bytes, e);
 
     if (rc == ERR_IO) { /* not to know is an error: a plan without this file would be half of one */
@@ -104,7 +104,7 @@ static enum err_code read_path(struct saved_file *f, const char *name, struct ar
         saved_name(buf_slice(&bytes), hex);
         f->path = arena_copy(a, buf_slice(&bytes)).p;
         if (!f->path)
-            rc = err_set(e, ERR_NOMEM, f->dir, "look at saved files: out of memory");
+            rc = err_nomem(e);
         else if (strcmp(hex, name) != 0)
             f->why = "its saved copies lie under the name of another path";
     }
@@ -119,7 +119,7 @@ enum err_code saved_file_read(const char *dir, const char *name, struct arena *a
     struct reading r = { .f = &f, .absent = -1 };
 
     if (!f.dir)
-        return err_set(e, ERR_NOMEM, dir, "look at saved files: out of memory");
+        return err_nomem(e);
     enum err_code rc = read_names(&r, e);
 
     if (!rc)
@@ -161,7 +161,7 @@ static enum err_code add(struct saved_files *list, const char *dir, const char *
     struct saved_file *more = arena_grow(a, list->file, list->n, sizeof *more);
 
     if (!more)
-        return err_set(e, ERR_NOMEM, dir, "look at saved files: out of memory");
+        return err_nomem(e);
     list->file = more;
     enum err_code rc = saved_file_read(dir, name, a, &more[list->n], e);
 
@@ -182,7 +182,7 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
     const char *path = arena_format(a, "%s/%.*s", x->history, SLICE_ARG(session));
     struct saved_files list = { .n = 0 };
     struct dirent *entry;
-    enum err_code rc = path ? ERR_OK : err_set(e, ERR_NOMEM, x->history, "look at saved files");
+    enum err_code rc = path ? ERR_OK : err_nomem(e);
     DIR *dir = NULL;
     bool is;
 

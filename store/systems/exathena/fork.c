@@ -21,11 +21,6 @@ struct forking {
     struct fork_result made;
 };
 
-static enum err_code no_memory(const struct forking *f, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
-}
-
 /* The end of the last whole line: a torn one is not taken along, as nobody knows whether it was all. */
 static enum err_code whole_end(const struct file *from, int64_t *end, struct err *e)
 {
@@ -78,7 +73,7 @@ static enum err_code copy_lines(const struct forking *f, struct disk_new *to, st
         return rc;
     rc = find_end(f, &from, &end, e);
     if (!rc && buf_reserve(&piece, PIECE))
-        rc = no_memory(f, e);
+        rc = err_nomem(e);
     for (int64_t at = 0; !rc && at < end; at += (int64_t)piece.n) {
         size_t want = end - at < PIECE ? (size_t)(end - at) : PIECE;
 
@@ -131,7 +126,7 @@ static enum err_code name_places(struct forking *f, struct arena *a, struct err 
     return f->dir && f->name && f->history && f->made.staged && f->made.staged_files &&
                    f->made.path && f->made.id.p
                ? ERR_OK
-               : no_memory(f, e);
+               : err_nomem(e);
 }
 
 static bool has_files(const struct forking *f)
@@ -150,7 +145,7 @@ static enum err_code plan_moves(const struct forking *f, bool files, struct chan
 
     if (files) {
         move.to = arena_format(&c->arena, "%s/%s", f->x->history, f->id);
-        rc = move.to ? change_add(c, &move, e) : no_memory(f, e);
+        rc = move.to ? change_add(c, &move, e) : err_nomem(e);
     }
     move.path = f->made.staged;
     move.to = f->made.path;

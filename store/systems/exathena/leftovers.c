@@ -19,11 +19,6 @@ struct look {
     void *arg;
 };
 
-static enum err_code no_memory(const struct look *l, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, l->x->sessions, "look for what is left behind: out of memory");
-}
-
 static enum err_code note_logs(struct look *l, struct err *e)
 {
     const size_t suffix = sizeof EXATHENA_SUFFIX - 1;
@@ -41,7 +36,7 @@ static enum err_code note_logs(struct look *l, struct err *e)
 
         if (n > suffix && strcmp(entry->d_name + n - suffix, EXATHENA_SUFFIX) == 0 &&
             idset_add(&l->there, id128_of((struct slice){ entry->d_name, n - suffix }), &number))
-            rc = no_memory(l, e);
+            rc = err_nomem(e);
     }
     closedir(dir);
     return rc;
@@ -67,7 +62,7 @@ static enum err_code tell(struct look *l, struct slice id, struct err *e)
     size_t before = l->told.n;
 
     if (!side || !runs || !saved || !copy.p || idset_add(&l->told, id128_of(id), &number))
-        return no_memory(l, e);
+        return err_nomem(e);
     if (l->told.n == before)
         return ERR_OK;
     if (is_folder(runs)) /* else it is somebody's own */
@@ -85,7 +80,7 @@ static enum err_code look_into(struct look *l, const char *path, struct err *e)
     enum err_code rc = ERR_OK;
 
     while (!rc && dir && (entry = readdir(dir))) {
-        struct slice id = { entry->d_name, strlen(entry->d_name) };
+        struct slice id = slice_of(entry->d_name);
 
         if (exathena_is_id(id) && !idset_has(&l->there, id128_of(id)))
             rc = tell(l, id, e);

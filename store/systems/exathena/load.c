@@ -68,7 +68,7 @@ static enum err_code make(struct logfile *log, const char *path, struct transcri
     if (!t || !(t->path = strdup(path)) ||
         !(t->message = malloc((ix->n + 1) * sizeof *t->message))) {
         transcript_free(t);
-        return err_set(e, ERR_NOMEM, path, "load the conversation");
+        return err_nomem(e);
     }
     t->id = log->file.id;
     t->size = t->id.size;

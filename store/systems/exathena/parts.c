@@ -18,7 +18,7 @@ enum err_code exathena_copies(const struct store *st, const struct session_ref *
         return err_set(e, ERR_UNSAFE, ref->path.p,
                        "name what belongs to a session: its id is no plain name");
     *dir = arena_format(a, "%s/%.*s", exathena_of(st)->history, SLICE_ARG(ref->id));
-    return *dir ? ERR_OK : err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
+    return *dir ? ERR_OK : err_nomem(e);
 }
 
 /* Saved copies are named for the id alone: beside a root of its own they may be those of the project's own log. Without
@@ -36,8 +36,7 @@ enum err_code exathena_parts(const struct store *st, const struct session_ref *r
                              struct arena *a, const char ***part, size_t *n, struct err *e)
 {
     const char **list = arena_alloc(a, PARTS * sizeof *list);
-    enum err_code rc = list ? exathena_copies(st, ref, a, &list[2], e)
-                            : err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
+    enum err_code rc = list ? exathena_copies(st, ref, a, &list[2], e) : err_nomem(e);
 
     (void)all;
     if (rc)
@@ -45,7 +44,7 @@ enum err_code exathena_parts(const struct store *st, const struct session_ref *r
     list[0] = ref->path.p;
     list[1] = exathena_side_path(ref, "", a);
     if (!list[1])
-        return err_set(e, ERR_NOMEM, ref->path.p, "name what belongs to a session");
+        return err_nomem(e);
     *part = list;
     *n = PARTS - has_namesake(exathena_of(st), ref->id, a);
     return ERR_OK;

@@ -21,11 +21,6 @@ struct planning {
     size_t left_out; /* saved files that cannot be restored at all */
 };
 
-static enum err_code no_memory(const struct planning *p, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, p->ref->path.p, "plan a rewind: out of memory");
-}
-
 /* ---- what the session left behind ---- */
 
 /* The last edit tells what the file is now, if it is the last: the newest saved copy is what that edit found. Else a
@@ -65,7 +60,7 @@ static enum err_code want_first(struct planning *p, const struct saved_file *f,
     if (t->want == REWIND_BYTES) {
         t->source.file = arena_format(&p->plan.arena, "%s/0.bin", f->dir);
         if (!t->source.file)
-            return no_memory(p, e);
+            return err_nomem(e);
     }
     return tell_last(p, f, t, e);
 }
@@ -162,7 +157,7 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
     if (!rc)
         rc = rewind_plan_root(st->env, &p->plan, p->x->project, e);
     p->plan.wide = p->plan.wide || p->x->homeless;
-    return rc || p->plan.session ? rc : no_memory(p, e);
+    return rc || p->plan.session ? rc : err_nomem(e);
 }
 
 static enum err_code close_plan(struct planning *p, enum err_code rc, struct rewind_plan *out)
@@ -257,7 +252,7 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
     }
     if (!list.checkpoint) {
         checkpoint_list_fini(&list);
-        return err_set(e, ERR_NOMEM, ref->path.p, "list the points: out of memory");
+        return err_nomem(e);
     }
     *out = list;
     return ERR_OK;

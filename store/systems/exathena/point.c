@@ -51,7 +51,7 @@ static enum err_code look_at(struct seeking *s, size_t line, struct arena *scrat
             rc = take(s, line, &ev);
         s->any = true;
     }
-    return rc ? err_set(e, rc, s->log.path, "find an event: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 static void count(struct seeking *s)

@@ -47,7 +47,7 @@ static enum err_code take(const struct event *ev, struct slice json, void *arg, 
     r->waits = slice_eq(ev->role, SLICE("tool")) || (json_type(calls) == JSON_ARRAY && calls.n > 2);
     r->prompt = user ? arena_copy(&r->out.arena, ev->message) : (struct slice){ NULL, 0 };
     if (keep(r, json) || (user && !r->prompt.p))
-        return err_set(e, ERR_NOMEM, "", "restore the session: out of memory");
+        return err_nomem(e);
     return ERR_OK;
 }
 
@@ -90,7 +90,7 @@ static enum err_code finish(struct restoring *r, const struct exathena *x,
     r->out.prompt_json = r->prompt;
     if (!r->out.session_id.p || !r->out.cwd.p ||
         (r->out.interruption == INTERRUPTION_TURN && add_continuation(r, ref)))
-        return err_set(e, ERR_NOMEM, ref->path.p, "restore the session: out of memory");
+        return err_nomem(e);
     return ERR_OK;
 }
 

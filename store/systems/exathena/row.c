@@ -156,7 +156,7 @@ enum err_code exathena_describe(const struct store *st, const struct scope *scop
     if (!rc)
         keep_texts(&r);
     if (!rc && !r.ok)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "describe");
+        rc = err_nomem(e);
     scratch_give(r.x->scratch, scratch);
     return rc;
 }

@@ -53,7 +53,7 @@ enum err_code exathena_subagents(const struct store *st, const struct session_re
     if (dir)
         closedir(dir);
     if (rc)
-        return err_set(e, rc, ref->path.p, "look for sub-agents: out of memory");
+        return err_nomem(e);
     if (count)
         qsort(found, count, sizeof *found, by_bytes);
     *ids = found;
@@ -111,7 +111,7 @@ enum err_code exathena_describe_subagents(const struct store *st, const struct s
     }
     window_fini(&w);
     if (!list.agent || list.arena.failed)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "look for sub-agents: out of memory");
+        rc = err_nomem(e);
     if (rc)
         subagent_list_fini(&list);
     else
@@ -132,7 +132,7 @@ enum err_code exathena_subagent(const struct store *st, const struct session_ref
     sub.path.p = dir ? arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, dir, SLICE_ARG(agent)) : NULL;
     sub.id = arena_copy(a, agent);
     if (!sub.path.p || !sub.id.p)
-        return err_set(e, ERR_NOMEM, ref->path.p, "open a sub-agent: out of memory");
+        return err_nomem(e);
     sub.path.n = strlen(sub.path.p);
     enum err_code rc = file_open(AT_FDCWD, sub.path.p, 0, &f, e);
 

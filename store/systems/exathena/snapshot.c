@@ -27,11 +27,6 @@ struct saving {
     struct saved_file saved; /* what is there already */
 };
 
-static enum err_code no_memory(const struct saving *s, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, s->path, "checkpoint: out of memory");
-}
-
 /* Through a link: what it leads to is saved under the link's own name, as the library does. */
 static enum err_code read_present(struct saving *s, struct err *e)
 {
@@ -55,13 +50,13 @@ static enum err_code place(struct saving *s, const char *file, struct slice sess
 
     s->path = lexical_absolute(s->x->project, file, s->a);
     if (!s->path)
-        return err_set(e, ERR_NOMEM, file, "checkpoint: out of memory");
-    saved_name((struct slice){ s->path, strlen(s->path) }, hex);
+        return err_nomem(e);
+    saved_name(slice_of(s->path), hex);
     const char *parent = arena_format(s->a, "%s/%.*s", s->x->history, SLICE_ARG(session));
 
     s->dir = parent ? arena_format(s->a, "%s/%s", parent, hex) : NULL;
     if (!s->dir)
-        return no_memory(s, e);
+        return err_nomem(e);
     s->saved = (struct saved_file){ .dir = s->dir, .newest = -1 };
     enum err_code rc = saved_no_link(s->x, parent, e);
 
@@ -140,7 +135,7 @@ static enum err_code save(struct saving *s, bool same, struct err *e)
         rc = is_half(s, named, &half, e);
     if (!rc && !same && !unnamed)
         rc = put_version(s, half, e);
-    return rc || named ? rc : put_new(s, "path", (struct slice){ s->path, strlen(s->path) }, e);
+    return rc || named ? rc : put_new(s, "path", slice_of(s->path), e);
 }
 
 static enum err_code save_one(struct saving *s, const char *file, struct slice session,
@@ -166,7 +161,7 @@ enum err_code exathena_checkpoint(const struct store *st, const struct session_r
 {
     struct saving s = { .x = exathena_of(st), .a = a };
     struct host_checkpointed done = { .id = arena_copy(a, req->message) };
-    enum err_code rc = done.id.p ? ERR_OK : err_set(e, ERR_NOMEM, ref->path.p, "checkpoint");
+    enum err_code rc = done.id.p ? ERR_OK : err_nomem(e);
 
     if (!rc && !exathena_is_id(ref->id))
         rc = err_set(e, ERR_UNSAFE, ref->path.p, "checkpoint: the id is no plain name");

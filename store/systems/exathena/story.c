@@ -246,7 +246,7 @@ static enum err_code tell_lines(struct telling *t, const struct session_ref *ref
         t->span = log.index.line[i];
         rc = logfile_row(&log, i, &row, e);
         if (!rc && tell(t, row))
-            rc = err_set(e, ERR_NOMEM, ref->path.p, "read what was written: out of memory");
+            rc = err_nomem(e);
     }
     logfile_close(&log);
     return rc;
@@ -324,7 +324,7 @@ enum err_code story_write_read(const struct session_ref *ref, const char *projec
     enum err_code rc = read_line(ref, w, &line, e);
 
     if (!rc && tell(&t, buf_slice(&line)))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "out of memory: read what was written");
+        rc = err_nomem(e);
     telling_fini(&t);
     buf_fini(&line);
     if (!rc && !w->before.p)

@@ -20,7 +20,7 @@ static struct slice type_of(struct slice role)
     static const char *const roles[] = { "user", "assistant", "tool" };
 
     for (size_t i = 0; i < sizeof roles / sizeof *roles; i++)
-        if (slice_eq(role, (struct slice){ roles[i], strlen(roles[i]) }))
+        if (slice_eq(role, slice_of(roles[i])))
             return role;
     return SLICE("system");
 }
@@ -52,15 +52,14 @@ static enum err_code say(struct walking *w, const struct event *ev, struct slice
     text_or_null(&j, "parent_agent_id", w->walk->agent);
     jsonout_member(&j, "timestamp", ev->ts);
     jsonout_close(&j, '}');
-    return j.rc ? err_set(e, j.rc, w->walk->ref->path.p, "write a message: out of memory")
-                : w->fn(ev, buf_slice(&w->out), w->arg, e);
+    return j.rc ? err_nomem(e) : w->fn(ev, buf_slice(&w->out), w->arg, e);
 }
 
 /* A run of a sub-agent is one line: what it was asked, and what it answered. */
 static enum err_code say_run(struct walking *w, struct slice line, const char *role,
                              struct slice text, struct err *e)
 {
-    struct event ev = { .role = { role, strlen(role) } };
+    struct event ev = { .role = slice_of(role) };
     struct buf message = { 0 };
     struct jsonout j;
     enum err_code rc = event_text(line, "ts", &w->arena, &ev.ts) ? ERR_OK : ERR_NOMEM;
@@ -72,7 +71,7 @@ static enum err_code say_run(struct walking *w, struct slice line, const char *r
     jsonout_text(&j, text);
     jsonout_close(&j, '}');
     if (rc || j.rc)
-        rc = err_set(e, ERR_NOMEM, w->walk->ref->path.p, "write a message: out of memory");
+        rc = err_nomem(e);
     else
         rc = say(w, &ev, buf_slice(&message), e);
     buf_fini(&message);
@@ -88,7 +87,7 @@ static enum err_code walk_run(struct walking *w, struct slice line, struct err *
     if (!event_text(line, "prompt", &w->arena, &prompt) ||
         !event_text(result, "text", &w->arena, &text) ||
         (!text.n && !event_text(result, "error", &w->arena, &text)))
-        return err_set(e, ERR_NOMEM, w->walk->ref->path.p, "read a message: out of memory");
+        return err_nomem(e);
     if (prompt.n)
         rc = say_run(w, line, "user", prompt, e);
     return rc || !result.n ? rc : say_run(w, line, "assistant", text, e);

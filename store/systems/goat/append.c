@@ -23,11 +23,6 @@ struct appending {
     struct slice now; /* as a JSON value */
 };
 
-static enum err_code no_memory(const struct appending *w, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, w->ref->path.p, "append: out of memory");
-}
-
 static enum err_code draw_id(struct appending *w, struct slice *raw)
 {
     char id[HOST_ID];
@@ -59,7 +54,7 @@ static enum err_code write_row(struct appending *w, struct slice row, bool strea
         rc = stream ? goat_hostrow_event(row, &entry, w->ref->id, out)
                     : goat_hostrow_message(row, &entry, w->flat, time, out);
     if (rc || !json_text(entry.uuid, w->a, &made->id) || !(made->id = arena_copy(w->a, made->id)).p)
-        return no_memory(w, e);
+        return err_nomem(e);
     made->end = out->n;
     return out->n - before > GOAT_LINE_MAX
                ? err_set(e, ERR_USAGE, "",
@@ -88,7 +83,7 @@ static enum err_code write_rows(struct appending *w, const char *name, struct lo
     int held = -1;
 
     if (!lock || !dir)
-        return no_memory(w, e);
+        return err_nomem(e);
     enum err_code rc = filelock_take(lock, &held, e);
 
     if (!rc && access(path, F_OK) && !(rc = make_log(path, e)))
@@ -103,7 +98,7 @@ static enum err_code append_rows(struct appending *w, const struct host_append *
                                  struct host_appended *out, struct err *e)
 {
     struct log_rows rows = { .row = arena_zalloc(w->a, req->n * sizeof *rows.row), .n = req->n };
-    enum err_code rc = rows.row ? ERR_OK : no_memory(w, e);
+    enum err_code rc = rows.row ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i < req->n && !rc; i++) {
         rc = write_row(w, req->row[i], req->transcript, &rows.lines, &rows.row[i], e);
@@ -117,7 +112,7 @@ static enum err_code append_rows(struct appending *w, const struct host_append *
                                        .present = rows.present,
                                        .id = log_rows_ids(&rows, w->a) };
     if (!rc && !out->id)
-        rc = no_memory(w, e);
+        rc = err_nomem(e);
     buf_fini(&rows.lines);
     return rc;
 }
@@ -136,7 +131,7 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
     w.flat = goat_dialects[d.m.dialect].flat;
     goat_document_close(&d);
     if (gojson_time(&now, env_now_ms(st->env) * 1000000))
-        rc = no_memory(&w, e);
+        rc = err_nomem(e);
     w.now = buf_slice(&now);
     if (!rc)
         rc = append_rows(&w, req, out, e);

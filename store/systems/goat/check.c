@@ -26,7 +26,7 @@ static enum err_code tell(struct checking *k, const struct finding *found, struc
     struct finding f = *found;
 
     if (!f.why || !f.path)
-        return err_set(e, ERR_NOMEM, k->ref->path.p, "look for damage: out of memory");
+        return err_nomem(e);
     f.session = k->ref->id;
     return k->fn(&f, k->arg, e);
 }
@@ -103,9 +103,7 @@ static enum err_code check_line(struct checking *k, size_t i, struct idset *ids,
         return rc;
     if (idset_has(ids, line->id))
         return tell_line(k, FINDING_DUPLICATE_ID, i, "an earlier message has the same uuid", e);
-    return idset_add(ids, line->id, &number)
-               ? err_set(e, ERR_NOMEM, k->ref->path.p, "look for damage: out of memory")
-               : ERR_OK;
+    return idset_add(ids, line->id, &number) ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code check_lines(struct checking *k, struct err *e)
@@ -135,7 +133,7 @@ static enum err_code check_metadata(struct checking *k, struct err *e)
         f.path ? goat_metadata_read(AT_FDCWD, f.path, &bytes, &k->arena, &m) : ERR_NOMEM;
 
     if (rc)
-        rc = err_set(e, rc, k->ref->path.p, "look for damage: out of memory");
+        rc = err_nomem(e);
     if (!rc && m.bom) {
         f.why = "it begins with a byte order mark: the agent cannot read it";
         rc = tell(k, &f, e);

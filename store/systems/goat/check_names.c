@@ -34,7 +34,7 @@ static bool check_base(const char *sessions, struct slice folder, void *arg)
 
     (void)folder;
     while (dir && !k->rc && (entry = readdir(dir))) {
-        struct slice name = { entry->d_name, strlen(entry->d_name) };
+        struct slice name = slice_of(entry->d_name);
         struct finding f = { .kind = FINDING_UNREADABLE,
                              .why = "its name cannot be a session's id" };
 
@@ -43,8 +43,7 @@ static bool check_base(const char *sessions, struct slice folder, void *arg)
             continue;
         arena_reset(&k->arena);
         f.path = arena_format(&k->arena, "%s/%s", sessions, name.p);
-        k->rc = f.path ? k->fn(&f, k->arg, k->e)
-                       : err_set(k->e, ERR_NOMEM, sessions, "look for damage");
+        k->rc = f.path ? k->fn(&f, k->arg, k->e) : err_nomem(k->e);
     }
     if (dir)
         closedir(dir);

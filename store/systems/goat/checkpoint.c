@@ -34,11 +34,6 @@ struct saving {
     bool stands;       /* the manifest names them */
 };
 
-static enum err_code no_memory(const struct saving *s, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, s->dir, "checkpoint: out of memory");
-}
-
 /* ---- contents ---- */
 
 static bool holds_hash(const char *path, const char *hash)
@@ -73,7 +68,7 @@ static enum err_code name_blob(struct saving *s, struct disk_new *copy, const ch
 
     if (!to || !made || holds_hash(to, hash)) {
         disk_new_drop(copy);
-        return to && made ? ERR_OK : no_memory(s, e);
+        return to && made ? ERR_OK : err_nomem(e);
     }
     s->made = made;
     s->made[s->done.fresh++] = to;
@@ -112,7 +107,7 @@ static struct slice path_in_manifest(const struct saving *s, const char *file)
 
     if (s->dialect == GOAT_DOC && n > 1 && strncmp(file, s->cwd, n) == 0 && file[n] == '/')
         file += n + 1;
-    return (struct slice){ file, strlen(file) };
+    return slice_of(file);
 }
 
 static enum err_code add_entry(struct saving *s, const char *file, const char *hash, int64_t size)
@@ -143,7 +138,7 @@ static enum err_code save_there(struct saving *s, const struct file *f, const ch
     if (!rc)
         rc = save_blob(s, &from, hash, e);
     if (!rc && add_entry(s, file, hash, from.n))
-        rc = no_memory(s, e);
+        rc = err_nomem(e);
     return rc;
 }
 
@@ -153,7 +148,7 @@ static enum err_code save_file(struct saving *s, const char *file, struct err *e
     enum err_code rc = file_open(AT_FDCWD, file, 0, &f, e);
 
     if (rc == ERR_NOT_FOUND)
-        rc = add_entry(s, file, NULL, 0) ? no_memory(s, e) : ERR_OK;
+        rc = add_entry(s, file, NULL, 0) ? err_nomem(e) : ERR_OK;
     else if (!rc) {
         rc = save_there(s, &f, file, e);
         file_close(&f);
@@ -181,12 +176,12 @@ static enum err_code keep_entries(struct saving *s, struct slice *created, struc
     struct slice value[3], document, key, one;
     struct json_iter it;
     enum err_code rc =
-        path ? file_read_all(AT_FDCWD, path, 0, GOAT_MANIFEST_MAX, &bytes, e) : no_memory(s, e);
+        path ? file_read_all(AT_FDCWD, path, 0, GOAT_MANIFEST_MAX, &bytes, e) : err_nomem(e);
 
     document = rc ? (struct slice){ NULL, 0 } : arena_copy(s->a, buf_slice(&bytes));
     buf_fini(&bytes);
     if (rc || !document.p)
-        return rc ? rc : no_memory(s, e);
+        return rc ? rc : err_nomem(e);
     goat_members(document, names, 3, value);
     *created = value[0].p ? value[0] : value[1];
     for (bool more = json_iter_open(&it, value[2]);
@@ -196,7 +191,7 @@ static enum err_code keep_entries(struct saving *s, struct slice *created, struc
         if (!rc)
             rc = gojson_compact(&s->files, one);
     }
-    return rc ? no_memory(s, e) : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code put_manifest(struct saving *s, struct slice text, struct err *e)
@@ -237,7 +232,7 @@ static enum err_code write_manifest(struct saving *s, struct slice id, struct sl
         rc = buf_add(&flat, s->files.n ? SLICE("]}") : SLICE("}"));
     if (!rc)
         rc = gojson_indent(&out, buf_slice(&flat), 0);
-    rc = rc ? no_memory(s, e) : put_manifest(s, buf_slice(&out), e);
+    rc = rc ? err_nomem(e) : put_manifest(s, buf_slice(&out), e);
     buf_fini(&flat);
     buf_fini(&out);
     return rc;
@@ -245,7 +240,7 @@ static enum err_code write_manifest(struct saving *s, struct slice id, struct sl
 
 static bool is_saved(const struct saving *s, const struct goat_point *point, const char *file)
 {
-    struct slice path = path_in_manifest(s, file), whole = { file, strlen(file) };
+    struct slice path = path_in_manifest(s, file), whole = slice_of(file);
 
     for (size_t i = 0; point && i < point->n; i++)
         if (slice_eq(point->saved[i].path, path) || slice_eq(point->saved[i].path, whole))
@@ -337,7 +332,7 @@ static enum err_code saving_open(struct saving *s, const struct session_ref *ref
     s->done.id = arena_copy(s->a, req->message);
     goat_document_close(&d);
     if (!s->cwd || !s->blobs || !s->done.id.p)
-        return err_set(e, ERR_NOMEM, ref->path.p, "checkpoint: out of memory");
+        return err_nomem(e);
     return ERR_OK;
 }
 

@@ -46,7 +46,7 @@ static enum err_code fill(struct goat_log *log, struct transcript *t, struct err
 
     t->message = malloc((ix->n + 1) * sizeof *t->message);
     if (!t->message)
-        return err_set(e, ERR_NOMEM, t->path, "load the conversation");
+        return err_nomem(e);
     transcript_end(t, ix);
     t->lines = ix->n;
     if (!log->none)
@@ -65,7 +65,7 @@ static enum err_code load(const struct session_ref *ref, size_t tail, const atom
     enum err_code rc = ERR_OK;
 
     if (!t || !(t->path = strdup(ref->path.p)))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "load the conversation");
+        rc = err_nomem(e);
     if (!rc)
         rc = tail ? goat_log_open_tail(&log, ref, tail, e) : goat_log_open(&log, ref, stop, e);
     if (!rc) {

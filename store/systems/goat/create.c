@@ -60,8 +60,7 @@ enum err_code goat_make(const struct store_env *env, const char *path, struct er
     if (!rc) {
         const char *dir = path ? full : goat_base_for(GOAT_CONFIG, full, env->cwd, &a);
 
-        rc = dir ? disk_make_dir(dir, DIRECTORY_MODE, e)
-                 : err_set(e, ERR_NOMEM, full, "make a store: out of memory");
+        rc = dir ? disk_make_dir(dir, DIRECTORY_MODE, e) : err_nomem(e);
     }
     free(full);
     arena_fini(&a);
@@ -131,7 +130,7 @@ static bool look_at_base(const char *sessions, struct slice folder, void *arg)
 
     (void)folder;
     while (dir && (d = readdir(dir)))
-        if (goat_is_id((struct slice){ d->d_name, strlen(d->d_name) }))
+        if (goat_is_id(slice_of(d->d_name)))
             look_at_session(m, dirfd(dir), d->d_name, near);
     if (dir)
         closedir(dir);
@@ -275,7 +274,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     if (!made.path.p || m.failed ||
         first_metadata(req, made.id, env_now_ms(st->env), &m, &metadata)) {
         buf_fini(&metadata);
-        return err_set(e, ERR_NOMEM, st->path, "create: out of memory");
+        return err_nomem(e);
     }
     made.path.n = strlen(made.path.p);
     enum err_code rc = check_new(st, made.id, a, e);

@@ -198,7 +198,7 @@ bool goat_in_scope(const struct scope *scope, struct slice cwd, struct arena *a)
 
         if (!path.p || !realpath(path.p, real))
             return false;
-        cwd = (struct slice){ real, strlen(real) };
+        cwd = slice_of(real);
     }
     return false;
 }
@@ -226,7 +226,7 @@ static bool add_name(struct names *names, const char *name)
         names->id = id;
         names->cap = cap;
     }
-    struct slice copy = arena_copy(&names->arena, (struct slice){ name, strlen(name) });
+    struct slice copy = arena_copy(&names->arena, slice_of(name));
 
     names->id[names->n] = copy;
     names->n += copy.p != NULL;
@@ -238,8 +238,8 @@ static bool read_names(DIR *dir, struct names *names)
     struct dirent *entry;
 
     while ((entry = readdir(dir)))
-        if (goat_is_id((struct slice){ entry->d_name, strlen(entry->d_name) }) &&
-            is_real_dir(dirfd(dir), entry) && !add_name(names, entry->d_name))
+        if (goat_is_id(slice_of(entry->d_name)) && is_real_dir(dirfd(dir), entry) &&
+            !add_name(names, entry->d_name))
             return false;
     return true;
 }
@@ -323,7 +323,7 @@ static bool walk_base(const char *sessions, struct slice folder, void *arg)
     } else if (names.n) {
         struct share whole = { .walk = w,
                                .dirfd = dirfd(dir),
-                               .sessions = { sessions, strlen(sessions) },
+                               .sessions = slice_of(sessions),
                                .folder = folder,
                                .id = names.id,
                                .n = names.n };
@@ -341,7 +341,7 @@ enum err_code goat_enumerate(const struct store *st, const struct scope *scope, 
     struct walk w = { .store = st, .scope = scope, .fn = fn, .arg = arg };
 
     goat_each_base(goat_of(st), walk_base, &w);
-    return w.no_memory ? err_set(e, ERR_NOMEM, st->path, "list sessions") : ERR_OK;
+    return w.no_memory ? err_nomem(e) : ERR_OK;
 }
 
 struct telling {
@@ -388,7 +388,7 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
     if (fd >= 0) {
         struct looking l = { .store = st,
                              .dirfd = fd,
-                             .sessions = { sessions, strlen(sessions) },
+                             .sessions = slice_of(sessions),
                              .folder = arena_copy(a, folder),
                              .id = id,
                              .bytes = &bytes,

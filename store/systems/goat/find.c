@@ -96,7 +96,7 @@ enum err_code goat_find(const struct store *st, const struct scope *scope, struc
     if (rc)
         return rc;
     if (r.no_memory)
-        return err_set(e, ERR_NOMEM, st->path, "find session");
+        return err_nomem(e);
     return r.found
                ? ERR_OK
                : err_set(e, ERR_NOT_FOUND, "", "find session %.*s: no such session", SLICE_ARG(id));
@@ -127,7 +127,7 @@ enum err_code goat_at_path(const struct store *st, struct slice path, struct are
     const char *sessions = arena_copy(a, path).p;
 
     if (!sessions)
-        return err_set(e, ERR_NOMEM, whole.p, "open session");
+        return err_nomem(e);
     if (!goat_is_id(id) || !is_dir(sessions, id))
         return err_set(e, ERR_NOT_FOUND, whole.p, "open session: no such session");
     if (slice_eq(cut(&path), SLICE("sessions")))

@@ -32,11 +32,6 @@ struct forking {
     struct slice at; /* the message that it ends with; empty: the whole conversation */
 };
 
-static enum err_code no_memory(const struct forking *f, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, f->ref->path.p, "fork: out of memory");
-}
-
 static void forking_close(struct forking *f)
 {
     goat_log_close(&f->log);
@@ -78,7 +73,7 @@ static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
         return rc;
     if (!json_text(entry.uuid, &f->document.arena, &f->at) ||
         !(f->at = arena_copy(&f->document.arena, f->at)).p)
-        return no_memory(f, e);
+        return err_nomem(e);
     return ERR_OK;
 }
 
@@ -150,7 +145,7 @@ static enum err_code set_title(struct forking *f, struct slice title, struct edi
         made = arena_format(&f->document.arena, "%.*s (fork)", SLICE_ARG(own));
         if (!made)
             return ERR_NOMEM;
-        title = (struct slice){ made, strlen(made) };
+        title = slice_of(made);
     }
     set_text(s, GOAT_TITLE, "leaf_title", title);
     return ERR_OK;
@@ -163,7 +158,7 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
     int64_t now = env_now_ms(f->st->env) * 1000000;
     struct edits s = { 0 };
 
-    set_text(&s, GOAT_ID, NULL, (struct slice){ f->id, strlen(f->id) });
+    set_text(&s, GOAT_ID, NULL, slice_of(f->id));
     set_text(&s, GOAT_PARENT, goat_key(d, GOAT_PARENT) ? NULL : "parent_session_id", f->ref->id);
     set_time(&s, GOAT_CREATED, now);
     if (d == GOAT_SHIPPED)
@@ -175,7 +170,7 @@ static enum err_code make_metadata(struct forking *f, struct slice title, struct
     if (!s.rc)
         s.rc = goat_metadata_edit(&f->document.m, s.edit, s.n, &f->document.arena, out);
     edits_fini(&s);
-    return s.rc ? no_memory(f, e) : ERR_OK;
+    return s.rc ? err_nomem(e) : ERR_OK;
 }
 
 /* ---- a copy of the log ---- */
@@ -185,7 +180,7 @@ typedef enum err_code piece_fn(struct slice piece, void *arg, struct err *e);
 static enum err_code each_piece(struct forking *f, piece_fn *fn, void *arg, struct err *e)
 {
     struct buf piece = { 0 };
-    enum err_code rc = buf_reserve(&piece, PIECE) ? no_memory(f, e) : ERR_OK;
+    enum err_code rc = buf_reserve(&piece, PIECE) ? err_nomem(e) : ERR_OK;
 
     for (int64_t at = 0; at < f->end && !rc;) {
         size_t want = f->end - at < PIECE ? (size_t)(f->end - at) : PIECE, got;
@@ -232,7 +227,7 @@ static enum err_code stage_files(struct forking *f, const char *dir, struct err 
     struct stat sb;
 
     if (!from || !to)
-        return no_memory(f, e);
+        return err_nomem(e);
     return lstat(from, &sb) == 0 && S_ISDIR(sb.st_mode) ? copy_tree(from, to, e) : ERR_OK;
 }
 
@@ -276,14 +271,14 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
     if (rc)
         return rc;
     struct fork_result made = {
-        .id = arena_copy(a, (struct slice){ f->id, strlen(f->id) }),
+        .id = arena_copy(a, slice_of(f->id)),
         .path = place_of(f, "/" GOAT_MESSAGES_LOG, a),
         .staged = arena_format(a, "%s/%s", forks, f->id),
     };
     struct step move = { .kind = STEP_MOVE, .path = made.staged, .to = place_of(f, "", a) };
 
     if (!made.id.p || !made.path || !made.staged || !move.to)
-        return no_memory(f, e);
+        return err_nomem(e);
     rc = stage(f, req, made.staged, e);
 
     if (!rc)
@@ -315,7 +310,7 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
 
 static enum err_code add_piece(struct slice piece, void *arg, struct err *e)
 {
-    return buf_add(arg, piece) ? err_set(e, ERR_NOMEM, NULL, "fork: out of memory") : ERR_OK;
+    return buf_add(arg, piece) ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code put_new(struct forking *f, const char *name, struct slice bytes,
@@ -329,7 +324,7 @@ static enum err_code put_new(struct forking *f, const char *name, struct slice b
                       .mode = 0644,
                       .mtime_ns = MTIME_NOW };
 
-    return s.path ? change_add(c, &s, e) : no_memory(f, e);
+    return s.path ? change_add(c, &s, e) : err_nomem(e);
 }
 
 static enum err_code put_fork(struct forking *f, struct change *c, struct err *e)
@@ -379,7 +374,7 @@ static enum err_code fork_before(struct forking *f, struct slice prompt, struct 
         return rc;
     talk->how = TALK_FORK;
     talk->change = change_new("rewind");
-    return talk->change ? put_fork(f, talk->change, e) : no_memory(f, e);
+    return talk->change ? put_fork(f, talk->change, e) : err_nomem(e);
 }
 
 enum err_code goat_plan_talk(const struct store *st, const struct session_ref *ref,

@@ -94,16 +94,16 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
     struct goat *g = calloc(1, sizeof *g);
 
     if (!g)
-        return err_set(e, ERR_NOMEM, path, "open store");
+        return err_nomem(e);
     g->base = (struct store){ .ops = &goat_ops, .env = env };
     if (!path)
         rc = configdir_default(env, &g->base.path, e);
     else if (!(g->base.path = configdir_absolute(env, path)))
-        rc = err_set(e, ERR_NOMEM, path, "open store");
+        rc = err_nomem(e);
     if (!rc)
         rc = configdir_require(g->base.path, e);
     if (!rc && !(g->scratch = scratch_pool_new()))
-        rc = err_set(e, ERR_NOMEM, g->base.path, "open store");
+        rc = err_nomem(e);
     if (!rc && !path)
         rc = look_around(g, e);
     else if (!rc)

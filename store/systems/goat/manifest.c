@@ -139,7 +139,7 @@ static enum err_code read_point(int dirfd, struct slice id, struct goat_points *
     const char *name = arena_format(a, "%.*s/manifest.json", SLICE_ARG(id));
 
     if (!list || !name)
-        return err_set(e, ERR_NOMEM, ps->dir, "read checkpoints: out of memory");
+        return err_nomem(e);
     ps->point = list;
     struct goat_point *p = &list[ps->n];
 
@@ -158,9 +158,7 @@ static enum err_code read_point(int dirfd, struct slice id, struct goat_points *
     }
     buf_fini(&bytes);
     ps->n++;
-    return rc || !p->id.p || !p->dir
-               ? err_set(e, ERR_NOMEM, ps->dir, "read checkpoints: out of memory")
-               : ERR_OK;
+    return rc || !p->id.p || !p->dir ? err_nomem(e) : ERR_OK;
 }
 
 static int by_time(const void *x, const void *y)
@@ -187,7 +185,7 @@ static enum err_code is_directory(int dir, const char *name, bool *is, const cha
 
 static enum err_code read_entry(int dir, const char *name, struct goat_points *ps, struct err *e)
 {
-    struct slice id = { name, strlen(name) };
+    struct slice id = slice_of(name);
     bool is;
 
     if (!goat_is_point_id(id))
@@ -207,7 +205,7 @@ enum err_code goat_points_read(const struct session_ref *ref, struct goat_points
 
     ps.dir = goat_path(ref, GOAT_POINTS, &ps.arena);
     if (!ps.dir)
-        return err_set(e, ERR_NOMEM, ref->path.p, "read checkpoints: out of memory");
+        return err_nomem(e);
     enum err_code rc = is_directory(AT_FDCWD, ps.dir, &is, ps.dir, e);
 
     if (!rc && is && !(dir = opendir(ps.dir)))

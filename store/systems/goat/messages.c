@@ -21,7 +21,7 @@ static enum err_code gather(struct goat_log *log, const struct message_query *q,
 
     out->line = malloc((ix->n + 1) * sizeof *out->line);
     if (!out->line)
-        return err_set(e, ERR_NOMEM, q->session.p, "list the messages");
+        return err_nomem(e);
     for (size_t i = 0; i < ix->n && !rc; i++) {
         enum goat_line_kind kind;
         enum message_kind message;

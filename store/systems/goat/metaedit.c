@@ -88,7 +88,7 @@ static enum err_code apply(struct members *ms, enum goat_dialect d, const struct
 
     if (!quoted)
         return name ? ERR_NOMEM : ERR_OK;
-    struct slice key = { quoted, strlen(quoted) };
+    struct slice key = slice_of(quoted);
     int rank = rank_of(d, key);
 
     if (!value.n && !is_omitted(d, rank))

@@ -23,10 +23,10 @@ enum err_code goat_document_open(const struct session_ref *ref, struct goat_docu
 
     enum err_code rc = d->path
                            ? file_read_all(AT_FDCWD, d->path, 0, GOAT_METADATA_MAX, &d->bytes, e)
-                           : err_set(e, ERR_NOMEM, ref->path.p, "read metadata");
+                           : err_nomem(e);
 
     if (!rc && goat_metadata_parse(buf_slice(&d->bytes), &d->arena, &d->m))
-        rc = err_set(e, ERR_NOMEM, d->path, "read metadata");
+        rc = err_nomem(e);
     if (!rc && d->m.why)
         rc = err_set(e, ERR_FORMAT, d->path, "read metadata: %s", d->m.why);
     if (rc)
@@ -60,7 +60,7 @@ enum err_code goat_put(const struct session_ref *ref, struct goat_document *d,
                            .bytes = bytes,
                            .old = buf_slice(&d->bytes),
                            .mtime_ns = MTIME_NOW };
-    return bytes.p && step->lock ? ERR_OK : err_set(e, ERR_NOMEM, d->path, "write metadata");
+    return bytes.p && step->lock ? ERR_OK : err_nomem(e);
 }
 
 enum err_code goat_rename(const struct store *st, const struct session_ref *ref, struct slice title,
@@ -79,7 +79,7 @@ enum err_code goat_rename(const struct store *st, const struct session_ref *ref,
     if (rc)
         return rc;
     if (gojson_text(&value, text))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "rename");
+        rc = err_nomem(e);
     const struct goat_edit edit = { GOAT_TITLE, buf_slice(&value), "leaf_title" };
 
     if (!rc)
@@ -99,7 +99,7 @@ enum err_code goat_parts(const struct store *st, const struct session_ref *ref, 
     (void)st;
     (void)all;
     if (!list || !(list[0] = goat_path(ref, "", a)))
-        return err_set(e, ERR_NOMEM, ref->path.p, "find what belongs to the session");
+        return err_nomem(e);
     *part = list;
     *n = 1;
     return ERR_OK;
@@ -120,7 +120,7 @@ enum err_code goat_live(const struct store *st, const struct session_ref *ref, s
         const char *lock = log ? arena_format(&a, "%s" GOAT_LOCK_SUFFIX, log) : NULL;
 
         if (!lock)
-            rc = err_set(e, ERR_NOMEM, ref->path.p, "look for a running agent");
+            rc = err_nomem(e);
         else if (filelock_is_held(lock))
             *out =
                 (struct live){ .state = LIVE_RUNNING, .why = "a program holds the session's lock" };

@@ -67,7 +67,7 @@ static void each_project(const char *projects, goat_base_fn *fn, void *arg)
         int n = snprintf(path, sizeof path, "%s/%s/sessions", projects, entry->d_name);
 
         if (is_dir_entry(dir, entry) && n < (int)sizeof path && is_dir(AT_FDCWD, path))
-            more = fn(path, (struct slice){ entry->d_name, strlen(entry->d_name) }, arg);
+            more = fn(path, slice_of(entry->d_name), arg);
     }
     if (dir)
         closedir(dir);

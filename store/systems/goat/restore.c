@@ -21,11 +21,6 @@ struct restoring {
     struct restore out;
 };
 
-static enum err_code no_memory(const struct restoring *r, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, r->ref->path.p, "restore the session: out of memory");
-}
-
 static enum err_code add(struct restoring *r, struct slice json, struct err *e)
 {
     struct arena *a = &r->out.arena;
@@ -33,7 +28,7 @@ static enum err_code add(struct restoring *r, struct slice json, struct err *e)
     struct slice copy = arena_copy(a, json);
 
     if (!list || !copy.p)
-        return no_memory(r, e);
+        return err_nomem(e);
     list[r->out.messages++] = copy;
     r->out.messages_json = list;
     return ERR_OK;
@@ -53,7 +48,7 @@ static enum err_code add_line(struct restoring *r, size_t line, struct err *e)
     goat_entry_read(row, &entry);
     jsonout_init(&j, &out);
     goat_said_write(&j, row, &entry, r->ref->id);
-    rc = j.rc ? no_memory(r, e) : add(r, buf_slice(&out), e);
+    rc = j.rc ? err_nomem(e) : add(r, buf_slice(&out), e);
     buf_fini(&out);
     return rc;
 }
@@ -97,7 +92,7 @@ static enum err_code add_continuation(struct restoring *r, struct err *e)
     jsonout_member(&j, "type", SLICE("user"));
     jsonout_member(&j, "uuid", (struct slice){ id, HOST_ID - 1 });
     jsonout_member(&j, "session_id", r->ref->id);
-    jsonout_member(&j, "timestamp", (struct slice){ time, strlen(time) });
+    jsonout_member(&j, "timestamp", slice_of(time));
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
     jsonout_member(&j, "role", SLICE("user"));
@@ -108,7 +103,7 @@ static enum err_code add_continuation(struct restoring *r, struct err *e)
     jsonout_key(&j, "parent_agent_id");
     jsonout_null(&j);
     jsonout_close(&j, '}');
-    enum err_code rc = j.rc ? no_memory(r, e) : add(r, buf_slice(&out), e);
+    enum err_code rc = j.rc ? err_nomem(e) : add(r, buf_slice(&out), e);
 
     buf_fini(&out);
     return rc;
@@ -150,13 +145,13 @@ static enum err_code tell_facts(struct restoring *r, struct err *e)
 
     if (!path || goat_metadata_read(AT_FDCWD, path, &bytes, a, &m)) {
         buf_fini(&bytes);
-        return no_memory(r, e);
+        return err_nomem(e);
     }
     r->out.session_id = arena_copy(a, r->ref->id);
     r->out.cwd = arena_copy(a, m.text[GOAT_CWD]);
     if (!r->out.session_id.p || !r->out.cwd.p) {
         buf_fini(&bytes);
-        return no_memory(r, e);
+        return err_nomem(e);
     }
     if (r->out.cwd.n && stat(r->out.cwd.p, &st) == 0 && S_ISDIR(st.st_mode))
         r->out.command_cwd = r->out.cwd;

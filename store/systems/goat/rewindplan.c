@@ -27,11 +27,6 @@ struct planner {
     const char *cwd;           /* NULL: the session does not say */
 };
 
-static enum err_code no_memory(const struct planner *p, struct err *e)
-{
-    return err_set(e, ERR_NOMEM, p->ref->path.p, "plan a rewind: out of memory");
-}
-
 static void planner_close(struct planner *p)
 {
     goat_writes_fini(&p->writes);
@@ -53,7 +48,7 @@ static enum err_code read_cwd(struct planner *p, struct err *e)
         rc = p->cwd ? ERR_OK : ERR_NOMEM;
     }
     buf_fini(&bytes);
-    return rc ? no_memory(p, e) : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code planner_open(struct planner *p, const struct session_ref *ref, struct err *e)
@@ -194,7 +189,7 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
 
     *t = (struct rewind_target){ .path = clean_path(p, s->path) };
     if (!t->path)
-        return no_memory(p, e);
+        return err_nomem(e);
     if (memchr(s->path.p, '\0', s->path.n) || s->path.n == 0)
         refuse(t, "the checkpoint's name for it is not a path");
     else if (s->path.p[0] != '/' && !p->cwd)
@@ -208,7 +203,7 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
         t->source.sha256 = s->hash;
         t->source.file = goat_blob(&p->points, point, s->hash, &p->arena, &there);
         if (!t->source.file)
-            return no_memory(p, e);
+            return err_nomem(e);
     }
     if (t->want != REWIND_UNKNOWN)
         put_last(p, t);
@@ -228,7 +223,7 @@ static enum err_code add_once(struct textset *seen, struct rewind_plan *plan,
     uint32_t number;
 
     if (textset_add(seen, slice_of(t->path), &number))
-        return err_set(e, ERR_NOMEM, t->path, "plan a rewind: out of memory");
+        return err_nomem(e);
     if (number == plan->n)
         return rewind_plan_add(plan, t, e);
     if (!same_wish(&plan->target[number], t))
@@ -312,7 +307,7 @@ static enum err_code fill(struct planner *p, const struct goat_point *point,
     plan->point = arena_copy(a, point->id).p;
     plan->point_ms = point->time_ms;
     if (!plan->session || !plan->point)
-        return no_memory(p, e);
+        return err_nomem(e);
     enum err_code rc = rewind_plan_root(p->ref->store->env, plan, root_of(p), e);
 
     if (!rc)
@@ -373,7 +368,7 @@ enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, str
     *prompt = turn ? arena_copy(a, turn->id) : (struct slice){ NULL, 0 };
     *time_ms = turn ? turn->time_ms : TIME_NONE;
     if (!rc && !prompt->p)
-        rc = no_memory(&p, e);
+        rc = err_nomem(e);
     planner_close(&p);
     return rc;
 }
@@ -411,7 +406,7 @@ static enum err_code add_checkpoint(struct planner *p, const struct goat_point *
         c->message = arena_copy(a, turn->id);
         c->prompt = arena_copy(a, turn->prompt);
     }
-    return c->id.p && (!turn || (c->message.p && c->prompt.p)) ? ERR_OK : no_memory(p, e);
+    return c->id.p && (!turn || (c->message.p && c->prompt.p)) ? ERR_OK : err_nomem(e);
 }
 
 enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,
@@ -426,7 +421,7 @@ enum err_code goat_checkpoints(const struct store *st, const struct session_ref 
         return rc;
     list.checkpoint = arena_zalloc(&list.arena, sizeof *list.checkpoint * (p.points.n + 1));
     if (!list.checkpoint)
-        rc = no_memory(&p, e);
+        rc = err_nomem(e);
     for (size_t i = 0; i < p.points.n && !rc; i++)
         rc = add_checkpoint(&p, &p.points.point[i], &list, e);
     planner_close(&p);

@@ -158,7 +158,7 @@ static void read_metadata(struct describing *d)
 static enum err_code open_metadata(struct describing *d, struct buf *bytes, struct err *e)
 {
     if (goat_metadata_of(&d->row->ref, bytes, d->a, &d->m))
-        return err_set(e, ERR_NOMEM, d->row->ref.path.p, "describe");
+        return err_nomem(e);
     bool there = true;
 
     if (d->m.why && !place_look(d->row->ref.path.p, &there, NULL, NULL) && !there)
@@ -240,7 +240,7 @@ static enum err_code describe(struct describing *d, const struct scope *scope, s
         row->hidden = HIDDEN_COLLISION;
     row->can = can_do(row);
     keep_texts(d);
-    return d->ok ? ERR_OK : err_set(e, ERR_NOMEM, row->ref.path.p, "describe");
+    return d->ok ? ERR_OK : err_nomem(e);
 }
 
 enum err_code goat_describe(const struct store *st, const struct scope *scope,

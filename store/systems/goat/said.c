@@ -49,7 +49,7 @@ void goat_said_write(struct jsonout *j, struct slice line, const struct goat_ent
         goat_members(line, names, 1, &parent);
     jsonout_open(j, '{');
     jsonout_key(j, "type");
-    jsonout_text(j, (struct slice){ word, strlen(word) });
+    jsonout_text(j, slice_of(word));
     raw_member(j, "uuid", e->uuid);
     jsonout_key(j, "session_id");
     jsonout_text(j, session);

@@ -76,7 +76,7 @@ static enum err_code take_number(const struct host_setting *s, bool whole, struc
     if (!rc && !(edit->value = arena_copy(a, buf_slice(&text))).p)
         rc = ERR_NOMEM;
     buf_fini(&text);
-    return rc ? err_set(e, ERR_NOMEM, "", "set: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code take_text(const struct host_setting *s, struct arena *a,
@@ -90,7 +90,7 @@ static enum err_code take_text(const struct host_setting *s, struct arena *a,
         rc = edit->value.p ? ERR_OK : ERR_NOMEM;
     }
     buf_fini(&value);
-    return rc ? err_set(e, ERR_NOMEM, "", "set: out of memory") : ERR_OK;
+    return rc ? err_nomem(e) : ERR_OK;
 }
 
 static enum err_code take(const struct goat_document *d, const struct host_setting *s,
@@ -100,7 +100,7 @@ static enum err_code take(const struct goat_document *d, const struct host_setti
         enum goat_field field = settings[i].field;
         enum goat_form form = goat_form(field);
 
-        if (!slice_eq(s->key, (struct slice){ settings[i].name, strlen(settings[i].name) }))
+        if (!slice_eq(s->key, slice_of(settings[i].name)))
             continue;
         *edit = (struct goat_edit){ .field = field };
         if (!goat_key(d->m.dialect, field))
@@ -126,8 +126,7 @@ static enum err_code write_document(const char *dir, const struct goat_document 
     disk_new_sweep(dir); /* what a crash left of an earlier one */
     enum err_code rc = goat_metadata_edit(&d->m, edit, n, a, &now);
 
-    rc = rc ? err_set(e, rc, d->path, "set: out of memory")
-            : disk_put(dir, GOAT_METADATA, buf_slice(&now), st.st_mode & 07777, e);
+    rc = rc ? err_nomem(e) : disk_put(dir, GOAT_METADATA, buf_slice(&now), st.st_mode & 07777, e);
     buf_fini(&now);
     return rc;
 }
@@ -145,7 +144,7 @@ static enum err_code set_all(const struct store *st, const struct session_ref *r
     if (rc)
         return rc;
     if (!edit || !dir || gojson_time(&now, env_now_ms(st->env) * 1000000))
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "set: out of memory");
+        rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
         rc = take(&d, &setting[i], a, &edit[i], e);
     if (!rc) { /* the dialect that has no such time passes it over */
@@ -163,8 +162,7 @@ enum err_code goat_set(const struct store *st, const struct session_ref *ref,
     struct arena a = { 0 };
     int held = -1;
     const char *lock = goat_lock_path(ref, &a);
-    enum err_code rc = lock ? filelock_take(lock, &held, e)
-                            : err_set(e, ERR_NOMEM, ref->path.p, "set: out of memory");
+    enum err_code rc = lock ? filelock_take(lock, &held, e) : err_nomem(e);
 
     if (!rc)
         rc = set_all(st, ref, setting, n, &a, e);

@@ -20,12 +20,12 @@ static enum err_code add_turn(struct goat_log *log, size_t line, struct goat_tur
         return rc;
     if (!list || (json_type(entry.uuid) == JSON_STRING && !json_text(entry.uuid, a, &id)) ||
         !goat_entry_text(&entry, a, &text))
-        return err_set(e, ERR_NOMEM, log->file.path, "read the prompts: out of memory");
+        return err_nomem(e);
     t->turn = list;
     list[t->n] = (struct goat_turn){ arena_copy(a, id), arena_copy(a, text),
                                      log->file.index.line[line].time_ms };
     if (!list[t->n].id.p || !list[t->n].prompt.p)
-        return err_set(e, ERR_NOMEM, log->file.path, "read the prompts: out of memory");
+        return err_nomem(e);
     t->n++;
     return ERR_OK;
 }

@@ -204,7 +204,7 @@ static enum err_code take_rows(struct reading *r, const struct session_ref *ref,
             continue;
         rc = transcript_read(t, i, &row, e);
         if (!rc && take_row(r, ref->store, buf_slice(&row), t->message[i].time_ms))
-            rc = err_set(e, ERR_NOMEM, ref->path.p, "read what tools wrote: out of memory");
+            rc = err_nomem(e);
     }
     buf_fini(&row);
     transcript_free(t);
@@ -219,7 +219,7 @@ enum err_code goat_writes_read(const struct session_ref *ref, const struct goat_
     enum err_code rc = take_points(&r);
 
     if (rc)
-        rc = err_set(e, ERR_NOMEM, ref->path.p, "read the checkpoints: out of memory");
+        rc = err_nomem(e);
     if (!rc && points->n)
         rc = take_rows(&r, ref, e);
     arena_fini(&r.scratch);
