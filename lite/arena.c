@@ -16,7 +16,7 @@ struct arena_block {
 };
 
 /* Returns NULL, for an allocation that is refused. */
-static void *refuse(struct arena *a)
+static void *fail_alloc(struct arena *a)
 {
     a->failed = true;
     return NULL;
@@ -31,11 +31,11 @@ static struct arena_block *block_new(struct arena *a, size_t n)
     if (cap < n)
         cap = n;
     if (cap > SIZE_MAX - sizeof(struct arena_block))
-        return refuse(a);
+        return fail_alloc(a);
     struct arena_block *b = malloc(sizeof *b + cap);
 
     if (!b)
-        return refuse(a);
+        return fail_alloc(a);
     *b = (struct arena_block){ .older = a->newest, .cap = cap };
     a->newest = b;
     return b;
@@ -46,7 +46,7 @@ void *arena_alloc(struct arena *a, size_t n)
     size_t step = alignof(max_align_t);
 
     if (n > SIZE_MAX - step)
-        return refuse(a);
+        return fail_alloc(a);
     n = (n + step - 1) / step * step;
     struct arena_block *b = a->newest;
 
@@ -69,7 +69,7 @@ void *arena_zalloc(struct arena *a, size_t n)
 
 struct slice arena_copy(struct arena *a, struct slice bytes)
 {
-    char *p = bytes.n < SIZE_MAX ? arena_alloc(a, bytes.n + 1) : refuse(a);
+    char *p = bytes.n < SIZE_MAX ? arena_alloc(a, bytes.n + 1) : fail_alloc(a);
 
     if (!p)
         return (struct slice){ NULL, 0 };
@@ -84,7 +84,7 @@ void *arena_grow(struct arena *a, void *old, size_t n, size_t size)
     if (n & (n + 1))
         return old;
     if (n > SIZE_MAX / size / 2 - 1)
-        return refuse(a);
+        return fail_alloc(a);
     void *p = arena_zalloc(a, size * (n * 2 + 1));
 
     if (p && n)
@@ -98,7 +98,7 @@ char *arena_concat(struct arena *a, const struct slice text[], size_t n)
 
     for (size_t i = 0; i < n; i++) {
         if (text[i].n > SIZE_MAX - sum)
-            return refuse(a);
+            return fail_alloc(a);
         sum += text[i].n;
     }
     char *all = arena_alloc(a, sum), *p = all;

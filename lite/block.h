@@ -2,7 +2,7 @@
 #define LITE_BLOCK_H
 
 /* 64 bytes of JSON at a time as masks of 64 bits, bit i for byte i: what can be said about masks, whatever
- * instructions they were made with. Only for machines with CLMUL, which keyscan_best asks for. */
+ * instructions they were made with. Only for machines with CLMUL, which key_scan_best asks for. */
 
 #if defined(__x86_64__)
 

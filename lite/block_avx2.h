@@ -1,7 +1,7 @@
 #ifndef LITE_BLOCK_AVX2_H
 #define LITE_BLOCK_AVX2_H
 
-/* Blocks (lite/block.h) with AVX2. Only for machines that have it, which keyscan_best asks for. */
+/* Blocks (lite/block.h) with AVX2. Only for machines that have it, which key_scan_best asks for. */
 
 #if defined(__x86_64__)
 
@@ -10,14 +10,14 @@
 #define WITH_AVX2 __attribute__((target("avx2,pclmul,bmi,lzcnt,popcnt")))
 #define WITH_BLOCKS WITH_AVX2
 
-struct block {
+struct simd_block {
     __m256i low, high;
 };
 
-WITH_AVX2 static inline struct block block_load(const char *p)
+WITH_AVX2 static inline struct simd_block block_load(const char *p)
 {
-    return (struct block){ _mm256_loadu_si256((const __m256i *)(const void *)p),
-                           _mm256_loadu_si256((const __m256i *)(const void *)(p + 32)) };
+    return (struct simd_block){ _mm256_loadu_si256((const __m256i *)(const void *)p),
+                                _mm256_loadu_si256((const __m256i *)(const void *)(p + 32)) };
 }
 
 /* One bit from each byte: its highest. */
@@ -28,7 +28,7 @@ WITH_AVX2 static inline uint64_t block_bits(__m256i low, __m256i high)
     return l | (uint64_t)h << 32;
 }
 
-WITH_AVX2 static inline uint64_t block_equal(struct block b, char c)
+WITH_AVX2 static inline uint64_t block_equal(struct simd_block b, char c)
 {
     __m256i wanted = _mm256_set1_epi8(c);
 
@@ -36,16 +36,16 @@ WITH_AVX2 static inline uint64_t block_equal(struct block b, char c)
 }
 
 /* '[' and '{' differ in one bit only, and so do ']' and '}': either of the two. */
-WITH_AVX2 static inline uint64_t block_bracket(struct block b, char brace)
+WITH_AVX2 static inline uint64_t block_bracket(struct simd_block b, char brace)
 {
     __m256i bit = _mm256_set1_epi8(0x20);
 
-    return block_equal((struct block){ _mm256_or_si256(b.low, bit), _mm256_or_si256(b.high, bit) },
-                       brace);
+    return block_equal(
+        (struct simd_block){ _mm256_or_si256(b.low, bit), _mm256_or_si256(b.high, bit) }, brace);
 }
 
 /* Bytes up to `limit`. */
-WITH_AVX2 static inline uint64_t block_up_to(struct block b, char limit)
+WITH_AVX2 static inline uint64_t block_up_to(struct simd_block b, char limit)
 {
     __m256i most = _mm256_set1_epi8(limit);
 
@@ -67,7 +67,7 @@ WITH_AVX2 static inline __m256i block_half_letters(__m256i bytes)
                            _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('b')));
 }
 
-WITH_AVX2 static inline uint64_t block_escape_letters(struct block b)
+WITH_AVX2 static inline uint64_t block_escape_letters(struct simd_block b)
 {
     return block_bits(block_half_letters(b.low), block_half_letters(b.high));
 }
@@ -82,7 +82,7 @@ WITH_AVX2 static inline __m256i block_half_no_digits(__m256i bytes)
     return _mm256_cmpeq_epi8(_mm256_and_si256(low, high), _mm256_setzero_si256());
 }
 
-WITH_AVX2 static inline uint64_t block_hex_digits(struct block b)
+WITH_AVX2 static inline uint64_t block_hex_digits(struct simd_block b)
 {
     return ~block_bits(block_half_no_digits(b.low), block_half_no_digits(b.high));
 }

@@ -3,7 +3,7 @@
 
 /* Blocks (lite/block.h) with AVX-512: the same words as in lite/block_avx2.h, of which a file takes one or the other.
  * Comparing answers with the mask itself, which halves the work. Only for machines that have it, which
- * keyscan_exact_best asks for. */
+ * key_validate_best asks for. */
 
 #if defined(__x86_64__)
 
@@ -11,27 +11,27 @@
 
 #define WITH_BLOCKS __attribute__((target("avx512f,avx512bw,avx2,pclmul,bmi,lzcnt,popcnt")))
 
-struct block {
+struct simd_block {
     __m512i bytes;
 };
 
-WITH_BLOCKS static inline struct block block_load(const char *p)
+WITH_BLOCKS static inline struct simd_block block_load(const char *p)
 {
-    return (struct block){ _mm512_loadu_si512((const void *)p) };
+    return (struct simd_block){ _mm512_loadu_si512((const void *)p) };
 }
 
-WITH_BLOCKS static inline uint64_t block_equal(struct block b, char c)
+WITH_BLOCKS static inline uint64_t block_equal(struct simd_block b, char c)
 {
     return _mm512_cmpeq_epi8_mask(b.bytes, _mm512_set1_epi8(c));
 }
 
-WITH_BLOCKS static inline uint64_t block_bracket(struct block b, char brace)
+WITH_BLOCKS static inline uint64_t block_bracket(struct simd_block b, char brace)
 {
     return _mm512_cmpeq_epi8_mask(_mm512_or_si512(b.bytes, _mm512_set1_epi8(0x20)),
                                   _mm512_set1_epi8(brace));
 }
 
-WITH_BLOCKS static inline uint64_t block_up_to(struct block b, char limit)
+WITH_BLOCKS static inline uint64_t block_up_to(struct simd_block b, char limit)
 {
     return _mm512_cmple_epu8_mask(b.bytes, _mm512_set1_epi8(limit));
 }
@@ -42,7 +42,7 @@ WITH_BLOCKS static inline __m512i block_look_up(__m128i sixteen, __m512i bytes)
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(sixteen), bytes);
 }
 
-WITH_BLOCKS static inline uint64_t block_escape_letters(struct block b)
+WITH_BLOCKS static inline uint64_t block_escape_letters(struct simd_block b)
 {
     const __m128i by_low = BLOCK_LETTERS_BY_LOW;
 
@@ -50,7 +50,7 @@ WITH_BLOCKS static inline uint64_t block_escape_letters(struct block b)
            _mm512_cmpeq_epi8_mask(b.bytes, _mm512_set1_epi8('b'));
 }
 
-WITH_BLOCKS static inline uint64_t block_hex_digits(struct block b)
+WITH_BLOCKS static inline uint64_t block_hex_digits(struct simd_block b)
 {
     const __m128i by_low = BLOCK_DIGITS_BY_LOW, by_high = BLOCK_DIGITS_BY_HIGH;
     const __m512i half = _mm512_set1_epi8(0x0f);

@@ -31,7 +31,7 @@ static void keep_tail(char *dst, size_t cap, const char *src)
 }
 
 /* "inner" becomes "outer: inner"; what does not fit is cut from the inner end. */
-static void put_before(char *text, size_t cap, const char *outer)
+static void prepend_text(char *text, size_t cap, const char *outer)
 {
     size_t on = strlen(outer), in = strlen(text), room;
 
@@ -94,7 +94,7 @@ enum err_code err_wrap(struct err *e, enum err_code code, const char *fmt, ...)
         va_end(ap);
         size_t had = strlen(e->text);
 
-        put_before(e->text, sizeof e->text, outer);
+        prepend_text(e->text, sizeof e->text, outer);
         size_t added = strlen(e->text) - had;
 
         e->context = (unsigned char)(e->context ? e->context + added : strlen(outer));

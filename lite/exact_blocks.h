@@ -49,7 +49,7 @@ static const uint8_t next[STATES][TOKENS] = {
 /* clang-format on */
 
 struct grammar {
-    struct keyscan *s;
+    struct key_scan *s;
     struct slice object;
     uint64_t at;        /* of object.p[0] in the line */
     uint64_t in_object; /* a bit for each level below the present one: is it an object? */
@@ -70,19 +70,19 @@ static bool scalar_valid(struct slice object, size_t i)
     while (q < end && *q >= '0' && *q <= '9')
         q++;
     if (q == p || (*p == '0' && q - p > 1) || (q < end && (*q == '.' || *q == 'e' || *q == 'E')))
-        while (q < end && !keyscan_blank(*q) && token_of[(unsigned char)*q] == SCALAR)
+        while (q < end && !key_scan_is_blank(*q) && token_of[(unsigned char)*q] == SCALAR)
             q++;
     else
-        return q < end && (keyscan_blank(*q) || token_of[(unsigned char)*q] > STRING);
+        return q < end && (key_scan_is_blank(*q) || token_of[(unsigned char)*q] > STRING);
     return json_valid_plain((struct slice){ p, (size_t)(q - p) }) && (q == end || *q != '"');
 }
 
 /* One token; false when the grammar has nothing more to say: the object ended, or it is wrong. */
-WITH_BLOCKS ALWAYS_INLINE bool step(struct grammar *g, size_t i, uint64_t quotes_before,
-                                    size_t block)
+WITH_BLOCKS ALWAYS_INLINE bool validate_token(struct grammar *g, size_t i, uint64_t quotes_before,
+                                              size_t block)
 {
     uint8_t token = token_of[(unsigned char)g->object.p[i]], to = next[g->state][token];
-    struct keyscan *s = g->s;
+    struct key_scan *s = g->s;
 
     if (to == WRONG || (token == SCALAR && !scalar_valid(g->object, i))) {
         s->broken = true;
@@ -98,7 +98,7 @@ WITH_BLOCKS ALWAYS_INLINE bool step(struct grammar *g, size_t i, uint64_t quotes
     case END_OBJECT:
     case END_ARRAY:
         if (--s->depth == 0) {
-            keyscan_close(s, (struct slice){ g->object.p + i + 1, g->object.n - i - 1 });
+            key_scan_end_object(s, (struct slice){ g->object.p + i + 1, g->object.n - i - 1 });
             return false;
         }
         to = g->in_object & 1 ? O_VALUE : A_VALUE;
@@ -114,7 +114,7 @@ WITH_BLOCKS ALWAYS_INLINE bool step(struct grammar *g, size_t i, uint64_t quotes
         s->quote = g->at + (quotes_before ? block + 63u - (unsigned)__builtin_clzll(quotes_before)
                                           : g->last_quote);
         s->quote_before = g->at + g->key;
-        keyscan_member(s, g->at + i);
+        key_scan_member(s, g->at + i);
         break;
     default: break;
     }
@@ -124,7 +124,7 @@ WITH_BLOCKS ALWAYS_INLINE bool step(struct grammar *g, size_t i, uint64_t quotes
 
 /* The digits of four-digit escapes, as far as the block goes: what it lacks the next one has to have. `u` are the bytes
  * that say that four follow. */
-WITH_BLOCKS ALWAYS_INLINE bool digits_valid(struct grammar *g, struct block b, uint64_t u)
+WITH_BLOCKS ALWAYS_INLINE bool digits_valid(struct grammar *g, struct simd_block b, uint64_t u)
 {
     uint64_t digits = g->hex | u << 1 | u << 2 | u << 3 | u << 4;
 
@@ -134,8 +134,8 @@ WITH_BLOCKS ALWAYS_INLINE bool digits_valid(struct grammar *g, struct block b, u
 
 /* What strings hold is right: no control bytes, and of what backslashes stand before (`escaped`) only the known. Most
  * blocks have such, but not all: without a branch that is guessed wrong the look costs less. */
-WITH_BLOCKS ALWAYS_INLINE bool strings_valid(struct grammar *g, struct block b, uint64_t inside,
-                                             uint64_t escaped, uint64_t known)
+WITH_BLOCKS ALWAYS_INLINE bool strings_valid(struct grammar *g, struct simd_block b,
+                                             uint64_t inside, uint64_t escaped, uint64_t known)
 {
     known |= block_escape_letters(b);
     uint64_t u = escaped & block_equal(b, 'u');
@@ -146,8 +146,8 @@ WITH_BLOCKS ALWAYS_INLINE bool strings_valid(struct grammar *g, struct block b, 
 }
 
 /* The tokens of a block, as their first bytes; notes whether its last byte is inside of one. */
-WITH_BLOCKS ALWAYS_INLINE uint64_t tokens(struct grammar *g, struct block b, uint64_t quote,
-                                          uint64_t inside)
+WITH_BLOCKS ALWAYS_INLINE uint64_t token_starts(struct grammar *g, struct simd_block b,
+                                                uint64_t quote, uint64_t inside)
 {
     uint64_t outside = ~inside;
     uint64_t marks = (block_bracket(b, '{') | block_bracket(b, '}') | block_equal(b, ':') |
@@ -163,9 +163,10 @@ WITH_BLOCKS ALWAYS_INLINE uint64_t tokens(struct grammar *g, struct block b, uin
 }
 
 /* False when the line is done with. n < BLOCK: `bytes` is a copy with blanks behind. */
-WITH_BLOCKS ALWAYS_INLINE bool feed(struct grammar *g, const char *bytes, size_t block, unsigned n)
+WITH_BLOCKS ALWAYS_INLINE bool validate_block(struct grammar *g, const char *bytes, size_t block,
+                                              unsigned n)
 {
-    struct block b = block_load(bytes);
+    struct simd_block b = block_load(bytes);
     uint64_t slashes = block_equal(b, '\\');
     uint64_t escaped = block_escaped(slashes, n, &g->escaped);
     uint64_t quotes = block_equal(b, '"'), quote = quotes & ~escaped;
@@ -181,10 +182,10 @@ WITH_BLOCKS ALWAYS_INLINE bool feed(struct grammar *g, const char *bytes, size_t
     }
     if (!(~inside | quote))
         return true;
-    for (uint64_t todo = tokens(g, b, quote, inside); todo; todo &= todo - 1) {
+    for (uint64_t todo = token_starts(g, b, quote, inside); todo; todo &= todo - 1) {
         uint64_t below = (todo & -todo) - 1;
 
-        if (!step(g, block + (unsigned)__builtin_ctzll(todo), quote & below, block))
+        if (!validate_token(g, block + (unsigned)__builtin_ctzll(todo), quote & below, block))
             return false;
     }
     if (quote)
@@ -192,7 +193,7 @@ WITH_BLOCKS ALWAYS_INLINE bool feed(struct grammar *g, const char *bytes, size_t
     return true;
 }
 
-WITH_BLOCKS ALWAYS_INLINE void exact_blocks(struct keyscan *s, uint64_t at, struct slice object)
+WITH_BLOCKS ALWAYS_INLINE void validate_blocks(struct key_scan *s, uint64_t at, struct slice object)
 {
     struct grammar g = { .s = s, .object = object, .at = at, .state = O_BEGIN };
     char last[BLOCK];
@@ -200,16 +201,16 @@ WITH_BLOCKS ALWAYS_INLINE void exact_blocks(struct keyscan *s, uint64_t at, stru
     bool more = true;
 
     for (; more && object.n - i >= BLOCK; i += BLOCK)
-        more = feed(&g, object.p + i, i, BLOCK);
+        more = validate_block(&g, object.p + i, i, BLOCK);
     if (more && i < object.n) {
         memset(last, ' ', sizeof last);
         memcpy(last, object.p + i, object.n - i);
-        feed(&g, last, i, (unsigned)(object.n - i));
+        validate_block(&g, last, i, (unsigned)(object.n - i));
     }
     if (!g.too_deep)
         return;
-    keyscan_begin(s, s->names, s->source);
-    keyscan_exact_plain(s, at, object);
+    key_scan_begin(s, s->names, s->source);
+    key_validate_portable(s, at, object);
 }
 
 #endif

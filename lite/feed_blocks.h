@@ -22,7 +22,7 @@ struct marks {
     uint64_t open, close, colon; /* outside of strings */
 };
 
-static inline void note_quotes(struct keyscan *s, uint64_t at, uint64_t quotes)
+static inline void note_quotes(struct key_scan *s, uint64_t at, uint64_t quotes)
 {
     if (!quotes)
         return;
@@ -38,8 +38,8 @@ static inline void note_quotes(struct keyscan *s, uint64_t at, uint64_t quotes)
 /* Goes over whole blocks until one has to be walked, which is answered (n when none has). Nothing here
  * calls a function, so that all of it stays in registers. `valid`: bytes of the only block that are
  * there, or BLOCK. */
-WITH_BLOCKS static inline size_t skim(struct keyscan *s, const char *p, size_t n, unsigned valid,
-                                      struct marks *m)
+WITH_BLOCKS static inline size_t skip_inner_blocks(struct key_scan *s, const char *p, size_t n,
+                                                   unsigned valid, struct marks *m)
 {
     uint64_t in_string = s->in_string;
     bool escaped = s->escaped;
@@ -47,7 +47,7 @@ WITH_BLOCKS static inline size_t skim(struct keyscan *s, const char *p, size_t n
     size_t i = 0;
 
     for (; i + BLOCK <= n; i += BLOCK) {
-        struct block b = block_load(p + i);
+        struct simd_block b = block_load(p + i);
         uint64_t slashes = block_equal(b, '\\');
         uint64_t quote = block_equal(b, '"') & ~block_escaped(slashes, valid, &escaped);
         uint64_t inside = block_prefix_xor(quote) ^ in_string, outside = ~inside;
@@ -77,7 +77,8 @@ WITH_BLOCKS static inline size_t skim(struct keyscan *s, const char *p, size_t n
 
 /* A block in which the first level may be reached: bracket by bracket and colon by colon. `left` is
  * what lies from the block's begin to the end of the piece. */
-static void walk(struct keyscan *s, uint64_t at, struct slice left, const struct marks *m)
+static void scan_block_tokens(struct key_scan *s, uint64_t at, struct slice left,
+                              const struct marks *m)
 {
     uint64_t quotes = m->quote;
 
@@ -89,57 +90,58 @@ static void walk(struct keyscan *s, uint64_t at, struct slice left, const struct
             s->depth++;
         } else if (bit & m->close) {
             if (--s->depth == 0) {
-                keyscan_close(s, (struct slice){ left.p + i + 1, left.n - i - 1 });
+                key_scan_end_object(s, (struct slice){ left.p + i + 1, left.n - i - 1 });
                 return;
             }
         } else if (s->depth == 1) {
             note_quotes(s, at, quotes & (bit - 1));
             quotes &= -bit;
-            keyscan_member(s, at + i);
+            key_scan_member(s, at + i);
         }
     }
     note_quotes(s, at, quotes);
 }
 
 /* Whole blocks; what is left of the piece. */
-WITH_BLOCKS static struct slice feed_whole(struct keyscan *s, uint64_t at, struct slice piece)
+WITH_BLOCKS static struct slice scan_whole_blocks(struct key_scan *s, uint64_t at,
+                                                  struct slice piece)
 {
     while (piece.n >= BLOCK && !s->ended && !s->broken) {
         struct marks m;
-        size_t n = skim(s, piece.p, piece.n, BLOCK, &m);
+        size_t n = skip_inner_blocks(s, piece.p, piece.n, BLOCK, &m);
 
         at += n;
         piece = (struct slice){ piece.p + n, piece.n - n };
         if (piece.n < BLOCK || s->broken)
             break;
-        walk(s, at, piece, &m);
+        scan_block_tokens(s, at, piece, &m);
         at += BLOCK;
         piece = (struct slice){ piece.p + BLOCK, piece.n - BLOCK };
     }
     return piece;
 }
 
-WITH_BLOCKS static void feed_last(struct keyscan *s, uint64_t at, struct slice piece)
+WITH_BLOCKS static void scan_last_block(struct key_scan *s, uint64_t at, struct slice piece)
 {
     char last[BLOCK];
     struct marks m;
 
     memset(last, ' ', sizeof last);
     memcpy(last, piece.p, piece.n);
-    if (skim(s, last, BLOCK, (unsigned)piece.n, &m) == 0 && !s->broken)
-        walk(s, at, (struct slice){ last, piece.n }, &m);
+    if (skip_inner_blocks(s, last, BLOCK, (unsigned)piece.n, &m) == 0 && !s->broken)
+        scan_block_tokens(s, at, (struct slice){ last, piece.n }, &m);
 }
 
-WITH_BLOCKS static inline void feed_blocks(struct keyscan *s, uint64_t at, struct slice piece)
+WITH_BLOCKS static inline void scan_blocks(struct key_scan *s, uint64_t at, struct slice piece)
 {
     if (s->ended) {
-        keyscan_close(s, piece);
+        key_scan_end_object(s, piece);
         return;
     }
-    struct slice rest = feed_whole(s, at, piece);
+    struct slice rest = scan_whole_blocks(s, at, piece);
 
     if (rest.n && !s->ended && !s->broken)
-        feed_last(s, at + (uint64_t)(rest.p - piece.p), rest);
+        scan_last_block(s, at + (uint64_t)(rest.p - piece.p), rest);
 }
 
 #endif

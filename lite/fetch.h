@@ -2,7 +2,7 @@
 #define LITE_FETCH_H
 
 /* Calls for memory that is needed a few steps later. */
-static inline void fetch(const void *at)
+static inline void prefetch(const void *at)
 {
     __builtin_prefetch(at);
     /* To gcc a function that does only this has no effect, and calls of it are left out. */

@@ -165,13 +165,13 @@ struct slice field_row(struct slice window, size_t at)
 static const char *glued_at(struct slice row, const char *glued)
 {
     struct slice text = slice_of(glued);
-    struct needle_set one;
-    struct needle_walk walk;
+    struct key_search_set one;
+    struct key_search walk;
     size_t at, which;
 
-    needle_set_init(&one, &text, 1);
-    needle_walk_init(&walk, &one, row);
-    if (!needle_walk_next(&walk, &at, &which) || at == 0)
+    key_search_set_init(&one, &text, 1);
+    key_search_begin(&walk, &one, row);
+    if (!key_search_next(&walk, &at, &which) || at == 0)
         return NULL;
     return strchr(":,[", row.p[at - 1]) && row.p[at - 1] ? NULL : row.p + at;
 }
@@ -189,7 +189,8 @@ static bool read_object(const struct field *f, struct slice object, struct slice
     return true;
 }
 
-static bool read_row(const struct field_set *set, size_t i, struct slice row, struct slice *quoted)
+static bool read_field_row(const struct field_set *set, size_t i, struct slice row,
+                           struct slice *quoted)
 {
     const struct field *f = &set->field[i];
     const struct field_spelling *s = &set->spelling[i];
@@ -212,7 +213,7 @@ static bool read_row(const struct field_set *set, size_t i, struct slice row, st
 
 /* ---- a pass over the window ---- */
 
-static void spell(struct field_spelling *s, const struct field *f)
+static void spell_field(struct field_spelling *s, const struct field *f)
 {
     *s = (struct field_spelling){ 0 };
     snprintf(s->key, sizeof s->key, f->way == FIELD_SEEN ? "%s" : "\"%s\":", f->key);
@@ -225,7 +226,7 @@ static void spell(struct field_spelling *s, const struct field *f)
 
 void field_set_init(struct field_set *set, const struct field fields[], size_t n)
 {
-    struct slice needles[NEEDLE_MAX];
+    struct slice needles[KEY_SEARCH_MAX];
     size_t count = 0;
 
     assert(n <= FIELD_MAX);
@@ -233,11 +234,11 @@ void field_set_init(struct field_set *set, const struct field fields[], size_t n
         n = FIELD_MAX;
     set->field = fields;
     set->n = n;
-    for (size_t i = 0; i < n && count + 2 <= NEEDLE_MAX; i++) {
+    for (size_t i = 0; i < n && count + 2 <= KEY_SEARCH_MAX; i++) {
         const struct field_spelling *s = &set->spelling[i];
         const char *first = s->key, *second = NULL;
 
-        spell(&set->spelling[i], &fields[i]);
+        spell_field(&set->spelling[i], &fields[i]);
         /* A longer needle is found faster, and "type":"tag" is rarer than "tag":. */
         if (fields[i].type && strlen(s->type) > strlen(s->key)) {
             first = s->type;
@@ -250,7 +251,7 @@ void field_set_init(struct field_set *set, const struct field fields[], size_t n
             needles[count++] = slice_of(second);
         }
     }
-    needle_set_init(&set->needles, needles, count);
+    key_search_set_init(&set->needles, needles, count);
 }
 
 struct pass {
@@ -271,8 +272,8 @@ static struct slice row_at(struct pass *pass, size_t at)
 }
 
 /* One place where a field might stand. False without memory. */
-static bool look(struct pass *pass, size_t at, size_t needle, struct arena *a,
-                 struct field_value *value)
+static bool try_place(struct pass *pass, size_t at, size_t needle, struct arena *a,
+                      struct field_value *value)
 {
     size_t i = pass->set->owner[needle];
     struct slice quoted, row;
@@ -287,40 +288,40 @@ static bool look(struct pass *pass, size_t at, size_t needle, struct arena *a,
     if (pass->tried[i] == row.p)
         return true;
     pass->tried[i] = row.p;
-    if (!read_row(pass->set, i, row, &quoted))
+    if (!read_field_row(pass->set, i, row, &quoted))
         return true;
     pass->done[i] = value->found = true;
     value->row = row;
     return json_text(quoted, a, &value->text);
 }
 
-static void drop(struct needle_walk *walk, const struct field_set *set, size_t field)
+static void ignore_field(struct key_search *walk, const struct field_set *set, size_t field)
 {
     for (size_t i = 0; i < set->needles.n; i++)
         if (set->owner[i] == field)
-            needle_walk_drop(walk, i);
+            key_search_ignore(walk, i);
 }
 
 bool field_set_last(const struct field_set *set, struct slice window, struct arena *a,
                     struct field_value values[], field_seen_fn *seen, void *arg)
 {
     struct pass pass = { .set = set, .window = window };
-    struct needle_walk walk;
+    struct key_search walk;
     size_t at, needle, open = set->n;
 
-    needle_walk_init(&walk, &set->needles, window);
+    key_search_begin(&walk, &set->needles, window);
     for (size_t i = 0; i < set->n; i++)
         values[i] = (struct field_value){ 0 };
-    while (open && needle_walk_next(&walk, &at, &needle)) {
+    while (open && key_search_next(&walk, &at, &needle)) {
         size_t i = set->owner[needle];
 
         if (set->field[i].way == FIELD_SEEN) {
             pass.done[i] = seen(i, window, at, arg);
-        } else if (!look(&pass, at, needle, a, &values[i])) {
+        } else if (!try_place(&pass, at, needle, a, &values[i])) {
             return false;
         }
         if (pass.done[i]) {
-            drop(&walk, set, i);
+            ignore_field(&walk, set, i);
             open--;
         }
     }

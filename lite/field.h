@@ -19,10 +19,10 @@
  *   {"type":"t" in it is tried: an entry glued to a torn row is not lost.
  * FIELD_RAW: the last terminated "key":"value" (one blank allowed) wherever it stands, nested or not.
  * FIELD_SEEN: nothing is read; each place is shown to the caller, last first, until it has enough. */
-enum field_way { FIELD_ROW, FIELD_LOOSE, FIELD_RAW, FIELD_SEEN };
+enum field_kind { FIELD_ROW, FIELD_LOOSE, FIELD_RAW, FIELD_SEEN };
 
 struct field {
-    enum field_way way;
+    enum field_kind way;
     const char *key;  /* of FIELD_SEEN: the text to look for, as it stands in the row */
     const char *type; /* of FIELD_ROW (may be NULL) and FIELD_LOOSE */
 };
@@ -48,8 +48,8 @@ struct field_set {
     const struct field *field; /* borrowed */
     size_t n;
     struct field_spelling spelling[FIELD_MAX];
-    struct needle_set needles;
-    uint8_t owner[NEEDLE_MAX]; /* needle -> field */
+    struct key_search_set needles;
+    uint8_t owner[KEY_SEARCH_MAX]; /* needle -> field */
 };
 
 /* Prepares a table for any number of passes, by any number of threads. */

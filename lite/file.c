@@ -33,7 +33,7 @@ static int open_for_reading(int dirfd, const char *name, bool follow)
     return fd;
 }
 
-static enum err_code refuse(const char *name, bool follow, struct err *e)
+static enum err_code open_failed(const char *name, bool follow, struct err *e)
 {
     if (errno == ELOOP && !follow)
         return err_set(e, ERR_UNSAFE, name, "open: is a symbolic link");
@@ -60,7 +60,7 @@ enum err_code file_open(int dirfd, const char *name, unsigned flags, struct file
     enum err_code rc;
 
     if (fd < 0)
-        return refuse(name, follow, e);
+        return open_failed(name, follow, e);
     if (fstat(fd, &st) != 0) {
         rc = err_sys(e, name, "stat");
     } else if (!S_ISREG(st.st_mode)) {

@@ -16,7 +16,7 @@ struct part {
 };
 
 /* A byte of ones for each of the places p to p + 31 where the first and the last byte fit. */
-WITH_AVX2 static inline __m256i fits(const struct part *part, const char *p)
+WITH_AVX2 static inline __m256i match_ends(const struct part *part, const char *p)
 {
     __m256i begin = _mm256_loadu_si256((const __m256i *)(const void *)p);
     __m256i end = _mm256_loadu_si256((const __m256i *)(const void *)(p + part->last));
@@ -44,14 +44,14 @@ WITH_AVX2 static const char *find_avx2(const char *p, size_t places, const char 
     const char *end = p + places, *found = NULL;
 
     for (; !found && end - p >= BLOCK; p += BLOCK) {
-        __m256i low = fits(&part, p), high = fits(&part, p + 32);
+        __m256i low = match_ends(&part, p), high = match_ends(&part, p + 32);
 
         if (!_mm256_testz_si256(_mm256_or_si256(low, high), _mm256_set1_epi8(-1)))
             found = first_whole(&part, p, block_bits(low, high));
     }
     for (; !found && p < end; p += 32) {
         p = end - p < 32 ? end - 32 : p;
-        found = first_whole(&part, p, block_bits(fits(&part, p), _mm256_setzero_si256()));
+        found = first_whole(&part, p, block_bits(match_ends(&part, p), _mm256_setzero_si256()));
     }
     return found;
 }

@@ -17,7 +17,7 @@ static const uint8_t digit[256] = {
 };
 
 /* n hex digits, pushed into *value from below; false when one is none. */
-static bool hex(const char *p, size_t n, uint64_t *value)
+static bool parse_hex(const char *p, size_t n, uint64_t *value)
 {
     unsigned wrong = 0;
 
@@ -36,14 +36,14 @@ bool id128_uuid(const char *p, struct id128 *id)
 
     if (p[8] != '-' || p[13] != '-' || p[18] != '-' || p[23] != '-')
         return false;
-    if (!hex(p, 8, &v.hi) || !hex(p + 9, 4, &v.hi) || !hex(p + 14, 4, &v.hi) ||
-        !hex(p + 19, 4, &v.lo) || !hex(p + 24, 12, &v.lo) || id128_none(v))
+    if (!parse_hex(p, 8, &v.hi) || !parse_hex(p + 9, 4, &v.hi) || !parse_hex(p + 14, 4, &v.hi) ||
+        !parse_hex(p + 19, 4, &v.lo) || !parse_hex(p + 24, 12, &v.lo) || id128_none(v))
         return false;
     *id = v;
     return true;
 }
 
-static struct id128 digest(struct slice text)
+static struct id128 hash_text(struct slice text)
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
     struct id128 id = { 0, 0 };
@@ -82,7 +82,7 @@ struct id128 id128_of(struct slice text)
         return short_text(text);
     if (text.n == UUID_LENGTH && id128_uuid(text.p, &id))
         return id;
-    return digest(text);
+    return hash_text(text);
 }
 
 bool id128_none(struct id128 id)

@@ -18,7 +18,7 @@ struct work {
     size_t lines;
 };
 
-static bool stopped(const struct work *w)
+static bool is_cancelled(const struct work *w)
 {
     return w->pass->stop && atomic_load_explicit(w->pass->stop, memory_order_relaxed);
 }
@@ -39,7 +39,7 @@ enum err_code index_check_count(size_t lines, int64_t bytes, struct err *e)
 }
 
 /* Takes the lines that end in the buffer; `seen` bytes of it are known to hold no newline. */
-static enum err_code take_lines(struct work *w, size_t seen, struct err *e)
+static enum err_code index_whole_lines(struct work *w, size_t seen, struct err *e)
 {
     struct index *ix = w->pass->ix;
     size_t from = 0;
@@ -62,7 +62,7 @@ static enum err_code take_lines(struct work *w, size_t seen, struct err *e)
                        w->pass->flags & INDEX_PART ? INDEX_LINES_FREE / 4 : INDEX_LINES_FREE, e);
 }
 
-static enum err_code widen(struct work *w, struct err *e)
+static enum err_code grow_read_buffer(struct work *w, struct err *e)
 {
     size_t cap = w->cap < w->pass->hold_bytes / 2 ? w->cap * 2 : w->pass->hold_bytes;
     char *bytes = realloc(w->bytes, cap);
@@ -91,13 +91,13 @@ static enum err_code read_on(struct work *w, size_t *got, struct err *e)
 
 /* A line longer than the buffer: it passes through it piece by piece. */
 struct long_line {
-    struct keyscan scan;
-    struct keyscan_source source;
+    struct key_scan scan;
+    struct key_scan_source source;
     int64_t offset;
     uint64_t length; /* of the pieces seen */
     bool begun;      /* something that is no blank was seen */
     bool ended;      /* a newline was */
-    char room[KEYSCAN_SPARE];
+    char room[KEY_SCAN_SPARE];
 };
 
 static void long_feed(struct long_line *l, const struct index_reader *r, struct slice piece)
@@ -139,7 +139,7 @@ static bool long_valid(const struct work *w, const struct long_line *l)
 static enum err_code long_add(struct work *w, struct long_line *l, struct err *e)
 {
     struct index *ix = w->pass->ix;
-    struct keyscan *s = &l->scan;
+    struct key_scan *s = &l->scan;
 
     if (w->reader.exact && s->ended && !s->broken && l->length <= INDEX_LINE_MAX)
         s->broken = !long_valid(w, l);
@@ -156,7 +156,7 @@ static enum err_code long_add(struct work *w, struct long_line *l, struct err *e
 }
 
 /* The buffer is full and holds no newline. */
-static enum err_code take_long_line(struct work *w, struct err *e)
+static enum err_code index_long_line(struct work *w, struct err *e)
 {
     struct long_line *l = calloc(1, sizeof *l);
     enum err_code rc = ERR_OK;
@@ -164,9 +164,9 @@ static enum err_code take_long_line(struct work *w, struct err *e)
     if (!l)
         return err_nomem(e);
     l->source =
-        (struct keyscan_source){ .file = w->pass->file, .offset = w->offset, .room = l->room };
+        (struct key_scan_source){ .file = w->pass->file, .offset = w->offset, .room = l->room };
     l->offset = w->offset;
-    keyscan_begin(&l->scan, &w->reader.names, &l->source);
+    key_scan_begin(&l->scan, &w->reader.names, &l->source);
     while (!rc && w->have) {
         size_t got;
 
@@ -175,7 +175,7 @@ static enum err_code take_long_line(struct work *w, struct err *e)
         w->have = 0;
         if (l->ended)
             break;
-        if (stopped(w))
+        if (is_cancelled(w))
             rc = ERR_CANCELLED;
         else
             rc = read_on(w, &got, e);
@@ -187,7 +187,7 @@ static enum err_code take_long_line(struct work *w, struct err *e)
     return rc;
 }
 
-static enum err_code take_torn(struct work *w, struct err *e)
+static enum err_code index_torn_tail(struct work *w, struct err *e)
 {
     if (!w->have)
         return ERR_OK;
@@ -200,20 +200,20 @@ static enum err_code take_torn(struct work *w, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code run(struct work *w, struct err *e)
+static enum err_code index_rest(struct work *w, struct err *e)
 {
     for (;;) {
         size_t seen = w->have, got;
-        enum err_code rc = stopped(w) ? ERR_CANCELLED : read_on(w, &got, e);
+        enum err_code rc = is_cancelled(w) ? ERR_CANCELLED : read_on(w, &got, e);
 
         if (!rc && got == 0)
-            return take_torn(w, e);
+            return index_torn_tail(w, e);
         if (!rc) {
             w->have += got;
-            rc = take_lines(w, seen, e);
+            rc = index_whole_lines(w, seen, e);
         }
         if (!rc && w->have == w->cap)
-            rc = w->cap < w->pass->hold_bytes ? widen(w, e) : take_long_line(w, e);
+            rc = w->cap < w->pass->hold_bytes ? grow_read_buffer(w, e) : index_long_line(w, e);
         if (rc)
             return rc;
     }
@@ -226,12 +226,12 @@ enum err_code index_pass_run(const struct index_pass *pass, struct err *e)
 
     if (pass->ix->end > pass->file->id.size)
         return err_set(e, ERR_STALE, "", "index lines: the file is shorter than it was");
-    index_drop_torn(pass->ix);
+    index_remove_torn(pass->ix);
     w.from = w.offset;
     w.lines = pass->ix->n;
     index_reader_init(&w.reader, pass->keys, pass->flags);
     w.bytes = malloc(w.cap);
-    rc = w.bytes ? run(&w, e) : err_nomem(e);
+    rc = w.bytes ? index_rest(&w, e) : err_nomem(e);
     free(w.bytes);
     index_trim(pass->ix);
     return rc == ERR_CANCELLED ? err_set(e, rc, "", "index lines: cancelled") : rc;
@@ -252,7 +252,7 @@ enum err_code index_bytes(struct index *ix, struct slice bytes, int64_t offset,
     struct slice rest = bytes, text;
     bool torn;
 
-    index_drop_torn(ix);
+    index_remove_torn(ix);
     index_reader_init(&r, keys, flags);
     size_t lines = ix->n;
 

@@ -67,7 +67,7 @@ struct index {
 enum index_flags {
     /* LINE_OK only where JSON.parse accepts the line; without it a line passes whose strings close and whose brackets
      * add up, whatever else it looks like. A line too long to be held in memory is taken at its looks */
-    INDEX_EXACT = 1,
+    INDEX_VALIDATE = 1,
     /* One of several passes over a file: it takes a quarter of INDEX_LINES_FREE, and index_check_count follows */
     INDEX_PART = 2,
 };

@@ -9,7 +9,7 @@
 #include "lite/time.h"
 #include "lite/utf8.h"
 
-/* The places of the names in struct keyscan; the marks follow. */
+/* The places of the names in struct key_scan; the marks follow. */
 enum { NAME_TYPE, NAME_ID, NAME_PARENT, NAME_TIME, NAME_INNER, NAME_MARKS };
 
 /* What ids and times look like as a rule: tried first. */
@@ -26,15 +26,15 @@ static const char *or_none(const char *name)
 void index_reader_init(struct index_reader *r, const struct index_keys *keys, unsigned flags)
 {
     *r = (struct index_reader){ .keys = keys,
-                                .feed = keyscan_best(),
-                                .exact = flags & INDEX_EXACT ? keyscan_exact_best() : NULL };
-    keyscan_names_add(&r->names, or_none(keys->type));
-    keyscan_names_add(&r->names, or_none(keys->id));
-    keyscan_names_add(&r->names, or_none(keys->parent));
-    keyscan_names_add(&r->names, or_none(keys->time));
-    keyscan_names_add(&r->names, or_none(keys->inner));
+                                .feed = key_scan_best(),
+                                .exact = flags & INDEX_VALIDATE ? key_validate_best() : NULL };
+    key_scan_names_add(&r->names, or_none(keys->type));
+    key_scan_names_add(&r->names, or_none(keys->id));
+    key_scan_names_add(&r->names, or_none(keys->parent));
+    key_scan_names_add(&r->names, or_none(keys->time));
+    key_scan_names_add(&r->names, or_none(keys->inner));
     for (size_t i = 0; keys->marks && keys->marks[i]; i++)
-        keyscan_names_add(&r->names, keys->marks[i]);
+        key_scan_names_add(&r->names, keys->marks[i]);
     for (size_t i = 0; keys->kinds && keys->kinds[i]; i++) {
         size_t n = strlen(keys->kinds[i]);
 
@@ -48,13 +48,13 @@ void index_reader_init(struct index_reader *r, const struct index_keys *keys, un
 }
 
 /* The value's first bytes, as many as a text may have; empty when the key is not there. */
-static struct slice value_of(const struct keyscan *s, unsigned name)
+static struct slice value_of(const struct key_scan *s, unsigned name)
 {
     if (!(s->found >> name & 1))
         return (struct slice){ NULL, 0 };
-    uint64_t at = keyscan_source_skip_blanks(s->source, s->value[name]);
+    uint64_t at = key_scan_source_skip_blanks(s->source, s->value[name]);
 
-    return keyscan_source_at(s->source, at, INDEX_TEXT_MAX + 2);
+    return key_scan_source_at(s->source, at, INDEX_TEXT_MAX + 2);
 }
 
 /* A string value with its quotes; empty when it is none, or too long. */
@@ -83,7 +83,7 @@ static bool is_quoted(struct slice v, size_t n)
     return v.n >= n + 2 && v.p[0] == '"' && v.p[n + 1] == '"';
 }
 
-static struct id128 id_of(const struct keyscan *s, unsigned name)
+static struct id128 read_id(const struct key_scan *s, unsigned name)
 {
     struct slice v = value_of(s, name), text;
     struct arena a = { 0 };
@@ -104,7 +104,7 @@ static struct id128 id_of(const struct keyscan *s, unsigned name)
 }
 
 /* What follows {"type": at the begin of the inner member. */
-static struct slice inner_type(const struct index_reader *r, const struct keyscan *s)
+static struct slice inner_type(const struct index_reader *r, const struct key_scan *s)
 {
     struct slice v = value_of(s, NAME_INNER);
     size_t n = strlen(r->keys->type);
@@ -115,7 +115,7 @@ static struct slice inner_type(const struct index_reader *r, const struct keysca
     return (struct slice){ v.p + n + 4, v.n - n - 4 };
 }
 
-static uint8_t kind_of(const struct index_reader *r, const struct keyscan *s)
+static uint8_t read_kind(const struct index_reader *r, const struct key_scan *s)
 {
     bool inside = s->found >> NAME_INNER & 1;
     struct slice v = inside ? inner_type(r, s) : value_of(s, NAME_TYPE);
@@ -135,7 +135,7 @@ static uint8_t kind_of(const struct index_reader *r, const struct keyscan *s)
     return 0;
 }
 
-static int64_t time_of(const struct keyscan *s)
+static int64_t read_time(const struct key_scan *s)
 {
     struct slice v = value_of(s, NAME_TIME);
     int64_t ms;
@@ -156,21 +156,21 @@ static bool counts(struct slice v)
     return *v.p != '0' || (v.n > 1 && (v.p[1] == '.' || v.p[1] == 'e' || v.p[1] == 'E'));
 }
 
-static uint16_t marks_of(const struct keyscan *s)
+static uint16_t read_marks(const struct key_scan *s)
 {
     uint16_t marks = 0;
 
     for (uint32_t left = s->found >> NAME_MARKS; left; left &= left - 1) {
         unsigned i = (unsigned)__builtin_ctz(left);
-        uint64_t at = keyscan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
+        uint64_t at = key_scan_source_skip_blanks(s->source, s->value[NAME_MARKS + i]);
 
-        if (counts(keyscan_source_at(s->source, at, 2)))
+        if (counts(key_scan_source_at(s->source, at, 2)))
             marks |= (uint16_t)(1u << i);
     }
     return marks;
 }
 
-struct index_line index_line_found(const struct index_reader *r, const struct keyscan *s,
+struct index_line index_line_found(const struct index_reader *r, const struct key_scan *s,
                                    int64_t offset, uint64_t length)
 {
     struct index_line line = nothing;
@@ -180,19 +180,19 @@ struct index_line index_line_found(const struct index_reader *r, const struct ke
     if (!s->ended || s->broken || length > INDEX_LINE_MAX)
         return line;
     line.state = LINE_OK;
-    line.kind = kind_of(r, s);
-    line.id = id_of(s, NAME_ID);
-    line.parent = id_of(s, NAME_PARENT);
-    line.time_ms = time_of(s);
-    line.marks = marks_of(s);
+    line.kind = read_kind(r, s);
+    line.id = read_id(s, NAME_ID);
+    line.parent = read_id(s, NAME_PARENT);
+    line.time_ms = read_time(s);
+    line.marks = read_marks(s);
     return line;
 }
 
 struct index_line index_line_of(const struct index_reader *r, struct slice text, int64_t offset)
 {
-    struct keyscan_source source = { .held = text };
+    struct key_scan_source source = { .held = text };
     struct index_line line = nothing;
-    struct keyscan s;
+    struct key_scan s;
     size_t i = 0;
 
     while (i < text.n && (unsigned char)text.p[i] <= ' ')
@@ -203,7 +203,7 @@ struct index_line index_line_of(const struct index_reader *r, struct slice text,
         line.state = LINE_BLANK;
     if (i == text.n || text.p[i] != '{')
         return line;
-    keyscan_begin(&s, &r->names, &source);
+    key_scan_begin(&s, &r->names, &source);
     if (r->exact)
         r->exact(&s, i, (struct slice){ text.p + i, text.n - i });
     else
@@ -212,7 +212,7 @@ struct index_line index_line_of(const struct index_reader *r, struct slice text,
 }
 
 /* By a quarter: large blocks are remapped, so this moves pages and not bytes. */
-static enum err_code grow(struct index *ix)
+static enum err_code grow_lines(struct index *ix)
 {
     size_t cap = ix->cap < 64 ? 64 : ix->cap + ix->cap / 4;
     struct index_line *line = realloc(ix->line, cap * sizeof *line);
@@ -237,14 +237,14 @@ void index_trim(struct index *ix)
 
 enum err_code index_add(struct index *ix, const struct index_line *line)
 {
-    if (ix->n == ix->cap && grow(ix))
+    if (ix->n == ix->cap && grow_lines(ix))
         return ERR_NOMEM;
     ix->broken += line->state == LINE_BROKEN;
     ix->line[ix->n++] = *line;
     return ERR_OK;
 }
 
-void index_drop_torn(struct index *ix)
+void index_remove_torn(struct index *ix)
 {
     if (ix->torn_tail)
         ix->broken -= ix->line[--ix->n].state == LINE_BROKEN;

@@ -8,9 +8,9 @@
 
 struct index_reader {
     const struct index_keys *keys;
-    struct keyscan_names names;
-    keyscan_feed_fn *feed;
-    keyscan_exact_fn *exact; /* NULL: not asked for */
+    struct key_scan_names names;
+    key_scan_feed_fn *feed;
+    key_validate_fn *exact; /* NULL: not asked for */
     uint8_t kind_length[254];
 };
 
@@ -19,13 +19,13 @@ void index_reader_init(struct index_reader *r, const struct index_keys *keys, un
 /* A line in memory. */
 struct index_line index_line_of(const struct index_reader *r, struct slice text, int64_t offset);
 /* A line that comes in pieces: what the scan of all of it found becomes the entry. */
-struct index_line index_line_found(const struct index_reader *r, const struct keyscan *s,
+struct index_line index_line_found(const struct index_reader *r, const struct key_scan *s,
                                    int64_t offset, uint64_t length);
 
 MUST_CHECK enum err_code index_add(struct index *ix, const struct index_line *line);
 /* Gives back most of the room that growth left over: a file mostly stays as it is. */
 void index_trim(struct index *ix);
 /* Forgets a torn last line, which is about to be looked at again. */
-void index_drop_torn(struct index *ix);
+void index_remove_torn(struct index *ix);
 
 #endif

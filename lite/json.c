@@ -5,7 +5,7 @@
 /* The readers step from member to member and never look into a value they pass: they count brackets and
  * skip strings. */
 
-static const char *blanks(const char *p, const char *end)
+static const char *skip_json_blanks(const char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
@@ -83,11 +83,11 @@ bool json_iter_open(struct json_iter *it, struct slice value)
 {
     if (value.n == 0)
         return false;
-    const char *end = value.p + value.n, *p = blanks(value.p, end);
+    const char *end = value.p + value.n, *p = skip_json_blanks(value.p, end);
 
     if (p == end || (*p != '{' && *p != '['))
         return false;
-    *it = (struct json_iter){ .p = blanks(p + 1, end), .end = end, .object = *p == '{' };
+    *it = (struct json_iter){ .p = skip_json_blanks(p + 1, end), .end = end, .object = *p == '{' };
     return true;
 }
 
@@ -101,11 +101,11 @@ static bool next_key(struct json_iter *it, struct slice *key)
     if (!close)
         return false;
     *key = (struct slice){ begin, (size_t)(close - begin) + 1 };
-    const char *colon = blanks(close + 1, it->end);
+    const char *colon = skip_json_blanks(close + 1, it->end);
 
     if (colon == it->end || *colon != ':')
         return false;
-    it->p = blanks(colon + 1, it->end);
+    it->p = skip_json_blanks(colon + 1, it->end);
     return true;
 }
 
@@ -118,12 +118,12 @@ bool json_iter_key(struct json_iter *it, struct slice *key)
 }
 
 /* Between two calls it->p stands where the next member begins; at the end, or at a fault, where none does. */
-static void go_on(struct json_iter *it, const char *behind)
+static void skip_to_next_member(struct json_iter *it, const char *behind)
 {
-    const char *comma = blanks(behind, it->end);
+    const char *comma = skip_json_blanks(behind, it->end);
 
     it->last = comma == it->end || *comma != ',';
-    it->p = it->last ? comma : blanks(comma + 1, it->end);
+    it->p = it->last ? comma : skip_json_blanks(comma + 1, it->end);
 }
 
 bool json_iter_value(struct json_iter *it, struct slice *value)
@@ -136,7 +136,7 @@ bool json_iter_value(struct json_iter *it, struct slice *value)
         return false;
     }
     *value = (struct slice){ it->p, (size_t)(behind - it->p) };
-    go_on(it, behind);
+    skip_to_next_member(it, behind);
     return true;
 }
 
@@ -164,7 +164,7 @@ bool json_iter_back(struct json_iter *it, struct json_iter *inner, struct slice 
     if (inner->p == inner->end || (*inner->p != '}' && *inner->p != ']'))
         return json_iter_value(it, value);
     *value = (struct slice){ it->p, (size_t)(inner->p + 1 - it->p) };
-    go_on(it, inner->p + 1);
+    skip_to_next_member(it, inner->p + 1);
     return true;
 }
 

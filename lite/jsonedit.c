@@ -16,34 +16,34 @@ struct edit {
     enum err_code rc;
 };
 
-static void add(struct edit *ed, struct slice bytes)
+static void add_bytes(struct edit *ed, struct slice bytes)
 {
     if (!ed->rc)
         ed->rc = buf_add(ed->out, bytes);
 }
 
-static void copy_to(struct edit *ed, const char *end)
+static void copy_up_to(struct edit *ed, const char *end)
 {
-    add(ed, (struct slice){ ed->done, (size_t)(end - ed->done) });
+    add_bytes(ed, (struct slice){ ed->done, (size_t)(end - ed->done) });
     ed->done = end;
 }
 
 /* The blanks and the opening bracket. */
-static void begin(struct edit *ed, struct slice object)
+static void begin_object(struct edit *ed, struct slice object)
 {
     const char *bracket = memchr(object.p, '{', object.n);
 
-    copy_to(ed, bracket ? bracket + 1 : object.p);
+    copy_up_to(ed, bracket ? bracket + 1 : object.p);
 }
 
 /* A member is kept with the comma before it, unless what came before it was dropped. */
-static void keep_to(struct edit *ed, const char *key, const char *end)
+static void keep_up_to(struct edit *ed, const char *key, const char *end)
 {
     const char *comma = ed->any ? NULL : memchr(ed->done, ',', (size_t)(key - ed->done));
 
     if (comma)
         ed->done = comma + 1;
-    copy_to(ed, end);
+    copy_up_to(ed, end);
     ed->any = true;
 }
 
@@ -71,12 +71,12 @@ static void edit_member(struct edit *ed, struct slice key, struct slice old,
     size_t i = edit_of(ed, key, edits, n);
 
     if (i == n) {
-        keep_to(ed, key.p, end);
+        keep_up_to(ed, key.p, end);
         return;
     }
     if (edits[i].value.n && !(ed->seen >> i & 1)) {
-        keep_to(ed, key.p, old.p);
-        add(ed, edits[i].value);
+        keep_up_to(ed, key.p, old.p);
+        add_bytes(ed, edits[i].value);
     }
     ed->seen |= UINT64_C(1) << i;
     ed->done = end;
@@ -84,10 +84,10 @@ static void edit_member(struct edit *ed, struct slice key, struct slice old,
 
 static void add_member(struct edit *ed, const struct json_edit *edit)
 {
-    add(ed, ed->any ? SLICE(",\"") : SLICE("\""));
-    add(ed, slice_of(edit->name));
-    add(ed, SLICE("\":"));
-    add(ed, edit->value);
+    add_bytes(ed, ed->any ? SLICE(",\"") : SLICE("\""));
+    add_bytes(ed, slice_of(edit->name));
+    add_bytes(ed, SLICE("\":"));
+    add_bytes(ed, edit->value);
     ed->any = true;
 }
 
@@ -106,24 +106,24 @@ enum err_code json_edit(struct buf *out, struct slice object, const struct json_
     ed.rc = ERR_OK;
     for (size_t i = 0; i < n; i++)
         ed.length[i] = strlen(edits[i].name);
-    begin(&ed, object);
+    begin_object(&ed, object);
     for (bool more = json_iter_open(&it, object); more && json_iter_next(&it, &key, &value);)
         edit_member(&ed, key, value, edits, n);
     for (size_t i = 0; i < n; i++)
         if (edits[i].value.n && !edits[i].if_there && !(ed.seen >> i & 1))
             add_member(&ed, &edits[i]);
-    copy_to(&ed, object.p + object.n);
+    copy_up_to(&ed, object.p + object.n);
     if (ed.rc)
         out->n = before;
     return ed.rc;
 }
 
-enum err_code json_put(struct buf *out, struct slice object, const char *name, struct slice value)
+enum err_code json_set(struct buf *out, struct slice object, const char *name, struct slice value)
 {
     return json_edit(out, object, &(struct json_edit){ .name = name, .value = value }, 1);
 }
 
-enum err_code json_drop(struct buf *out, struct slice object, const char *name)
+enum err_code json_remove(struct buf *out, struct slice object, const char *name)
 {
     return json_edit(out, object, &(struct json_edit){ .name = name }, 1);
 }

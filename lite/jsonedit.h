@@ -26,9 +26,9 @@ MUST_CHECK enum err_code json_edit(struct buf *out, struct slice object,
                                    const struct json_edit edits[], size_t n);
 
 /* One of them. */
-MUST_CHECK enum err_code json_put(struct buf *out, struct slice object, const char *name,
+MUST_CHECK enum err_code json_set(struct buf *out, struct slice object, const char *name,
                                   struct slice value);
 /* Without the member, however often it is there. */
-MUST_CHECK enum err_code json_drop(struct buf *out, struct slice object, const char *name);
+MUST_CHECK enum err_code json_remove(struct buf *out, struct slice object, const char *name);
 
 #endif

@@ -3,17 +3,17 @@
 #include "lite/scan.h"
 #include "lite/utf8.h"
 
-static void add(struct jsonout *j, struct slice bytes)
+static void append_bytes(struct jsonout *j, struct slice bytes)
 {
     if (!j->rc)
         j->rc = buf_add(j->out, bytes);
 }
 
 /* In front of every value and key. */
-static void separate(struct jsonout *j)
+static void append_comma(struct jsonout *j)
 {
     if (j->comma)
-        add(j, SLICE(","));
+        append_bytes(j, SLICE(","));
     j->comma = true;
 }
 
@@ -24,14 +24,14 @@ void jsonout_init(struct jsonout *j, struct buf *out)
 
 void jsonout_open(struct jsonout *j, char bracket)
 {
-    separate(j);
-    add(j, (struct slice){ &bracket, 1 });
+    append_comma(j);
+    append_bytes(j, (struct slice){ &bracket, 1 });
     j->comma = false;
 }
 
 void jsonout_close(struct jsonout *j, char bracket)
 {
-    add(j, (struct slice){ &bracket, 1 });
+    append_bytes(j, (struct slice){ &bracket, 1 });
     j->comma = true;
 }
 
@@ -59,7 +59,7 @@ static void add_escaped(struct jsonout *j, uint32_t unit)
         '\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15]
     };
 
-    add(j, (struct slice){ six, sizeof six });
+    append_bytes(j, (struct slice){ six, sizeof six });
 }
 
 static void add_char(struct jsonout *j, uint32_t cp)
@@ -67,19 +67,19 @@ static void add_char(struct jsonout *j, uint32_t cp)
     char one[4];
 
     switch (cp) {
-    case '"': add(j, SLICE("\\\"")); return;
-    case '\\': add(j, SLICE("\\\\")); return;
-    case '\b': add(j, SLICE("\\b")); return;
-    case '\f': add(j, SLICE("\\f")); return;
-    case '\n': add(j, SLICE("\\n")); return;
-    case '\r': add(j, SLICE("\\r")); return;
-    case '\t': add(j, SLICE("\\t")); return;
+    case '"': append_bytes(j, SLICE("\\\"")); return;
+    case '\\': append_bytes(j, SLICE("\\\\")); return;
+    case '\b': append_bytes(j, SLICE("\\b")); return;
+    case '\f': append_bytes(j, SLICE("\\f")); return;
+    case '\n': append_bytes(j, SLICE("\\n")); return;
+    case '\r': append_bytes(j, SLICE("\\r")); return;
+    case '\t': append_bytes(j, SLICE("\\t")); return;
     default: break;
     }
     if (cp < 0x20 || (cp >= 0xD800 && cp <= 0xDFFF))
         add_escaped(j, cp);
     else
-        add(j, (struct slice){ one, utf8_put(one, cp) });
+        append_bytes(j, (struct slice){ one, utf8_encode(one, cp) });
 }
 
 /* All of it in quotes, where nothing has to be changed and nothing has failed: most texts. */
@@ -110,17 +110,17 @@ void jsonout_text(struct jsonout *j, struct slice text)
 {
     if (add_plain(j, text, ""))
         return;
-    separate(j);
-    add(j, SLICE("\""));
+    append_comma(j);
+    append_bytes(j, SLICE("\""));
     while (text.n && !j->rc) {
         size_t run = plain_front(text);
 
-        add(j, (struct slice){ text.p, run });
+        append_bytes(j, (struct slice){ text.p, run });
         text = (struct slice){ text.p + run, text.n - run };
         if (text.n)
             add_char(j, utf8_next(&text, true));
     }
-    add(j, SLICE("\""));
+    append_bytes(j, SLICE("\""));
 }
 
 void jsonout_key(struct jsonout *j, const char *key)
@@ -129,7 +129,7 @@ void jsonout_key(struct jsonout *j, const char *key)
 
     if (!add_plain(j, text, ":")) {
         jsonout_text(j, text);
-        add(j, SLICE(":"));
+        append_bytes(j, SLICE(":"));
     }
     j->comma = false;
 }
@@ -145,29 +145,29 @@ void jsonout_int(struct jsonout *j, int64_t n)
     } while (left);
     if (n < 0)
         *--p = '-';
-    separate(j);
-    add(j, (struct slice){ p, (size_t)(digits + sizeof digits - p) });
+    append_comma(j);
+    append_bytes(j, (struct slice){ p, (size_t)(digits + sizeof digits - p) });
 }
 
 void jsonout_bool(struct jsonout *j, bool b)
 {
-    separate(j);
-    add(j, b ? SLICE("true") : SLICE("false"));
+    append_comma(j);
+    append_bytes(j, b ? SLICE("true") : SLICE("false"));
 }
 
 void jsonout_null(struct jsonout *j)
 {
-    separate(j);
-    add(j, SLICE("null"));
+    append_comma(j);
+    append_bytes(j, SLICE("null"));
 }
 
 void jsonout_raw(struct jsonout *j, struct slice json)
 {
-    separate(j);
+    append_comma(j);
     while (json.n && !j->rc) {
-        size_t whole = utf8_valid_front(json);
+        size_t whole = utf8_valid_prefix(json);
 
-        add(j, (struct slice){ json.p, whole });
+        append_bytes(j, (struct slice){ json.p, whole });
         json = (struct slice){ json.p + whole, json.n - whole };
         if (json.n)
             add_char(j, utf8_next(&json, false));
@@ -177,7 +177,7 @@ void jsonout_raw(struct jsonout *j, struct slice json)
 void jsonout_raw_key(struct jsonout *j, struct slice quoted)
 {
     jsonout_raw(j, quoted);
-    add(j, SLICE(":"));
+    append_bytes(j, SLICE(":"));
     j->comma = false;
 }
 

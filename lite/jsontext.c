@@ -67,7 +67,7 @@ static uint32_t next_char(struct slice *rest)
 }
 
 /* What stands between the quotes. */
-static bool inside(struct slice quoted, struct slice *text)
+static bool unquote(struct slice quoted, struct slice *text)
 {
     if (quoted.n < 2 || *quoted.p != '"')
         return false;
@@ -91,11 +91,11 @@ bool json_string_is(struct slice quoted, const char *text)
 {
     struct slice rest;
 
-    if (begins_otherwise(quoted, text) || !inside(quoted, &rest))
+    if (begins_otherwise(quoted, text) || !unquote(quoted, &rest))
         return false;
     while (rest.n) {
         char one[4];
-        size_t n = utf8_put(one, next_char(&rest));
+        size_t n = utf8_encode(one, next_char(&rest));
 
         for (size_t i = 0; i < n; i++, text++)
             if (*text == '\0' || *text != one[i])
@@ -117,7 +117,7 @@ static size_t decode_valid(struct slice rest, char *out)
         n += run;
         rest = (struct slice){ rest.p + run, rest.n - run };
         if (rest.n)
-            n += utf8_put(out + n, next_escape(&rest));
+            n += utf8_encode(out + n, next_escape(&rest));
     }
     return n;
 }
@@ -126,7 +126,7 @@ bool json_text(struct slice value, struct arena *a, struct slice *text)
 {
     struct slice rest, clean;
 
-    if (!inside(value, &rest) || !utf8_repair(rest, a, &clean))
+    if (!unquote(value, &rest) || !utf8_repair(rest, a, &clean))
         return false;
     if (!clean.n || !memchr(clean.p, '\\', clean.n)) {
         *text = clean;

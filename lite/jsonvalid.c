@@ -53,21 +53,21 @@ static bool nest_in_object(const struct nest *nest)
     return nest->word[top / WORD_BITS] >> top % WORD_BITS & 1;
 }
 
-static const char *blanks(const char *p, const char *end)
+static const char *skip_blank_bytes(const char *p, const char *end)
 {
     while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
     return p;
 }
 
-static bool digit(char c)
+static bool is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
 
-static bool hex(char c)
+static bool is_hex_digit(char c)
 {
-    return digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* p stands on the backslash. */
@@ -87,7 +87,8 @@ static const char *escape(const char *p, const char *end)
     case 'u': break;
     default: return NULL;
     }
-    if (end - p < 6 || !hex(p[2]) || !hex(p[3]) || !hex(p[4]) || !hex(p[5]))
+    if (end - p < 6 || !is_hex_digit(p[2]) || !is_hex_digit(p[3]) || !is_hex_digit(p[4]) ||
+        !is_hex_digit(p[5]))
         return NULL;
     return p + 6;
 }
@@ -139,9 +140,9 @@ static const char *string_rest(const char *p, const char *end)
 
 static const char *digits(const char *p, const char *end)
 {
-    if (p == end || !digit(*p))
+    if (p == end || !is_digit(*p))
         return NULL;
-    while (p < end && digit(*p))
+    while (p < end && is_digit(*p))
         p++;
     return p;
 }
@@ -183,27 +184,27 @@ static const char *scalar(const char *p, const char *end)
 /* "key" : and the blanks around; p stands where the value begins. */
 static const char *member_key(const char *p, const char *end)
 {
-    p = blanks(p, end);
+    p = skip_blank_bytes(p, end);
     if (p == end || *p != '"')
         return NULL;
     p = string_rest(p + 1, end);
     if (!p)
         return NULL;
-    p = blanks(p, end);
-    return p < end && *p == ':' ? blanks(p + 1, end) : NULL;
+    p = skip_blank_bytes(p, end);
+    return p < end && *p == ':' ? skip_blank_bytes(p + 1, end) : NULL;
 }
 
 /* Behind a value: closes what closes here. Answers where the next value begins, or the end of the text
  * with depth 0 when that was all. */
 static const char *after_value(struct nest *nest, const char *p, const char *end)
 {
-    for (p = blanks(p, end); nest->depth; p = blanks(p + 1, end)) {
+    for (p = skip_blank_bytes(p, end); nest->depth; p = skip_blank_bytes(p + 1, end)) {
         bool object = nest_in_object(nest);
 
         if (p == end)
             return NULL;
         if (*p == ',')
-            return object ? member_key(p + 1, end) : blanks(p + 1, end);
+            return object ? member_key(p + 1, end) : skip_blank_bytes(p + 1, end);
         if (*p != (object ? '}' : ']'))
             return NULL;
         nest->depth--;
@@ -214,20 +215,20 @@ static const char *after_value(struct nest *nest, const char *p, const char *end
 /* Behind the bracket that opened the newest level: where its first value begins. */
 static const char *first_value(const struct nest *nest, const char *p, const char *end)
 {
-    return nest_in_object(nest) ? member_key(p, end) : blanks(p, end);
+    return nest_in_object(nest) ? member_key(p, end) : skip_blank_bytes(p, end);
 }
 
 /* p stands on an opening bracket. Does the next one close it at once? */
 static bool is_empty(const char *p, const char *end)
 {
-    const char *next = blanks(p + 1, end);
+    const char *next = skip_blank_bytes(p + 1, end);
 
     return next < end && *next == (*p == '{' ? '}' : ']');
 }
 
 static bool valid(struct nest *nest, const char *p, const char *end)
 {
-    p = blanks(p, end);
+    p = skip_blank_bytes(p, end);
     while (p && p < end) {
         if (*p == '{' || *p == '[') {
             bool empty = is_empty(p, end);
@@ -264,13 +265,13 @@ bool json_valid_plain(struct slice text)
 
 bool json_valid(struct slice text)
 {
-    static const struct keyscan_names none = { 0 };
-    struct keyscan_source source = { .held = text };
-    struct keyscan s;
+    static const struct key_scan_names none = { 0 };
+    struct key_scan_source source = { .held = text };
+    struct key_scan s;
 
     if (text.n < LONG_TEXT || *text.p != '{')
         return json_valid_plain(text);
-    keyscan_begin(&s, &none, &source);
-    keyscan_exact_best()(&s, 0, text);
+    key_scan_begin(&s, &none, &source);
+    key_validate_best()(&s, 0, text);
     return s.ended && !s.broken;
 }

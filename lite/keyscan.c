@@ -6,14 +6,14 @@
 #include "lite/json.h"
 
 /* A key written in escapes only takes six bytes for each of its own, and two quotes. */
-enum { KEY_LONGEST = 6 * KEYSCAN_NAME_LONGEST + 2 };
+enum { KEY_LONGEST = 6 * KEY_SCAN_NAME_MAX + 2 };
 
-void keyscan_names_add(struct keyscan_names *names, const char *name)
+void key_scan_names_add(struct key_scan_names *names, const char *name)
 {
     size_t n = strlen(name);
     unsigned first = (unsigned char)*name;
 
-    bool fits = names->n < KEYSCAN_NAMES && n > 0 && n <= KEYSCAN_NAME_LONGEST && first < 128;
+    bool fits = names->n < KEY_SCAN_NAMES && n > 0 && n <= KEY_SCAN_NAME_MAX && first < 128;
 
     assert(fits);
     if (!fits)
@@ -23,17 +23,17 @@ void keyscan_names_add(struct keyscan_names *names, const char *name)
     names->name[names->n++] = name;
 }
 
-struct slice keyscan_source_fetch(struct keyscan_source *src, uint64_t at, size_t n)
+struct slice key_scan_source_fetch(struct key_scan_source *src, uint64_t at, size_t n)
 {
     if (!src->file) {
         size_t skip = at < src->held.n ? (size_t)at : src->held.n;
 
         return (struct slice){ src->held.p + skip, src->held.n - skip };
     }
-    if (!keyscan_within(src->spare, src->spare_at, at, n)) {
+    if (!key_scan_is_within(src->spare, src->spare_at, at, n)) {
         size_t got = 0;
 
-        if (file_read(src->file, src->offset + (int64_t)at, src->room, KEYSCAN_SPARE, &got, NULL))
+        if (file_read(src->file, src->offset + (int64_t)at, src->room, KEY_SCAN_SPARE, &got, NULL))
             got = 0;
         src->spare = (struct slice){ src->room, got };
         src->spare_at = at;
@@ -43,19 +43,19 @@ struct slice keyscan_source_fetch(struct keyscan_source *src, uint64_t at, size_
     return (struct slice){ src->spare.p + skip, left < n ? left : n };
 }
 
-uint64_t keyscan_source_skip_blanks(struct keyscan_source *src, uint64_t at)
+uint64_t key_scan_source_skip_blanks(struct key_scan_source *src, uint64_t at)
 {
     for (;;) {
-        struct slice s = keyscan_source_at(src, at, 1);
+        struct slice s = key_scan_source_at(src, at, 1);
 
-        if (s.n == 0 || !keyscan_blank(*s.p))
+        if (s.n == 0 || !key_scan_is_blank(*s.p))
             return at;
         at++;
     }
 }
 
-void keyscan_begin(struct keyscan *s, const struct keyscan_names *names,
-                   struct keyscan_source *source)
+void key_scan_begin(struct key_scan *s, const struct key_scan_names *names,
+                    struct key_scan_source *source)
 {
     s->names = names;
     s->source = source;
@@ -67,11 +67,11 @@ void keyscan_begin(struct keyscan *s, const struct keyscan_names *names,
 }
 
 /* As the bytes stand. Length and first byte leave one name at most, as a rule. */
-static uint32_t literal(const struct keyscan_names *names, struct slice key)
+static uint32_t literal(const struct key_scan_names *names, struct slice key)
 {
     uint32_t found = 0, left;
 
-    if (key.n == 0 || key.n > KEYSCAN_NAME_LONGEST)
+    if (key.n == 0 || key.n > KEY_SCAN_NAME_MAX)
         return 0;
     left = names->of_length[key.n] & names->of_first[*key.p & 127];
     for (; left; left &= left - 1) {
@@ -93,7 +93,7 @@ static bool has_backslash(struct slice key)
 }
 
 /* Keys may be written with escapes; no vendor does. */
-static uint32_t decoded(const struct keyscan_names *names, struct slice quoted)
+static uint32_t decoded(const struct key_scan_names *names, struct slice quoted)
 {
     uint32_t found = 0;
 
@@ -103,11 +103,11 @@ static uint32_t decoded(const struct keyscan_names *names, struct slice quoted)
     return found;
 }
 
-static uint32_t names_of(struct keyscan *s, uint64_t open, uint64_t close)
+static uint32_t match_key_names(struct key_scan *s, uint64_t open, uint64_t close)
 {
     if (close - open >= KEY_LONGEST)
         return 0;
-    struct slice quoted = keyscan_source_at(s->source, open, (size_t)(close - open) + 1);
+    struct slice quoted = key_scan_source_at(s->source, open, (size_t)(close - open) + 1);
 
     if (quoted.n < 2)
         return 0;
@@ -119,29 +119,29 @@ static uint32_t names_of(struct keyscan *s, uint64_t open, uint64_t close)
     return found;
 }
 
-void keyscan_member(struct keyscan *s, uint64_t colon)
+void key_scan_member(struct key_scan *s, uint64_t colon)
 {
-    if (s->quote + 1 != colon && keyscan_source_skip_blanks(s->source, s->quote + 1) != colon) {
+    if (s->quote + 1 != colon && key_scan_source_skip_blanks(s->source, s->quote + 1) != colon) {
         s->broken = true; /* what stands before the colon is no string */
         return;
     }
-    uint32_t found = names_of(s, s->quote_before, s->quote);
+    uint32_t found = match_key_names(s, s->quote_before, s->quote);
 
     s->found |= found;
     for (; found; found &= found - 1)
         s->value[__builtin_ctz(found)] = colon + 1;
 }
 
-void keyscan_close(struct keyscan *s, struct slice rest)
+void key_scan_end_object(struct key_scan *s, struct slice rest)
 {
     s->ended = true;
     for (size_t i = 0; i < rest.n && !s->broken; i++)
-        s->broken = !keyscan_blank(rest.p[i]);
+        s->broken = !key_scan_is_blank(rest.p[i]);
 }
 
 /* Behind the string's end, or the end of the piece. Only quotes stop it: an escape is noticed by the
  * backslashes before a quote. */
-static size_t skip_string(struct keyscan *s, struct slice piece, size_t from)
+static size_t skip_string(struct key_scan *s, struct slice piece, size_t from)
 {
     for (size_t i = from;;) {
         const char *q = i < piece.n ? memchr(piece.p + i, '"', piece.n - i) : NULL;
@@ -165,7 +165,7 @@ static size_t skip_string(struct keyscan *s, struct slice piece, size_t from)
 }
 
 /* One byte outside of strings. */
-static void step(struct keyscan *s, uint64_t at, struct slice piece, size_t i)
+static void scan_byte(struct key_scan *s, uint64_t at, struct slice piece, size_t i)
 {
     switch (piece.p[i]) {
     case '"':
@@ -178,26 +178,26 @@ static void step(struct keyscan *s, uint64_t at, struct slice piece, size_t i)
     case '}':
     case ']':
         if (--s->depth == 0)
-            keyscan_close(s, (struct slice){ piece.p + i + 1, piece.n - i - 1 });
+            key_scan_end_object(s, (struct slice){ piece.p + i + 1, piece.n - i - 1 });
         break;
     case ':':
         if (s->depth == 1)
-            keyscan_member(s, at + i);
+            key_scan_member(s, at + i);
         break;
     case '\\': s->broken = true; break;
     default: break;
     }
 }
 
-void keyscan_feed_hop(struct keyscan *s, uint64_t at, struct slice piece)
+void key_scan_feed_portable(struct key_scan *s, uint64_t at, struct slice piece)
 {
     if (s->ended) {
-        keyscan_close(s, piece);
+        key_scan_end_object(s, piece);
         return;
     }
     for (size_t i = 0; i < piece.n && !s->ended && !s->broken; i++) {
         if (!s->in_string) {
-            step(s, at, piece, i);
+            scan_byte(s, at, piece, i);
             continue;
         }
         i = skip_string(s, piece, i);
@@ -209,15 +209,15 @@ void keyscan_feed_hop(struct keyscan *s, uint64_t at, struct slice piece)
 }
 
 #if defined(__x86_64__)
-keyscan_feed_fn *keyscan_best(void)
+key_scan_feed_fn *key_scan_best(void)
 {
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("pclmul"))
-        return keyscan_feed_hop;
-    return __builtin_cpu_supports("avx512bw") ? keyscan_feed_avx512 : keyscan_feed_avx2;
+        return key_scan_feed_portable;
+    return __builtin_cpu_supports("avx512bw") ? key_scan_feed_avx512 : key_scan_feed_avx2;
 }
 #else
-keyscan_feed_fn *keyscan_best(void)
+key_scan_feed_fn *key_scan_best(void)
 {
-    return keyscan_feed_hop;
+    return key_scan_feed_portable;
 }
 #endif

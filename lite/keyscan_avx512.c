@@ -5,9 +5,9 @@
 #include "lite/block_avx512.h"
 #include "lite/feed_blocks.h"
 
-WITH_BLOCKS void keyscan_feed_avx512(struct keyscan *s, uint64_t at, struct slice piece)
+WITH_BLOCKS void key_scan_feed_avx512(struct key_scan *s, uint64_t at, struct slice piece)
 {
-    feed_blocks(s, at, piece);
+    scan_blocks(s, at, piece);
 }
 
 #endif

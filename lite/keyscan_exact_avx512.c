@@ -5,9 +5,9 @@
 #include "lite/block_avx512.h"
 #include "lite/exact_blocks.h"
 
-WITH_BLOCKS void keyscan_exact_avx512(struct keyscan *s, uint64_t at, struct slice object)
+WITH_BLOCKS void key_validate_avx512(struct key_scan *s, uint64_t at, struct slice object)
 {
-    exact_blocks(s, at, object);
+    validate_blocks(s, at, object);
 }
 
 #endif

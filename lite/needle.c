@@ -32,7 +32,7 @@ static uint64_t value_bit(const char *value)
     return UINT64_C(1) << ((bytes * UINT32_C(2654435761)) >> 26);
 }
 
-static uint64_t eight(const char *p)
+static uint64_t load_eight_bytes(const char *p)
 {
     uint64_t bytes;
 
@@ -40,13 +40,13 @@ static uint64_t eight(const char *p)
     return bytes;
 }
 
-static size_t key_hash(const struct needle_set *set, size_t i)
+static size_t key_hash(const struct key_search_set *set, size_t i)
 {
     return hash(set->needle[i].p + set->quote[i] + 1 - KEY_END);
 }
 
 /* What may follow where this needle stands. */
-static uint64_t may_follow(const struct needle_set *set, size_t i)
+static uint64_t may_follow(const struct key_search_set *set, size_t i)
 {
     size_t value = set->quote[i] + (size_t)VALUE;
 
@@ -54,11 +54,11 @@ static uint64_t may_follow(const struct needle_set *set, size_t i)
                                                    : ~UINT64_C(0);
 }
 
-void needle_set_init(struct needle_set *set, const struct slice needles[], size_t n)
+void key_search_set_init(struct key_search_set *set, const struct slice needles[], size_t n)
 {
-    assert(n >= 1 && n <= NEEDLE_MAX);
-    if (n > NEEDLE_MAX)
-        n = NEEDLE_MAX;
+    assert(n >= 1 && n <= KEY_SEARCH_MAX);
+    if (n > KEY_SEARCH_MAX)
+        n = KEY_SEARCH_MAX;
     set->n = n;
     memset(set->first, NONE, sizeof set->first);
     memset(set->may, 0, sizeof set->may);
@@ -66,7 +66,7 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
         const char *pair = memmem(needles[i].p, needles[i].n, "\":", 2);
         size_t quote = pair ? (size_t)(pair - needles[i].p) : 0;
 
-        bool fits = needles[i].n >= NEEDLE_SHORTEST && quote + 1 >= KEY_END && quote < NONE;
+        bool fits = needles[i].n >= KEY_SEARCH_MIN_BYTES && quote + 1 >= KEY_END && quote < NONE;
 
         set->needle[i] = needles[i];
         assert(fits);
@@ -74,7 +74,7 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
             continue;
         uint8_t *first = &set->first[hash(pair + 1 - KEY_END)];
 
-        set->back[i] = eight(needles[i].p + needles[i].n - sizeof set->back[i]);
+        set->back[i] = load_eight_bytes(needles[i].p + needles[i].n - sizeof set->back[i]);
         set->quote[i] = (uint8_t)quote;
         set->next[i] = *first;
         *first = (uint8_t)i;
@@ -83,15 +83,15 @@ void needle_set_init(struct needle_set *set, const struct slice needles[], size_
 }
 
 /* Which of the needles with one hash has its pair here, if any. */
-static bool needle_at(const struct needle_walk *w, size_t i, size_t quote, size_t *which)
+static bool needle_at(const struct key_search *w, size_t i, size_t quote, size_t *which)
 {
-    const struct needle_set *set = w->set;
+    const struct key_search_set *set = w->set;
 
     for (; i != NONE; i = set->next[i]) {
         size_t begin = quote - set->quote[i], end = begin + set->needle[i].n;
 
         if (quote >= set->quote[i] && end <= w->text.n && !(w->off >> i & 1) &&
-            eight(w->text.p + end - sizeof(uint64_t)) == set->back[i] &&
+            load_eight_bytes(w->text.p + end - sizeof(uint64_t)) == set->back[i] &&
             memcmp(w->text.p + begin, set->needle[i].p, set->needle[i].n) == 0) {
             *which = i;
             return true;
@@ -103,7 +103,7 @@ static bool needle_at(const struct needle_walk *w, size_t i, size_t quote, size_
 /* ---- pairs of quote and colon: goes on to the next ones that may be in a needle; false at the front ---- */
 
 /* Too near to the front there is no room for a key. */
-bool needle_find_plain(struct needle_walk *w)
+bool key_search_find_portable(struct key_search *w)
 {
     const char *p = w->text.p, *colon;
 
@@ -129,7 +129,7 @@ WITH_AVX2 static unsigned find_all_avx2(const char *p, size_t stretch, uint16_t 
     unsigned n = 0;
 
     for (unsigned at = 0; at < stretch; at += BLOCK) {
-        struct block here = block_load(p + at), behind = block_load(p + at + 1);
+        struct simd_block here = block_load(p + at), behind = block_load(p + at + 1);
         uint64_t left = block_bits(_mm256_and_si256(_mm256_cmpeq_epi8(here.low, quote),
                                                     _mm256_cmpeq_epi8(behind.low, colon)),
                                    _mm256_and_si256(_mm256_cmpeq_epi8(here.high, quote),
@@ -141,9 +141,9 @@ WITH_AVX2 static unsigned find_all_avx2(const char *p, size_t stretch, uint16_t 
         unsigned i = 0;
 
         do {
-            for (unsigned j = 0; j < NEEDLE_SPARE; j++, left &= left - 1)
+            for (unsigned j = 0; j < KEY_SEARCH_SPARE; j++, left &= left - 1)
                 pair[n + i + j] = (uint16_t)(at + (unsigned)_tzcnt_u64(left));
-            i += NEEDLE_SPARE;
+            i += KEY_SEARCH_SPARE;
         } while (__builtin_expect(i < count, 0));
         n += count;
     }
@@ -177,7 +177,8 @@ WITH_AVX512 static unsigned find_all_avx512(const char *p, size_t stretch, uint1
 }
 
 /* Those that may be in a needle. Without a branch, since nobody could guess it. */
-static unsigned keep_likely(const struct needle_walk *w, const char *p, uint16_t *pair, unsigned n)
+static unsigned filter_candidates(const struct key_search *w, const char *p, uint16_t *pair,
+                                  unsigned n)
 {
     unsigned kept = 0;
 
@@ -193,49 +194,49 @@ static unsigned keep_likely(const struct needle_walk *w, const char *p, uint16_t
 
 /* Stretch by stretch; the last pairs, behind which a value might not have room, and the first few bytes are
  * left to the plain search. */
-static inline bool find_pairs(struct needle_walk *w, find_all_fn *find_all)
+static inline bool find_pairs(struct key_search *w, find_all_fn *find_all)
 {
     while (w->base >= BLOCK + KEY_END && w->text.n - w->base >= VALUE + VALUE_FRONT) {
         size_t stretch = (w->base - KEY_END) / BLOCK * BLOCK;
 
-        if (stretch > NEEDLE_STRETCH)
-            stretch = NEEDLE_STRETCH;
+        if (stretch > KEY_SEARCH_BATCH_BYTES)
+            stretch = KEY_SEARCH_BATCH_BYTES;
         w->base -= stretch;
         const char *p = w->text.p + w->base;
 
-        w->n = keep_likely(w, p, w->pair, find_all(p, stretch, w->pair));
+        w->n = filter_candidates(w, p, w->pair, find_all(p, stretch, w->pair));
         if (w->n)
             return true;
     }
-    return needle_find_plain(w);
+    return key_search_find_portable(w);
 }
 
-bool needle_find_avx2(struct needle_walk *w)
+bool key_search_find_avx2(struct key_search *w)
 {
     return find_pairs(w, find_all_avx2);
 }
 
-bool needle_find_avx512(struct needle_walk *w)
+bool key_search_find_avx512(struct key_search *w)
 {
     return find_pairs(w, find_all_avx512);
 }
 #endif
 
-needle_find_fn *needle_find_best(void)
+key_search_find_fn *key_search_find_best(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vbmi2"))
-        return needle_find_avx512;
+        return key_search_find_avx512;
     if (__builtin_cpu_supports("avx2"))
-        return needle_find_avx2;
+        return key_search_find_avx2;
 #endif
-    return needle_find_plain;
+    return key_search_find_portable;
 }
 
-void needle_walk_init(struct needle_walk *w, const struct needle_set *set, struct slice text)
+void key_search_begin(struct key_search *w, const struct key_search_set *set, struct slice text)
 {
     w->set = set;
-    w->find = needle_find_best();
+    w->find = key_search_find_best();
     w->text = text;
     w->base = text.n ? text.n - 1 : 0;
     w->off = 0;
@@ -243,7 +244,7 @@ void needle_walk_init(struct needle_walk *w, const struct needle_set *set, struc
     memcpy(w->may, set->may, sizeof w->may);
 }
 
-bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which)
+bool key_search_next(struct key_search *w, size_t *at, size_t *which)
 {
     do {
         while (w->n) {
@@ -259,9 +260,9 @@ bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which)
     return false;
 }
 
-void needle_walk_drop(struct needle_walk *w, size_t which)
+void key_search_ignore(struct key_search *w, size_t which)
 {
-    const struct needle_set *set = w->set;
+    const struct key_search_set *set = w->set;
     size_t key = key_hash(set, which);
 
     w->off |= UINT32_C(1) << which;

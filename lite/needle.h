@@ -15,45 +15,45 @@
  * pairs that may be in a needle. So a needle has to hold such a pair, with three bytes or more in front of it. No
  * needle may be the front of another, and those with the same pair must begin at the same distance from
  * it. */
-enum { NEEDLE_MAX = 24, NEEDLE_SHORTEST = 8, NEEDLE_TABLE = 256 };
-enum { NEEDLE_STRETCH = 2048, NEEDLE_SPARE = 4 };
+enum { KEY_SEARCH_MAX = 24, KEY_SEARCH_MIN_BYTES = 8, KEY_SEARCH_TABLE = 256 };
+enum { KEY_SEARCH_BATCH_BYTES = 2048, KEY_SEARCH_SPARE = 4 };
 
-struct needle_set {
-    struct slice needle[NEEDLE_MAX]; /* borrowed */
-    uint64_t back[NEEDLE_MAX];       /* their last eight bytes */
-    uint8_t quote[NEEDLE_MAX];       /* where in a needle the quote before its first colon stands */
-    uint8_t next[NEEDLE_MAX];        /* another one with the same hash */
+struct key_search_set {
+    struct slice needle[KEY_SEARCH_MAX]; /* borrowed */
+    uint64_t back[KEY_SEARCH_MAX];       /* their last eight bytes */
+    uint8_t quote[KEY_SEARCH_MAX]; /* where in a needle the quote before its first colon stands */
+    uint8_t next[KEY_SEARCH_MAX];  /* another one with the same hash */
     size_t n;
-    uint8_t first[NEEDLE_TABLE]; /* by hash of the four bytes that end with the quote */
+    uint8_t first[KEY_SEARCH_TABLE]; /* by hash of the four bytes that end with the quote */
     /* by the same: a bit for each hash of the value's bytes there may be */
-    uint64_t may[NEEDLE_TABLE];
+    uint64_t may[KEY_SEARCH_TABLE];
 };
 
-struct needle_walk;
-typedef bool needle_find_fn(struct needle_walk *w);
+struct key_search;
+typedef bool key_search_find_fn(struct key_search *w);
 /* The searches for pairs: all find the same. The two that look at 64 places at a time are for machines where
- * needle_find_best answers them, or the one behind them. */
-needle_find_fn needle_find_plain, needle_find_avx2, needle_find_avx512;
-needle_find_fn *needle_find_best(void);
+ * key_search_find_best answers them, or the one behind them. */
+key_search_find_fn key_search_find_portable, key_search_find_avx2, key_search_find_avx512;
+key_search_find_fn *key_search_find_best(void);
 
 /* A search under way. */
-struct needle_walk {
-    const struct needle_set *set;
-    needle_find_fn *find; /* of pairs; as fast as the machine can */
+struct key_search {
+    const struct key_search_set *set;
+    key_search_find_fn *find; /* of pairs; as fast as the machine can */
     struct slice text;
-    size_t base;                /* pairs from here on have been looked for */
-    uint32_t off;               /* bit i: needle i is not looked for any more */
-    uint64_t may[NEEDLE_TABLE]; /* that of the set, without those that are off */
-    unsigned n;                 /* pairs behind base that were not tried yet, the nearest first */
-    uint16_t pair[NEEDLE_STRETCH / 2 + NEEDLE_SPARE];
+    size_t base;                    /* pairs from here on have been looked for */
+    uint32_t off;                   /* bit i: needle i is not looked for any more */
+    uint64_t may[KEY_SEARCH_TABLE]; /* that of the set, without those that are off */
+    unsigned n; /* pairs behind base that were not tried yet, the nearest first */
+    uint16_t pair[KEY_SEARCH_BATCH_BYTES / 2 + KEY_SEARCH_SPARE];
 };
 
-void needle_set_init(struct needle_set *set, const struct slice needles[], size_t n);
+void key_search_set_init(struct key_search_set *set, const struct slice needles[], size_t n);
 /* Both have to stay while the walk goes on. */
-void needle_walk_init(struct needle_walk *w, const struct needle_set *set, struct slice text);
+void key_search_begin(struct key_search *w, const struct key_search_set *set, struct slice text);
 /* The last needle before those that were found so far: its place and its number. */
-bool needle_walk_next(struct needle_walk *w, size_t *at, size_t *which);
+bool key_search_next(struct key_search *w, size_t *at, size_t *which);
 /* Enough of this one. */
-void needle_walk_drop(struct needle_walk *w, size_t which);
+void key_search_ignore(struct key_search *w, size_t which);
 
 #endif

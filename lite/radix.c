@@ -64,7 +64,7 @@ static void to_places(uint32_t *count)
     }
 }
 
-static void put_in_places(const uint64_t *from, uint64_t *to, size_t n, unsigned low,
+static void scatter_items(const uint64_t *from, uint64_t *to, size_t n, unsigned low,
                           uint32_t *place)
 {
     to_places(place);
@@ -81,13 +81,13 @@ static void sort_by_digits(uint64_t *item, uint64_t *spare, size_t n, unsigned l
         minor[digit(item[i], low)]++;
         major[digit(item[i], low + DIGIT_BITS)]++;
     }
-    put_in_places(item, spare, n, low, minor);
-    put_in_places(spare, item, n, low + DIGIT_BITS, major);
+    scatter_items(item, spare, n, low, minor);
+    scatter_items(spare, item, n, low + DIGIT_BITS, major);
 }
 
 /* What differs, or nothing where all stand in order already: then they need not be sorted. Those with the same key do
  * after the first digits. */
-static uint64_t differing_bits(const uint64_t *item, size_t n)
+static uint64_t find_differing_bits(const uint64_t *item, size_t n)
 {
     uint64_t bits = 0;
     bool in_order = true;
@@ -105,7 +105,7 @@ void radix_sort(uint64_t *item, uint64_t *spare, size_t n)
         sort_few(item, n);
         return;
     }
-    unsigned width = width_of(differing_bits(item, n));
+    unsigned width = width_of(find_differing_bits(item, n));
 
     if (width == 0)
         return;

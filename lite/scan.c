@@ -33,7 +33,7 @@ WITH_AVX2 static const char *blocks_to_end(const char *p, const char *end)
     const char *begin = p;
 
     for (; end - p >= BLOCK; p += BLOCK) {
-        struct block b = block_load(p);
+        struct simd_block b = block_load(p);
         __m256i low = _mm256_cmpeq_epi8(b.low, quote), high = _mm256_cmpeq_epi8(b.high, quote);
 
         for (uint64_t quotes = block_bits(low, high); quotes; quotes &= quotes - 1) {

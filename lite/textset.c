@@ -13,7 +13,7 @@ static size_t hash_of(struct slice text)
 }
 
 /* Where the text is, or the empty slot where it belongs. */
-static uint32_t *seek(const struct textset *set, struct slice text)
+static uint32_t *find_slot(const struct textset *set, struct slice text)
 {
     size_t i = hash_of(text) & (set->slots - 1);
 
@@ -23,7 +23,7 @@ static uint32_t *seek(const struct textset *set, struct slice text)
 }
 
 /* Half of the slots stay empty. */
-static enum err_code grow(struct textset *set)
+static enum err_code grow_textset(struct textset *set)
 {
     size_t cap = set->cap ? 2 * set->cap : 16, slots = 2 * cap;
 
@@ -44,15 +44,15 @@ static enum err_code grow(struct textset *set)
     set->slots = slots;
     set->cap = cap;
     for (size_t i = 0; i < set->n; i++)
-        *seek(set, set->text[i]) = (uint32_t)i;
+        *find_slot(set, set->text[i]) = (uint32_t)i;
     return ERR_OK;
 }
 
 enum err_code textset_add(struct textset *set, struct slice text, uint32_t *number)
 {
-    if (set->n == set->cap && grow(set))
+    if (set->n == set->cap && grow_textset(set))
         return ERR_NOMEM;
-    uint32_t *slot = seek(set, text);
+    uint32_t *slot = find_slot(set, text);
 
     if (*slot == TEXTSET_NONE) {
         *slot = (uint32_t)set->n;
@@ -64,7 +64,7 @@ enum err_code textset_add(struct textset *set, struct slice text, uint32_t *numb
 
 uint32_t textset_find(const struct textset *set, struct slice text)
 {
-    return set->slots ? *seek(set, text) : TEXTSET_NONE;
+    return set->slots ? *find_slot(set, text) : TEXTSET_NONE;
 }
 
 void textset_fini(struct textset *set)

@@ -34,7 +34,7 @@ static void civil_from_days(int64_t days, int64_t *year, int *month, int *day)
     *year = era * 400 + year_of_era + (*month <= 2 ? 1 : 0);
 }
 
-static bool take(struct slice *s, char c)
+static bool accept_char(struct slice *s, char c)
 {
     if (s->n == 0 || *s->p != c)
         return false;
@@ -43,16 +43,16 @@ static bool take(struct slice *s, char c)
     return true;
 }
 
-static bool take_any(struct slice *s, const char *set)
+static bool accept_any_char(struct slice *s, const char *set)
 {
     for (; *set; set++)
-        if (take(s, *set))
+        if (accept_char(s, *set))
             return true;
     return false;
 }
 
 /* Exactly `digits` digits, between low and high. */
-static bool take_number(struct slice *s, size_t digits, int low, int high, int *out)
+static bool parse_digits(struct slice *s, size_t digits, int low, int high, int *out)
 {
     int n = 0;
 
@@ -70,22 +70,22 @@ static bool take_number(struct slice *s, size_t digits, int low, int high, int *
 }
 
 /* YYYY, YYYY-MM or YYYY-MM-DD; the year may be +YYYYYY or -YYYYYY, but not -000000. */
-static bool take_date(struct slice *s, int64_t *days)
+static bool parse_date_part(struct slice *s, int64_t *days)
 {
     int year, month = 1, day = 1;
 
-    if (take(s, '-')) {
-        if (!take_number(s, 6, 1, 999999, &year))
+    if (accept_char(s, '-')) {
+        if (!parse_digits(s, 6, 1, 999999, &year))
             return false;
         year = -year;
-    } else if (take(s, '+') ? !take_number(s, 6, 0, 999999, &year)
-                            : !take_number(s, 4, 0, 9999, &year)) {
+    } else if (accept_char(s, '+') ? !parse_digits(s, 6, 0, 999999, &year)
+                                   : !parse_digits(s, 4, 0, 9999, &year)) {
         return false;
     }
-    if (take(s, '-')) {
-        if (!take_number(s, 2, 1, 12, &month))
+    if (accept_char(s, '-')) {
+        if (!parse_digits(s, 2, 1, 12, &month))
             return false;
-        if (take(s, '-') && !take_number(s, 2, 1, 31, &day))
+        if (accept_char(s, '-') && !parse_digits(s, 2, 1, 31, &day))
             return false;
     }
     *days = days_from_civil(year, month, day);
@@ -93,11 +93,11 @@ static bool take_date(struct slice *s, int64_t *days)
 }
 
 /* The digits behind the point: what is finer than a millisecond is cut, never rounded. */
-static bool take_fraction(struct slice *s, int *ms)
+static bool parse_fraction(struct slice *s, int *ms)
 {
     int unit = 100, digit;
 
-    if (!take_number(s, 1, 0, 9, &digit))
+    if (!parse_digits(s, 1, 0, 9, &digit))
         return false;
     *ms = digit * unit;
     while (s->n && *s->p >= '0' && *s->p <= '9') {
@@ -110,14 +110,15 @@ static bool take_fraction(struct slice *s, int *ms)
 }
 
 /* HH:MM, HH:MM:SS or HH:MM:SS.fraction; 24:00 is the end of the day. */
-static bool take_clock(struct slice *s, int64_t *clock_ms)
+static bool parse_clock(struct slice *s, int64_t *clock_ms)
 {
     int hour, minute, second = 0, ms = 0;
 
-    if (!take_number(s, 2, 0, 24, &hour) || !take(s, ':') || !take_number(s, 2, 0, 59, &minute))
+    if (!parse_digits(s, 2, 0, 24, &hour) || !accept_char(s, ':') ||
+        !parse_digits(s, 2, 0, 59, &minute))
         return false;
-    if (take(s, ':')) {
-        if (!take_number(s, 2, 0, 59, &second) || (take(s, '.') && !take_fraction(s, &ms)))
+    if (accept_char(s, ':')) {
+        if (!parse_digits(s, 2, 0, 59, &second) || (accept_char(s, '.') && !parse_fraction(s, &ms)))
             return false;
     }
     *clock_ms = (int64_t)hour * HOUR_MS + minute * MINUTE_MS + second * 1000 + ms;
@@ -125,23 +126,23 @@ static bool take_clock(struct slice *s, int64_t *clock_ms)
 }
 
 /* Z, +HH:MM or +HHMM; nothing is UTC here. */
-static bool take_offset(struct slice *s, int64_t *offset_ms)
+static bool parse_offset(struct slice *s, int64_t *offset_ms)
 {
     int hour = 0, minute = 0, sign;
 
     *offset_ms = 0;
-    if (s->n == 0 || take_any(s, "Zz"))
+    if (s->n == 0 || accept_any_char(s, "Zz"))
         return true;
-    if (take(s, '+'))
+    if (accept_char(s, '+'))
         sign = 1;
-    else if (take(s, '-'))
+    else if (accept_char(s, '-'))
         sign = -1;
     else
         return false;
-    if (!take_number(s, 2, 0, 23, &hour))
+    if (!parse_digits(s, 2, 0, 23, &hour))
         return false;
-    take(s, ':');
-    if (!take_number(s, 2, 0, 59, &minute))
+    accept_char(s, ':');
+    if (!parse_digits(s, 2, 0, 59, &minute))
         return false;
     *offset_ms = (int64_t)sign * (hour * HOUR_MS + minute * MINUTE_MS);
     return true;
@@ -151,11 +152,11 @@ bool time_parse(struct slice text, int64_t *ms)
 {
     int64_t days, clock_ms = 0, offset_ms;
 
-    if (!take_date(&text, &days))
+    if (!parse_date_part(&text, &days))
         return false;
-    if (take_any(&text, "Tt ") && !take_clock(&text, &clock_ms))
+    if (accept_any_char(&text, "Tt ") && !parse_clock(&text, &clock_ms))
         return false;
-    if (!take_offset(&text, &offset_ms) || text.n)
+    if (!parse_offset(&text, &offset_ms) || text.n)
         return false;
     int64_t t = days * DAY_MS + clock_ms - offset_ms;
 

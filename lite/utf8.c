@@ -21,7 +21,7 @@ static struct lead lead_of(unsigned char c, bool wtf)
     return (struct lead){ 3, c == 0xF0 ? 0x90 : 0x80, c == 0xF4 ? 0x8F : 0xBF };
 }
 
-static struct slice drop(struct slice s, size_t n)
+static struct slice skip_bytes(struct slice s, size_t n)
 {
     if (n == 0)
         return s; /* which may point nowhere */
@@ -35,7 +35,7 @@ uint32_t utf8_next(struct slice *rest, bool wtf)
     uint32_t cp = p[0];
 
     if (cp < 0x80) {
-        *rest = drop(*rest, 1);
+        *rest = skip_bytes(*rest, 1);
         return cp;
     }
     struct lead lead = lead_of(p[0], wtf);
@@ -46,11 +46,11 @@ uint32_t utf8_next(struct slice *rest, bool wtf)
         lead.low = 0x80;
         lead.high = 0xBF;
     }
-    *rest = drop(*rest, at);
+    *rest = skip_bytes(*rest, at);
     return lead.more && at == lead.more + 1 ? cp : UTF8_REPLACEMENT;
 }
 
-size_t utf8_put(char out[4], uint32_t cp)
+size_t utf8_encode(char out[4], uint32_t cp)
 {
     if (cp < 0x80) {
         out[0] = (char)cp;
@@ -90,12 +90,12 @@ static bool next_whole(struct slice *rest)
            (before.n - rest->n == 3 && memcmp(before.p, "\xEF\xBF\xBD", 3) == 0);
 }
 
-size_t utf8_valid_front(struct slice text)
+size_t utf8_valid_prefix(struct slice text)
 {
     struct slice rest = text;
 
     for (;;) {
-        rest = drop(rest, ascii_front(rest));
+        rest = skip_bytes(rest, ascii_front(rest));
         struct slice before = rest;
 
         if (rest.n == 0 || !next_whole(&rest))
@@ -105,7 +105,7 @@ size_t utf8_valid_front(struct slice text)
 
 bool utf8_valid(struct slice text)
 {
-    return utf8_valid_front(text) == text.n;
+    return utf8_valid_prefix(text) == text.n;
 }
 
 /* Writes the repaired text to out and answers its length; only counts when out is NULL. */
@@ -114,12 +114,12 @@ static size_t repair(struct slice rest, char *out)
     size_t n = 0;
 
     while (rest.n) {
-        size_t whole = utf8_valid_front(rest);
+        size_t whole = utf8_valid_prefix(rest);
 
         if (out && whole)
             memcpy(out + n, rest.p, whole);
         n += whole;
-        rest = drop(rest, whole);
+        rest = skip_bytes(rest, whole);
         if (rest.n == 0)
             break;
         utf8_next(&rest, false);
@@ -146,7 +146,7 @@ bool utf8_repair(struct slice bytes, struct arena *a, struct slice *text)
     return true;
 }
 
-size_t utf16_length(struct slice text)
+size_t utf8_utf16_length(struct slice text)
 {
     size_t units = 0;
 
@@ -154,14 +154,14 @@ size_t utf16_length(struct slice text)
         size_t ascii = ascii_front(text);
 
         units += ascii;
-        text = drop(text, ascii);
+        text = skip_bytes(text, ascii);
         if (text.n == 0)
             return units;
         units += utf8_next(&text, true) > 0xFFFF ? 2 : 1;
     }
 }
 
-struct slice utf16_prefix(struct slice text, size_t units)
+struct slice utf8_utf16_prefix(struct slice text, size_t units)
 {
     struct slice rest = text;
 
@@ -178,7 +178,7 @@ struct slice utf16_prefix(struct slice text, size_t units)
     return (struct slice){ text.p, text.n - rest.n };
 }
 
-bool js_space(uint32_t cp)
+bool utf8_is_js_space(uint32_t cp)
 {
     if (cp < 0x80)
         return cp == ' ' || (cp >= '\t' && cp <= '\r');
@@ -191,20 +191,20 @@ bool js_space(uint32_t cp)
 static size_t space_at_end(struct slice text)
 {
     for (size_t n = 1; n <= 3 && n <= text.n; n++) {
-        struct slice last = drop(text, text.n - n);
+        struct slice last = skip_bytes(text, text.n - n);
         uint32_t cp = utf8_next(&last, true);
 
-        if (last.n == 0 && js_space(cp))
+        if (last.n == 0 && utf8_is_js_space(cp))
             return n;
     }
     return 0;
 }
 
-struct slice js_trim(struct slice text)
+struct slice utf8_js_trim(struct slice text)
 {
     struct slice rest = text;
 
-    while (rest.n && js_space(utf8_next(&rest, true)))
+    while (rest.n && utf8_is_js_space(utf8_next(&rest, true)))
         text = rest;
     for (size_t n; (n = space_at_end(text)) > 0;)
         text.n -= n;
@@ -240,14 +240,14 @@ static enum err_code nfc_runs(struct buf *out, struct slice rest)
     enum err_code rc = ERR_OK;
 
     while (!rc && rest.n) {
-        size_t whole = utf8_valid_front(rest);
+        size_t whole = utf8_valid_prefix(rest);
 
         if (whole)
             rc = add_nfc(out, (struct slice){ rest.p, whole });
-        rest = drop(rest, whole);
+        rest = skip_bytes(rest, whole);
         if (!rc && rest.n) {
             char one[4];
-            size_t n = utf8_put(one, utf8_next(&rest, true));
+            size_t n = utf8_encode(one, utf8_next(&rest, true));
 
             rc = buf_add(out, (struct slice){ one, n });
         }

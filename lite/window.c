@@ -22,7 +22,7 @@ static enum err_code grow_head(struct window *w, size_t n, struct err *e)
 
 /* Counted back from the size the file had when opened; it lies at the end of the second buffer, so that more of it
  * leaves in place what was there. */
-static enum err_code read_tail(struct window *w, size_t n, struct err *e)
+static enum err_code read_window_tail(struct window *w, size_t n, struct err *e)
 {
     char *tail = w->bytes + 2 * WINDOW_BYTES - n;
     size_t got;
@@ -59,7 +59,7 @@ void window_close(struct window *w)
     file_close(&w->file);
 }
 
-static void forget(struct window *w)
+static void reset_window(struct window *w)
 {
     file_close(&w->file);
     *w = (struct window){ .file.fd = -1, .bytes = w->bytes };
@@ -75,7 +75,7 @@ static enum err_code read_whole(struct window *w, struct err *e)
     return rc;
 }
 
-static enum err_code read_first(struct window *w, bool brief, struct err *e)
+static enum err_code read_first_stage(struct window *w, bool brief, struct err *e)
 {
     enum err_code rc;
 
@@ -84,7 +84,7 @@ static enum err_code read_first(struct window *w, bool brief, struct err *e)
     } else {
         rc = grow_head(w, WINDOW_FIRST_BYTES, e);
         if (!rc)
-            rc = read_tail(w, brief ? WINDOW_BRIEF_BYTES : WINDOW_BYTES, e);
+            rc = read_window_tail(w, brief ? WINDOW_BRIEF_BYTES : WINDOW_BYTES, e);
     }
     set_torn_tail(w);
     return rc;
@@ -95,17 +95,17 @@ enum err_code window_open(struct window *w, int dirfd, const char *name, unsigne
 {
     enum err_code rc;
 
-    forget(w);
+    reset_window(w);
     rc = file_open(dirfd, name, flags & ~(unsigned)WINDOW_BRIEF, &w->file, e);
     if (rc)
         return rc;
-    rc = read_first(w, flags & WINDOW_BRIEF, e);
+    rc = read_first_stage(w, flags & WINDOW_BRIEF, e);
     if (rc)
-        forget(w);
+        reset_window(w);
     return err_at(e, rc, name);
 }
 
-static enum err_code widen(struct window *w, struct err *e)
+static enum err_code widen_window(struct window *w, struct err *e)
 {
     enum err_code rc;
 
@@ -113,13 +113,13 @@ static enum err_code widen(struct window *w, struct err *e)
         return read_whole(w, e);
     rc = grow_head(w, WINDOW_BYTES, e);
     if (!rc && w->tail.n < WINDOW_BYTES && !w->shrank)
-        rc = read_tail(w, WINDOW_BYTES, e);
+        rc = read_window_tail(w, WINDOW_BYTES, e);
     return rc;
 }
 
 enum err_code window_widen(struct window *w, struct err *e)
 {
-    enum err_code rc = w->wide ? ERR_OK : widen(w, e);
+    enum err_code rc = w->wide ? ERR_OK : widen_window(w, e);
 
     w->wide |= !rc;
     return rc;

@@ -30,7 +30,7 @@ struct process {
 };
 
 struct agents {
-    struct agents_of of;
+    struct agents_profile of;
     pthread_mutex_t lock; /* of all below */
     struct arena arena;
     struct process *process; /* in the arena */
@@ -39,7 +39,7 @@ struct agents {
     bool known;
 };
 
-struct agents *agents_new(const struct agents_of *of)
+struct agents *agents_new(const struct agents_profile *of)
 {
     struct agents *a = calloc(1, sizeof *a);
 
@@ -101,7 +101,7 @@ static bool is_interpreter(struct slice argument)
     return false;
 }
 
-static bool is_agent(const struct agents_of *of, struct slice args)
+static bool is_agent(const struct agents_profile *of, struct slice args)
 {
     struct slice argument;
     bool script = false;
@@ -134,7 +134,7 @@ static struct slice variable(struct slice environment, const char *name)
 }
 
 /* Where its environment cannot be read, or does not say, it may be ours. */
-static bool has_other_config(const struct agents_of *of, int dir, struct buf *text)
+static bool has_other_config(const struct agents_profile *of, int dir, struct buf *text)
 {
     char path[PATH_MAX];
     struct stat ours, theirs;
@@ -177,7 +177,7 @@ static int64_t boot_ms(int proc, struct buf *text)
     return at ? strtoll(at + sizeof "btime " - 1, NULL, 10) * 1000 : 0;
 }
 
-static struct process *room(struct agents *a)
+static struct process *reserve_process(struct agents *a)
 {
     if (a->n == a->cap) {
         size_t cap = a->cap ? 2 * a->cap : 16;
@@ -196,7 +196,7 @@ static struct process *room(struct agents *a)
 static bool add_agent(struct agents *a, int dir, pid_t pid, struct slice args, int64_t boot,
                       struct buf *text)
 {
-    struct process *p = room(a);
+    struct process *p = reserve_process(a);
     char cwd[PATH_MAX];
     ssize_t n = readlinkat(dir, "cwd", cwd, sizeof cwd);
 
@@ -266,7 +266,7 @@ static int64_t coarse_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void refresh(struct agents *a)
+static void refresh_processes(struct agents *a)
 {
     int64_t now = coarse_ms();
 
@@ -287,7 +287,8 @@ static bool signed_in(const struct live_table *known, pid_t pid)
 }
 
 /* "ID" or "--option=ID", and not only to be copied. */
-static bool names(const struct agents_of *of, const struct process *p, struct slice id)
+static bool args_name_session(const struct agents_profile *of, const struct process *p,
+                              struct slice id)
 {
     struct slice args = p->args, one;
     bool named = false, forks = false;
@@ -306,10 +307,10 @@ static bool names(const struct agents_of *of, const struct process *p, struct sl
     return named && !forks;
 }
 
-static enum agents_sign sign_of(const struct agents *a, const struct process *p,
-                                const struct agents_question *q)
+static enum agents_evidence sign_of(const struct agents *a, const struct process *p,
+                                    const struct agents_query *q)
 {
-    if (names(&a->of, p, q->session))
+    if (args_name_session(&a->of, p, q->session))
         return AGENTS_NAMED;
     if (!p->cwd || p->start_ms > q->written_ms + SLACK_MS)
         return AGENTS_ELSEWHERE;
@@ -318,16 +319,16 @@ static enum agents_sign sign_of(const struct agents *a, const struct process *p,
     return strcmp(p->cwd, q->cwd) == 0 ? AGENTS_IN_CWD : AGENTS_ELSEWHERE;
 }
 
-enum agents_sign agents_ask(struct agents *a, const struct agents_question *q, pid_t *pid)
+enum agents_evidence agents_lookup(struct agents *a, const struct agents_query *q, pid_t *pid)
 {
-    enum agents_sign best = AGENTS_NONE;
+    enum agents_evidence best = AGENTS_NONE;
 
     *pid = 0;
     pthread_mutex_lock(&a->lock);
-    refresh(a);
+    refresh_processes(a);
     for (size_t i = 0; i < a->n; i++) {
         const struct process *p = &a->process[i];
-        enum agents_sign sign = signed_in(q->known, p->pid) ? AGENTS_NONE : sign_of(a, p, q);
+        enum agents_evidence sign = signed_in(q->known, p->pid) ? AGENTS_NONE : sign_of(a, p, q);
 
         if (sign > best) {
             best = sign;

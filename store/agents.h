@@ -17,7 +17,7 @@ struct agents;
 
 /* What an agent of a system looks like. A name without a slash is the program's own, or that of the script which an
  * interpreter runs; one with slashes is a part of its path. */
-struct agents_of {
+struct agents_profile {
     const char *proc;           /* the process table: "/proc" */
     const char *const *program; /* NULL-terminated */
     /* an option with which the named session is only read; NULL: there is none */
@@ -28,17 +28,17 @@ struct agents_of {
 };
 
 /* NULL without memory. The texts are borrowed; config has to live as long as the agents. */
-struct agents *agents_new(const struct agents_of *of);
+struct agents *agents_new(const struct agents_profile *of);
 void agents_free(struct agents *a); /* NULL is fine */
 
-struct agents_question {
+struct agents_query {
     struct slice session;
     int64_t written_ms; /* mtime of its transcript: an agent that began later wrote nothing yet */
     const char *cwd;    /* the directory of the session; NULL: not known yet */
     const struct live_table *known; /* what signed in is looked up there, and passed over here */
 };
 
-enum agents_sign {
+enum agents_evidence {
     AGENTS_NONE,      /* no agent runs */
     AGENTS_ELSEWHERE, /* one does, and nothing says that it has this session */
     AGENTS_MAYBE,     /* cwd is not known, and would tell */
@@ -47,6 +47,6 @@ enum agents_sign {
 };
 
 /* The strongest sign; *pid is that process. */
-enum agents_sign agents_ask(struct agents *a, const struct agents_question *q, pid_t *pid);
+enum agents_evidence agents_lookup(struct agents *a, const struct agents_query *q, pid_t *pid);
 
 #endif

@@ -43,8 +43,7 @@ static enum err_code take_one(int fd, struct arena *a, const char *name, const c
     return ERR_OK;
 }
 
-enum err_code attrs_take(int fd, struct arena *a, const char *path, struct attrs *out,
-                         struct err *e)
+enum err_code attrs_get(int fd, struct arena *a, const char *path, struct attrs *out, struct err *e)
 {
     char names[LIST_MAX];
     size_t n = 0;
@@ -66,7 +65,7 @@ enum err_code attrs_take(int fd, struct arena *a, const char *path, struct attrs
     return rc;
 }
 
-bool attrs_keep(struct arena *a, struct attrs *x)
+bool attrs_copy(struct arena *a, struct attrs *x)
 {
     struct attr *list = arena_zalloc(a, sizeof *list * (x->n + 1));
 
@@ -91,7 +90,7 @@ static enum err_code put_owner(int fd, const struct attrs *x, const char *path, 
     return ERR_OK;
 }
 
-static bool has(const struct attrs *x, const char *name)
+static bool attrs_have(const struct attrs *x, const char *name)
 {
     for (size_t i = 0; i < x->n; i++)
         if (strcmp(x->x[i].name, name) == 0)
@@ -106,13 +105,13 @@ static enum err_code drop_inherited(int fd, const struct attrs *x, const char *p
     enum err_code rc = list_names(fd, names, &n, path, e);
 
     for (const char *name = names; !rc && name < names + n; name += strlen(name) + 1)
-        if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !has(x, name) &&
+        if (strncmp(name, acl_front, sizeof acl_front - 1) == 0 && !attrs_have(x, name) &&
             fremovexattr(fd, name))
             rc = err_sys(e, path, "drop an inherited access list");
     return rc;
 }
 
-enum err_code attrs_put(int fd, const struct attrs *x, const char *path, struct err *e)
+enum err_code attrs_apply(int fd, const struct attrs *x, const char *path, struct err *e)
 {
     enum err_code rc = put_owner(fd, x, path, e);
 
@@ -138,7 +137,7 @@ static bool is_refused(int sys)
     return sys == ENOTSUP || sys == EPERM || sys == EACCES || sys == EINVAL;
 }
 
-enum err_code attrs_carry(int fd, const struct attrs *x, const char *path, struct err *e)
+enum err_code attrs_apply_portable(int fd, const struct attrs *x, const char *path, struct err *e)
 {
     if (fchown(fd, x->uid, x->gid) && errno != EPERM)
         return err_sys(e, path, "keep the owner");

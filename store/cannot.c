@@ -2,16 +2,16 @@
 
 #include "store/store.h"
 
-const char *store_cannot(const struct store_ops *ops, unsigned ability)
+const char *unsupported_reason(const struct store_ops *ops, unsigned ability)
 {
-    return ops->cannot ? ops->cannot(ability) : NULL;
+    return ops->unsupported ? ops->unsupported(ability) : NULL;
 }
 
-enum err_code store_refuse(const struct session_ref *ref, unsigned ability, const char *what,
-                           struct err *e)
+enum err_code unsupported_error(const struct session_ref *ref, unsigned ability, const char *what,
+                                struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    const char *why = store_cannot(ops, ability);
+    const char *why = unsupported_reason(ops, ability);
 
     return why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s", what, why)
                : err_set(e, ERR_UNSUPPORTED, ref->path.p, "%s: %s sessions cannot", what,

@@ -9,10 +9,10 @@
 struct store_ops;
 
 /* By the ability, of which one bit is asked. A literal; NULL: the system adds nothing to the fact. */
-const char *store_cannot(const struct store_ops *ops, unsigned ability);
+const char *unsupported_reason(const struct store_ops *ops, unsigned ability);
 
 /* ERR_UNSUPPORTED of the session: what was wanted ("rename"), and why it cannot be. */
-MUST_CHECK enum err_code store_refuse(const struct session_ref *ref, unsigned ability,
-                                      const char *what, struct err *e);
+MUST_CHECK enum err_code unsupported_error(const struct session_ref *ref, unsigned ability,
+                                           const char *what, struct err *e);
 
 #endif

@@ -14,7 +14,7 @@
  *
  * All counters are under the lock; the rows themselves belong to whoever claimed them until ready. */
 enum {
-    RING = CREW_AHEAD,
+    RING = DESCRIBE_POOL_AHEAD,
     BATCH = 16,  /* rows claimed at once, so that the lock is seldom taken */
     FEW = 4,     /* the same where reading is slow: there is work for all threads within the ring */
     HELPERS = 1, /* beside the caller */
@@ -23,14 +23,14 @@ enum {
     STACK_BYTES = 256 * 1024,
 };
 
-struct place {
+struct pool_slot {
     struct session_row *row;
     enum err_code rc;
     struct err err;
     bool ready;
 };
 
-struct crew {
+struct describe_pool {
     const struct scope *scope;
     const struct session_ref *const *order;
     size_t n, ahead;
@@ -39,7 +39,7 @@ struct crew {
     pthread_cond_t row_ready, room;
     size_t claimed, handed;
     bool stop, slow;
-    struct place place[RING];
+    struct pool_slot place[RING];
 
     pthread_t thread[MANY];
     size_t threads;
@@ -47,25 +47,25 @@ struct crew {
 
 /* ---- is it the disk that we wait for? ---- */
 
-struct moment {
+struct timing {
     int64_t us;
     long waits; /* how often this thread had nothing to do but wait */
 };
 
-static struct moment now(void)
+static struct timing now(void)
 {
     struct timespec t;
     struct rusage usage = { 0 };
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     getrusage(RUSAGE_THREAD, &usage);
-    return (struct moment){ (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, usage.ru_nvcsw };
+    return (struct timing){ (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000, usage.ru_nvcsw };
 }
 
 /* A thread that had to leave its core to others took long as well, and more threads would make that worse. */
-static bool was_slow(struct moment began, size_t count)
+static bool was_slow(struct timing began, size_t count)
 {
-    struct moment ended = now();
+    struct timing ended = now();
 
     return ended.us - began.us > (int64_t)count * SLOW_US &&
            ended.waits - began.waits >= (long)count;
@@ -73,10 +73,10 @@ static bool was_slow(struct moment began, size_t count)
 
 /* ---- making rows ---- */
 
-static void make_row(struct crew *c, size_t i)
+static void make_row(struct describe_pool *c, size_t i)
 {
     const struct session_ref *ref = c->order[i];
-    struct place *p = &c->place[i % RING];
+    struct pool_slot *p = &c->place[i % RING];
 
     p->rc = ref->store->ops->describe(ref->store, c->scope, ref, p->row, &p->err);
 }
@@ -86,7 +86,7 @@ struct claim {
 };
 
 /* The next rows that there is room for, under the lock. */
-static struct claim claim_next(struct crew *c)
+static struct claim claim_next(struct describe_pool *c)
 {
     struct claim claim = { c->claimed, c->handed + c->ahead - c->claimed };
 
@@ -99,7 +99,7 @@ static struct claim claim_next(struct crew *c)
 }
 
 /* None when all are claimed or the work is over. Waits for room. */
-static struct claim claim_or_wait(struct crew *c)
+static struct claim claim_or_wait(struct describe_pool *c)
 {
     struct claim claim = { 0 };
 
@@ -112,9 +112,9 @@ static struct claim claim_or_wait(struct crew *c)
     return claim;
 }
 
-static void make_rows(struct crew *c, struct claim claim)
+static void describe_claim(struct describe_pool *c, struct claim claim)
 {
-    struct moment began = now();
+    struct timing began = now();
 
     for (size_t i = 0; i < claim.count; i++)
         make_row(c, claim.first + i);
@@ -128,30 +128,30 @@ static void make_rows(struct crew *c, struct claim claim)
     pthread_mutex_unlock(&c->lock);
 }
 
-static void *work(void *arg)
+static void *pool_worker(void *arg)
 {
-    struct crew *c = arg;
+    struct describe_pool *c = arg;
     struct claim claim;
 
     while ((claim = claim_or_wait(c)).count)
-        make_rows(c, claim);
+        describe_claim(c, claim);
     return NULL;
 }
 
 /* As many threads as can be had; without any the caller does the work alone. */
-static void start_threads(struct crew *c, size_t want)
+static void start_threads(struct describe_pool *c, size_t want)
 {
     pthread_attr_t attr;
 
     if (pthread_attr_init(&attr) != 0)
         return;
     pthread_attr_setstacksize(&attr, STACK_BYTES);
-    while (c->threads < want && pthread_create(&c->thread[c->threads], &attr, work, c) == 0)
+    while (c->threads < want && pthread_create(&c->thread[c->threads], &attr, pool_worker, c) == 0)
         c->threads++;
     pthread_attr_destroy(&attr);
 }
 
-static void stop_threads(struct crew *c)
+static void stop_threads(struct describe_pool *c)
 {
     pthread_mutex_lock(&c->lock);
     c->stop = true;
@@ -165,7 +165,7 @@ static void stop_threads(struct crew *c)
 
 /* Waits until the row that is due is ready, with the lock held, and makes others in the meantime; where reading is
  * slow that is left to the helpers, so that what is ready is not kept back. */
-static void await(struct crew *c)
+static void await(struct describe_pool *c)
 {
     while (!c->place[c->handed % RING].ready) {
         struct claim claim = { 0 };
@@ -177,13 +177,13 @@ static void await(struct crew *c)
             continue;
         }
         pthread_mutex_unlock(&c->lock);
-        make_rows(c, claim);
+        describe_claim(c, claim);
         pthread_mutex_lock(&c->lock);
     }
 }
 
 /* From the one that is due, how many rows stand ready. */
-static size_t await_rows(struct crew *c)
+static size_t await_rows(struct describe_pool *c)
 {
     size_t count = 0;
     bool slow;
@@ -199,7 +199,7 @@ static size_t await_rows(struct crew *c)
     return count;
 }
 
-static void hand_back(struct crew *c, size_t count)
+static void release_slots(struct describe_pool *c, size_t count)
 {
     pthread_mutex_lock(&c->lock);
     for (size_t i = 0; i < count; i++)
@@ -209,10 +209,10 @@ static void hand_back(struct crew *c, size_t count)
     pthread_mutex_unlock(&c->lock);
 }
 
-static enum err_code hand_over(const struct crew *c, size_t i, crew_row_fn *fn, void *arg,
-                               struct err *e)
+static enum err_code deliver_row(const struct describe_pool *c, size_t i, describe_pool_fn *fn,
+                                 void *arg, struct err *e)
 {
-    const struct place *p = &c->place[i % RING];
+    const struct pool_slot *p = &c->place[i % RING];
 
     if (p->rc == ERR_NOMEM) {
         if (e)
@@ -222,7 +222,8 @@ static enum err_code hand_over(const struct crew *c, size_t i, crew_row_fn *fn, 
     return fn(i, p->rc ? NULL : p->row, arg, e);
 }
 
-static enum err_code hand_over_all(struct crew *c, crew_row_fn *fn, void *arg, struct err *e)
+static enum err_code deliver_all_rows(struct describe_pool *c, describe_pool_fn *fn, void *arg,
+                                      struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -230,13 +231,13 @@ static enum err_code hand_over_all(struct crew *c, crew_row_fn *fn, void *arg, s
         size_t count = await_rows(c);
 
         for (size_t i = 0; !rc && i < count; i++)
-            rc = hand_over(c, c->handed + i, fn, arg, e);
-        hand_back(c, count);
+            rc = deliver_row(c, c->handed + i, fn, arg, e);
+        release_slots(c, count);
     }
     return rc;
 }
 
-static bool make_places(struct crew *c)
+static bool make_places(struct describe_pool *c)
 {
     for (size_t i = 0; i < RING && i < c->n; i++) {
         c->place[i].row = session_row_new();
@@ -246,14 +247,14 @@ static bool make_places(struct crew *c)
     return true;
 }
 
-static void init(struct crew *c)
+static void init(struct describe_pool *c)
 {
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->row_ready, NULL);
     pthread_cond_init(&c->room, NULL);
 }
 
-static void fini(struct crew *c)
+static void fini(struct describe_pool *c)
 {
     pthread_cond_destroy(&c->room);
     pthread_cond_destroy(&c->row_ready);
@@ -262,10 +263,11 @@ static void fini(struct crew *c)
         session_row_free(c->place[i].row);
 }
 
-enum err_code crew_describe(const struct scope *scope, const struct session_ref *const order[],
-                            size_t n, size_t ahead, crew_row_fn *fn, void *arg, struct err *e)
+enum err_code describe_pool_run(const struct scope *scope, const struct session_ref *const order[],
+                                size_t n, size_t ahead, describe_pool_fn *fn, void *arg,
+                                struct err *e)
 {
-    struct crew c = { .scope = scope, .order = order, .n = n, .ahead = ahead };
+    struct describe_pool c = { .scope = scope, .order = order, .n = n, .ahead = ahead };
     enum err_code rc = ERR_OK;
 
     if (c.ahead > RING)
@@ -277,7 +279,7 @@ enum err_code crew_describe(const struct scope *scope, const struct session_ref 
         /* One row is made faster than a thread. */
         if (n > 1 && c.ahead > 1)
             start_threads(&c, HELPERS);
-        rc = hand_over_all(&c, fn, arg, e);
+        rc = deliver_all_rows(&c, fn, arg, e);
         stop_threads(&c);
     } else {
         rc = err_nomem(e);

@@ -17,7 +17,7 @@
 enum { MINUTE = 60 * 1000 };
 
 /* The parts of a path, joined; out has PATH_MAX bytes. */
-static enum err_code join(char *out, const char *const *part, struct err *e)
+static enum err_code join_parts(char *out, const char *const *part, struct err *e)
 {
     size_t n = 0;
 
@@ -32,10 +32,10 @@ static enum err_code join(char *out, const char *const *part, struct err *e)
     }
     return ERR_OK;
 }
-#define JOIN(out, e, ...) join(out, (const char *const[]){ __VA_ARGS__, NULL }, e)
+#define JOIN(out, e, ...) join_parts(out, (const char *const[]){ __VA_ARGS__, NULL }, e)
 
-static enum err_code put_text(const char *dir, const char *name, const char *text, int64_t when_ms,
-                              struct err *e)
+static enum err_code write_text_file(const char *dir, const char *name, const char *text,
+                                     int64_t when_ms, struct err *e)
 {
     char path[PATH_MAX];
     enum err_code rc = JOIN(path, e, dir, "/", name);
@@ -47,10 +47,10 @@ static enum err_code put_text(const char *dir, const char *name, const char *tex
 static enum err_code make_repository(const char *project, int64_t when_ms, struct err *e)
 {
     char path[PATH_MAX];
-    enum err_code rc = put_text(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
+    enum err_code rc = write_text_file(project, ".git/HEAD", "ref: refs/heads/main\n", when_ms, e);
 
     if (!rc)
-        rc = put_text(
+        rc = write_text_file(
             project, ".git/config",
             "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tlogallrefupdates = false\n"
             "[user]\n\tname = Mira\n\temail = mira@example.invalid\n",
@@ -72,16 +72,16 @@ static enum err_code add_worktree(const char *project, const char *worktree, int
     enum err_code rc = JOIN(admin, e, project, "/.git/worktrees/refunds");
 
     if (!rc)
-        rc = put_text(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
+        rc = write_text_file(admin, "HEAD", "ref: refs/heads/refunds\n", when_ms, e);
     if (!rc)
-        rc = put_text(admin, "commondir", "../..\n", when_ms, e);
+        rc = write_text_file(admin, "commondir", "../..\n", when_ms, e);
     if (!rc)
         rc = JOIN(text, e, worktree, "/.git\n");
     if (!rc)
-        rc = put_text(admin, "gitdir", text, when_ms, e);
+        rc = write_text_file(admin, "gitdir", text, when_ms, e);
     if (!rc)
         rc = JOIN(text, e, "gitdir: ", admin, "\n");
-    return rc ? rc : put_text(worktree, ".git", text, when_ms, e);
+    return rc ? rc : write_text_file(worktree, ".git", text, when_ms, e);
 }
 
 static enum err_code make_projects(const char *dir, int64_t when_ms, struct err *e)
@@ -120,7 +120,7 @@ static enum err_code put_archive_mark(const struct play *p, struct err *e)
 
     time_format(p->log.clock_ms + MINUTE, stamp);
     snprintf(text, sizeof text, "{\"archived\":true,\"at\":\"%s\",\"by\":\"sdk\"}", stamp);
-    return put_text(p->side, "archived.json", text, p->log.clock_ms + MINUTE, e);
+    return write_text_file(p->side, "archived.json", text, p->log.clock_ms + MINUTE, e);
 }
 
 static enum err_code put_session(struct play *p, struct err *e)
@@ -140,7 +140,7 @@ static enum err_code side_path(char *out, const char *dir, const char *cwd, cons
                                struct err *e)
 {
     struct arena a = { 0 };
-    struct slice folder = folder_name(slice_of(cwd), &a);
+    struct slice folder = project_folder_name(slice_of(cwd), &a);
     enum err_code rc = folder.p ? JOIN(out, e, dir, "/" DEMO_CONFIG "/projects/", folder.p, "/", id)
                                 : err_nomem(e);
 
@@ -161,12 +161,12 @@ static enum err_code build_session(const char *dir, struct world *w, const struc
         rc = JOIN(history, e, dir, "/" DEMO_CONFIG "/file-history/", s->id);
     if (rc)
         return rc;
-    log_init(&p.log, s, cwd, now_ms);
+    demo_log_init(&p.log, s, cwd, now_ms);
     rc = play_session(&p, began_ms(s, now_ms),
                       s->fork_of ? began_ms(session_of(s->fork_of), now_ms) : 0, e);
     if (!rc)
         rc = put_session(&p, e);
-    log_fini(&p.log);
+    demo_log_fini(&p.log);
     return rc;
 }
 
@@ -187,39 +187,39 @@ static enum err_code put_world(const char *dir, const struct world *w, int64_t w
     return ERR_OK;
 }
 
-static enum err_code put_gopher(const char *dir, int64_t now_ms, struct err *e)
+static enum err_code write_goat(const char *dir, int64_t now_ms, struct err *e)
 {
     char config[PATH_MAX], project[PATH_MAX];
     enum err_code rc = JOIN(config, e, dir, "/" DEMO_CONFIG);
 
     if (!rc)
         rc = JOIN(project, e, dir, "/" DEMO_PROJECT);
-    return rc ? rc : demo_gopher(config, project, now_ms, e);
+    return rc ? rc : demo_goat(config, project, now_ms, e);
 }
 
-static enum err_code put_athena(const char *dir, int64_t now_ms, struct err *e)
+static enum err_code write_exathena(const char *dir, int64_t now_ms, struct err *e)
 {
     char path[PATH_MAX];
     enum err_code rc = JOIN(path, e, dir, "/" DEMO_PROJECT);
 
-    return rc ? rc : demo_athena(path, now_ms, e);
+    return rc ? rc : demo_exathena(path, now_ms, e);
 }
 
-static enum err_code put_weaver(const char *dir, int64_t now_ms, struct err *e)
+static enum err_code write_entire(const char *dir, int64_t now_ms, struct err *e)
 {
     char path[PATH_MAX];
     enum err_code rc = JOIN(path, e, dir, "/" DEMO_PROJECT);
 
-    return rc ? rc : demo_weaver(path, now_ms, e);
+    return rc ? rc : demo_entire(path, now_ms, e);
 }
 
 enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
 {
     struct world w = { .n = 0 };
-    struct loom loom;
+    struct demo_git_start loom;
     enum err_code rc = make_projects(dir, now_ms, e);
 
-    loom_begin(&loom);
+    demo_git_start_begin(&loom);
     if (!rc)
         rc = world_init(&w, e);
     for (size_t i = 0; !rc && i < demo_session_count; i++)
@@ -227,12 +227,12 @@ enum err_code demo_build(const char *dir, int64_t now_ms, struct err *e)
     if (!rc)
         rc = put_world(dir, &w, now_ms, e);
     if (!rc)
-        rc = put_gopher(dir, now_ms, e);
+        rc = write_goat(dir, now_ms, e);
     if (!rc)
-        rc = put_athena(dir, now_ms, e);
+        rc = write_exathena(dir, now_ms, e);
     if (!rc)
-        rc = put_weaver(dir, now_ms, e);
-    loom_end(&loom);
+        rc = write_entire(dir, now_ms, e);
+    demo_git_start_join(&loom);
     world_fini(&w);
     return rc ? err_wrap(e, rc, "build the demo") : ERR_OK;
 }

@@ -45,7 +45,7 @@ enum err_code disk_sync(int fd, const char *path, struct err *e)
     return ERR_OK;
 }
 
-void disk_begin_sync(int fd, int64_t at, int64_t n)
+void disk_start_sync(int fd, int64_t at, int64_t n)
 {
     /* A hint: what it leaves undone is done, and its errors are met, by the sync. */
     if (sync_file_range(fd, at, n, SYNC_FILE_RANGE_WRITE))
@@ -86,7 +86,7 @@ enum err_code disk_sync_dir(const char *dir, struct err *e)
 }
 
 /* Makes the parent's entry of a new directory durable; path is cut and put together again. */
-static enum err_code sync_parent(char *path, struct err *e)
+static enum err_code sync_parent_entry(char *path, struct err *e)
 {
     char *slash = strrchr(path, '/');
 
@@ -104,7 +104,7 @@ static enum err_code sync_parent(char *path, struct err *e)
 static enum err_code dir_make(char *path, mode_t mode, struct err *e)
 {
     if (mkdir(path, mode) == 0)
-        return sync_parent(path, e);
+        return sync_parent_entry(path, e);
     return errno == EEXIST ? ERR_OK : err_sys(e, path, "make directory");
 }
 
@@ -298,7 +298,7 @@ static void new_close(struct disk_new *f)
     f->fd = f->dir = -1;
 }
 
-void disk_new_drop(struct disk_new *f)
+void disk_new_discard(struct disk_new *f)
 {
     if (f->temp[0] && f->dir >= 0)
         unlinkat(f->dir, f->temp, 0);
@@ -354,7 +354,7 @@ enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err 
     f->named = !rc;
     if (!rc)
         rc = sync_name(f, e);
-    disk_new_drop(f);
+    disk_new_discard(f);
     return rc;
 }
 
@@ -377,12 +377,12 @@ enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err 
     f->named = !rc;
     if (!rc)
         rc = sync_name(f, e);
-    disk_new_drop(f);
+    disk_new_discard(f);
     return rc;
 }
 
-enum err_code disk_put(const char *dir, const char *name, struct slice bytes, mode_t mode,
-                       struct err *e)
+enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes, mode_t mode,
+                                struct err *e)
 {
     struct disk_new f;
     enum err_code rc = disk_new_open(dir, mode, &f, e);
@@ -391,7 +391,7 @@ enum err_code disk_put(const char *dir, const char *name, struct slice bytes, mo
         return rc;
     rc = disk_write(f.fd, bytes, NULL, dir, e);
     if (rc) {
-        disk_new_drop(&f);
+        disk_new_discard(&f);
         return rc;
     }
     return disk_new_replace(&f, name, e);

@@ -24,7 +24,7 @@ MUST_CHECK enum err_code disk_write(int fd, struct slice bytes, size_t *done, co
 /* ERR_OK also where the file system has nothing to sync there (EINVAL). */
 MUST_CHECK enum err_code disk_sync(int fd, const char *path, struct err *e);
 /* Lets the disk begin with bytes that were written: a large file is then synced while it is still being made. */
-void disk_begin_sync(int fd, int64_t at, int64_t n);
+void disk_start_sync(int fd, int64_t at, int64_t n);
 /* Makes what happened to the names in a directory durable. */
 MUST_CHECK enum err_code disk_sync_dir(const char *dir, struct err *e);
 
@@ -46,7 +46,7 @@ MUST_CHECK enum err_code disk_check_own(const char *path, struct err *e);
 int disk_rename_new(int from_dir, const char *from, int to_dir, const char *to);
 
 /* A new file that has no name until it is complete. Order: disk_new_open, any writes to fd,
- * disk_new_publish or disk_new_drop. A crash before publish leaves nothing (O_TMPFILE) or, on file systems
+ * disk_new_publish or disk_new_discard. A crash before publish leaves nothing (O_TMPFILE) or, on file systems
  * without it, one temp named ".reprise-<random>.tmp" that disk_new_sweep removes. The same name is there for a
  * moment before a replace. */
 struct disk_new {
@@ -65,7 +65,7 @@ MUST_CHECK enum err_code disk_new_open(const char *dir, mode_t mode, struct disk
 MUST_CHECK enum err_code disk_new_publish(struct disk_new *f, const char *name, struct err *e);
 /* The same, replacing what lies there (a small document of ours, or one that its owner replaces too). */
 MUST_CHECK enum err_code disk_new_replace(struct disk_new *f, const char *name, struct err *e);
-void disk_new_drop(struct disk_new *f);
+void disk_new_discard(struct disk_new *f);
 /* Is this the name of a temp? */
 bool disk_is_temp(const char *name);
 /* Removes the temps that crashes left in a directory. One that a running process holds (flock) stays. False with
@@ -73,7 +73,7 @@ bool disk_is_temp(const char *name);
 bool disk_new_sweep(const char *dir);
 
 /* A small document in one go: disk_new_open, write, disk_new_replace. */
-MUST_CHECK enum err_code disk_put(const char *dir, const char *name, struct slice bytes,
-                                  mode_t mode, struct err *e);
+MUST_CHECK enum err_code disk_replace_file(const char *dir, const char *name, struct slice bytes,
+                                           mode_t mode, struct err *e);
 
 #endif

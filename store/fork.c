@@ -15,16 +15,16 @@
 static const int64_t LEFT_AFTER_MS = INT64_C(24) * 3600 * 1000;
 
 /* What cannot be removed lies in a directory of our own and does no harm. */
-static void drop(const char *path)
+static void remove_copy(const char *path)
 {
     if (path && copy_remove(path, NULL))
         return;
 }
 
-void fork_drop(const struct fork_result *fork)
+void fork_discard(const struct fork_result *fork)
 {
-    drop(fork->staged);
-    drop(fork->staged_files);
+    remove_copy(fork->staged);
+    remove_copy(fork->staged_files);
 }
 
 /* ---- copies that a crash left ---- */
@@ -102,7 +102,7 @@ static void remove_left(struct change_log *log, struct left *l, int64_t now_ms)
 
         if (!l->spoken_for[i] && name[0] != '.' && is_old(l->dir, name, now_ms) &&
             snprintf(path, sizeof path, "%s/%s", l->dir, name) < (int)sizeof path)
-            drop(path);
+            remove_copy(path);
     }
 }
 

@@ -27,7 +27,7 @@ struct fork_result {
 };
 
 /* Removes the copy of a fork that was planned and not done. */
-void fork_drop(const struct fork_result *fork);
+void fork_discard(const struct fork_result *fork);
 /* Removes the copies that crashes left behind: a day old, and no change knows of them (one that was taken back does: it
  * can be done again). Before a fork is the time for it. Takes the lock of the operation log. */
 void fork_sweep(const struct store_env *env);

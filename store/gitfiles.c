@@ -59,7 +59,8 @@ static enum err_code check_path(const char *path, int64_t max, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code check_name(struct look *l, const char *dir, const char *name, int64_t max)
+static enum err_code check_named_file(struct look *l, const char *dir, const char *name,
+                                      int64_t max)
 {
     return snprintf(l->path, sizeof l->path, "%s/%s", dir, name) < PATH_MAX
                ? check_path(l->path, max, l->e)
@@ -68,7 +69,7 @@ static enum err_code check_name(struct look *l, const char *dir, const char *nam
 
 /* ---- whole directories ---- */
 
-static enum err_code walk(struct look *l, size_t n, int64_t max);
+static enum err_code check_tree_below(struct look *l, size_t n, int64_t max);
 
 static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x, int64_t max)
 {
@@ -80,11 +81,11 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
     if ((x->d_type == DT_REG && max == INT64_MAX) || !put_name(l, n, x->d_name))
         return ERR_OK;
     if (x->d_type == DT_DIR)
-        return walk(l, n + 1 + strlen(x->d_name), max);
+        return check_tree_below(l, n + 1 + strlen(x->d_name), max);
     if (lstat(l->path, &st))
         return ERR_OK;
     if (S_ISDIR(st.st_mode))
-        return walk(l, n + 1 + strlen(x->d_name), max);
+        return check_tree_below(l, n + 1 + strlen(x->d_name), max);
     if (S_ISLNK(st.st_mode) && stat(l->path, &st) == 0 && S_ISDIR(st.st_mode))
         return err_set(l->e, ERR_UNSAFE, l->path,
                        "open the repository: a link to a directory, which may have no end");
@@ -92,7 +93,7 @@ static enum err_code walk_entry(struct look *l, size_t n, const struct dirent *x
 }
 
 /* Every file below the path, which has n bytes. */
-static enum err_code walk(struct look *l, size_t n, int64_t max)
+static enum err_code check_tree_below(struct look *l, size_t n, int64_t max)
 {
     DIR *d = opendir(l->path);
     const struct dirent *x;
@@ -113,7 +114,7 @@ static enum err_code walk_name(struct look *l, const char *dir, const char *name
 {
     int n = snprintf(l->path, sizeof l->path, "%s/%s", dir, name);
 
-    return n > 0 && n < PATH_MAX ? walk(l, (size_t)n, max) : ERR_OK;
+    return n > 0 && n < PATH_MAX ? check_tree_below(l, (size_t)n, max) : ERR_OK;
 }
 
 enum err_code gitfiles_check_objects(const char *objects, struct err *e)
@@ -308,14 +309,14 @@ static enum err_code check_git_dir(struct look *l, const char *git, bool refs)
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && i < sizeof small / sizeof *small; i++)
-        rc = check_name(l, git, small[i], SMALL_MAX);
+        rc = check_named_file(l, git, small[i], SMALL_MAX);
     for (size_t i = 0; !rc && i < 2; i++)
         if (snprintf(path, sizeof path, "%s/%s", git, configs[i]) < PATH_MAX)
             rc = check_config(l, path);
     if (!rc)
-        rc = check_name(l, git, "index", LIST_MAX);
+        rc = check_named_file(l, git, "index", LIST_MAX);
     if (!rc)
-        rc = check_name(l, git, "packed-refs", LIST_MAX);
+        rc = check_named_file(l, git, "packed-refs", LIST_MAX);
     if (!rc)
         rc = walk_name(l, git, "worktrees", LIST_MAX);
     if (!rc && refs)
@@ -333,7 +334,7 @@ static enum err_code check_whole(struct look *l, const char *git, bool refs)
     return rc;
 }
 
-static bool is_there(const char *dir, const char *name)
+static bool name_exists(const char *dir, const char *name)
 {
     char path[PATH_MAX];
     struct stat st;
@@ -349,12 +350,12 @@ static enum err_code check_dir(struct look *l, const char *dir, bool refs, bool 
     enum err_code rc = ERR_OK;
 
     if (snprintf(git, sizeof git, "%s/.git", dir) < PATH_MAX && stat(git, &st) == 0) {
-        *found = S_ISREG(st.st_mode) || is_there(git, "HEAD");
+        *found = S_ISREG(st.st_mode) || name_exists(git, "HEAD");
         rc = check_path(git, POINTER_MAX, l->e);
         if (!rc && (S_ISDIR(st.st_mode) || follow(dir, ".git", "gitdir: ", git)))
             rc = check_whole(l, git, refs);
     }
-    if (!rc && is_there(dir, "HEAD") && is_there(dir, "objects")) {
+    if (!rc && name_exists(dir, "HEAD") && name_exists(dir, "objects")) {
         *found = true;
         rc = check_whole(l, dir, refs);
     }

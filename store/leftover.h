@@ -16,10 +16,10 @@ struct leftover {
     struct slice folder; /* the project's, as the system names it; "" where that is not known */
     const char **part;   /* absolute; each is there, and there is one at least, or a ref */
     size_t parts;
-    const struct tied_ref *tied;
-    size_t tieds;
-    int64_t tied_ms;   /* when the newest of the refs' commits was made */
-    const char *stays; /* why it must not go: somebody may need it; NULL */
+    const struct owned_ref *owned_refs;
+    size_t owned_refs_n;
+    int64_t owned_refs_ms; /* when the newest of the refs' commits was made */
+    const char *stays;     /* why it must not go: somebody may need it; NULL */
 };
 
 /* Called for each, valid during the call. A non-zero answer ends the search and is passed up. */

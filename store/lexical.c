@@ -8,7 +8,7 @@ static bool is_dots(const char *part, size_t n, size_t dots)
     return n == dots + 1 && memcmp(part + 1, "..", dots) == 0;
 }
 
-const char *lexical_absolute(const char *dir, const char *path, struct arena *a)
+const char *path_normalize(const char *dir, const char *path, struct arena *a)
 {
     char *whole =
         path[0] == '/' ? arena_format(a, "%s", path) : arena_format(a, "%s/%s", dir, path);

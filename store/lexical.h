@@ -5,6 +5,6 @@
 
 /* An absolute path by its names alone: below dir unless it is absolute itself, and "..", "." and doubled slashes are
  * taken out without a look at the disk, so that links stay what they are called. NULL without memory. */
-const char *lexical_absolute(const char *dir, const char *path, struct arena *a);
+const char *path_normalize(const char *dir, const char *path, struct arena *a);
 
 #endif

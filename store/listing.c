@@ -54,7 +54,7 @@ static struct slice copy_folder(struct listing *l, struct slice folder)
     return arena_copy(&l->arena, folder);
 }
 
-static bool grow(struct listing *l)
+static bool grow_items(struct listing *l)
 {
     size_t cap = l->cap ? l->cap * 2 : 256;
     struct found *more =
@@ -67,11 +67,11 @@ static bool grow(struct listing *l)
     return true;
 }
 
-static bool gather(const struct session_ref *ref, void *arg)
+static bool collect_ref(const struct session_ref *ref, void *arg)
 {
     struct listing *l = arg;
 
-    l->ok = l->n < l->cap || grow(l);
+    l->ok = l->n < l->cap || grow_items(l);
     if (!l->ok)
         return false;
     struct found *f = &l->item[l->n];
@@ -103,7 +103,7 @@ static int compare_ids(struct slice a, struct slice b)
     return d ? d : (a.n > b.n) - (a.n < b.n);
 }
 
-static int by_place(const struct found *a, const struct found *b)
+static int compare_found_order(const struct found *a, const struct found *b)
 {
     return (a->place > b->place) - (a->place < b->place);
 }
@@ -138,7 +138,7 @@ static int by_recency(const void *x, const void *y)
         if (ids)
             return a->store->ops->ties_upwards ? ids : -ids;
     }
-    return by_place(found_of(a), found_of(b));
+    return compare_found_order(found_of(a), found_of(b));
 }
 
 static int by_id_and_store(const void *x, const void *y)
@@ -150,7 +150,7 @@ static int by_id_and_store(const void *x, const void *y)
         return ids;
     if (a->store != b->store)
         return a->store < b->store ? -1 : 1;
-    return by_place(found_of(a), found_of(b));
+    return compare_found_order(found_of(a), found_of(b));
 }
 
 struct sorter {
@@ -230,7 +230,7 @@ enum err_code listing_open(struct store *const stores[], size_t n, const struct 
     l->ok = true;
     for (size_t i = 0; !rc && l->ok && i < n; i++)
         if (stores[i]->ops->enumerate)
-            rc = stores[i]->ops->enumerate(stores[i], &q->scope, gather, l, e);
+            rc = stores[i]->ops->enumerate(stores[i], &q->scope, collect_ref, l, e);
     if (!rc && (!l->ok || !put_in_order(l)))
         rc = err_nomem(e);
     if (rc)
@@ -269,7 +269,7 @@ static bool text_fits(struct slice wanted, struct slice have)
     return wanted.n == 0 || slice_eq(wanted, have);
 }
 
-static bool fits(const struct listing_query *q, const struct session_row *row)
+static bool matches_query(const struct listing_query *q, const struct session_row *row)
 {
     return text_fits(q->tag, row->tag) && text_fits(q->branch, row->git_branch) &&
            (!q->archived || (row->flags & SESSION_ARCHIVED)) &&
@@ -288,16 +288,17 @@ static bool is_copy(struct listing *l, const struct found *f)
     return copy;
 }
 
-static void tell_damaged(const struct listing_query *q, const struct session_row *row)
+static void report_damaged_session(const struct listing_query *q, const struct session_row *row)
 {
     if (row && row->hidden == HIDDEN_DAMAGED && q->damaged)
         q->damaged(row, q->damaged_arg);
 }
 
-static bool is_wanted(struct listing *l, const struct session_ref *ref,
+static bool is_listed(struct listing *l, const struct session_ref *ref,
                       const struct session_row *row)
 {
-    return row && row->hidden == HIDDEN_NOT && !is_copy(l, found_of(ref)) && fits(&l->q, row);
+    return row && row->hidden == HIDDEN_NOT && !is_copy(l, found_of(ref)) &&
+           matches_query(&l->q, row);
 }
 
 /* Times that cannot fit need no look; but what is too young may keep an older copy from the list. */
@@ -343,8 +344,8 @@ static enum err_code visit_newest(size_t i, const struct session_row *row, void 
     struct walk *w = arg;
     enum err_code rc = ERR_OK;
 
-    tell_damaged(&w->l->q, row);
-    if (is_wanted(w->l, w->order[i], row) && on_page(w))
+    report_damaged_session(&w->l->q, row);
+    if (is_listed(w->l, w->order[i], row) && on_page(w))
         rc = w->fn(row, w->arg, e);
     return !rc && w->full ? ERR_CANCELLED : rc;
 }
@@ -354,8 +355,8 @@ static size_t ahead_of(const struct listing_query *q)
 {
     int64_t offset = q->offset > 0 ? q->offset : 0;
 
-    if (q->limit <= 0 || q->limit > CREW_AHEAD || offset > CREW_AHEAD)
-        return CREW_AHEAD;
+    if (q->limit <= 0 || q->limit > DESCRIBE_POOL_AHEAD || offset > DESCRIBE_POOL_AHEAD)
+        return DESCRIBE_POOL_AHEAD;
     return (size_t)(offset + q->limit);
 }
 
@@ -365,7 +366,7 @@ static enum err_code page_of_newest(struct listing *l, const struct session_ref 
     struct walk w = { .l = l, .order = order, .fn = fn, .arg = arg };
     enum err_code rc;
 
-    rc = crew_describe(&l->q.scope, order, n, ahead_of(&l->q), visit_newest, &w, e);
+    rc = describe_pool_run(&l->q.scope, order, n, ahead_of(&l->q), visit_newest, &w, e);
     return rc == ERR_CANCELLED && w.full ? ERR_OK : rc;
 }
 
@@ -393,8 +394,8 @@ static enum err_code visit_for_key(size_t i, const struct session_row *row, void
 {
     struct sorting *s = arg;
 
-    tell_damaged(&s->l->q, row);
-    if (!is_wanted(s->l, s->order[i], row))
+    report_damaged_session(&s->l->q, row);
+    if (!is_listed(s->l, s->order[i], row))
         return ERR_OK;
     struct key *key = &s->key[s->n];
 
@@ -443,7 +444,7 @@ static enum err_code page_of_sorted(struct sorting *s, const struct session_ref 
         n = (size_t)q->limit;
     for (size_t i = 0; i < n; i++)
         order[i] = s->key[first + i].ref;
-    return crew_describe(&q->scope, order, n, CREW_AHEAD, visit_sorted, s, e);
+    return describe_pool_run(&q->scope, order, n, DESCRIBE_POOL_AHEAD, visit_sorted, s, e);
 }
 
 static enum err_code sorted(struct listing *l, const struct session_ref **order, size_t n,
@@ -455,7 +456,7 @@ static enum err_code sorted(struct listing *l, const struct session_ref **order,
     s.key = calloc(n + 1, sizeof *s.key);
     if (!s.key)
         return err_nomem(e);
-    rc = crew_describe(&l->q.scope, order, n, CREW_AHEAD, visit_for_key, &s, e);
+    rc = describe_pool_run(&l->q.scope, order, n, DESCRIBE_POOL_AHEAD, visit_for_key, &s, e);
     if (!rc)
         rc = page_of_sorted(&s, order, e);
     free(s.key);

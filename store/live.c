@@ -132,7 +132,7 @@ static struct slice start_of(struct slice entry, struct arena *a)
     return text;
 }
 
-static struct live judge(struct reading *r, pid_t pid, struct slice entry)
+static struct live judge_entry(struct reading *r, pid_t pid, struct slice entry)
 {
     struct slice domain, status, start;
     struct live live;
@@ -150,7 +150,7 @@ static struct live judge(struct reading *r, pid_t pid, struct slice entry)
     return live;
 }
 
-static enum err_code add(struct live_table *t, struct slice session_id, struct live live)
+static enum err_code add_live_entry(struct live_table *t, struct slice session_id, struct live live)
 {
     if (t->n == t->cap) {
         size_t cap = t->cap ? 2 * t->cap : 16;
@@ -166,7 +166,7 @@ static enum err_code add(struct live_table *t, struct slice session_id, struct l
 }
 
 /* An entry that cannot be read any more belongs to an agent that just ended. */
-static enum err_code read_entry(struct reading *r, int dir, const char *name)
+static enum err_code read_registry_entry(struct reading *r, int dir, const char *name)
 {
     pid_t pid = pid_of_name(name);
     struct slice entry, id;
@@ -182,7 +182,7 @@ static enum err_code read_entry(struct reading *r, int dir, const char *name)
     if (!json_valid(entry) || !json_get_text(entry, "sessionId", &r->table->arena, &id))
         return ERR_OK;
     id = arena_copy(&r->table->arena, id);
-    return id.p ? add(r->table, id, judge(r, pid, entry)) : ERR_NOMEM;
+    return id.p ? add_live_entry(r->table, id, judge_entry(r, pid, entry)) : ERR_NOMEM;
 }
 
 static enum err_code read_all(struct reading *r, DIR *dir)
@@ -192,7 +192,7 @@ static enum err_code read_all(struct reading *r, DIR *dir)
 
     own_domain(&r->text, r->domain, sizeof r->domain);
     while (!rc && r->table->n < ENTRIES_MAX && (d = readdir(dir)))
-        rc = read_entry(r, dirfd(dir), d->d_name);
+        rc = read_registry_entry(r, dirfd(dir), d->d_name);
     return rc;
 }
 

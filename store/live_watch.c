@@ -8,7 +8,7 @@
 
 enum { STALE_AFTER_MS = 1000 };
 
-struct live_watch {
+struct live_cache {
     pthread_mutex_t lock; /* of all below but config */
     char *config;
     struct live_table table;
@@ -16,9 +16,9 @@ struct live_watch {
     bool known; /* the table was read at all */
 };
 
-struct live_watch *live_watch_new(const char *config)
+struct live_cache *live_cache_new(const char *config)
 {
-    struct live_watch *w = calloc(1, sizeof *w);
+    struct live_cache *w = calloc(1, sizeof *w);
 
     if (!w)
         return NULL;
@@ -31,7 +31,7 @@ struct live_watch *live_watch_new(const char *config)
     return w;
 }
 
-void live_watch_free(struct live_watch *w)
+void live_cache_free(struct live_cache *w)
 {
     if (!w)
         return;
@@ -50,7 +50,7 @@ static int64_t coarse_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void refresh(struct live_watch *w)
+static void refresh_registry(struct live_cache *w)
 {
     int64_t now = coarse_ms();
     struct live_table fresh;
@@ -63,12 +63,12 @@ static void refresh(struct live_watch *w)
     w->read_ms = now;
 }
 
-struct live live_watch_ask(struct live_watch *w, struct slice session_id)
+struct live live_cache_lookup(struct live_cache *w, struct slice session_id)
 {
     struct live live;
 
     pthread_mutex_lock(&w->lock);
-    refresh(w);
+    refresh_registry(w);
     live = live_of(&w->table, session_id);
     pthread_mutex_unlock(&w->lock);
     return live;

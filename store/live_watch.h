@@ -6,12 +6,12 @@
 /* The registry of running agents for many askers: read when somebody asks and what is known is older than
  * a second, so that a list of ten thousand rows reads it once and one that stays open stays right. Any
  * thread may ask. */
-struct live_watch;
+struct live_cache;
 
 /* NULL without memory. */
-struct live_watch *live_watch_new(const char *config);
-void live_watch_free(struct live_watch *w); /* NULL is fine */
+struct live_cache *live_cache_new(const char *config);
+void live_cache_free(struct live_cache *w); /* NULL is fine */
 /* Without memory to read it: LIVE_UNKNOWN. */
-struct live live_watch_ask(struct live_watch *w, struct slice session_id);
+struct live live_cache_lookup(struct live_cache *w, struct slice session_id);
 
 #endif

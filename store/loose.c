@@ -334,7 +334,7 @@ static enum err_code find_folders(git_repository *repo, struct buf *folders, str
     return rc;
 }
 
-enum err_code loose_guard(git_repository *repo, struct err *e)
+enum err_code loose_guard_install(git_repository *repo, struct err *e)
 {
     struct guard *g = calloc(1, sizeof *g);
     git_odb *odb = NULL;

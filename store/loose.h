@@ -10,6 +10,6 @@ enum { LOOSE_COMMIT_MAX = 16 << 20, LOOSE_TREE_MAX = 64 << 20 };
 /* libgit2 1.5 never returns from a loose object that is cut short, as a crash or a full disk leaves them, and holds all of
  * a commit or a tree, however large. From here on this repository answers for such an object that it is damaged or
  * larger than is read. Packs are asked first, as without it. */
-MUST_CHECK enum err_code loose_guard(git_repository *repo, struct err *e);
+MUST_CHECK enum err_code loose_guard_install(git_repository *repo, struct err *e);
 
 #endif

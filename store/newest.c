@@ -13,14 +13,14 @@ struct looking {
     bool undos;     /* the newest of all; else the newest that stands and is no undo */
     struct rewind_records rewinds;
     size_t next; /* of them */
-    struct newest found;
-    struct newest_others *others;
+    struct undo_target found;
+    struct undo_target_others *others;
     bool is_undo, done;
 };
 
 /* ---- what a person is told of it ---- */
 
-static void copy(char *out, size_t cap, const char *text)
+static void copy_cut(char *out, size_t cap, const char *text)
 {
     size_t n = text ? strnlen(text, cap - 1) : 0;
 
@@ -31,51 +31,53 @@ static void copy(char *out, size_t cap, const char *text)
 }
 
 /* "claude:5e55…": the id is what follows the system's name. */
-static const char *id_of(const char *session)
+static const char *id_of_session(const char *session)
 {
     const char *colon = strchr(session, ':');
 
     return colon ? colon + 1 : session;
 }
 
-static struct newest of_change(const struct change *c)
+static struct undo_target of_change(const struct change *c)
 {
-    struct newest n = { .kind = NEWEST_CHANGE, .at_ms = c->at_ms, .sessions = c->sessions_n };
+    struct undo_target n = { .kind = UNDO_TARGET_CHANGE,
+                             .at_ms = c->at_ms,
+                             .sessions = c->sessions_n };
 
-    copy(n.id, sizeof n.id, c->id);
-    copy(n.command, sizeof n.command, c->kind);
-    copy(n.text, sizeof n.text, c->text);
+    copy_cut(n.id, sizeof n.id, c->id);
+    copy_cut(n.command, sizeof n.command, c->kind);
+    copy_cut(n.text, sizeof n.text, c->text);
     if (c->sessions_n) {
         const struct change_origin *o = &c->origin[0];
 
-        copy(n.title, sizeof n.title,
-             o->title         ? o->title
-             : c->sessions[0] ? id_of(c->sessions[0])
-                              : NULL);
-        copy(n.dir, sizeof n.dir, o->dir);
+        copy_cut(n.title, sizeof n.title,
+                 o->title         ? o->title
+                 : c->sessions[0] ? id_of_session(c->sessions[0])
+                                  : NULL);
+        copy_cut(n.dir, sizeof n.dir, o->dir);
     }
     return n;
 }
 
-static struct newest of_rewind(const struct rewind_record *r)
+static struct undo_target of_rewind(const struct rewind_record *r)
 {
-    struct newest n = { .kind = NEWEST_REWIND, .at_ms = r->at_ms, .sessions = 1 };
+    struct undo_target n = { .kind = UNDO_TARGET_REWIND, .at_ms = r->at_ms, .sessions = 1 };
 
-    copy(n.id, sizeof n.id, r->id);
-    copy(n.command, sizeof n.command, r->undoes ? "undo" : "rewind");
+    copy_cut(n.id, sizeof n.id, r->id);
+    copy_cut(n.command, sizeof n.command, r->undoes ? "undo" : "rewind");
     snprintf(n.text, sizeof n.text, "%zu restored, %zu created, %zu deleted%s", r->restored,
-             r->created, r->deleted, talk_moves(r->how) ? ", conversation too" : "");
-    copy(n.title, sizeof n.title, r->title ? r->title : r->session);
-    copy(n.dir, sizeof n.dir, r->project);
+             r->created, r->deleted, conversation_change_moves(r->how) ? ", conversation too" : "");
+    copy_cut(n.title, sizeof n.title, r->title ? r->title : r->session);
+    copy_cut(n.dir, sizeof n.dir, r->project);
     return n;
 }
 
-void newest_phrase(const struct newest *n, char *out, size_t cap)
+void undo_target_phrase(const struct undo_target *n, char *out, size_t cap)
 {
     bool again = strcmp(n->command, "undo") == 0 || strcmp(n->command, "redo") == 0;
     bool plain = strcmp(n->command, "fork") == 0; /* the id of a copy says nothing */
-    int at = snprintf(out, cap, "%s%s", again && n->kind == NEWEST_CHANGE ? "" : n->command,
-                      again && n->kind == NEWEST_CHANGE ? "" : " of ");
+    int at = snprintf(out, cap, "%s%s", again && n->kind == UNDO_TARGET_CHANGE ? "" : n->command,
+                      again && n->kind == UNDO_TARGET_CHANGE ? "" : " of ");
 
     if (at >= 0 && (size_t)at < cap)
         at += snprintf(out + at, cap - (size_t)at, "\"%s\"", n->title);
@@ -87,7 +89,7 @@ void newest_phrase(const struct newest *n, char *out, size_t cap)
 
 /* ---- looking ---- */
 
-enum standing { STANDS, ALL_EDITED, WENT_ON };
+enum session_sort_key { STANDS, ALL_EDITED, WENT_ON };
 
 static bool files_can(const struct rewind_preview *p, bool alone)
 {
@@ -99,7 +101,7 @@ static bool files_can(const struct rewind_preview *p, bool alone)
 }
 
 /* Can anything of it be taken back now? What was edited since cannot, nor a conversation that went on. */
-static enum standing standing_of(struct looking *l, const char *id)
+static enum session_sort_key standing_of(struct looking *l, const char *id)
 {
     const struct rewind_options options = { .allow_outside = true, .allow_sensitive = true };
     struct rewind_plan plan = { 0 };
@@ -108,27 +110,27 @@ static enum standing standing_of(struct looking *l, const char *id)
 
     if (rewind_undo_plan(l->env, id, &plan, NULL) == ERR_OK &&
         rewind_preview(&plan, &options, &p, NULL) == ERR_OK) {
-        went_on = plan.talk.change && change_is_stale(plan.talk.change);
-        can = (plan.talk.change && !went_on) || files_can(&p, !went_on);
+        went_on = plan.conversation.change && change_is_stale(plan.conversation.change);
+        can = (plan.conversation.change && !went_on) || files_can(&p, !went_on);
     }
     rewind_preview_fini(&p);
     rewind_plan_fini(&plan);
     return can ? STANDS : went_on ? WENT_ON : ALL_EDITED;
 }
 
-static void keep_first(struct newest *first, const struct newest *n)
+static void keep_first(struct undo_target *first, const struct undo_target *n)
 {
-    if (first->kind == NEWEST_NONE)
+    if (first->kind == UNDO_TARGET_NONE)
         *first = *n;
 }
 
-static void pass_over(struct looking *l, const struct newest *n, enum origin_place place)
+static void pass_over(struct looking *l, const struct undo_target *n, enum origin_place place)
 {
     l->others->gone_n += place == ORIGIN_GONE;
     keep_first(place == ORIGIN_GONE ? &l->others->gone : &l->others->elsewhere, n);
 }
 
-static void found(struct looking *l, const struct newest *n, bool is_undo)
+static void found(struct looking *l, const struct undo_target *n, bool is_undo)
 {
     l->found = *n;
     l->is_undo = is_undo;
@@ -137,7 +139,7 @@ static void found(struct looking *l, const struct newest *n, bool is_undo)
 
 static void see_rewind(struct looking *l, const struct rewind_record *r)
 {
-    struct newest n = of_rewind(r);
+    struct undo_target n = of_rewind(r);
 
     if (l->id) {
         if (strcmp(l->id, r->id) == 0)
@@ -147,8 +149,9 @@ static void see_rewind(struct looking *l, const struct rewind_record *r)
     if (!l->undos && (r->undone || r->undoes || r->empty))
         return;
     enum origin_place place = origin_of_rewind(l->shown, r);
-    bool doubtful = !l->undos && (r->partly || (talk_moves(r->how) && !r->talk_undone) ||
-                                  (l->shown && l->shown->skip_edited));
+    bool doubtful =
+        !l->undos && (r->partly || (conversation_change_moves(r->how) && !r->conversation_undone) ||
+                      (l->shown && l->shown->skip_edited));
 
     if (place != ORIGIN_SHOWN) {
         pass_over(l, &n, place);
@@ -167,7 +170,7 @@ static void see_rewinds_after(struct looking *l, int64_t stamp)
     for (; !l->done && l->next < l->rewinds.n; l->next++) {
         const struct rewind_record *r = &l->rewinds.record[l->next];
 
-        if (stamp_of(r->id) <= stamp)
+        if (record_id_time(r->id) <= stamp)
             return;
         see_rewind(l, r);
     }
@@ -178,10 +181,10 @@ static bool see_change(const struct change *c, bool undone, void *arg)
     struct looking *l = arg;
     bool is_undo = strcmp(c->kind, "undo") == 0;
 
-    see_rewinds_after(l, stamp_of(c->id));
+    see_rewinds_after(l, record_id_time(c->id));
     if (l->done)
         return false;
-    struct newest n = of_change(c);
+    struct undo_target n = of_change(c);
 
     if (l->id ? strcmp(l->id, c->id) != 0 : !l->undos && (undone || is_undo))
         return true;
@@ -199,20 +202,20 @@ static bool see_change(const struct change *c, bool undone, void *arg)
 /* A record that cannot be read, damaged or of a newer reprise, may be of what the person means. */
 static enum err_code check_unread(const struct looking *l, const char *unread, struct err *e)
 {
-    return stamp_of(unread) > stamp_of(l->found.id)
+    return record_id_time(unread) > record_id_time(l->found.id)
                ? err_set(e, ERR_STALE, unread,
                          "undo: the newest record cannot be read (from a newer reprise?); name the "
                          "change to undo")
                : ERR_OK;
 }
 
-static enum err_code look(struct change_log *log, struct looking *l, struct err *e)
+static enum err_code scan_both_logs(struct change_log *log, struct looking *l, struct err *e)
 {
-    struct newest_others ignored;
+    struct undo_target_others ignored;
 
     if (!l->others)
         l->others = &ignored;
-    *l->others = (struct newest_others){ .gone_n = 0 };
+    *l->others = (struct undo_target_others){ .gone_n = 0 };
     enum err_code rc = rewind_records_read(l->env, &l->rewinds, e);
 
     if (rc)
@@ -228,35 +231,35 @@ static enum err_code look(struct change_log *log, struct looking *l, struct err 
     return rc;
 }
 
-enum err_code newest_standing(const struct store_env *env, struct change_log *log,
-                              const struct shown *shown, struct newest *out,
-                              struct newest_others *others, struct err *e)
+enum err_code undo_target_find(const struct store_env *env, struct change_log *log,
+                               const struct shown *shown, struct undo_target *out,
+                               struct undo_target_others *others, struct err *e)
 {
     struct looking l = { .env = env, .shown = shown, .others = others };
-    enum err_code rc = look(log, &l, e);
+    enum err_code rc = scan_both_logs(log, &l, e);
 
     if (!rc)
         *out = l.found;
     return rc;
 }
 
-enum err_code newest_undo(const struct store_env *env, struct change_log *log,
-                          const struct shown *shown, struct newest *out,
-                          struct newest_others *others, struct err *e)
+enum err_code undo_target_find_redo(const struct store_env *env, struct change_log *log,
+                                    const struct shown *shown, struct undo_target *out,
+                                    struct undo_target_others *others, struct err *e)
 {
     struct looking l = { .env = env, .shown = shown, .others = others, .undos = true };
-    enum err_code rc = look(log, &l, e);
+    enum err_code rc = scan_both_logs(log, &l, e);
 
     if (!rc)
-        *out = l.is_undo ? l.found : (struct newest){ .kind = NEWEST_NONE };
+        *out = l.is_undo ? l.found : (struct undo_target){ .kind = UNDO_TARGET_NONE };
     return rc;
 }
 
-enum err_code newest_named(const struct store_env *env, struct change_log *log, const char *id,
-                           struct newest *out, struct err *e)
+enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log, const char *id,
+                                struct undo_target *out, struct err *e)
 {
     struct looking l = { .env = env, .id = id };
-    enum err_code rc = look(log, &l, e);
+    enum err_code rc = scan_both_logs(log, &l, e);
 
     if (!rc)
         *out = l.found;

@@ -10,10 +10,10 @@
 
 /* There are two kinds of changes to take back, rewinds of files and changes of sessions, each with a log of its own;
  * their ids never meet. A person who says undo means the newest that stands, of either kind, of what is looked at. */
-enum newest_kind { NEWEST_NONE, NEWEST_CHANGE, NEWEST_REWIND };
+enum undo_target_kind { UNDO_TARGET_NONE, UNDO_TARGET_CHANGE, UNDO_TARGET_REWIND };
 
-struct newest {
-    enum newest_kind kind;
+struct undo_target {
+    enum undo_target_kind kind;
     char id[64];
     int64_t at_ms;
     char command[32]; /* "rename", "rewind", "undo", ... */
@@ -24,28 +24,28 @@ struct newest {
 };
 
 /* What was passed over, the newest of each. */
-struct newest_others {
-    struct newest elsewhere; /* it stands, in other stores and directories */
-    struct newest edited;    /* a rewind of which all that is left changed since */
-    struct newest stuck;     /* what it changed was changed again, or its session went on */
-    struct newest gone;      /* its sessions are not there any more; */
-    size_t gone_n;           /* so many are newer than the one that was found */
+struct undo_target_others {
+    struct undo_target elsewhere; /* it stands, in other stores and directories */
+    struct undo_target edited;    /* a rewind of which all that is left changed since */
+    struct undo_target stuck;     /* what it changed was changed again, or its session went on */
+    struct undo_target gone;      /* its sessions are not there any more; */
+    size_t gone_n;                /* so many are newer than the one that was found */
 };
 
 /* What undo would take back, of what is shown (NULL: all). The log is open; so nothing of it changes meanwhile. others may
  * be NULL. ERR_STALE: there is a newer record that cannot be read. */
-MUST_CHECK enum err_code newest_standing(const struct store_env *env, struct change_log *log,
-                                         const struct shown *shown, struct newest *out,
-                                         struct newest_others *others, struct err *e);
+MUST_CHECK enum err_code undo_target_find(const struct store_env *env, struct change_log *log,
+                                          const struct shown *shown, struct undo_target *out,
+                                          struct undo_target_others *others, struct err *e);
 /* What redo would take back: the newest of all that is shown, if that took something back itself. */
-MUST_CHECK enum err_code newest_undo(const struct store_env *env, struct change_log *log,
-                                     const struct shown *shown, struct newest *out,
-                                     struct newest_others *others, struct err *e);
-/* The change or rewind with this id; kind is NEWEST_NONE where there is none. */
-MUST_CHECK enum err_code newest_named(const struct store_env *env, struct change_log *log,
-                                      const char *id, struct newest *out, struct err *e);
+MUST_CHECK enum err_code undo_target_find_redo(const struct store_env *env, struct change_log *log,
+                                               const struct shown *shown, struct undo_target *out,
+                                               struct undo_target_others *others, struct err *e);
+/* The change or rewind with this id; kind is UNDO_TARGET_NONE where there is none. */
+MUST_CHECK enum err_code undo_target_by_id(const struct store_env *env, struct change_log *log,
+                                           const char *id, struct undo_target *out, struct err *e);
 
 /* 'rename of "Fix the payment": renamed to Retries' */
-void newest_phrase(const struct newest *n, char *out, size_t cap);
+void undo_target_phrase(const struct undo_target *n, char *out, size_t cap);
 
 #endif

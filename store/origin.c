@@ -34,7 +34,7 @@ enum err_code origin_add_session(struct change *c, const struct session_ref *ref
     enum err_code rc = origin_of(ref, &a, &o, e);
 
     if (!rc)
-        rc = change_session(c, ref->store->ops->name, ref->id, e);
+        rc = change_add_session(c, ref->store->ops->name, ref->id, e);
     if (!rc)
         rc = change_set_origin(c, &o, e);
     arena_fini(&a);

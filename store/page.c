@@ -1,6 +1,6 @@
 #include "store/page.h"
 
-void message_page(const struct message_query *q, size_t n, size_t *from, size_t *to)
+void message_page_range(const struct message_query *q, size_t n, size_t *from, size_t *to)
 {
     bool limited = q->has_limit && q->limit > 0;
     int64_t count = (int64_t)n, first = q->offset, end = count;

@@ -7,6 +7,6 @@
 
 /* The part [*from, *to) of n messages that a query asks for, as JavaScript's slice counts: a negative place is one from
  * the end. */
-void message_page(const struct message_query *q, size_t n, size_t *from, size_t *to);
+void message_page_range(const struct message_query *q, size_t n, size_t *from, size_t *to);
 
 #endif

@@ -9,12 +9,12 @@
 #include "lite/time.h"
 #include "store/signalhold.h"
 
-int64_t place_mtime(const struct stat *st)
+int64_t file_at_mtime(const struct stat *st)
 {
     return time_ns(st->st_mtim);
 }
 
-bool place_mtime_put(int fd, int64_t ns)
+bool file_at_set_mtime(int fd, int64_t ns)
 {
     struct timespec t[2] = { { .tv_nsec = UTIME_OMIT },
                              { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 } };
@@ -33,7 +33,7 @@ bool place_mtime_put(int fd, int64_t ns)
            (errno != EIO && errno != ENOSPC && errno != EDQUOT && errno != EROFS);
 }
 
-enum err_code place_look(const char *path, bool *there, struct stat *st, struct err *e)
+enum err_code file_at_stat(const char *path, bool *there, struct stat *st, struct err *e)
 {
     struct stat unused;
 
@@ -41,17 +41,17 @@ enum err_code place_look(const char *path, bool *there, struct stat *st, struct 
     return *there || errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, path, "look at");
 }
 
-enum err_code place_no_link(const char *path, struct err *e)
+enum err_code file_at_reject_link(const char *path, struct err *e)
 {
     struct stat st;
     bool there;
-    enum err_code rc = place_look(path, &there, &st, e);
+    enum err_code rc = file_at_stat(path, &there, &st, e);
 
     return rc || !there || !S_ISLNK(st.st_mode) ? rc
                                                 : err_set(e, ERR_UNSAFE, path, "open: is a link");
 }
 
-enum err_code place_open(const char *path, int *fd, struct stat *st, struct err *e)
+enum err_code file_at_open(const char *path, int *fd, struct stat *st, struct err *e)
 {
     *fd = open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (*fd < 0)
@@ -68,8 +68,8 @@ enum err_code place_open(const char *path, int *fd, struct stat *st, struct err 
     return rc;
 }
 
-enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same, const char *path,
-                          struct err *e)
+enum err_code file_at_holds(int fd, struct slice bytes, int64_t offset, bool *same,
+                            const char *path, struct err *e)
 {
     char piece[16384];
 
@@ -91,8 +91,8 @@ enum err_code place_holds(int fd, struct slice bytes, int64_t offset, bool *same
     return ERR_OK;
 }
 
-enum err_code place_read(int fd, char *out, size_t n, int64_t offset, size_t *got, const char *path,
-                         struct err *e)
+enum err_code file_at_read(int fd, char *out, size_t n, int64_t offset, size_t *got,
+                           const char *path, struct err *e)
 {
     *got = 0;
     while (*got < n) {
@@ -109,8 +109,8 @@ enum err_code place_read(int fd, char *out, size_t n, int64_t offset, size_t *go
     return ERR_OK;
 }
 
-enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char *path,
-                          struct err *e)
+enum err_code file_at_write(int fd, struct slice bytes, int64_t offset, const char *path,
+                            struct err *e)
 {
     struct signal_hold hold;
     enum err_code rc = ERR_OK;
@@ -133,7 +133,7 @@ enum err_code place_write(int fd, struct slice bytes, int64_t offset, const char
     return rc;
 }
 
-enum err_code place_blank(int fd, size_t n, int64_t offset, const char *path, struct err *e)
+enum err_code file_at_blank(int fd, size_t n, int64_t offset, const char *path, struct err *e)
 {
     char blanks[4096];
     enum err_code rc = ERR_OK;
@@ -144,7 +144,7 @@ enum err_code place_blank(int fd, size_t n, int64_t offset, const char *path, st
 
         if (k == n)
             blanks[k - 1] = '\n';
-        rc = place_write(fd, (struct slice){ blanks, k }, offset, path, e);
+        rc = file_at_write(fd, (struct slice){ blanks, k }, offset, path, e);
         n -= k;
         offset += (int64_t)k;
     }

@@ -9,16 +9,16 @@ enum { RECENT_MS = 10000, WATCH_STEPS = 6, WATCH_STEP_MS = 50 };
 struct watched {
     const char **part;
     size_t parts, session;
-    struct weight weight;
+    struct disk_usage usage;
 };
 
-static enum err_code weigh(const struct watched *w, struct weight *out, struct err *e)
+static enum err_code measure_parts(const struct watched *w, struct disk_usage *out, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    *out = (struct weight){ 0 };
+    *out = (struct disk_usage){ 0 };
     for (size_t k = 0; k < w->parts && !rc; k++)
-        rc = weight_add(w->part[k], out, e);
+        rc = disk_usage_add(w->part[k], out, e);
     return rc;
 }
 
@@ -38,14 +38,14 @@ static enum err_code find_recent(const struct session_ref *const ref[], size_t n
         x->session = i;
         rc = st->ops->parts(st, ref[i], false, a, &x->part, &x->parts, e);
         if (!rc)
-            rc = weigh(x, &x->weight, e);
-        *found += !rc && x->weight.newest_ms > st->env->now_ms - RECENT_MS;
+            rc = measure_parts(x, &x->usage, e);
+        *found += !rc && x->usage.newest_ms > st->env->now_ms - RECENT_MS;
     }
     return rc;
 }
 
-enum err_code quiet_watch(const struct session_ref *const ref[], size_t n, struct live out[],
-                          struct err *e)
+enum err_code write_watch_run(const struct session_ref *const ref[], size_t n, struct live out[],
+                              struct err *e)
 {
     const struct timespec step = { 0, WATCH_STEP_MS * 1000000L };
     struct arena a = { 0 };
@@ -57,11 +57,11 @@ enum err_code quiet_watch(const struct session_ref *const ref[], size_t n, struc
         nanosleep(&step, NULL);
         for (size_t i = 0; i < found && !rc; i++) {
             struct live *live = &out[w[i].session];
-            struct weight now;
+            struct disk_usage now;
 
-            rc = weigh(&w[i], &now, e);
-            if (!rc && (now.bytes != w[i].weight.bytes || now.files != w[i].weight.files ||
-                        now.newest_ms != w[i].weight.newest_ms))
+            rc = measure_parts(&w[i], &now, e);
+            if (!rc && (now.bytes != w[i].usage.bytes || now.files != w[i].usage.files ||
+                        now.newest_ms != w[i].usage.newest_ms))
                 *live = (struct live){ LIVE_UNKNOWN, 0, false, "it is being written to" };
         }
     }

@@ -9,12 +9,12 @@
 #include "store/disk.h"
 #include "store/repo.h"
 
-static enum err_code moved(const char *ref, struct err *e)
+static enum err_code stale_ref_error(const char *ref, struct err *e)
 {
     return err_set(e, ERR_STALE, ref, "move the ref: it is not where it was");
 }
 
-static int take_away(git_repository *repo, const char *ref, const git_oid *from)
+static int delete_ref(git_repository *repo, const char *ref, const git_oid *from)
 {
     git_reference *r = NULL;
     int answer = git_reference_lookup(&r, repo, ref);
@@ -32,13 +32,13 @@ enum err_code ref_move(git_repository *repo, const char *ref, const git_oid *fro
                        const git_oid *to, const char *why, struct err *e)
 {
     git_reference *r = NULL;
-    int answer = !to    ? take_away(repo, ref, from)
+    int answer = !to    ? delete_ref(repo, ref, from)
                  : from ? git_reference_create_matching(&r, repo, ref, to, 1, from, why)
                         : git_reference_create(&r, repo, ref, to, 0, why);
 
     git_reference_free(r);
     if (answer == GIT_EMODIFIED || answer == GIT_EEXISTS || (answer == GIT_ENOTFOUND && from))
-        return moved(ref, e);
+        return stale_ref_error(ref, e);
     return answer ? repo_error(e, answer, ref, "move the ref") : ERR_OK;
 }
 
@@ -77,7 +77,7 @@ enum err_code ref_sync(git_repository *repo, const char *ref, struct err *e)
     return rc ? rc : sync_one(common, "", e);
 }
 
-void ref_forget_before(const char *root, const char *id)
+void ref_remove_before(const char *root, const char *id)
 {
     git_repository *repo = NULL;
     char ref[128];

@@ -12,7 +12,7 @@ MUST_CHECK enum err_code ref_move(git_repository *repo, const char *ref, const g
 /* What lay in a work tree before a rewind, under the id of its record; git takes no id that could not be a file's name. */
 #define REF_BEFORE "refs/reprise/before/"
 /* Once the rewind was undone nobody needs it. Where there is none, or it cannot go, nothing happens: sweep takes old ones. */
-void ref_forget_before(const char *root, const char *id);
+void ref_remove_before(const char *root, const char *id);
 /* Makes what was done to the ref durable. */
 MUST_CHECK enum err_code ref_sync(git_repository *repo, const char *ref, struct err *e);
 

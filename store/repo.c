@@ -23,7 +23,7 @@ enum err_code repo_error(struct err *e, int answer, const char *path, const char
     return err_set(e, rc, path, "%s: %s", doing, why ? why->message : "git gives no reason");
 }
 
-static bool has(const char *dir, size_t n, const char *name)
+static bool has_git_entry(const char *dir, size_t n, const char *name)
 {
     char path[PATH_MAX];
     int end = snprintf(path, sizeof path, "%.*s/%s", (int)n, dir, name);
@@ -37,7 +37,8 @@ static bool may_be_found(const char *dir)
 {
     for (size_t n = strlen(dir);; n--) {
         if (n == 0 || dir[n] == '/' || dir[n] == '\0')
-            if (has(dir, n, ".git") || (has(dir, n, "HEAD") && has(dir, n, "objects")))
+            if (has_git_entry(dir, n, ".git") ||
+                (has_git_entry(dir, n, "HEAD") && has_git_entry(dir, n, "objects")))
                 return true;
         if (n == 0)
             return false;
@@ -61,7 +62,7 @@ enum err_code repo_open(const char *dir, git_repository **out, struct err *e)
     int answer = git_repository_open_ext(&repo, dir, 0, NULL);
 
     if (answer == 0) {
-        enum err_code guarded = loose_guard(repo, e);
+        enum err_code guarded = loose_guard_install(repo, e);
 
         if (guarded)
             git_repository_free(repo);

@@ -78,7 +78,7 @@ static enum err_code find_latest(struct search *s, struct err *e)
 
 /* ---- paths ---- */
 
-static bool is_path(struct slice text)
+static bool looks_like_path(struct slice text)
 {
     static const char suffix[] = ".jsonl";
     size_t n = sizeof suffix - 1;
@@ -107,7 +107,7 @@ static enum err_code absolute_path(const struct search *s, struct slice *path)
     return rc;
 }
 
-static bool holds(const struct store *st, struct slice path)
+static bool store_contains(const struct store *st, struct slice path)
 {
     size_t n = strlen(st->path);
 
@@ -128,7 +128,7 @@ static enum err_code find_path(struct search *s, struct err *e)
         for (size_t i = s->stores; i-- > 0;) {
             const struct store *st = s->store[i];
 
-            if (!st->ops->at_path || holds(st, path) != (inside == 1))
+            if (!st->ops->at_path || store_contains(st, path) != (inside == 1))
                 continue;
             enum err_code rc = st->ops->at_path(st, path, s->a, s->ref, e);
 
@@ -182,7 +182,7 @@ struct candidates {
     bool ok;
 };
 
-static bool is_known(const struct candidates *c, const struct session_ref *ref)
+static bool is_candidate(const struct candidates *c, const struct session_ref *ref)
 {
     for (size_t i = 0; i < c->n && i < CANDIDATES_NAMED; i++)
         if (c->store[i] == ref->store && slice_eq(c->id[i], ref->id))
@@ -195,7 +195,7 @@ static bool take_candidate(const struct session_ref *ref, void *arg)
     struct candidates *c = arg;
     struct slice prefix = c->search->text;
 
-    if (ref->id.n < prefix.n || memcmp(ref->id.p, prefix.p, prefix.n) != 0 || is_known(c, ref))
+    if (ref->id.n < prefix.n || memcmp(ref->id.p, prefix.p, prefix.n) != 0 || is_candidate(c, ref))
         return true;
     if (c->n < CANDIDATES_NAMED) {
         c->store[c->n] = ref->store;
@@ -271,7 +271,7 @@ static size_t choose_system(struct slice *text, struct store *const stores[], si
     return kept;
 }
 
-enum err_code session_resolve(struct store *const stores[], size_t n, const struct scope *scope,
+enum err_code resolve_session(struct store *const stores[], size_t n, const struct scope *scope,
                               struct slice text, struct arena *a, struct session_ref *ref,
                               struct err *e)
 {
@@ -285,7 +285,7 @@ enum err_code session_resolve(struct store *const stores[], size_t n, const stru
     s.text = text;
     if (slice_eq(text, SLICE("latest")))
         return find_latest(&s, e);
-    if (text.n && is_path(text))
+    if (text.n && looks_like_path(text))
         return find_path(&s, e);
     rc = find_exactly(&s, e);
     return rc == ERR_NOT_FOUND ? find_prefix(&s, e) : rc;
@@ -302,8 +302,8 @@ static void put_found(const struct session_ref *found, const size_t *place, size
             ref[place[i]] = found[i];
 }
 
-static size_t gather_missing(const struct slice *text, size_t texts, const struct session_ref *ref,
-                             struct slice *id, size_t *place)
+static size_t collect_missing(const struct slice *text, size_t texts, const struct session_ref *ref,
+                              struct slice *id, size_t *place)
 {
     size_t n = 0;
 
@@ -337,7 +337,7 @@ static bool leave_ambiguous(const struct session_ref *other, void *arg)
     return true;
 }
 
-/* session_resolve names the systems. A store that cannot be read says nothing, as there. */
+/* resolve_session names the systems. A store that cannot be read says nothing, as there. */
 static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
                                          const struct scope *scope, const struct slice *text,
                                          size_t texts, struct arena *a, struct session_ref *ref,
@@ -366,12 +366,11 @@ static enum err_code leave_all_ambiguous(struct store *const stores[], size_t n,
     return rc;
 }
 
-/* The stores are asked in the order of session_resolve, and only as far as all of them can answer like this: what a
+/* The stores are asked in the order of resolve_session, and only as far as all of them can answer like this: what a
  * later store has, an earlier one may have too. */
-enum err_code session_resolve_many(struct store *const stores[], size_t n,
-                                   const struct scope *scope, const struct slice *text,
-                                   size_t texts, struct arena *a, struct session_ref *ref,
-                                   struct err *e)
+enum err_code resolve_sessions(struct store *const stores[], size_t n, const struct scope *scope,
+                               const struct slice *text, size_t texts, struct arena *a,
+                               struct session_ref *ref, struct err *e)
 {
     struct slice *id = arena_alloc(a, (texts + 1) * sizeof *id);
     size_t *place = arena_alloc(a, (texts + 1) * sizeof *place);
@@ -379,7 +378,7 @@ enum err_code session_resolve_many(struct store *const stores[], size_t n,
     if (!id || !place)
         return err_nomem(e);
     for (size_t i = 0; i < n && stores[i]->ops->find_many; i++) {
-        size_t missing = gather_missing(text, texts, ref, id, place);
+        size_t missing = collect_missing(text, texts, ref, id, place);
         if (missing < MANY)
             break;
         struct session_ref *found = arena_zalloc(a, missing * sizeof *found);

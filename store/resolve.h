@@ -15,15 +15,15 @@
  *
  * *ref lives in the arena. ERR_NOT_FOUND: no such session in the scope. ERR_USAGE: the prefix is
  * ambiguous, or stores of two systems have the id, and the text of the error lists the candidates. */
-MUST_CHECK enum err_code session_resolve(struct store *const stores[], size_t n,
+MUST_CHECK enum err_code resolve_session(struct store *const stores[], size_t n,
                                          const struct scope *scope, struct slice text,
                                          struct arena *a, struct session_ref *ref, struct err *e);
 
-/* The same for many texts, those that are ids in one go: ref[i].store stays NULL for a text that session_resolve is to
+/* The same for many texts, those that are ids in one go: ref[i].store stays NULL for a text that resolve_session is to
  * be asked about. The refs are the caller's, all zero. */
-MUST_CHECK enum err_code session_resolve_many(struct store *const stores[], size_t n,
-                                              const struct scope *scope, const struct slice *text,
-                                              size_t texts, struct arena *a,
-                                              struct session_ref *ref, struct err *e);
+MUST_CHECK enum err_code resolve_sessions(struct store *const stores[], size_t n,
+                                          const struct scope *scope, const struct slice *text,
+                                          size_t texts, struct arena *a, struct session_ref *ref,
+                                          struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 #include "store/retrieve.h"
 
-const char *retrieve_word(enum retrieve_state state)
+const char *retrieve_state_name(enum retrieve_state state)
 {
     static const char *const words[] = {
         [RETRIEVE_NEW] = "new",

@@ -39,7 +39,7 @@ struct retrieved {
     size_t n;
 };
 
-const char *retrieve_word(enum retrieve_state state);
+const char *retrieve_state_name(enum retrieve_state state);
 void retrieved_fini(struct retrieved *r);
 
 #endif

@@ -35,7 +35,7 @@ void scratch_pool_free(struct scratch_pool *p)
     free(p);
 }
 
-enum err_code scratch_take(struct scratch_pool *p, struct scratch **out, struct err *e)
+enum err_code scratch_acquire(struct scratch_pool *p, struct scratch **out, struct err *e)
 {
     for (size_t i = 0; i < KEPT; i++) {
         struct scratch *s = atomic_exchange(&p->slot[i], NULL);
@@ -55,7 +55,7 @@ enum err_code scratch_take(struct scratch_pool *p, struct scratch **out, struct 
     return rc;
 }
 
-void scratch_give(struct scratch_pool *p, struct scratch *s)
+void scratch_release(struct scratch_pool *p, struct scratch *s)
 {
     window_close(&s->window);
     arena_reset(&s->arena);

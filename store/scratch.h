@@ -18,7 +18,8 @@ struct scratch_pool *scratch_pool_new(void);    /* NULL without memory */
 void scratch_pool_free(struct scratch_pool *p); /* every scratch has to be back; NULL is fine */
 
 /* One for this thread alone. */
-MUST_CHECK enum err_code scratch_take(struct scratch_pool *p, struct scratch **out, struct err *e);
-void scratch_give(struct scratch_pool *p, struct scratch *s);
+MUST_CHECK enum err_code scratch_acquire(struct scratch_pool *p, struct scratch **out,
+                                         struct err *e);
+void scratch_release(struct scratch_pool *p, struct scratch *s);
 
 #endif

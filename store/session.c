@@ -84,7 +84,7 @@ struct slice session_row_title(const struct session_row *row)
     const struct slice names[] = { row->summary, row->first_prompt, row->last_prompt };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (js_trim(names[i]).n > 0)
+        if (utf8_js_trim(names[i]).n > 0)
             return names[i];
     return SLICE("(no prompt yet)");
 }

@@ -60,7 +60,7 @@ static int by_id_and_system(const void *x, const void *y)
                    ((uintptr_t)a->system < (uintptr_t)b->system);
 }
 
-void short_ids_end(struct short_ids *s)
+void short_ids_finish(struct short_ids *s)
 {
     size_t kept = 0;
 
@@ -83,8 +83,8 @@ static size_t alike(struct slice a, struct slice b)
 }
 
 /* How far the nearest other id on one side begins like this one; only those of `system`, where that is one. */
-static size_t alike_beside(const struct short_ids *s, size_t at, bool after,
-                           const struct store_ops *system)
+static size_t alike_neighbour(const struct short_ids *s, size_t at, bool after,
+                              const struct store_ops *system)
 {
     const struct slice id = s->known[at].id;
 
@@ -105,7 +105,8 @@ static bool is_shared(const struct short_ids *s, size_t at)
 static size_t enough(const struct short_ids *s, size_t at, const struct store_ops *system)
 {
     const struct slice id = s->known[at].id;
-    size_t before = alike_beside(s, at, false, system), after = alike_beside(s, at, true, system);
+    size_t before = alike_neighbour(s, at, false, system),
+           after = alike_neighbour(s, at, true, system);
     size_t n = (before > after ? before : after) + 1;
 
     if (n < SHOWN)
@@ -158,7 +159,7 @@ enum err_code short_ids_of_stores(struct store *const stores[], size_t n, struct
         short_ids_free(a.ids);
         return rc;
     }
-    short_ids_end(a.ids);
+    short_ids_finish(a.ids);
     *out = a.ids;
     return ERR_OK;
 }

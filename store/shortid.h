@@ -23,7 +23,7 @@ void short_ids_free(struct short_ids *s); /* NULL is fine */
 /* The id is copied. system may be NULL: the ids are none of sessions. False without memory. */
 MUST_CHECK bool short_ids_add(struct short_ids *s, const struct store_ops *system, struct slice id);
 /* After the last of them, before the first is asked for. */
-void short_ids_end(struct short_ids *s);
+void short_ids_finish(struct short_ids *s);
 /* What is shown of one, in out; of one that was not added: all of it. */
 struct slice short_ids_of(const struct short_ids *s, const struct store_ops *system,
                           struct slice id, char out[SHORT_ID]);

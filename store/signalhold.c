@@ -19,7 +19,7 @@ void signal_hold_begin(struct signal_hold *h, int signo)
 }
 
 /* What was sent to the thread comes before what was sent to the process. */
-static void take_away(const struct signal_hold *h, int fd)
+static void discard_pending(const struct signal_hold *h, int fd)
 {
     const struct timespec now = { 0 };
     siginfo_t info;
@@ -36,7 +36,7 @@ void signal_hold_end(struct signal_hold *h, int fd)
     int error = errno;
 
     if (!h->pending)
-        take_away(h, fd);
+        discard_pending(h, fd);
     pthread_sigmask(SIG_SETMASK, &h->before, NULL);
     errno = error;
 }

@@ -88,7 +88,7 @@ static int set_attributes(posix_spawnattr_t *a)
 }
 
 /* Answers an errno. */
-static int start(const struct spawn *s, int out, char **env, pid_t *pid)
+static int start_child(const struct spawn *s, int out, char **env, pid_t *pid)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -138,7 +138,7 @@ static enum err_code open_child(const struct spawn *s, struct child *c, struct e
         free(env);
         return err_sys(e, "", "make a pipe");
     }
-    rc = start(s, ends[1], env, &c->pid);
+    rc = start_child(s, ends[1], env, &c->pid);
     free(env);
     close(ends[1]);
     if (rc) {
@@ -153,7 +153,7 @@ static enum err_code open_child(const struct spawn *s, struct child *c, struct e
 }
 
 /* Takes what is there; *eof at its end. */
-static enum err_code take(struct child *c, size_t room, struct buf *out, struct err *e)
+static enum err_code read_output(struct child *c, size_t room, struct buf *out, struct err *e)
 {
     size_t step = room < READ_STEP ? room + 1 : READ_STEP;
     ssize_t got;
@@ -186,7 +186,7 @@ static enum err_code listen(struct child *c, size_t max, struct buf *out, struct
         if (n == 0 && left == 0)
             return err_set(e, ERR_IO, "", "a program did not answer in time");
         if (n > 0 && fds[0].revents)
-            rc = take(c, max - (out->n - before), out, e);
+            rc = read_output(c, max - (out->n - before), out, e);
         else if (n > 0 && fds[1].revents)
             ended = c->eof = true; /* a grandchild may hold the pipe for ever */
         if (rc)

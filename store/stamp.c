@@ -8,7 +8,7 @@
 
 enum { DIGITS = 15 };
 
-int64_t stamp_of(const char *id)
+int64_t record_id_time(const char *id)
 {
     char digits[DIGITS + 1] = "";
 
@@ -30,7 +30,7 @@ static enum err_code newest_in(const struct store_env *env, const char *log, int
     if (!d)
         return rc || errno == ENOENT ? rc : err_sys(e, dir, "read directory");
     while ((errno = 0, x = readdir(d))) {
-        int64_t ms = stamp_of(x->d_name);
+        int64_t ms = record_id_time(x->d_name);
 
         *newest = ms > *newest ? ms : *newest;
     }
@@ -40,7 +40,7 @@ static enum err_code newest_in(const struct store_env *env, const char *log, int
     return rc;
 }
 
-enum err_code stamp_next(const struct store_env *env, int64_t *ms, struct err *e)
+enum err_code record_id_next(const struct store_env *env, int64_t *ms, struct err *e)
 {
     int64_t newest = 0;
     enum err_code rc = newest_in(env, "changes", &newest, e);

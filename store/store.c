@@ -42,5 +42,5 @@ enum err_code store_live(const struct session_ref *const ref[], size_t n, struct
             rc = st->ops->live(st, ref[i], &out[i], e);
         }
     }
-    return rc ? rc : quiet_watch(ref, n, out, e);
+    return rc ? rc : write_watch_run(ref, n, out, e);
 }

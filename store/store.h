@@ -37,7 +37,7 @@
  * restore -> close. Rows and transcripts do not outlive their store.
  *
  * What a call fills in is the caller's, to be ended by the function that the struct's header names for it
- * (transcript_free, block_list_fini, restore_fini, rewind_plan_fini, ...); after a failure there is nothing new to end. */
+ * (transcript_free, transcript_blocks_fini, restore_fini, rewind_plan_fini, ...); after a failure there is nothing new to end. */
 
 /* Called once per session, in no order; the ref and its texts are valid during the call only. Return false
  * to stop. */
@@ -186,7 +186,7 @@ struct store_ops {
                                struct slice message, struct change *c, struct err *e);
     /* A new session with ids of its own, a copy of this one or of its beginning. The copy is made here, apart; the
      * change gives it its place, and taking the change back takes it away again. A plan that is not carried out is
-     * to be dropped (fork_drop). ERR_NOT_FOUND: no such message, or none at all. */
+     * to be dropped (fork_discard). ERR_NOT_FOUND: no such message, or none at all. */
     enum err_code (*fork)(const struct store *st, const struct session_ref *ref,
                           const struct fork_request *req, struct change *c, struct fork_result *out,
                           struct err *e);
@@ -205,8 +205,8 @@ struct store_ops {
 
     /* Optional, with parts: the refs that go with them, in the arena. A session without parts cannot be deleted, and
      * out->stays says why. */
-    enum err_code (*tied)(const struct store *st, const struct session_ref *ref, struct arena *a,
-                          struct tied_refs *out, struct err *e);
+    enum err_code (*owned_refs)(const struct store *st, const struct session_ref *ref,
+                                struct arena *a, struct owned_refs *out, struct err *e);
 
     /* Optional. The directory of the saved copies of a session's files, which the system's own cleanup removes without
      * the session; absolute, in the arena. It need not exist. */
@@ -261,17 +261,17 @@ struct store_ops {
      * (store/change/step.h), as every change is: a log that ends in fewer bytes is a TAIL from that offset on with no
      * bytes and the rest as old, a document with other bytes is a PUT. Nothing is done here. ERR_NOT_FOUND: no such
      * message in the conversation as it stands. */
-    enum err_code (*plan_talk)(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *plan, struct err *e);
+    enum err_code (*plan_conversation)(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e);
 
-    /* Optional. Lets the system's own git refs go back with the files of a plan: adds steps to its talk, which is TALK_REFS
+    /* Optional. Lets the system's own git refs go back with the files of a plan: adds steps to its talk, which is CONVERSATION_REFS
      * where the conversation stays. ERR_UNSUPPORTED: no ref of the point can. */
     enum err_code (*plan_refs)(const struct store *st, const struct session_ref *ref,
                                struct rewind_plan *plan, struct err *e);
 
     /* Optional. Why a member above is NULL, or a row without it, by its ability (enum session_can): in the system's own
      * words, for a person. A literal; NULL: nothing to add. Asked through store/cannot.h. */
-    const char *(*cannot)(unsigned ability);
+    const char *(*unsupported)(unsigned ability);
 
     /* Optional. The id by which the session's agent knows it, where that is not its own; a part of it. */
     struct slice (*agent_id)(struct slice id);

@@ -16,7 +16,7 @@ void transcript_free(struct transcript *t)
     free(t);
 }
 
-void transcript_end(struct transcript *t, const struct index *ix)
+void transcript_set_end(struct transcript *t, const struct index *ix)
 {
     const struct index_line *last = ix->n ? &ix->line[ix->n - 1] : NULL;
 
@@ -27,8 +27,8 @@ void transcript_end(struct transcript *t, const struct index *ix)
 
 /* A line begins at the start of the file or behind a newline, and ends at the end or at a newline. What
  * stands between is not compared: a row that was blanked in place is still that row. */
-static enum err_code read_line(const struct transcript *t, const struct message *m,
-                               const struct file *f, struct buf *out, struct err *e)
+static enum err_code read_line_at(const struct transcript *t, const struct message *m,
+                                  const struct file *f, struct buf *out, struct err *e)
 {
     size_t before = m->offset > 0, n = before + m->length + 1, got;
 
@@ -72,12 +72,12 @@ enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *
 
     if (rc)
         return rc;
-    rc = read_line(t, &t->message[i], &f, out, e);
+    rc = read_line_at(t, &t->message[i], &f, out, e);
     file_close(&f);
     return rc;
 }
 
-enum err_code block_add(struct block_list *list, const struct block *b)
+enum err_code transcript_block_add(struct block_list *list, const struct block *b)
 {
     if (list->n == list->cap) {
         size_t cap = list->cap ? 2 * list->cap : 8;
@@ -95,7 +95,7 @@ enum err_code block_add(struct block_list *list, const struct block *b)
     return ERR_OK;
 }
 
-void block_list_fini(struct block_list *list)
+void transcript_blocks_fini(struct block_list *list)
 {
     arena_fini(&list->arena);
     *list = (struct block_list){ 0 };

@@ -73,7 +73,7 @@ struct transcript {
 void transcript_free(struct transcript *t); /* NULL is fine */
 struct index;
 /* Tells how the file ended. */
-void transcript_end(struct transcript *t, const struct index *ix);
+void transcript_set_end(struct transcript *t, const struct index *ix);
 /* The bytes of one row, replacing what was in out. ERR_STALE when the file no longer holds a line there
  * (it was truncated or replaced). */
 MUST_CHECK enum err_code transcript_read(const struct transcript *t, size_t i, struct buf *out,
@@ -115,7 +115,7 @@ struct block_list {
     size_t n, cap;
 };
 
-MUST_CHECK enum err_code block_add(struct block_list *list, const struct block *b);
-void block_list_fini(struct block_list *list);
+MUST_CHECK enum err_code transcript_block_add(struct block_list *list, const struct block *b);
+void transcript_blocks_fini(struct block_list *list);
 
 #endif

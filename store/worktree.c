@@ -21,7 +21,7 @@ enum {
     RECORD_MAX = PATH_MAX + 16,
 };
 
-static bool is_dir(const char *path)
+static bool is_repo_dir(const char *path)
 {
     struct stat st;
 
@@ -121,7 +121,8 @@ static enum err_code main_of(const char *repository, const char *dir, struct are
     size_t n;
     enum err_code rc = worktree_list(repository, a, &tree, &n, e);
 
-    if (rc || n == 0 || tree[0].bare || !is_dir(tree[0].path.p) || strcmp(tree[0].path.p, dir) == 0)
+    if (rc || n == 0 || tree[0].bare || !is_repo_dir(tree[0].path.p) ||
+        strcmp(tree[0].path.p, dir) == 0)
         return rc;
     *out = tree[0].path.p;
     return ERR_OK;
@@ -151,7 +152,7 @@ static bool record_names(int worktrees, const char *name, const char *dir, struc
 }
 
 /* Does the repository in `name` keep a record of dir? */
-static bool knows(int parent, const char *name, const char *dir, struct buf *record)
+static bool repository_records(int parent, const char *name, const char *dir, struct buf *record)
 {
     char path[PATH_MAX];
     int n = snprintf(path, sizeof path, "%s/.git/worktrees", name), fd;
@@ -175,8 +176,8 @@ static bool knows(int parent, const char *name, const char *dir, struct buf *rec
 }
 
 /* Worktrees usually lie beside their repository: asks the neighbours. */
-static enum err_code main_beside(char *parent, const char *dir, struct arena *a, const char **out,
-                                 struct err *e)
+static enum err_code main_among_neighbours(char *parent, const char *dir, struct arena *a,
+                                           const char **out, struct err *e)
 {
     DIR *neighbours = opendir(parent);
     enum err_code rc = ERR_OK;
@@ -185,7 +186,7 @@ static enum err_code main_beside(char *parent, const char *dir, struct arena *a,
     int left = NEIGHBOURS_MAX;
 
     while (neighbours && left-- > 0 && (d = readdir(neighbours))) {
-        if (d->d_name[0] == '.' || !knows(dirfd(neighbours), d->d_name, dir, &record))
+        if (d->d_name[0] == '.' || !repository_records(dirfd(neighbours), d->d_name, dir, &record))
             continue;
         char repository[PATH_MAX];
         int n = snprintf(repository, sizeof repository, "%s/%s", parent, d->d_name);
@@ -209,11 +210,11 @@ enum err_code worktree_main(const char *dir, struct arena *a, const char **out, 
     if (!above)
         return err_nomem(e);
     *out = NULL;
-    while (!is_dir(above))
+    while (!is_repo_dir(above))
         if (!to_parent(above))
             return ERR_OK;
     rc = main_of(above, dir, a, out, e);
     if (!rc && !*out && strcmp(above, dir) != 0)
-        rc = main_beside(above, dir, a, out, e);
+        rc = main_among_neighbours(above, dir, a, out, e);
     return rc;
 }

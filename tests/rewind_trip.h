@@ -13,7 +13,7 @@
 struct trip {
     struct screen s; /* first: the hook finds the rest */
     struct fake fake[SHOP];
-    struct going going;
+    struct rewind_fixture going;
     char *before; /* the work tree as it was */
     unsigned prospects, rewinds;
     bool slow;        /* a rewind is not answered: it is under way */
@@ -31,15 +31,15 @@ static inline void trip_answer(struct screen *s, const struct effect *e)
     const struct reply reply = { .post = trip_post, .arg = s };
     struct msg failed = { .kind = MSG_FAILED, .generation = e->generation };
 
-    if (e->asker != ASKER_REWIND)
+    if (e->requester != REQUESTER_REWIND)
         return;
     if (t->slow && e->kind == EFFECT_REWIND) {
         t->waiting = e->generation;
         return;
     }
-    t->prospects += e->kind == EFFECT_PROSPECT;
+    t->prospects += e->kind == EFFECT_PREVIEW;
     t->rewinds += e->kind == EFFECT_REWIND || e->kind == EFFECT_UNDO_REWIND;
-    enum err_code rc = desk_answer_rewind(e, &reply, &failed.u.error);
+    enum err_code rc = jobs_run_rewind(e, &reply, &failed.u.error);
 
     if (rc)
         screen_send(s, failed);
@@ -48,12 +48,12 @@ static inline void trip_answer(struct screen *s, const struct effect *e)
 static inline void trip_begin(struct trip *t, int rows, int cols)
 {
     memcpy(t->fake, shop, sizeof t->fake);
-    going_begin(&t->going);
-    t->before = going_image(&t->going);
-    t->s.now_ms = (int64_t)GOING_NOW_S * 1000;
+    rewind_fixture_begin(&t->going);
+    t->before = rewind_fixture_image(&t->going);
+    t->s.now_ms = (int64_t)REWIND_FIXTURE_NOW_S * 1000;
     t->s.answer = trip_answer;
     screen_ready(&t->s, t->fake, SHOP, rows, cols);
-    going_store(&t->going, &t->s.store, &t->s.ops);
+    rewind_fixture_store(&t->going, &t->s.store, &t->s.ops);
     t->s.settings.home = (struct slice){ t->going.home, strlen(t->going.home) };
 }
 
@@ -72,7 +72,7 @@ static inline int trip_tear_down(void **state)
     struct trip *t = *state;
 
     screen_close(&t->s);
-    going_end(&t->going);
+    rewind_fixture_end(&t->going);
     free(t->before);
     free(t);
     return 0;
@@ -87,7 +87,7 @@ static inline void trip_go(struct trip *t)
 
 static inline bool trip_is_untouched(struct trip *t)
 {
-    char *now = going_image(&t->going);
+    char *now = rewind_fixture_image(&t->going);
     bool same = strcmp(now, t->before) == 0;
 
     free(now);

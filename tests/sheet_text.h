@@ -12,7 +12,7 @@
 #include "tui/screens/sheet.h"
 
 /* The lines of a sheet as text, blanks at line ends cut, a rule as "---". The caller frees with buf_fini. */
-static inline struct buf sheet_as_text(const struct sheet *s)
+static inline struct buf styled_text_dump(const struct styled_text *s)
 {
     struct buf out = { 0 };
 
@@ -29,9 +29,9 @@ static inline struct buf sheet_as_text(const struct sheet *s)
     return out;
 }
 
-static inline void assert_sheet(const struct sheet *s, const char *want)
+static inline void assert_sheet(const struct styled_text *s, const char *want)
 {
-    struct buf got = sheet_as_text(s);
+    struct buf got = styled_text_dump(s);
 
     assert_int_equal(s->rc, ERR_OK);
     assert_string_equal(got.p, want);
@@ -39,7 +39,7 @@ static inline void assert_sheet(const struct sheet *s, const char *want)
 }
 
 /* No line is wider than this. */
-static inline void assert_sheet_fits(const struct sheet *s, size_t width)
+static inline void assert_sheet_fits(const struct styled_text *s, size_t width)
 {
     for (size_t i = 0; i < s->n; i++) {
         size_t used = 0;
@@ -52,7 +52,7 @@ static inline void assert_sheet_fits(const struct sheet *s, size_t width)
 }
 
 /* The style in which this text stands; -1 when it does not. */
-static inline int sheet_style_of(const struct sheet *s, const char *text)
+static inline int styled_text_style_at(const struct styled_text *s, const char *text)
 {
     for (size_t i = 0; i < s->runs; i++)
         if (slice_eq(s->run[i].text, (struct slice){ text, strlen(text) }))

@@ -14,7 +14,7 @@
 struct place {
     struct folder folder;
     struct agents *agents;
-    struct agents_of of;
+    struct agents_profile of;
     char proc[4096], config[4096];
 };
 
@@ -29,12 +29,12 @@ static int set_up(void **state)
     folder_dir(&p->folder, "config");
     folder_dir(&p->folder, "home/.agent");
     folder_put(&p->folder, "proc/stat", SLICE("cpu 1 2 3\nbtime 1800000000\n"));
-    p->of = (struct agents_of){ .proc = p->proc,
-                                .program = programs,
-                                .forks = "--fork",
-                                .config = p->config,
-                                .config_variable = "AGENT_DIR",
-                                .config_at_home = ".agent" };
+    p->of = (struct agents_profile){ .proc = p->proc,
+                                     .program = programs,
+                                     .forks = "--fork",
+                                     .config = p->config,
+                                     .config_variable = "AGENT_DIR",
+                                     .config_at_home = ".agent" };
     p->agents = agents_new(&p->of);
     *state = p;
     return 0;
@@ -66,14 +66,14 @@ static void process(struct place *p, const char *pid, struct slice args, const c
 }
 
 /* A session in /srv/app, written to so many seconds after the machine began. */
-static enum agents_sign ask(struct place *p, int64_t written_s, const char *cwd)
+static enum agents_evidence ask(struct place *p, int64_t written_s, const char *cwd)
 {
-    struct agents_question q = { .session = SLICE(ID),
-                                 .written_ms = (BOOT_S + written_s) * 1000,
-                                 .cwd = cwd };
+    struct agents_query q = { .session = SLICE(ID),
+                              .written_ms = (BOOT_S + written_s) * 1000,
+                              .cwd = cwd };
     pid_t pid;
 
-    return agents_ask(p->agents, &q, &pid);
+    return agents_lookup(p->agents, &q, &pid);
 }
 
 static void without_an_agent_there_is_no_sign(void **state)
@@ -89,11 +89,11 @@ static void without_an_agent_there_is_no_sign(void **state)
 static void an_id_on_the_command_line_names_the_session(void **state)
 {
     struct place *p = *state;
-    struct agents_question q = { .session = SLICE(ID) };
+    struct agents_query q = { .session = SLICE(ID) };
     pid_t pid;
 
     process(p, "10", SLICE("/usr/bin/agent\0--resume\0" ID "\0"), "/elsewhere");
-    assert_int_equal(agents_ask(p->agents, &q, &pid), AGENTS_NAMED);
+    assert_int_equal(agents_lookup(p->agents, &q, &pid), AGENTS_NAMED);
     assert_int_equal(pid, 10);
 }
 
@@ -157,20 +157,20 @@ static void an_agent_that_signed_in_is_known_already(void **state)
     struct place *p = *state;
     struct live_entry entry = { SLICE("another"), { .state = LIVE_RUNNING, .pid = 10 } };
     struct live_table known = { .entry = &entry, .n = 1 };
-    struct agents_question q = { .session = SLICE(ID),
-                                 .written_ms = (BOOT_S + 200) * (int64_t)1000,
-                                 .cwd = "/srv/app",
-                                 .known = &known };
+    struct agents_query q = { .session = SLICE(ID),
+                              .written_ms = (BOOT_S + 200) * (int64_t)1000,
+                              .cwd = "/srv/app",
+                              .known = &known };
     pid_t pid;
 
     process(p, "10", SLICE("agent\0"), "/srv/app");
-    assert_int_equal(agents_ask(p->agents, &q, &pid), AGENTS_NONE);
+    assert_int_equal(agents_lookup(p->agents, &q, &pid), AGENTS_NONE);
 }
 
 static void without_a_process_table_there_is_no_sign(void **state)
 {
     struct place *p = *state;
-    struct agents_of nowhere = p->of;
+    struct agents_profile nowhere = p->of;
 
     nowhere.proc = "/nowhere";
     agents_free(p->agents);

@@ -61,7 +61,7 @@ static struct attrs take(struct world *w)
 {
     struct attrs x;
 
-    assert_int_equal(attrs_take(w->fd, &w->arena, "f", &x, &w->e), ERR_OK);
+    assert_int_equal(attrs_get(w->fd, &w->arena, "f", &x, &w->e), ERR_OK);
     return x;
 }
 
@@ -77,7 +77,7 @@ static const struct attr *find(const struct attrs *x, const char *name)
 
 static void all_of_it_is_taken_or_nothing(void **state)
 {
-    static const struct moment broken[] = {
+    static const struct syscall_hook broken[] = {
         { .call = "fstat64", .name = "f", .error = EIO },
         { .call = "flistxattr", .name = "f", .error = EIO },
         { .call = "fgetxattr", .name = "f", .error = EIO },
@@ -89,9 +89,9 @@ static void all_of_it_is_taken_or_nothing(void **state)
     put(w, "user.one", "a\0b", 3);
     put(w, "user.two", "", 0);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        moment_arm(&broken[i]);
-        assert_int_equal(attrs_take(w->fd, &w->arena, "f", &x, &w->e), ERR_IO);
-        assert_true(moment_came());
+        syscall_hook_arm(&broken[i]);
+        assert_int_equal(attrs_get(w->fd, &w->arena, "f", &x, &w->e), ERR_IO);
+        assert_true(syscall_hook_fired());
         assert_int_equal(w->e.sys, broken[i].error);
         assert_int_equal(x.n, 77);
     }
@@ -105,9 +105,9 @@ static void a_file_system_without_them_has_none(void **state)
 {
     struct world *w = *state;
 
-    moment_arm(&(struct moment){ .call = "flistxattr", .name = "f", .error = ENOTSUP });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "flistxattr", .name = "f", .error = ENOTSUP });
     assert_int_equal(take(w).n, 0);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
 }
 
 static void without_memory_nothing_is_taken(void **state)
@@ -126,7 +126,7 @@ static void without_memory_nothing_is_taken(void **state)
         struct attrs x = { 0 };
 
         memory_fail_at(k);
-        enum err_code rc = attrs_take(w->fd, &a, "f", &x, &w->e);
+        enum err_code rc = attrs_get(w->fd, &a, "f", &x, &w->e);
 
         failed = memory_failed();
         memory_fail_at(0);
@@ -144,12 +144,12 @@ static void without_memory_nothing_is_kept(void **state)
 
     (void)state;
     memory_fail_at(1);
-    assert_false(attrs_keep(&a, &x));
+    assert_false(attrs_copy(&a, &x));
     assert_true(memory_failed());
     memory_fail_at(0);
     a.failed = false;
     x.x = &one;
-    assert_true(attrs_keep(&a, &x));
+    assert_true(attrs_copy(&a, &x));
     assert_ptr_not_equal(x.x, &one);
     assert_string_equal(x.x->name, "user.one");
     assert_memory_equal(x.x->value.p, "a", 1);
@@ -169,22 +169,22 @@ static void what_an_old_one_had_not_is_dropped_only_where_it_lets_in(void **stat
     put(w, ACL, &acl, sizeof acl);
     with = take(w);
     /* One that it had is never away in between. */
-    moment_arm(&(struct moment){ .call = "fremovexattr", .name = "f", .error = EIO });
-    assert_int_equal(attrs_put(w->fd, &with, "f", &w->e), ERR_OK);
-    assert_false(moment_came());
+    syscall_hook_arm(&(struct syscall_hook){ .call = "fremovexattr", .name = "f", .error = EIO });
+    assert_int_equal(attrs_apply(w->fd, &with, "f", &w->e), ERR_OK);
+    assert_false(syscall_hook_fired());
     assert_int_equal(fgetxattr(w->fd, ACL, found, sizeof found), sizeof acl);
     assert_memory_equal(found, &acl, sizeof acl);
-    moment_arm(&(struct moment){ .call = "fremovexattr", .name = "f", .error = EIO });
-    assert_int_equal(attrs_put(w->fd, &none, "f", &w->e), ERR_IO);
-    assert_true(moment_came());
-    assert_int_equal(attrs_put(w->fd, &none, "f", &w->e), ERR_OK);
+    syscall_hook_arm(&(struct syscall_hook){ .call = "fremovexattr", .name = "f", .error = EIO });
+    assert_int_equal(attrs_apply(w->fd, &none, "f", &w->e), ERR_IO);
+    assert_true(syscall_hook_fired());
+    assert_int_equal(attrs_apply(w->fd, &none, "f", &w->e), ERR_OK);
     assert_int_equal(fgetxattr(w->fd, ACL, found, sizeof found), -1);
     assert_int_equal(fgetxattr(w->fd, "user.other", found, sizeof found), 1);
 }
 
 static void all_of_it_is_given_or_it_fails(void **state)
 {
-    static const struct moment broken[] = {
+    static const struct syscall_hook broken[] = {
         { .call = "fstat64", .name = "f", .error = EIO },
         { .call = "flistxattr", .name = "f", .error = EIO },
         { .call = "fsetxattr", .name = "f", .error = ENOSPC },
@@ -198,12 +198,12 @@ static void all_of_it_is_given_or_it_fails(void **state)
     x.x = two;
     x.n = 2;
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        moment_arm(&broken[i]);
-        assert_int_not_equal(attrs_put(w->fd, &x, "f", &w->e), ERR_OK);
-        assert_true(moment_came());
+        syscall_hook_arm(&broken[i]);
+        assert_int_not_equal(attrs_apply(w->fd, &x, "f", &w->e), ERR_OK);
+        assert_true(syscall_hook_fired());
         assert_int_equal(w->e.sys, broken[i].error);
     }
-    assert_int_equal(attrs_put(w->fd, &x, "f", &w->e), ERR_OK);
+    assert_int_equal(attrs_apply(w->fd, &x, "f", &w->e), ERR_OK);
     x = take(w);
     assert_int_equal(find(&x, "user.two")->value.n, 1);
 }
@@ -219,21 +219,21 @@ static void another_owner_or_group_is_given_or_it_fails(void **state)
     other[0].uid = 12345;
     other[1].gid = 12345;
     for (size_t i = 0; i < 2; i++) {
-        moment_arm(&(struct moment){ .call = "fchown", .name = "f", .error = EPERM });
-        assert_int_not_equal(attrs_put(w->fd, &other[i], "f", &w->e), ERR_OK);
-        assert_true(moment_came());
+        syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EPERM });
+        assert_int_not_equal(attrs_apply(w->fd, &other[i], "f", &w->e), ERR_OK);
+        assert_true(syscall_hook_fired());
         assert_int_equal(w->e.sys, EPERM);
         if (geteuid() != 0)
             continue; /* it may not be given in earnest */
-        assert_int_equal(attrs_put(w->fd, &other[i], "f", &w->e), ERR_OK);
+        assert_int_equal(attrs_apply(w->fd, &other[i], "f", &w->e), ERR_OK);
         assert_int_equal(fstat(w->fd, &st), 0);
         assert_int_equal(st.st_uid, other[i].uid);
         assert_int_equal(st.st_gid, other[i].gid);
         assert_int_equal(fchown(w->fd, present.uid, present.gid), 0);
     }
-    moment_arm(&(struct moment){ .call = "fchown", .name = "f", .error = EPERM });
-    assert_int_equal(attrs_put(w->fd, &present, "f", &w->e), ERR_OK);
-    assert_false(moment_came());
+    syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EPERM });
+    assert_int_equal(attrs_apply(w->fd, &present, "f", &w->e), ERR_OK);
+    assert_false(syscall_hook_fired());
 }
 
 static void a_copy_gets_what_a_person_set_or_it_fails(void **state)
@@ -258,19 +258,20 @@ static void a_copy_gets_what_a_person_set_or_it_fails(void **state)
 
         x.x = two;
         x.n = 2;
-        moment_arm(&(struct moment){ .call = "fsetxattr", .name = "f", .error = cases[i].error });
-        enum err_code rc = attrs_carry(w->fd, &x, "f", &w->e);
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "fsetxattr", .name = "f", .error = cases[i].error });
+        enum err_code rc = attrs_apply_portable(w->fd, &x, "f", &w->e);
 
-        if (!moment_came() || (rc == ERR_OK) != (cases[i].want == ERR_OK))
+        if (!syscall_hook_fired() || (rc == ERR_OK) != (cases[i].want == ERR_OK))
             fail_msg("%s: %s", cases[i].name, strerrorname_np(cases[i].error));
     }
     x.n = 0;
-    moment_arm(&(struct moment){ .call = "fchown", .name = "f", .error = EPERM });
-    assert_int_equal(attrs_carry(w->fd, &x, "f", &w->e), ERR_OK);
-    assert_true(moment_came());
-    moment_arm(&(struct moment){ .call = "fchown", .name = "f", .error = EIO });
-    assert_int_equal(attrs_carry(w->fd, &x, "f", &w->e), ERR_IO);
-    assert_true(moment_came());
+    syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EPERM });
+    assert_int_equal(attrs_apply_portable(w->fd, &x, "f", &w->e), ERR_OK);
+    assert_true(syscall_hook_fired());
+    syscall_hook_arm(&(struct syscall_hook){ .call = "fchown", .name = "f", .error = EIO });
+    assert_int_equal(attrs_apply_portable(w->fd, &x, "f", &w->e), ERR_IO);
+    assert_true(syscall_hook_fired());
 }
 
 /* ---- in a record ---- */
@@ -283,7 +284,7 @@ static const struct attrs sample = {
 static bool write_it(cJSON *o, const struct attrs *x)
 {
     struct buf scratch = { 0 };
-    bool ok = attrs_write(o, x, &scratch);
+    bool ok = attrs_json_write(o, x, &scratch);
 
     buf_fini(&scratch);
     return ok;
@@ -298,7 +299,7 @@ static void what_is_written_is_read(void **state)
 
         x.n = n;
         assert_true(write_it(o, &x));
-        assert_true(attrs_read(o, &w->arena, &back));
+        assert_true(attrs_json_read(o, &w->arena, &back));
         assert_int_equal(back.mode, 02750);
         assert_int_equal(back.uid, 1);
         assert_int_equal(back.gid, 2);
@@ -343,7 +344,7 @@ static void without_memory_it_is_not_read(void **state)
         struct attrs back;
 
         memory_fail_at(k);
-        bool ok = attrs_read(o, &a, &back);
+        bool ok = attrs_json_read(o, &a, &back);
 
         failed = memory_failed();
         memory_fail_at(0);
@@ -376,13 +377,13 @@ static void damage_is_not_read(void **state)
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         o = cJSON_Parse(damaged[i]);
         assert_non_null(o);
-        if (attrs_read(o, &w->arena, &x))
+        if (attrs_json_read(o, &w->arena, &x))
             fail_msg("read as if it was whole: %s", damaged[i]);
         assert_int_equal(x.n, 77);
         cJSON_Delete(o);
     }
     o = cJSON_Parse("{\"attrs\":{" INTS "}}");
-    assert_true(attrs_read(o, &w->arena, &x));
+    assert_true(attrs_json_read(o, &w->arena, &x));
     assert_int_equal(x.n, 0);
     cJSON_Delete(o);
 }

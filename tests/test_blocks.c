@@ -31,7 +31,7 @@ static void assert_one(struct slice row, enum block_kind kind, const char *text)
     assert_int_equal(list.n, 1);
     assert_int_equal(list.block[0].kind, kind);
     assert_text(list.block[0].text, text);
-    block_list_fini(&list);
+    transcript_blocks_fini(&list);
 }
 
 #define ONE(row, kind, text) assert_one(SLICE(row), kind, text)
@@ -65,7 +65,7 @@ static void what_the_client_wrote_in_the_persons_name_is_a_note(void **state)
     assert_int_equal(list.block[0].kind, BLOCK_NOTE);
     assert_true(list.block[0].failed);
     assert_text(list.block[0].name, "interrupted");
-    block_list_fini(&list);
+    transcript_blocks_fini(&list);
 }
 
 static void commands_and_shell_lines_are_commands(void **state)
@@ -99,7 +99,7 @@ static void a_tool_call_keeps_its_raw_input(void **state)
     assert_text(list.block[1].name, "Bash");
     assert_text(list.block[1].call_id, "t1");
     assert_text(list.block[1].input, "{\"command\":\"ls\",\"n\":1.0}");
-    block_list_fini(&list);
+    transcript_blocks_fini(&list);
 }
 
 static void a_result_brings_its_patch_its_agent_and_its_images(void **state)
@@ -122,7 +122,7 @@ static void a_result_brings_its_patch_its_agent_and_its_images(void **state)
     assert_text(list.block[1].name, "image/png");
     assert_text(list.block[1].call_id, "t1");
     assert_int_equal(list.block[1].bytes, 5);
-    block_list_fini(&list);
+    transcript_blocks_fini(&list);
 }
 
 static void a_queued_command_is_a_prompt_and_other_attachments_are_notes(void **state)
@@ -178,7 +178,7 @@ static void values_of_the_wrong_type_do_no_harm(void **state)
 
         for (size_t k = 0; k < list.n; k++)
             assert_true(list.block[k].bytes >= 0);
-        block_list_fini(&list);
+        transcript_blocks_fini(&list);
     }
 }
 
@@ -198,7 +198,7 @@ static void a_message_of_many_texts_takes_linear_time(void **state)
 
     assert_int_equal(list.n, 1);
     assert_int_equal(list.block[0].text.n, 4 * many - 1);
-    block_list_fini(&list);
+    transcript_blocks_fini(&list);
     buf_fini(&row);
 }
 
@@ -247,7 +247,7 @@ static void real_rows_are_taken_apart_as_recorded(void **state)
         for (size_t i = 0; i < list.n; i++)
             describe(&got, &list.block[i]);
         assert_int_equal(buf_add(&got, SLICE("--\n")), ERR_OK);
-        block_list_fini(&list);
+        transcript_blocks_fini(&list);
     }
     assert_non_null(buf_cstr(&got));
     assert_string_equal(got.p, want);

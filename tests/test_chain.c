@@ -132,7 +132,7 @@ static void a_parent_that_is_not_there_is_a_node_without_a_row(void **state)
 
     assert_int_not_equal(gone, CHAIN_NONE);
     assert_false(chain_has_row(&r.chain, gone));
-    assert_int_equal(chain_up(&r.chain, chain_find(&r.chain, id("a"))), CHAIN_NONE);
+    assert_int_equal(chain_parent(&r.chain, chain_find(&r.chain, id("a"))), CHAIN_NONE);
     assert_int_not_equal(r.chain.node[gone].child, CHAIN_NONE);
     expect_path(&r, "b", "1");
     fini(&r);

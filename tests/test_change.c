@@ -101,7 +101,7 @@ static struct change *one_of_everything(const struct place *p)
                           .bytes = SLICE("{\"archived\":true}"),
                           .mtime_ns = MTIME_NOW });
     add(c, (struct step){ .kind = STEP_MOVE, .path = p->dir, .to = p->trash });
-    assert_int_equal(change_session(c, "claude", SLICE("5e55"), NULL), ERR_OK);
+    assert_int_equal(change_add_session(c, "claude", SLICE("5e55"), NULL), ERR_OK);
     return c;
 }
 

@@ -130,7 +130,7 @@ static void what_the_system_cannot_do_is_said(void **state)
     struct shop x;
 
     shop_begin(&x);
-    x.fake[1].cannot = CAN_RENAME;
+    x.fake[1].unsupported = CAN_RENAME;
     screen_ready(&x.s, x.fake, SHOP, 24, 80);
     screen_press(&x.s, "<Down><C-r>");
     assert_true(screen_has(&x.s, "rename: this session's system cannot do that"));

@@ -15,25 +15,25 @@
 
 /* u1 a1 ─┬─ u2 a2 ─── u4 a4
  *        └─ u3 a3           and the way goes to a3 */
-static struct talk forked(void)
+static struct transcript_writer forked(void)
 {
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_assistant(&t, "a1", "u1");
-    talk_user(&t, "u2", "a1");
-    talk_assistant(&t, "a2", "u2");
-    talk_user(&t, "u4", "a2");
-    talk_assistant(&t, "a4", "u4");
-    talk_user(&t, "u3", "a1");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_user(&t, "u2", "a1");
+    transcript_writer_assistant(&t, "a2", "u2");
+    transcript_writer_user(&t, "u4", "a2");
+    transcript_writer_assistant(&t, "a4", "u4");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
     return t;
 }
 
-static struct branch_list branches(struct talk *t)
+static struct branch_list branches(struct transcript_writer *t)
 {
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
     struct branch_list list = { 0 };
 
     assert_int_equal(claude_branches(NULL, &ref, NULL, &list, NULL), ERR_OK);
@@ -55,9 +55,9 @@ static void assert_branch(const struct branch *b, const char *leaf, const char *
 }
 
 /* The messages of a branch, each by the flags that tell of branches. */
-static void assert_flags(struct talk *t, const char *leaf, const char *want)
+static void assert_flags(struct transcript_writer *t, const char *leaf, const char *want)
 {
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
     struct transcript *got;
     char text[256] = "";
     size_t at = 0;
@@ -80,23 +80,23 @@ static void assert_flags(struct talk *t, const char *leaf, const char *want)
 static void what_leaves_the_way_is_a_branch(void **state)
 {
     (void)state;
-    struct talk t = forked();
+    struct transcript_writer t = forked();
     struct branch_list list = branches(&t);
 
     assert_int_equal(list.n, 1);
     assert_branch(&list.branch[0], "a4", "a1", 4, "u2");
     branch_list_fini(&list);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 /* The branch to a4 begins with u2 and ends with u4; that to r, an answer made again, has no prompt of its own. */
 static void a_branch_is_known_by_its_last_prompt(void **state)
 {
     (void)state;
-    struct talk t = forked();
+    struct transcript_writer t = forked();
 
-    talk_assistant(&t, "r", "u3");
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a3\",\"explicit\":true}\n");
+    transcript_writer_assistant(&t, "r", "u3");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a3\",\"explicit\":true}\n");
     struct branch_list list = branches(&t);
 
     assert_int_equal(list.n, 2);
@@ -105,25 +105,25 @@ static void a_branch_is_known_by_its_last_prompt(void **state)
     assert_true(slice_eq(list.branch[1].prompt, SLICE("u2")));
     assert_true(slice_eq(list.branch[1].last, SLICE("u4")));
     branch_list_fini(&list);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_branch_is_read_from_the_beginning_to_its_end(void **state)
 {
     (void)state;
-    struct talk t = forked();
+    struct transcript_writer t = forked();
 
     assert_flags(&t, "a4", ". .+branched aside . . .");
     assert_flags(&t, "a2", ". .+branched aside .+branched");
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void who_resumes_earlier_makes_the_rest_a_branch(void **state)
 {
     (void)state;
-    struct talk t = forked();
+    struct transcript_writer t = forked();
 
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\",\"explicit\":true}\n");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\",\"explicit\":true}\n");
     struct branch_list list = branches(&t);
 
     assert_int_equal(list.n, 2);
@@ -131,66 +131,66 @@ static void who_resumes_earlier_makes_the_rest_a_branch(void **state)
     assert_branch(&list.branch[1], "a4", "a2", 2, "u4");
     branch_list_fini(&list);
     assert_flags(&t, "a4", ". .+branched . .+leaf aside .");
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_conversation_without_branches_has_no_marks(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_assistant(&t, "a1", "u1");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_assistant(&t, "a1", "u1");
     struct branch_list list = branches(&t);
 
     assert_int_equal(list.n, 0);
     branch_list_fini(&list);
     assert_flags(&t, "a1", ". .");
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void rows_of_sub_agents_and_circles_are_no_branches(void **state)
 {
     (void)state;
-    struct talk t = forked();
+    struct transcript_writer t = forked();
 
-    talk_row(&t, "assistant", "s1", "a1", "\"isSidechain\":true");
-    talk_user(&t, "c1", "c2");
-    talk_user(&t, "c2", "c1");
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a3\",\"explicit\":true}\n");
+    transcript_writer_row(&t, "assistant", "s1", "a1", "\"isSidechain\":true");
+    transcript_writer_user(&t, "c1", "c2");
+    transcript_writer_user(&t, "c2", "c1");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a3\",\"explicit\":true}\n");
     struct branch_list list = branches(&t);
 
     assert_int_equal(list.n, 1);
     assert_branch(&list.branch[0], "a4", "a1", 4, "u2");
     branch_list_fini(&list);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_branch_that_is_not_there_is_not_found(void **state)
 {
     (void)state;
-    struct talk t = forked();
-    struct session_ref ref = talk_ref(&t);
+    struct transcript_writer t = forked();
+    struct session_ref ref = transcript_writer_ref(&t);
     struct transcript *got = NULL;
 
     assert_int_equal(claude_load_branch(NULL, &ref, id128_of(SLICE("none")), NULL, &got, NULL),
                      ERR_NOT_FOUND);
     assert_null(got);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void who_waits_no_more_stops_it(void **state)
 {
     (void)state;
-    struct talk t = forked();
-    struct session_ref ref = talk_ref(&t);
+    struct transcript_writer t = forked();
+    struct session_ref ref = transcript_writer_ref(&t);
     struct branch_list list = { 0 };
     const atomic_bool stop = true;
 
     assert_int_equal(claude_branches(NULL, &ref, &stop, &list, NULL), ERR_CANCELLED);
     assert_int_equal(list.n, 0);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 /* Two rows of one message, then of two. */
@@ -205,43 +205,43 @@ static void the_last_row_has_the_call_and_of_two_messages_none(void **state)
                                            { "a5", "n", "one" } };
     struct claude_calls calls;
     struct claude_log log;
-    struct talk t;
+    struct transcript_writer t;
     char rest[200];
 
-    talk_begin(&t);
+    transcript_writer_begin(&t);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         snprintf(rest, sizeof rest,
                  "\"message\":{\"role\":\"assistant\",\"id\":\"%s\",\"content\":"
                  "[{\"type\":\"tool_use\",\"id\":\"%s\",\"name\":\"x\",\"input\":{}}]}",
                  rows[i][1], rows[i][2]);
-        talk_row(&t, "assistant", rows[i][0], i ? rows[i - 1][0] : "", rest);
+        transcript_writer_row(&t, "assistant", rows[i][0], i ? rows[i - 1][0] : "", rest);
     }
-    talk_ref(&t);
+    transcript_writer_ref(&t);
     assert_int_equal(claude_log_open(&log, t.path, &want, NULL), ERR_OK);
     assert_int_equal(claude_calls_read(&calls, &log, NULL), ERR_OK);
-    const struct claude_speech *same =
-        claude_caller(&calls, claude_id(SLICE("\"same\""), &log.arena));
+    const struct claude_assistant_row *same =
+        claude_call_owner(&calls, claude_id(SLICE("\"same\""), &log.arena));
 
     assert_int_equal(calls.n, 3);
     assert_non_null(same);
     assert_int_equal(same->node, chain_find(&log.chain, claude_id(SLICE("\"a2\""), &log.arena)));
-    assert_null(claude_caller(&calls, claude_id(SLICE("\"other\""), &log.arena)));
-    assert_non_null(claude_caller(&calls, claude_id(SLICE("\"one\""), &log.arena)));
-    assert_null(claude_caller(&calls, claude_id(SLICE("\"none\""), &log.arena)));
+    assert_null(claude_call_owner(&calls, claude_id(SLICE("\"other\""), &log.arena)));
+    assert_non_null(claude_call_owner(&calls, claude_id(SLICE("\"one\""), &log.arena)));
+    assert_null(claude_call_owner(&calls, claude_id(SLICE("\"none\""), &log.arena)));
     claude_calls_fini(&calls);
     claude_log_close(&log);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
-static enum err_code go_back_to(struct talk *t, const char *point, size_t *kept)
+static enum err_code go_back_to(struct transcript_writer *t, const char *point, size_t *kept)
 {
     static const struct store_env env = { .home = "/nowhere", .cwd = "/" };
     const struct store st = { .ops = &claude_ops, .env = &env };
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
     struct rewind_plan plan = { 0 };
-    enum err_code rc = claude_plan_talk(&st, &ref, slice_of(point), &plan, NULL);
+    enum err_code rc = claude_plan_conversation(&st, &ref, slice_of(point), &plan, NULL);
 
-    *kept = plan.talk.kept;
+    *kept = plan.conversation.kept;
     rewind_plan_fini(&plan);
     return rc;
 }
@@ -249,16 +249,16 @@ static enum err_code go_back_to(struct talk *t, const char *point, size_t *kept)
 static void a_prompt_is_found_by_the_beginning_that_only_its_id_has(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     size_t kept;
 
-    talk_begin(&t);
-    talk_user(&t, "first-1", "");
-    talk_assistant(&t, "a1", "first-1");
-    talk_user(&t, "first-2", "a1");
-    talk_assistant(&t, "a2", "first-2");
-    talk_user(&t, "last-1", "a2");
-    talk_assistant(&t, "a3", "last-1");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "first-1", "");
+    transcript_writer_assistant(&t, "a1", "first-1");
+    transcript_writer_user(&t, "first-2", "a1");
+    transcript_writer_assistant(&t, "a2", "first-2");
+    transcript_writer_user(&t, "last-1", "a2");
+    transcript_writer_assistant(&t, "a3", "last-1");
     assert_int_equal(go_back_to(&t, "first-2", &kept), ERR_OK);
     assert_int_equal(kept, 2);
     assert_int_equal(go_back_to(&t, "last", &kept), ERR_OK);
@@ -266,7 +266,7 @@ static void a_prompt_is_found_by_the_beginning_that_only_its_id_has(void **state
     assert_int_equal(go_back_to(&t, "first", &kept), ERR_USAGE);
     assert_int_equal(go_back_to(&t, "las", &kept), ERR_NOT_FOUND);
     assert_int_equal(go_back_to(&t, "next", &kept), ERR_NOT_FOUND);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 int main(void)

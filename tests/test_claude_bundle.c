@@ -11,9 +11,10 @@
 static const struct store_env env = { .home = "/nowhere", .now_ms = 1772359202000 };
 static const struct store somewhere = { .ops = &claude_ops, .env = &env };
 
-static enum err_code restore_at(struct talk *t, struct slice at, struct restore *out, struct err *e)
+static enum err_code restore_at(struct transcript_writer *t, struct slice at, struct restore *out,
+                                struct err *e)
 {
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
 
     return claude_restore(&somewhere, &ref, at, out, e);
 }
@@ -21,80 +22,82 @@ static enum err_code restore_at(struct talk *t, struct slice at, struct restore 
 static void todos_are_those_of_the_last_call(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
 
-    talk_row(
+    transcript_writer_row(
         &t, "assistant", "a3", "a2",
         "\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"T1\",\"name\":\"TodoWrite\","
         "\"input\":{\"todos\":[{\"content\":\"old\"}]}}]}");
-    talk_row(&t, "user", "r3", "a3",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T1\"}]}");
-    talk_row(
+    transcript_writer_row(
+        &t, "user", "r3", "a3",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T1\"}]}");
+    transcript_writer_row(
         &t, "assistant", "a4", "r3",
         "\"message\":{\"content\":[{\"type\":\"tool_use\",\"id\":\"T2\",\"name\":\"TodoWrite\","
         "\"input\":{\"todos\":[{\"content\":\"a\"},{\"content\":\"b\"}]}}]}");
-    talk_row(&t, "user", "r4", "a4",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T2\"}]}");
-    talk_assistant(&t, "a5", "r4");
+    transcript_writer_row(
+        &t, "user", "r4", "a4",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T2\"}]}");
+    transcript_writer_assistant(&t, "a5", "r4");
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     assert_int_equal(r.todos, 2);
     assert_true(slice_eq(r.todos_json[0], SLICE("{\"content\":\"a\"}")));
     assert_true(slice_eq(r.todos_json[1], SLICE("{\"content\":\"b\"}")));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void skills_are_complete_and_of_one_name_the_last_counts(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     struct slice value;
 
-    talk_row(&t, "attachment", "s1", "a2",
-             "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
-             "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"1\"},"
-             "{\"name\":\"y\",\"path\":\"\",\"content\":\"1\"},"
-             "{\"name\":\"z\",\"path\":\"/z\",\"content\":\"1\"}]}");
-    talk_row(&t, "attachment", "s2", "s1",
-             "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
-             "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"2\"}]}");
+    transcript_writer_row(&t, "attachment", "s1", "a2",
+                          "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
+                          "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"1\"},"
+                          "{\"name\":\"y\",\"path\":\"\",\"content\":\"1\"},"
+                          "{\"name\":\"z\",\"path\":\"/z\",\"content\":\"1\"}]}");
+    transcript_writer_row(&t, "attachment", "s2", "s1",
+                          "\"attachment\":{\"type\":\"invoked_skills\",\"skills\":["
+                          "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"2\"}]}");
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     assert_int_equal(r.skills, 2);
     assert_true(json_get(r.skills_json[0], "content", &value) && json_string_is(value, "2"));
     assert_true(json_get(r.skills_json[1], "name", &value) && json_string_is(value, "z"));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void replacements_are_those_of_the_session_itself(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
 
-    talk_raw(&t,
-             "{\"type\":\"content-replacement\",\"sessionId\":"
-             "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"a\":1},{\"b\":2}]}\n"
-             "{\"type\":\"content-replacement\",\"sessionId\":\"another\","
-             "\"replacements\":[{\"c\":3}]}\n"
-             "{\"type\":\"content-replacement\",\"agentId\":\"x\",\"sessionId\":"
-             "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"d\":4}]}\n");
+    transcript_writer_raw(
+        &t, "{\"type\":\"content-replacement\",\"sessionId\":"
+            "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"a\":1},{\"b\":2}]}\n"
+            "{\"type\":\"content-replacement\",\"sessionId\":\"another\","
+            "\"replacements\":[{\"c\":3}]}\n"
+            "{\"type\":\"content-replacement\",\"agentId\":\"x\",\"sessionId\":"
+            "\"5e550000-0000-4000-8000-000000000001\",\"replacements\":[{\"d\":4}]}\n");
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     assert_int_equal(r.replacements, 2);
     assert_true(slice_eq(r.replacements_json[1], SLICE("{\"b\":2}")));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     char rows[9000];
 
@@ -105,8 +108,8 @@ static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
         "{\"type\":\"worktree-state\",\"worktreeSession\":{\"worktreePath\":\"%s\"}}\n"
         "{\"type\":\"user\",\"cwd\":\"/gone/for/good\",\"gitBranch\":\"main\"}\n",
         t.folder.path);
-    talk_raw(&t, rows);
-    talk_row(
+    transcript_writer_raw(&t, rows);
+    transcript_writer_row(
         &t, "assistant", "a3", "a2",
         "\"gitBranch\":\"topic\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}");
 
@@ -121,22 +124,22 @@ static void the_state_of_the_session_is_what_its_last_rows_say(void **state)
     assert_true(r.worktree_exists);
     restore_fini(&r);
 
-    talk_raw(&t, "{\"type\":\"worktree-state\",\"worktreeSession\":null}\n");
+    transcript_writer_raw(&t, "{\"type\":\"worktree-state\",\"worktreeSession\":null}\n");
     snprintf(rows, sizeof rows, "{\"type\":\"relocated\",\"relocatedCwd\":\"%s\"}\n",
              t.folder.path);
-    talk_raw(&t, rows);
+    transcript_writer_raw(&t, rows);
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     assert_int_equal(r.worktree_path.n, 0);
     assert_false(r.worktree_exists);
     assert_string_equal(r.command_cwd.p, t.folder.path);
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 /* ERR_OK: the session would go on there. */
-static enum err_code resume_at(struct talk *t, const char *id, struct err *e)
+static enum err_code resume_at(struct transcript_writer *t, const char *id, struct err *e)
 {
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
     struct change *c = change_new("resume-at");
     enum err_code rc = claude_resume_at(&somewhere, &ref, (struct slice){ id, strlen(id) }, c, e);
 
@@ -147,23 +150,23 @@ static enum err_code resume_at(struct talk *t, const char *id, struct err *e)
 static void nobody_resumes_before_a_compaction(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct err e;
 
-    talk_row(&t, "user", "side-1", "a2", "\"isSidechain\":true");
+    transcript_writer_row(&t, "user", "side-1", "a2", "\"isSidechain\":true");
     assert_int_equal(resume_at(&t, "a1", &e), ERR_OK);
     assert_int_equal(resume_at(&t, "side-1", &e), ERR_UNSUPPORTED);
-    talk_row(
+    transcript_writer_row(
         &t, "system", "c", "",
         "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":{"
         "\"preservedSegment\":{\"anchorUuid\":\"s\",\"headUuid\":\"a2\",\"tailUuid\":\"a2\"}}");
-    talk_user(&t, "s", "c");
-    talk_assistant(&t, "a3", "s");
+    transcript_writer_user(&t, "s", "c");
+    transcript_writer_assistant(&t, "a3", "s");
     assert_int_equal(resume_at(&t, "a1", &e), ERR_UNSUPPORTED);
     assert_non_null(strstr(e.text, "fork there instead"));
     assert_int_equal(resume_at(&t, "a2", &e), ERR_OK);
     assert_int_equal(resume_at(&t, "s", &e), ERR_OK);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 int main(void)

@@ -217,7 +217,7 @@ static void a_plan_that_is_dropped_leaves_nothing(void **state)
     char *before = folder_image(&p->folder, "cfg");
 
     assert_int_equal(plan(p, (struct fork_request){ .at = { NULL, 0 } }), ERR_OK);
-    fork_drop(&p->fork);
+    fork_discard(&p->fork);
     char *after = folder_image(&p->folder, "cfg"), *rest = folder_image(&p->folder, "data/forks");
 
     assert_string_equal(before, after);

@@ -6,8 +6,8 @@ enum { MOST_ROWS = 6 };
 
 struct end {
     struct arena arena;
-    struct claude_revived row[MOST_ROWS];
-    struct claude_revival revival;
+    struct claude_restore_row row[MOST_ROWS];
+    struct claude_restore_rows restore_rows;
 };
 
 static struct end ends(void)
@@ -17,18 +17,18 @@ static struct end ends(void)
 
 static void add(struct end *t, enum claude_kind kind, const char *text)
 {
-    struct claude_revived *r = &t->row[t->revival.n++];
+    struct claude_restore_row *r = &t->row[t->restore_rows.n++];
 
-    *r = (struct claude_revived){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
+    *r = (struct claude_restore_row){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
 }
 
 static void is(struct end *t, enum interruption want, const char *prompt)
 {
     struct slice got;
 
-    t->revival.row = t->row;
-    t->revival.arena = &t->arena;
-    assert_int_equal(claude_interruption(&t->revival, &got), want);
+    t->restore_rows.row = t->row;
+    t->restore_rows.arena = &t->arena;
+    assert_int_equal(claude_interruption(&t->restore_rows, &got), want);
     assert_int_equal(got.n, strlen(prompt));
     assert_true(slice_eq(got, (struct slice){ prompt, strlen(prompt) }));
     arena_fini(&t->arena);
@@ -88,7 +88,7 @@ static void an_answer_that_was_about_to_call_is_a_cut_turn(void **state)
     t = ends();
     add(&t, CLAUDE_ASSISTANT, ANSWER);
     add(&t, CLAUDE_ASSISTANT, ANSWER);
-    t.row[1].left_out = LEFT_UNANSWERED;
+    t.row[1].left_out = ROW_HIDDEN_UNANSWERED;
     is(&t, INTERRUPTION_TURN, "");
 }
 
@@ -101,7 +101,7 @@ static void a_prompt_can_be_asked_again(void **state)
     add(&t, CLAUDE_USER, PROMPT);
     add(&t, CLAUDE_ATTACHMENT, "{\"attachment\":{\"type\":\"date\"}}");
     add(&t, CLAUDE_ASSISTANT, ANSWER);
-    t.row[3].left_out = LEFT_THINKING;
+    t.row[3].left_out = ROW_HIDDEN_THINKING;
     is(&t, INTERRUPTION_PROMPT, PROMPT);
 }
 

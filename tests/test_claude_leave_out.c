@@ -7,16 +7,16 @@ enum { MOST_ROWS = 8 };
 
 struct talk {
     struct arena arena;
-    struct claude_revived row[MOST_ROWS];
-    struct claude_revival revival;
+    struct claude_restore_row row[MOST_ROWS];
+    struct claude_restore_rows restore_rows;
 };
 
 static void add(struct talk *t, enum claude_kind kind, const char *text)
 {
-    struct claude_revived *r = &t->row[t->revival.n++];
+    struct claude_restore_row *r = &t->row[t->restore_rows.n++];
 
     assert_true(json_valid((struct slice){ text, strlen(text) }));
-    *r = (struct claude_revived){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
+    *r = (struct claude_restore_row){ .row = { text, strlen(text) }, .kind = (uint8_t)kind };
 }
 
 static void answer(struct talk *t, const char *text)
@@ -27,7 +27,7 @@ static void answer(struct talk *t, const char *text)
 static void begin(struct talk *t)
 {
     *t = (struct talk){ 0 };
-    t->revival = (struct claude_revival){ .row = t->row, .arena = &t->arena };
+    t->restore_rows = (struct claude_restore_rows){ .row = t->row, .arena = &t->arena };
     add(t, CLAUDE_USER, "{\"message\":{\"content\":\"hello\"}}");
 }
 
@@ -38,8 +38,8 @@ static void leaves(struct talk *t, const char *want)
 
     struct claude_values unanswered = { 0 };
 
-    assert_int_equal(claude_leave_out(&t->revival, &unanswered), ERR_OK);
-    for (size_t i = 0; i < t->revival.n; i++)
+    assert_int_equal(claude_hide_rows(&t->restore_rows, &unanswered), ERR_OK);
+    for (size_t i = 0; i < t->restore_rows.n; i++)
         got[i] = t->row[i].cut ? 'c' : ".utb"[t->row[i].left_out];
     assert_string_equal(got, want);
     arena_fini(&t->arena);

@@ -261,8 +261,8 @@ static void what_is_being_written_is_not_deleted(void **state)
         if (fd < 0 || write(fd, "{}\n", 3) != 3 || close(fd))
             _exit(1);
     }
-    while (left-- > 0 &&
-           trash_request_of(&p->ref, SLICE(""), REQUEST_ALL, &a, &request, NULL) != ERR_LOCKED)
+    while (left-- > 0 && trash_request_make(&p->ref, SLICE(""), TRASH_REQUEST_ALL, &a, &request,
+                                            NULL) != ERR_LOCKED)
         p->env.now_ms = now_ms();
     assert_true(left >= 0);
     arena_fini(&a);

@@ -37,16 +37,16 @@ static void describe(const struct transcript *t, char out[4096])
     buf_fini(&row);
 }
 
-static struct transcript *load(struct talk *t)
+static struct transcript *load(struct transcript_writer *t)
 {
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
     struct transcript *out = NULL;
 
     assert_int_equal(claude_load(NULL, &ref, NULL, &out, NULL), ERR_OK);
     return out;
 }
 
-static void expect(struct talk *t, const char *want)
+static void expect(struct transcript_writer *t, const char *want)
 {
     struct transcript *got = load(t);
     char text[4096];
@@ -54,61 +54,66 @@ static void expect(struct talk *t, const char *want)
     describe(got, text);
     transcript_free(got);
     assert_string_equal(text, want);
-    talk_end(t);
+    transcript_writer_end(t);
 }
 
 static void a_cleared_one_is_read_and_says_so(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
     expect(&t, "u1- a1- u2- a2+cleared-");
 }
 
 static void what_a_resume_does_not_load_is_marked(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "assistant", "a3", "a2",
-             "\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\"}]}");
-    talk_user(&t, "u4", "a3");
-    talk_row(&t, "assistant", "a4", "u4",
-             "\"message\":{\"id\":\"n\",\"content\":[{\"type\":\"thinking\"}]}");
-    talk_user(&t, "u5", "a4");
+    transcript_writer_row(
+        &t, "assistant", "a3", "a2",
+        "\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"x\"}]}");
+    transcript_writer_user(&t, "u4", "a3");
+    transcript_writer_row(&t, "assistant", "a4", "u4",
+                          "\"message\":{\"id\":\"n\",\"content\":[{\"type\":\"thinking\"}]}");
+    transcript_writer_user(&t, "u5", "a4");
     expect(&t, "u1 a1 u2 a2 a3- u4 a4- u5");
 }
 
 static void nothing_of_a_sub_agent_is_marked(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_row(&t, "user", "u1", "", "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
-    talk_row(&t, "assistant", "a1", "u1",
-             "\"isSidechain\":true,\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}");
+    transcript_writer_begin(&t);
+    transcript_writer_row(&t, "user", "u1", "",
+                          "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
+    transcript_writer_row(
+        &t, "assistant", "a1", "u1",
+        "\"isSidechain\":true,\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"y\"}]}");
     expect(&t, "u1 a1");
 }
 
 static void what_a_compaction_kept_is_loaded(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "system", "c", "",
-             "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":"
-             "{\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
-    talk_row(&t, "user", "s", "c", "\"isCompactSummary\":true,\"message\":{\"content\":\"s\"}");
-    talk_user(&t, "u3", "s");
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":"
+        "{\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
+    transcript_writer_row(&t, "user", "s", "c",
+                          "\"isCompactSummary\":true,\"message\":{\"content\":\"s\"}");
+    transcript_writer_user(&t, "u3", "s");
     expect(&t, "u1- a1- u2 a2 c+seam s+summary u3");
 }
 
 static void a_conversation_is_read_from_root_to_leaf(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     expect(&t, "u1 a1 u2 a2");
 }
@@ -116,123 +121,125 @@ static void a_conversation_is_read_from_root_to_leaf(void **state)
 static void the_branch_that_a_last_prompt_row_names_is_shown(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_user(&t, "u3", "a1");
-    talk_assistant(&t, "a3", "u3");
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
     expect(&t, "u1 a1+branched u2 a2");
 }
 
 static void a_later_row_that_follows_the_named_one_wins(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
-    talk_user(&t, "u3", "a1");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
     expect(&t, "u1 a1+branched u3 a3");
 }
 
 static void a_branch_without_a_last_prompt_row_is_not_taken(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
-    talk_user(&t, "u3", "a1");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
+    transcript_writer_user(&t, "u3", "a1");
     expect(&t, "u1 a1+branched u2 a2");
 }
 
 static void a_last_prompt_row_that_names_nothing_is_passed_over(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"lastPrompt\":\"u2\"}\n");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"lastPrompt\":\"u2\"}\n");
     expect(&t, "u1 a1+branched");
 }
 
 static void what_lies_above_a_compaction_is_shown_too(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "system", "c", "",
-             "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\","
-             "\"compactMetadata\":{\"trigger\":\"auto\"}");
-    talk_row(&t, "user", "s", "c",
-             "\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"short\"}");
-    talk_assistant(&t, "a3", "s");
+    transcript_writer_row(&t, "system", "c", "",
+                          "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\","
+                          "\"compactMetadata\":{\"trigger\":\"auto\"}");
+    transcript_writer_row(
+        &t, "user", "s", "c",
+        "\"isCompactSummary\":true,\"message\":{\"role\":\"user\",\"content\":\"short\"}");
+    transcript_writer_assistant(&t, "a3", "s");
     expect(&t, "u1- a1- u2- a2- c+seam s+summary a3");
 }
 
 static void a_compaction_that_does_not_name_its_past_follows_the_row_before(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "system", "c", "", "\"subtype\":\"compact_boundary\",\"compactMetadata\":{}");
-    talk_user(&t, "u3", "c");
+    transcript_writer_row(&t, "system", "c", "",
+                          "\"subtype\":\"compact_boundary\",\"compactMetadata\":{}");
+    transcript_writer_user(&t, "u3", "c");
     expect(&t, "u1- a1- u2- a2- c+seam u3");
 }
 
 static void a_missing_parent_is_bridged_and_marked(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_user(&t, "u3", "nowhere");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_user(&t, "u3", "nowhere");
+    transcript_writer_assistant(&t, "a3", "u3");
     expect(&t, "u1 a1 u2 a2 u3+gap a3");
 }
 
 static void a_missing_parent_is_bridged_by_time(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_user(&t, "u3", "a1");
+    transcript_writer_user(&t, "u3", "a1");
     t.rows = 1; /* the time of a1 */
-    talk_user(&t, "u4", "nowhere");
+    transcript_writer_user(&t, "u4", "nowhere");
     expect(&t, "u1 a1+branched u4+gap");
 }
 
 static void a_circle_is_left_where_it_closes(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u0", "");
-    talk_user(&t, "u1", "a1");
-    talk_assistant(&t, "a1", "u1");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u0", "");
+    transcript_writer_user(&t, "u1", "a1");
+    transcript_writer_assistant(&t, "a1", "u1");
     expect(&t, "u0 u1+gap a1");
 }
 
 static void a_row_that_is_its_own_parent_ends_the_way(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "u1");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "u1");
     expect(&t, "u1+gap");
 }
 
 static void broken_lines_stand_where_they_are_in_the_file(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_raw(&t, "{\"type\":\"user\"\n");
-    talk_user(&t, "u1", "");
-    talk_raw(&t, "not json\n\n");
-    talk_assistant(&t, "a1", "u1");
-    talk_raw(&t, "{\"type\":\"user\",\"uu");
+    transcript_writer_begin(&t);
+    transcript_writer_raw(&t, "{\"type\":\"user\"\n");
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_raw(&t, "not json\n\n");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_raw(&t, "{\"type\":\"user\",\"uu");
 
     struct transcript *got = load(&t);
     char text[4096];
@@ -242,52 +249,52 @@ static void broken_lines_stand_where_they_are_in_the_file(void **state)
     assert_true(got->torn_tail);
     assert_int_equal(got->broken, 2);
     transcript_free(got);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void results_of_parallel_calls_are_part_of_it(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     static const char call[] =
         "\"message\":{\"id\":\"m\",\"content\":[{\"type\":\"tool_use\",\"id\":\"%s\"}]}";
     static const char result[] =
         "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"%s\"}]}";
     char rest[200];
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
     snprintf(rest, sizeof rest, call, "t1");
-    talk_row(&t, "assistant", "a1", "u1", rest);
+    transcript_writer_row(&t, "assistant", "a1", "u1", rest);
     snprintf(rest, sizeof rest, call, "t2");
-    talk_row(&t, "assistant", "a2", "a1", rest);
+    transcript_writer_row(&t, "assistant", "a2", "a1", rest);
     snprintf(rest, sizeof rest, result, "t1");
-    talk_row(&t, "user", "r1", "a1", rest);
+    transcript_writer_row(&t, "user", "r1", "a1", rest);
     snprintf(rest, sizeof rest, result, "t2");
-    talk_row(&t, "user", "r2", "a2", rest);
-    talk_assistant(&t, "a3", "r2");
+    transcript_writer_row(&t, "user", "r2", "a2", rest);
+    transcript_writer_assistant(&t, "a3", "r2");
     expect(&t, "u1 a1 a2 r1 r2 a3");
 }
 
 static void side_talk_and_progress_are_left_out_and_meta_is_marked(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_row(&t, "user", "x1", "u1", "\"isSidechain\":true");
-    talk_row(&t, "progress", "p1", "u1", "");
-    talk_row(&t, "user", "m1", "p1", "\"isMeta\":true");
-    talk_row(&t, "attachment", "t1", "m1", "\"attachment\":{\"type\":\"todo\"}");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(&t, "user", "x1", "u1", "\"isSidechain\":true");
+    transcript_writer_row(&t, "progress", "p1", "u1", "");
+    transcript_writer_row(&t, "user", "m1", "p1", "\"isMeta\":true");
+    transcript_writer_row(&t, "attachment", "t1", "m1", "\"attachment\":{\"type\":\"todo\"}");
     expect(&t, "u1 m1+meta t1");
 }
 
 static void a_tail_is_the_end_of_the_whole(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
-    struct session_ref ref = talk_ref(&t);
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct session_ref ref = transcript_writer_ref(&t);
     struct transcript *got;
     char text[4096];
 
@@ -303,14 +310,14 @@ static void a_tail_is_the_end_of_the_whole(void **state)
     assert_string_equal(text, "u1 a1 u2 a2");
     assert_false(got->partial);
     transcript_free(got);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_tail_grows_until_it_holds_a_row(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
-    struct session_ref ref = talk_ref(&t);
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct session_ref ref = transcript_writer_ref(&t);
     struct transcript *got;
     char text[4096];
 
@@ -319,13 +326,13 @@ static void a_tail_grows_until_it_holds_a_row(void **state)
     describe(got, text);
     assert_string_equal(text, "a2");
     transcript_free(got);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_row_that_was_cut_off_is_stale(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct transcript *got = load(&t);
     struct buf row = { 0 };
 
@@ -335,20 +342,20 @@ static void a_row_that_was_cut_off_is_stale(void **state)
     assert_int_equal(transcript_read(got, 3, &row, NULL), ERR_STALE);
     buf_fini(&row);
     transcript_free(got);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_long_chain_is_walked_in_bounded_time(void **state)
 {
     (void)state;
     enum { LONG = 50000 };
-    struct talk t;
+    struct transcript_writer t;
     char id[16], parent[16] = "";
 
-    talk_begin(&t);
+    transcript_writer_begin(&t);
     for (int i = 0; i < LONG; i++) {
         snprintf(id, sizeof id, "n%d", i);
-        talk_user(&t, id, parent);
+        transcript_writer_user(&t, id, parent);
         memcpy(parent, id, sizeof id);
     }
 
@@ -357,15 +364,15 @@ static void a_long_chain_is_walked_in_bounded_time(void **state)
     assert_int_equal(got->n, LONG);
     assert_int_equal(got->message[LONG - 1].line, LONG - 1);
     transcript_free(got);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void an_empty_file_is_an_empty_conversation(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
+    transcript_writer_begin(&t);
     expect(&t, "");
 }
 

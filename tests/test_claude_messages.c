@@ -36,34 +36,34 @@ static enum err_code note(struct slice json, void *arg, struct err *e)
     return ERR_OK;
 }
 
-static void expect_query(struct talk *t, struct message_query q, const char *want)
+static void expect_query(struct transcript_writer *t, struct message_query q, const char *want)
 {
     static const struct store_env env = { .cwd = "/" };
     struct store st = { .ops = &claude_ops, .env = &env };
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
     struct answer a = { .n = 0 };
 
     assert_int_equal(claude_messages(&st, &ref, &q, note, &a, NULL), ERR_OK);
     assert_string_equal(a.text, want);
 }
 
-static void expect(struct talk *t, const char *want)
+static void expect(struct transcript_writer *t, const char *want)
 {
     expect_query(t, (struct message_query){ .as_sdk = true }, want);
-    talk_end(t);
+    transcript_writer_end(t);
 }
 
 static void a_resume_ends_where_the_session_goes_on(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a1\",\"explicit\":true}\n");
     expect_query(&t, (struct message_query){ 0 }, "u1 a1");
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":null,\"explicit\":true}\n");
     expect_query(&t, (struct message_query){ 0 }, "");
-    talk_user(&t, "u3", "lost");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_user(&t, "u3", "lost");
+    transcript_writer_assistant(&t, "a3", "u3");
     expect_query(&t, (struct message_query){ 0 }, "u1 a1 u2 a2 u3 a3");
     expect(&t, "u3 a3");
 }
@@ -76,36 +76,38 @@ static void a_resume_ends_where_the_session_goes_on(void **state)
 static void what_a_resume_does_not_load_does_not_come_out(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     const struct message_query resume = { 0 }, sdk = { .as_sdk = true },
                                first = { .has_limit = true, .limit = 3 };
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_row(&t, "assistant", "a1", "u1", ANSWER("m1", CALL("no-result")));
-    talk_user(&t, "u2", "a1");
-    talk_row(&t, "assistant", "a2", "u2", ANSWER("m2", "{\"type\":\"thinking\"}"));
-    talk_row(&t, "assistant", "a3", "a2", ANSWER("m2", CALL("result")));
-    talk_row(&t, "user", "r3", "a3", RESULT("result"));
-    talk_row(&t, "assistant", "a4", "r3", ANSWER("m4", "{\"type\":\"thinking\"}"));
-    talk_user(&t, "u5", "a4");
-    talk_row(&t, "assistant", "a5", "u5", ANSWER("m5", "{\"type\":\"text\",\"text\":\" \"}"));
-    talk_user(&t, "u6", "a5");
-    talk_row(&t, "assistant", "a6", "u6", ANSWER("m6", CALL("cut")));
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(&t, "assistant", "a1", "u1", ANSWER("m1", CALL("no-result")));
+    transcript_writer_user(&t, "u2", "a1");
+    transcript_writer_row(&t, "assistant", "a2", "u2", ANSWER("m2", "{\"type\":\"thinking\"}"));
+    transcript_writer_row(&t, "assistant", "a3", "a2", ANSWER("m2", CALL("result")));
+    transcript_writer_row(&t, "user", "r3", "a3", RESULT("result"));
+    transcript_writer_row(&t, "assistant", "a4", "r3", ANSWER("m4", "{\"type\":\"thinking\"}"));
+    transcript_writer_user(&t, "u5", "a4");
+    transcript_writer_row(&t, "assistant", "a5", "u5",
+                          ANSWER("m5", "{\"type\":\"text\",\"text\":\" \"}"));
+    transcript_writer_user(&t, "u6", "a5");
+    transcript_writer_row(&t, "assistant", "a6", "u6", ANSWER("m6", CALL("cut")));
 
     expect_query(&t, resume, "u1 u2 a2 a3 r3 u5 u6 a6");
     expect_query(&t, first, "u1 u2 a2");
     expect_query(&t, sdk, "u1 a1 u2 a2 a3 r3 a4 u5 a5 u6 a6");
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void what_bridges_a_gap_comes_out_whoever_wrote_it(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "user", "of-team", "a2", "\"teamName\":\"red\",\"message\":{\"content\":\"x\"}");
-    talk_user(&t, "u3", "lost");
+    transcript_writer_row(&t, "user", "of-team", "a2",
+                          "\"teamName\":\"red\",\"message\":{\"content\":\"x\"}");
+    transcript_writer_user(&t, "u3", "lost");
     expect_query(&t, (struct message_query){ 0 }, "u1 a1 u2 a2 of-team u3");
     expect(&t, "u3");
 }
@@ -113,17 +115,17 @@ static void what_bridges_a_gap_comes_out_whoever_wrote_it(void **state)
 static void the_last_end_in_the_file_is_the_leaf(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_user(&t, "u3", "a1");
-    talk_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_raw(&t, "{\"type\":\"last-prompt\",\"leafUuid\":\"a2\"}\n");
     expect(&t, "u1 a1 u3");
 }
 
 static void pages_count_as_slices_do(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     expect_query(
         &t, (struct message_query){ .as_sdk = true, .has_limit = true, .limit = 2, .offset = 1 },
@@ -139,44 +141,47 @@ static void pages_count_as_slices_do(void **state)
                  (struct message_query){
                      .as_sdk = true, .has_limit = true, .limit = INT64_MAX, .offset = 9 },
                  "");
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void kept_messages_follow_the_anchor(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "system", "c", "",
-             "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedMessages\":"
-             "{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
-    talk_user(&t, "s", "c");
-    talk_user(&t, "u3", "s");
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedMessages\":"
+        "{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
+    transcript_writer_user(&t, "s", "c");
+    transcript_writer_user(&t, "u3", "s");
     expect(&t, "s u2 a2 u3");
 }
 
 static void an_unknown_kept_message_undoes_the_keeping(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "system", "c", "",
-             "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedMessages\":"
-             "{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"gone\"]}}");
-    talk_user(&t, "s", "c");
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedMessages\":"
+        "{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"gone\"]}}");
+    transcript_writer_user(&t, "s", "c");
     expect(&t, "s");
 }
 
 static void an_older_boundary_keeps_a_segment(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "system", "c", "",
-             "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedSegment\":"
-             "{\"headUuid\":\"u2\",\"anchorUuid\":\"s\",\"tailUuid\":\"a2\"}}");
-    talk_user(&t, "s", "c");
-    talk_user(&t, "u3", "s");
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"compactMetadata\":{\"preservedSegment\":"
+        "{\"headUuid\":\"u2\",\"anchorUuid\":\"s\",\"tailUuid\":\"a2\"}}");
+    transcript_writer_user(&t, "s", "c");
+    transcript_writer_user(&t, "u3", "s");
     expect(&t, "s u2 a2 u3");
 }
 
@@ -185,84 +190,88 @@ static void an_older_boundary_keeps_a_segment(void **state)
 static void a_queued_command_comes_out_when_it_was_answered(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_row(&t, "attachment", "q1", "u1", QUEUED(",\"source_uuid\":\"s1\""));
-    talk_assistant(&t, "a1", "q1");
-    talk_row(&t, "attachment", "q2", "a1", QUEUED(""));
-    talk_user(&t, "u2", "q2");
-    talk_row(&t, "attachment", "q3", "u2", QUEUED(",\"source_uuid\":\"u1\""));
-    talk_row(&t, "attachment", "q4", "q3", QUEUED(",\"source_uuid\":\"s4\""));
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(&t, "attachment", "q1", "u1", QUEUED(",\"source_uuid\":\"s1\""));
+    transcript_writer_assistant(&t, "a1", "q1");
+    transcript_writer_row(&t, "attachment", "q2", "a1", QUEUED(""));
+    transcript_writer_user(&t, "u2", "q2");
+    transcript_writer_row(&t, "attachment", "q3", "u2", QUEUED(",\"source_uuid\":\"u1\""));
+    transcript_writer_row(&t, "attachment", "q4", "q3", QUEUED(",\"source_uuid\":\"s4\""));
     expect(&t, "u1 s1+queued a1 u2 s4+queued");
 }
 
 static void the_queue_says_which_copy_reached_the_agent(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_row(&t, "attachment", "q1", "u1", QUEUED(",\"source_uuid\":\"s\""));
-    talk_assistant(&t, "a1", "q1");
-    talk_row(&t, "attachment", "q2", "a1", QUEUED(",\"source_uuid\":\"s\""));
-    talk_raw(&t, "{\"type\":\"queue-operation\",\"operation\":\"remove\",\"reason\":"
-                 "\"absorbed_mid_turn\",\"commandUuid\":\"s\"}\n");
-    talk_user(&t, "u2", "q2");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(&t, "attachment", "q1", "u1", QUEUED(",\"source_uuid\":\"s\""));
+    transcript_writer_assistant(&t, "a1", "q1");
+    transcript_writer_row(&t, "attachment", "q2", "a1", QUEUED(",\"source_uuid\":\"s\""));
+    transcript_writer_raw(&t, "{\"type\":\"queue-operation\",\"operation\":\"remove\",\"reason\":"
+                              "\"absorbed_mid_turn\",\"commandUuid\":\"s\"}\n");
+    transcript_writer_user(&t, "u2", "q2");
     expect(&t, "u1 a1 s+queued u2");
 }
 
 static void a_local_command_is_told_by_its_caveat(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_row(&t, "user", "c1", "",
-             "\"isMeta\":true,\"message\":{\"content\":\"<local-command-caveat>x\"}");
-    talk_row(&t, "user", "n1", "c1", "\"message\":{\"content\":\"<command-name>/model\"}");
-    talk_row(&t, "user", "o1", "n1", "\"message\":{\"content\":\"<local-command-stdout>x\"}");
-    talk_user(&t, "u1", "o1");
-    talk_row(&t, "user", "o2", "u1", "\"message\":{\"content\":\"<local-command-stdout>x\"}");
+    transcript_writer_begin(&t);
+    transcript_writer_row(&t, "user", "c1", "",
+                          "\"isMeta\":true,\"message\":{\"content\":\"<local-command-caveat>x\"}");
+    transcript_writer_row(&t, "user", "n1", "c1",
+                          "\"message\":{\"content\":\"<command-name>/model\"}");
+    transcript_writer_row(&t, "user", "o1", "n1",
+                          "\"message\":{\"content\":\"<local-command-stdout>x\"}");
+    transcript_writer_user(&t, "u1", "o1");
+    transcript_writer_row(&t, "user", "o2", "u1",
+                          "\"message\":{\"content\":\"<local-command-stdout>x\"}");
     expect(&t, "n1+local o1+local u1 o2");
 }
 
 static void a_broken_row_is_not_part_of_the_chain(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_raw(&t, "{\"type\":\"user\",\"uuid\":\"bad\",\"parentUuid\":\"a2\",\"n\":NaN}\n");
-    talk_user(&t, "u3", "bad");
+    transcript_writer_raw(&t,
+                          "{\"type\":\"user\",\"uuid\":\"bad\",\"parentUuid\":\"a2\",\"n\":NaN}\n");
+    transcript_writer_user(&t, "u3", "bad");
     expect(&t, "u3");
 }
 
 /* Above 5 MiB the vendor starts at the last boundary that kept nothing, if it finds it. */
-static void talk_large(struct talk *t, const char *boundary)
+static void talk_large(struct transcript_writer *t, const char *boundary)
 {
     char *pad = malloc(1 << 20);
 
     assert_non_null(pad);
     memset(pad, 'x', 1 << 20);
     pad[(1 << 20) - 1] = '\0';
-    talk_begin(t);
-    talk_user(t, "u1", "");
+    transcript_writer_begin(t);
+    transcript_writer_user(t, "u1", "");
     for (int i = 0; i < 6; i++) {
-        talk_raw(t, "{\"type\":\"pad\",\"pad\":\"");
-        talk_raw(t, pad);
-        talk_raw(t, "\"}\n");
+        transcript_writer_raw(t, "{\"type\":\"pad\",\"pad\":\"");
+        transcript_writer_raw(t, pad);
+        transcript_writer_raw(t, "\"}\n");
     }
-    talk_raw(t, boundary);
-    talk_user(t, "u2", "u1");
+    transcript_writer_raw(t, boundary);
+    transcript_writer_user(t, "u2", "u1");
     free(pad);
 }
 
 static void what_lies_before_a_boundary_in_a_large_file_is_not_seen(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
     talk_large(&t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\"}\n");
     expect(&t, "u2");
@@ -274,24 +283,26 @@ static void what_lies_before_a_boundary_in_a_large_file_is_not_seen(void **state
 static void a_host_takes_its_call_and_the_result_away(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_row(&t, "assistant", "a1", "u1",
-             "\"hostHiddenToolUseIds\":[\"t\"],\"message\":{\"id\":\"m\",\"content\":["
-             "{\"type\":\"text\",\"text\":\"x\"},{\"type\":\"tool_use\",\"id\":\"t\"}]}");
-    talk_row(&t, "user", "r1", "a1",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t\"}]}");
-    talk_assistant(&t, "a2", "r1");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(
+        &t, "assistant", "a1", "u1",
+        "\"hostHiddenToolUseIds\":[\"t\"],\"message\":{\"id\":\"m\",\"content\":["
+        "{\"type\":\"text\",\"text\":\"x\"},{\"type\":\"tool_use\",\"id\":\"t\"}]}");
+    transcript_writer_row(
+        &t, "user", "r1", "a1",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t\"}]}");
+    transcript_writer_assistant(&t, "a2", "r1");
     expect(&t, "u1 a1 a2");
 }
 
 static void sub_agents_are_listed_by_name_at_any_depth(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
-    struct session_ref ref = talk_ref(&t), sub;
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct session_ref ref = transcript_writer_ref(&t), sub;
     struct arena a = { 0 };
     struct slice *ids;
     size_t n;
@@ -312,15 +323,15 @@ static void sub_agents_are_listed_by_name_at_any_depth(void **state)
     assert_int_equal(sub.file.size, 3);
     assert_int_equal(claude_subagent(NULL, &ref, SLICE("../x"), &a, &sub, NULL), ERR_NOT_FOUND);
     arena_fini(&a);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 /* An answer, a call without a result, an error, and one that only has a name. */
 static void sub_agents_are_described_by_their_ends(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
-    struct session_ref ref = talk_ref(&t);
+    struct transcript_writer t = transcript_writer_two_turns();
+    struct session_ref ref = transcript_writer_ref(&t);
     struct subagent_list list = { .n = 0 };
     const struct subagent *x;
 #define ROW(uuid, more) "{\"isSidechain\":true,\"uuid\":\"" uuid "\"," more "}\n"
@@ -359,7 +370,7 @@ static void sub_agents_are_described_by_their_ends(void **state)
     assert_int_equal(x[3].end, SUBAGENT_OPEN);
     assert_int_equal(x[3].task.n + x[3].outcome.n, 0);
     subagent_list_fini(&list);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 int main(void)

@@ -9,8 +9,8 @@ static void becomes(enum claude_kind kind, const char *cwd, const char *row, con
     struct slice got;
 
     assert_true(json_valid((struct slice){ row, strlen(row) }));
-    assert_int_equal(claude_migrate((struct slice){ row, strlen(row) }, kind,
-                                    (struct slice){ cwd, strlen(cwd) }, &a, &got),
+    assert_int_equal(claude_migrate_row((struct slice){ row, strlen(row) }, kind,
+                                        (struct slice){ cwd, strlen(cwd) }, &a, &got),
                      ERR_OK);
     if (!slice_eq(got, (struct slice){ want, strlen(want) }))
         fail_msg("%s became %.*s", row, SLICE_ARG(got));
@@ -97,7 +97,7 @@ static void everything_else_is_borrowed(void **state)
         struct arena a = { 0 };
         struct slice row = { rows[i], strlen(rows[i]) }, got;
 
-        assert_int_equal(claude_migrate(row, CLAUDE_ATTACHMENT, SLICE("/w"), &a, &got), ERR_OK);
+        assert_int_equal(claude_migrate_row(row, CLAUDE_ATTACHMENT, SLICE("/w"), &a, &got), ERR_OK);
         assert_ptr_equal(got.p, row.p);
         assert_int_equal(got.n, row.n);
         arena_fini(&a);

@@ -11,17 +11,17 @@
 static const struct store_env env = { .home = "/nowhere" };
 static const struct store somewhere = { .ops = &claude_ops, .env = &env };
 
-static struct restore recorded(struct talk *t, const char *name)
+static struct restore recorded(struct transcript_writer *t, const char *name)
 {
     struct restore r;
     char path[4096];
     struct err e = { 0 };
 
     snprintf(path, sizeof path, "%s/%s.jsonl", RECORDED_DIR, name);
-    talk_begin(t);
+    transcript_writer_begin(t);
     if (file_read_all(AT_FDCWD, path, 0, 1 << 20, &t->text, &e))
         fail_msg("%s: %s", e.path, e.text);
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
 
     assert_int_equal(claude_restore(&somewhere, &ref, (struct slice){ NULL, 0 }, &r, &e), ERR_OK);
     return r;
@@ -39,7 +39,7 @@ static void last_says(const struct restore *r, const char *path, const char *wan
 static void a_client_killed_in_a_tool_is_told_to_continue(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     struct restore r = recorded(&t, "cut-in-a-tool");
 
     /* Prompt, attachment, the words before the call, the call, its result, an empty answer, the order. */
@@ -47,13 +47,13 @@ static void a_client_killed_in_a_tool_is_told_to_continue(void **state)
     assert_int_equal(r.interruption, INTERRUPTION_TURN);
     last_says(&r, "message.content", "Continue from where you left off.");
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_client_killed_before_any_answer_leaves_its_prompt(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     struct restore r = recorded(&t, "never-answered");
     struct slice value;
 
@@ -63,26 +63,26 @@ static void a_client_killed_before_any_answer_leaves_its_prompt(void **state)
     assert_true(json_string_is(value, "Answer slowly please"));
     assert_true(slice_eq(r.git_branch, SLICE("HEAD")));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_turn_that_the_person_stopped_is_over(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     struct restore r = recorded(&t, "stopped-by-person");
 
     assert_int_equal(r.messages, 7);
     assert_int_equal(r.interruption, INTERRUPTION_NONE);
     assert_true(slice_eq(r.mode, SLICE("normal")));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void after_a_rewind_only_the_new_branch_comes_back(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     struct restore r = recorded(&t, "rewound");
     struct slice value;
 
@@ -94,13 +94,13 @@ static void after_a_rewind_only_the_new_branch_comes_back(void **state)
     restore_fini(&r);
 
     /* The branch that was left is still there for who asks. */
-    struct session_ref ref = talk_ref(&t);
+    struct session_ref ref = transcript_writer_ref(&t);
 
     assert_int_equal(claude_restore(&somewhere, &ref, SLICE("d39defe6"), &r, NULL), ERR_OK);
     assert_int_equal(r.messages, 19);
     assert_int_equal(r.file_history, 3);
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 int main(void)

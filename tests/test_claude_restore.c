@@ -11,9 +11,10 @@
 static const struct store_env env = { .home = "/nowhere", .now_ms = 1772359202000 };
 static const struct store somewhere = { .ops = &claude_ops, .env = &env };
 
-static enum err_code restore_at(struct talk *t, struct slice at, struct restore *out, struct err *e)
+static enum err_code restore_at(struct transcript_writer *t, struct slice at, struct restore *out,
+                                struct err *e)
 {
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
 
     return claude_restore(&somewhere, &ref, at, out, e);
 }
@@ -48,7 +49,7 @@ static void ids_of(const struct restore *r, char out[1024])
     }
 }
 
-static void gives_at(struct talk *t, const char *id, const char *want)
+static void gives_at(struct transcript_writer *t, const char *id, const char *want)
 {
     struct restore r;
     char got[1024];
@@ -60,24 +61,24 @@ static void gives_at(struct talk *t, const char *id, const char *want)
 }
 
 /* Restores the session, compares its messages and ends the talk. */
-static void gives(struct talk *t, const char *want)
+static void gives(struct transcript_writer *t, const char *want)
 {
     gives_at(t, "", want);
-    talk_end(t);
+    transcript_writer_end(t);
 }
 
-static void last_prompt(struct talk *t, const char *leaf, const char *rest)
+static void last_prompt(struct transcript_writer *t, const char *leaf, const char *rest)
 {
     char row[256];
 
     snprintf(row, sizeof row, "{\"type\":\"last-prompt\",\"leafUuid\":%s%s}\n", leaf, rest);
-    talk_raw(t, row);
+    transcript_writer_raw(t, row);
 }
 
 static void the_whole_conversation_comes_back(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     gives(&t, "u1 a1 u2 a2");
 }
@@ -85,40 +86,41 @@ static void the_whole_conversation_comes_back(void **state)
 static void rows_come_back_byte_for_byte(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     struct restore r;
     static const char row[] = "{ \"type\":\"user\",\"uuid\":\"u1\",\"n\":1e400,\"s\":\"\\ud800\","
                               "\"message\":{\"content\":\"x\"} }";
 
-    talk_begin(&t);
-    talk_raw(&t, row);
-    talk_raw(&t, "\n");
+    transcript_writer_begin(&t);
+    transcript_writer_raw(&t, row);
+    transcript_writer_raw(&t, "\n");
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     assert_int_equal(r.messages, 2);
     assert_true(slice_eq(r.messages_json[0], SLICE(row)));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 /* Above 5 MiB a boundary makes what lies before it unreachable; what is asked for is found all the same. */
 static void before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_back(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     char *pad = malloc(6 << 20);
 
     assert_non_null(pad);
     memset(pad, ' ', 6 << 20);
     pad[(6 << 20) - 1] = '\0';
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_assistant(&t, "a1", "u1");
-    talk_raw(&t, pad);
-    talk_raw(&t, "\n");
-    talk_raw(&t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\"}\n");
-    talk_user(&t, "u2", "a1");
-    talk_assistant(&t, "a2", "u2");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_raw(&t, pad);
+    transcript_writer_raw(&t, "\n");
+    transcript_writer_raw(
+        &t, "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"c\"}\n");
+    transcript_writer_user(&t, "u2", "a1");
+    transcript_writer_assistant(&t, "a2", "u2");
     free(pad);
     gives_at(&t, "a1", "u1 a1");
     gives(&t, "u2 a2");
@@ -127,7 +129,7 @@ static void before_the_boundary_of_a_large_file_only_what_is_asked_for_comes_bac
 static void an_explicit_leaf_is_where_it_ends(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     gives(&t, "u1 a1");
@@ -136,41 +138,41 @@ static void an_explicit_leaf_is_where_it_ends(void **state)
 static void a_row_that_came_to_follow_the_leaf_later_counts(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
-    talk_user(&t, "u3", "a1");
-    talk_assistant(&t, "a3", "u3");
-    talk_raw(&t, "{\"type\":\"custom-title\",\"customTitle\":\"T\"}\n");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
+    transcript_writer_raw(&t, "{\"type\":\"custom-title\",\"customTitle\":\"T\"}\n");
     gives(&t, "u1 a1 u3 a3");
 }
 
 static void a_branch_that_no_last_prompt_names_is_ignored(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a2\"", "");
-    talk_user(&t, "u3", "a1");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
     gives(&t, "u1 a1 u2 a2");
 }
 
 static void a_leaf_of_null_begins_anew(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "null", ",\"explicit\":true");
     gives_at(&t, "", "");
-    talk_user(&t, "u3", "");
+    transcript_writer_user(&t, "u3", "");
     gives(&t, "u3 +none");
 }
 
 static void an_unknown_leaf_is_no_leaf(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     last_prompt(&t, "null", "");
@@ -184,18 +186,18 @@ static void an_unknown_leaf_is_no_leaf(void **state)
 static void an_ordinary_leaf_is_passed_by_what_follows_it_anywhere(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", "");
     gives_at(&t, "", "u1 a1 u2 a2");
-    talk_user(&t, "u3", "u1");
+    transcript_writer_user(&t, "u3", "u1");
     gives(&t, "u1 a1");
 }
 
 static void an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     last_prompt(&t, "\"a1\"", "");
@@ -207,11 +209,11 @@ static void an_ordinary_leaf_that_repeats_an_explicit_one_changes_nothing(void *
 static void a_later_branch_beside_an_explicit_leaf_does_not_count(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
-    talk_assistant(&t, "a3", "a1");
-    talk_assistant(&t, "b1", "u1");
+    transcript_writer_assistant(&t, "a3", "a1");
+    transcript_writer_assistant(&t, "b1", "u1");
     gives(&t, "u1 a1");
 }
 
@@ -219,14 +221,15 @@ static void a_later_branch_beside_an_explicit_leaf_does_not_count(void **state)
 static void a_leaf_before_a_compaction_is_no_leaf(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "system", "c", "",
-             "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":{"
-             "\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
-    talk_user(&t, "s", "c");
-    talk_user(&t, "u3", "s");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_row(
+        &t, "system", "c", "",
+        "\"subtype\":\"compact_boundary\",\"logicalParentUuid\":\"a2\",\"compactMetadata\":{"
+        "\"preservedMessages\":{\"anchorUuid\":\"s\",\"uuids\":[\"u2\",\"a2\"]}}");
+    transcript_writer_user(&t, "s", "c");
+    transcript_writer_user(&t, "u3", "s");
+    transcript_writer_assistant(&t, "a3", "u3");
     last_prompt(&t, "\"a1\"", ",\"explicit\":true");
     gives_at(&t, "", "c s u2 a2 u3 a3");
     last_prompt(&t, "\"a2\"", ",\"explicit\":true");
@@ -238,38 +241,38 @@ static void a_leaf_before_a_compaction_is_no_leaf(void **state)
 static void without_last_prompts_the_last_row_counts(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_user(&t, "u3", "a1");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_user(&t, "u3", "a1");
+    transcript_writer_assistant(&t, "a3", "u3");
     gives(&t, "u1 a1 u3 a3");
 }
 
 static void another_message_can_be_asked_for(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     struct err e = { 0 };
 
-    talk_user(&t, "side-branch-1", "a1");
-    talk_assistant(&t, "side-branch-2", "side-branch-1");
+    transcript_writer_user(&t, "side-branch-1", "a1");
+    transcript_writer_assistant(&t, "side-branch-2", "side-branch-1");
     last_prompt(&t, "\"a2\"", "");
     gives_at(&t, "a1", "u1 a1");
     gives_at(&t, "side-branch-2", "u1 a1 side-branch-1 side-branch-2");
     assert_int_equal(restore_at(&t, SLICE("side-b"), &r, &e), ERR_USAGE);
     assert_int_equal(restore_at(&t, SLICE("nobody"), &r, &e), ERR_NOT_FOUND);
     assert_int_equal(restore_at(&t, SLICE("a"), &r, NULL), ERR_NOT_FOUND);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_unique_front_of_an_id_is_enough(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_user(&t, "long-name-1", "a1");
-    talk_assistant(&t, "other-name", "long-name-1");
+    transcript_writer_user(&t, "long-name-1", "a1");
+    transcript_writer_assistant(&t, "other-name", "long-name-1");
     gives_at(&t, "long", "u1 a1 long-name-1");
     gives(&t, "u1 a1 long-name-1 other-name");
 }
@@ -277,14 +280,14 @@ static void a_unique_front_of_an_id_is_enough(void **state)
 static void a_row_without_its_parent_begins_anew_after_a_pause(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
     t.rows = 8; /* five seconds after a2 */
-    talk_user(&t, "u3", "lost");
-    talk_assistant(&t, "a3", "u3");
+    transcript_writer_user(&t, "u3", "lost");
+    transcript_writer_assistant(&t, "a3", "u3");
     gives_at(&t, "", "u1 a1 u2 a2 u3 a3");
     t.rows = 15; /* six after a3 */
-    talk_assistant(&t, "a4", "lost too");
+    transcript_writer_assistant(&t, "a4", "lost too");
     gives(&t, "a4");
 }
 
@@ -292,68 +295,71 @@ static void a_row_without_its_parent_begins_anew_after_a_pause(void **state)
 static void a_row_without_its_parent_follows_the_nearest_time(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "user", "side", "a2", "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
+    transcript_writer_row(&t, "user", "side", "a2",
+                          "\"isSidechain\":true,\"message\":{\"content\":\"x\"}");
     t.rows = 5;
-    talk_user(&t, "u5", "lost");
-    talk_assistant(&t, "a5", "u5");
+    transcript_writer_user(&t, "u5", "lost");
+    transcript_writer_assistant(&t, "a5", "u5");
     t.rows = 3;
-    talk_assistant(&t, "b2", "u1");
+    transcript_writer_assistant(&t, "b2", "u1");
     gives_at(&t, "", "u1 b2");
-    talk_assistant(&t, "a6", "a5");
+    transcript_writer_assistant(&t, "a6", "a5");
     gives(&t, "u1 a1 u2 a2 u5 a5 a6");
 }
 
 static void an_answer_without_its_parent_follows_the_row_before(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "attachment", "t1", "lost", "\"attachment\":{\"type\":\"date\"}");
-    talk_assistant(&t, "a3", "lost too");
+    transcript_writer_row(&t, "attachment", "t1", "lost", "\"attachment\":{\"type\":\"date\"}");
+    transcript_writer_assistant(&t, "a3", "lost too");
     gives(&t, "u1 a1 u2 a2 t1 a3");
 }
 
 static void a_circle_ends_the_way(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "a2");
-    talk_assistant(&t, "a1", "u1");
-    talk_user(&t, "u2", "a1");
-    talk_assistant(&t, "a2", "u2");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "a2");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_user(&t, "u2", "a1");
+    transcript_writer_assistant(&t, "a2", "u2");
     gives(&t, "u1 a1 u2 a2");
 }
 
 static void a_session_without_messages_is_not_found(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     struct restore r;
     struct err e = { 0 };
 
-    talk_begin(&t);
-    talk_raw(&t, "{\"type\":\"custom-title\",\"customTitle\":\"T\"}\n");
+    transcript_writer_begin(&t);
+    transcript_writer_raw(&t, "{\"type\":\"custom-title\",\"customTitle\":\"T\"}\n");
     assert_int_equal(restore_at(&t, NO_ID, &r, &e), ERR_NOT_FOUND);
     assert_int_equal(e.code, ERR_NOT_FOUND);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void a_cut_turn_ends_with_a_message_to_continue(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     char got[1024];
     struct slice value;
 
-    talk_row(&t, "assistant", "a3", "a2",
-             "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
-    talk_row(&t, "user", "r3", "a3",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
+    transcript_writer_row(
+        &t, "assistant", "a3", "a2",
+        "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
+    transcript_writer_row(
+        &t, "user", "r3", "a3",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     ids_of(&r, got);
@@ -364,38 +370,41 @@ static void a_cut_turn_ends_with_a_message_to_continue(void **state)
     assert_true(json_get(r.messages_json[7], "timestamp", &value));
     assert_true(json_string_is(value, "2026-03-01T10:00:02.000Z"));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 /* Each call without a result gets one; what is asked for by name ends there. */
 static void a_session_that_ended_in_its_calls_keeps_them(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
 
-    talk_row(&t, "assistant", "side-call", "a2",
-             "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
-    talk_row(&t, "assistant", "call-2", "side-call",
-             "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"U\"}]}");
-    talk_row(&t, "user", "r3", "side-call",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
+    transcript_writer_row(
+        &t, "assistant", "side-call", "a2",
+        "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
+    transcript_writer_row(
+        &t, "assistant", "call-2", "side-call",
+        "\"message\":{\"id\":\"m3\",\"content\":[{\"type\":\"tool_use\",\"id\":\"U\"}]}");
+    transcript_writer_row(
+        &t, "user", "r3", "side-call",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
     last_prompt(&t, "\"call-2\"", "");
     gives_at(&t, "", "u1 a1 u2 a2 side-call call-2 r3 +cut +none +go");
     gives_at(&t, "side-call", "u1 a1 u2 a2 side-call");
     gives_at(&t, "call-2", "u1 a1 u2 a2 side-call call-2");
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static void an_unanswered_prompt_is_handed_out(void **state)
 {
     (void)state;
-    struct talk t = talk_two_turns();
+    struct transcript_writer t = transcript_writer_two_turns();
     struct restore r;
     char got[1024];
     struct slice value;
 
-    talk_user(&t, "u3", "a2");
-    talk_row(&t, "attachment", "t3", "u3", "\"attachment\":{\"type\":\"date\"}");
+    transcript_writer_user(&t, "u3", "a2");
+    transcript_writer_row(&t, "attachment", "t3", "u3", "\"attachment\":{\"type\":\"date\"}");
 
     assert_int_equal(restore_at(&t, NO_ID, &r, NULL), ERR_OK);
     ids_of(&r, got);
@@ -403,7 +412,7 @@ static void an_unanswered_prompt_is_handed_out(void **state)
     assert_int_equal(r.interruption, INTERRUPTION_PROMPT);
     assert_true(json_get(r.prompt_json, "uuid", &value) && json_string_is(value, "u3"));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 int main(void)

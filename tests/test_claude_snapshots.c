@@ -8,22 +8,23 @@ static const struct store_env env = { .home = "/nowhere" };
 static const struct store somewhere = { .ops = &claude_ops, .env = &env };
 
 /* Prompts p1 to p3, each with an answer a1 to a3. */
-static struct talk three_turns(void)
+static struct transcript_writer three_turns(void)
 {
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "p1", "");
-    talk_assistant(&t, "a1", "p1");
-    talk_user(&t, "p2", "a1");
-    talk_assistant(&t, "a2", "p2");
-    talk_user(&t, "p3", "a2");
-    talk_assistant(&t, "a3", "p3");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "p1", "");
+    transcript_writer_assistant(&t, "a1", "p1");
+    transcript_writer_user(&t, "p2", "a1");
+    transcript_writer_assistant(&t, "a2", "p2");
+    transcript_writer_user(&t, "p3", "a2");
+    transcript_writer_assistant(&t, "a3", "p3");
     return t;
 }
 
 /* A snapshot row of message `of` for the prompt `id`. */
-static void snapshot(struct talk *t, const char *of, const char *id, const char *files, bool update)
+static void snapshot(struct transcript_writer *t, const char *of, const char *id, const char *files,
+                     bool update)
 {
     char row[512];
 
@@ -31,10 +32,10 @@ static void snapshot(struct talk *t, const char *of, const char *id, const char 
              "{\"type\":\"file-history-snapshot\",\"messageId\":\"%s\",\"snapshot\":{\"messageId\":"
              "\"%s\",\"trackedFileBackups\":{%s}},\"isSnapshotUpdate\":%s}\n",
              of, id, files, update ? "true" : "false");
-    talk_raw(t, row);
+    transcript_writer_raw(t, row);
 }
 
-static void delta(struct talk *t, const char *of, const char *id, const char *path,
+static void delta(struct transcript_writer *t, const char *of, const char *id, const char *path,
                   const char *backup)
 {
     char row[512];
@@ -43,13 +44,13 @@ static void delta(struct talk *t, const char *of, const char *id, const char *pa
              "{\"type\":\"file-history-delta\",\"messageId\":\"%s\",\"snapshotMessageId\":\"%s\","
              "\"trackingPath\":\"%s\",\"backup\":%s,\"timestamp\":\"T\"}\n",
              of, id, path, backup);
-    talk_raw(t, row);
+    transcript_writer_raw(t, row);
 }
 
 /* "id{files} id{files}" */
-static void history_is(struct talk *t, const char *want)
+static void history_is(struct transcript_writer *t, const char *want)
 {
-    struct session_ref ref = talk_ref(t);
+    struct session_ref ref = transcript_writer_ref(t);
     struct restore r;
     struct buf got = { 0 };
 
@@ -68,13 +69,13 @@ static void history_is(struct talk *t, const char *want)
     assert_string_equal(buf_cstr(&got), want);
     buf_fini(&got);
     restore_fini(&r);
-    talk_end(t);
+    transcript_writer_end(t);
 }
 
 static void snapshots_come_in_the_order_of_the_conversation(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
     snapshot(&t, "p3", "p3", "\"f\":3", false);
     snapshot(&t, "p1", "p1", "\"f\":1", false);
@@ -84,7 +85,7 @@ static void snapshots_come_in_the_order_of_the_conversation(void **state)
 static void an_update_takes_the_place_of_its_snapshot(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "", false);
     snapshot(&t, "p2", "p2", "\"f\":2", false);
@@ -95,7 +96,7 @@ static void an_update_takes_the_place_of_its_snapshot(void **state)
 static void an_update_without_its_snapshot_is_one(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
     snapshot(&t, "a1", "p1", "\"f\":1", true);
     history_is(&t, "p1{\"f\":1}");
@@ -104,7 +105,7 @@ static void an_update_without_its_snapshot_is_one(void **state)
 static void deltas_are_merged_into_their_snapshot(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "\"f\":1,\"g\":1", false);
     snapshot(&t, "p2", "p2", "", false);
@@ -116,7 +117,7 @@ static void deltas_are_merged_into_their_snapshot(void **state)
 static void a_lost_snapshot_is_made_from_the_one_before(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "\"f\":1", false);
     delta(&t, "a2", "p2", "g", "2");
@@ -127,16 +128,16 @@ static void a_lost_snapshot_is_made_from_the_one_before(void **state)
     history_is(&t, "p2{\"g\":2}");
 
     t = three_turns();
-    talk_raw(&t,
-             "{\"type\":\"file-history-delta\",\"messageId\":\"a2\",\"snapshotMessageId\":\"p2\","
-             "\"trackingPath\":\"g\",\"backup\":2}\n");
+    transcript_writer_raw(
+        &t, "{\"type\":\"file-history-delta\",\"messageId\":\"a2\",\"snapshotMessageId\":\"p2\","
+            "\"trackingPath\":\"g\",\"backup\":2}\n");
     history_is(&t, "p2{\"g\":2}");
 }
 
 static void of_two_rows_of_one_message_the_later_counts(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
     snapshot(&t, "p1", "p1", "\"f\":1", false);
     snapshot(&t, "p1", "p1", "\"f\":2", false);
@@ -146,12 +147,12 @@ static void of_two_rows_of_one_message_the_later_counts(void **state)
 static void rows_of_a_dead_branch_do_not_count(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
     snapshot(&t, "p3", "p3", "\"f\":3", false);
     delta(&t, "a3", "p3", "g", "3");
     snapshot(&t, "nobody", "p1", "\"f\":0", false);
-    talk_user(&t, "p4", "a2");
+    transcript_writer_user(&t, "p4", "a2");
     snapshot(&t, "p4", "p4", "\"f\":4", false);
     history_is(&t, "p4{\"f\":4}");
 }
@@ -159,41 +160,42 @@ static void rows_of_a_dead_branch_do_not_count(void **state)
 static void rows_that_say_nothing_are_passed_over(void **state)
 {
     (void)state;
-    struct talk t = three_turns();
+    struct transcript_writer t = three_turns();
 
-    talk_raw(&t, "{\"type\":\"file-history-snapshot\",\"messageId\":\"p1\",\"snapshot\":7}\n"
-                 "{\"type\":\"file-history-snapshot\",\"messageId\":7}\n"
-                 "{\"type\":\"file-history-delta\",\"messageId\":\"a1\"}\n");
+    transcript_writer_raw(
+        &t, "{\"type\":\"file-history-snapshot\",\"messageId\":\"p1\",\"snapshot\":7}\n"
+            "{\"type\":\"file-history-snapshot\",\"messageId\":7}\n"
+            "{\"type\":\"file-history-delta\",\"messageId\":\"a1\"}\n");
     snapshot(&t, "p2", "p2", "\"f\":2", false);
-    talk_raw(&t,
-             "{\"type\":\"file-history-delta\",\"messageId\":\"a2\",\"snapshotMessageId\":\"p2\","
-             "\"trackingPath\":7,\"backup\":1}\n");
+    transcript_writer_raw(
+        &t, "{\"type\":\"file-history-delta\",\"messageId\":\"a2\",\"snapshotMessageId\":\"p2\","
+            "\"trackingPath\":7,\"backup\":1}\n");
     history_is(&t, "p2{\"f\":2}");
 }
 
 static void only_the_newest_hundred_are_loaded(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
     struct restore r;
     struct slice value;
     char id[16], before[16] = "";
 
-    talk_begin(&t);
+    transcript_writer_begin(&t);
     for (int i = 0; i < 112; i++) {
         snprintf(id, sizeof id, "p%d", i);
-        talk_user(&t, id, before);
+        transcript_writer_user(&t, id, before);
         snapshot(&t, id, id, "", false);
         memcpy(before, id, sizeof id);
     }
-    struct session_ref ref = talk_ref(&t);
+    struct session_ref ref = transcript_writer_ref(&t);
 
     assert_int_equal(claude_restore(&somewhere, &ref, (struct slice){ NULL, 0 }, &r, NULL), ERR_OK);
     assert_int_equal(r.file_history, 100);
     assert_true(json_get(r.file_history_json[0], "messageId", &value));
     assert_true(json_string_is(value, "p12"));
     restore_fini(&r);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 int main(void)

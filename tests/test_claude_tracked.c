@@ -5,7 +5,7 @@
 
 static void put(struct claude_tracked *t, const char *key, const char *backup)
 {
-    assert_int_equal(claude_tracked_put(t, (struct slice){ key, strlen(key) },
+    assert_int_equal(claude_tracked_set(t, (struct slice){ key, strlen(key) },
                                         (struct slice){ backup, strlen(backup) }),
                      ERR_OK);
 }

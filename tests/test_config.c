@@ -32,7 +32,7 @@ static void defaults_know_the_resume_command(void **state)
     config_init(&c);
     assert_string_equal(config_resume_command(&c, "claude"), "claude --resume {id}");
     assert_null(config_resume_command(&c, "unheard-of"));
-    assert_int_equal(c.theme.look[STYLE_STRONG].attributes, LOOK_BOLD);
+    assert_int_equal(c.theme.look[STYLE_STRONG].attributes, THEME_BOLD);
     config_fini(&c);
 }
 

@@ -53,16 +53,16 @@ static void effects_come_out_in_the_order_they_went_in(void **state)
     struct effects fx = { 0 };
     struct effect e;
 
-    effect_add(&fx, EFFECT_LIST, ASKER_LIST);
-    effect_add(&fx, EFFECT_TAIL, ASKER_PREVIEW);
-    assert_true(effects_take(&fx, &e));
+    effect_add(&fx, EFFECT_LIST, REQUESTER_LIST);
+    effect_add(&fx, EFFECT_TAIL, REQUESTER_PREVIEW);
+    assert_true(effects_pop(&fx, &e));
     assert_int_equal(e.kind, EFFECT_LIST);
     unsigned first = e.generation;
 
-    assert_true(effects_take(&fx, &e));
+    assert_true(effects_pop(&fx, &e));
     assert_int_equal(e.kind, EFFECT_TAIL);
     assert_true(e.generation > first);
-    assert_false(effects_take(&fx, &e));
+    assert_false(effects_pop(&fx, &e));
 }
 
 static void what_is_not_carried_out_is_freed(void **state)
@@ -70,7 +70,7 @@ static void what_is_not_carried_out_is_freed(void **state)
     (void)state;
     struct effects fx = { 0 };
     struct session_ref ref = some_ref();
-    struct effect *e = effect_add(&fx, EFFECT_TAIL, ASKER_PREVIEW);
+    struct effect *e = effect_add(&fx, EFFECT_TAIL, REQUESTER_PREVIEW);
 
     e->refs = ref_list_one(&ref, (struct slice){ 0 });
     assert_non_null(e->refs);
@@ -91,7 +91,7 @@ static void messages_that_nobody_takes_are_freed(void **state)
         { .kind = MSG_TRANSCRIPT, .u.conversation = conversation_new(NULL, NULL) },
         { .kind = MSG_PASSAGES, .u.passages = passage_list_new(1) },
         { .kind = MSG_SUBAGENTS, .u.subagents = calloc(1, sizeof(struct subagent_list)) },
-        { .kind = MSG_PLACE, .u.place = calloc(1, sizeof(struct place)) },
+        { .kind = MSG_RESUME_DIRS, .u.place = calloc(1, sizeof(struct resume_dirs)) },
         { .kind = MSG_TICK },
     };
 
@@ -115,11 +115,11 @@ static void a_conversation_lives_until_its_last_holder_lets_go(void **state)
     struct conversation *c = conversation_new(NULL, NULL);
 
     assert_non_null(c);
-    assert_ptr_equal(conversation_hold(c), c);
-    conversation_drop(c);
+    assert_ptr_equal(conversation_retain(c), c);
+    conversation_free(c);
     assert_int_equal(atomic_load(&c->holders), 1);
-    conversation_drop(c);
-    conversation_drop(NULL);
+    conversation_free(c);
+    conversation_free(NULL);
 }
 
 int main(void)

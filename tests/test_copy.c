@@ -85,7 +85,7 @@ static void extended_attributes_and_access_lists_are_copied(void **state)
 /* Better no copy than one that lacks something: the source is still there, and its owner can be told. */
 static void what_cannot_be_kept_is_not_copied(void **state)
 {
-    static const struct moment broken[] = {
+    static const struct syscall_hook broken[] = {
         { .call = "fsetxattr", .name = "a", .error = ENOTSUP },
         { .call = "fsetxattr", .name = "sub", .error = ENOSPC },
         { .call = "flistxattr", .name = "a", .error = EIO },
@@ -95,9 +95,9 @@ static void what_cannot_be_kept_is_not_copied(void **state)
     set_attribute(state, "from/sub/a", "user.note", SLICE("kept"));
     set_attribute(state, "from/sub", "user.note", SLICE("kept"));
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        moment_arm(&broken[i]);
+        syscall_hook_arm(&broken[i]);
         assert_int_equal(copied(state), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_int_equal(copy_remove(scratch_path(state, "to"), NULL), ERR_OK);
     }
     assert_int_equal(copied(state), ERR_OK);
@@ -124,8 +124,9 @@ static void what_went_on_since_is_not_removed(void **state)
     scratch_append(state, "from/b", SLICE("three\n"));
     assert_int_equal(copy_compare(scratch_path(state, "from"), scratch_path(state, "to"), NULL),
                      ERR_STALE);
-    assert_int_equal(copy_settle(scratch_path(state, "from"), scratch_path(state, "to"), NULL),
-                     ERR_STALE);
+    assert_int_equal(
+        copy_remove_source(scratch_path(state, "from"), scratch_path(state, "to"), NULL),
+        ERR_STALE);
     assert_true(folder_is(*state, "from/b", "two\nthree\n"));
 }
 

@@ -126,7 +126,7 @@ static void what_the_listing_could_not_read_comes_first(void **state)
     };
 
     shop_begin(&x);
-    x.s.around = around;
+    x.s.store_findings = around;
     x.s.arounds = 2;
     x.s.problems = problem_list_new();
     err_set(&e, ERR_IO, "/home/u/.claude/projects/locked", "list sessions: Permission denied");

@@ -8,31 +8,31 @@
 /* Questions about damage, and repairs, as workers answer them: a real store in a temporary folder. */
 
 /* A conversation whose last line is cut. */
-static void begin(struct desk_place *w)
+static void begin(struct jobs_fixture *w)
 {
-    desk_place_begin(w);
-    talk_user(&w->talk, "one", "");
-    talk_assistant(&w->talk, "two", "one");
-    talk_raw(&w->talk, "{\"type\":\"us");
-    desk_place_open(w, 1, INT64_C(1000000));
-    folder_mtime(&w->talk.folder, FILE_NAME, INT64_C(1000000000));
+    jobs_fixture_begin(w);
+    transcript_writer_user(&w->conversation, "one", "");
+    transcript_writer_assistant(&w->conversation, "two", "one");
+    transcript_writer_raw(&w->conversation, "{\"type\":\"us");
+    jobs_fixture_open(w, 1, INT64_C(1000000));
+    folder_mtime(&w->conversation.folder, FILE_NAME, INT64_C(1000000000));
 }
 
-static struct msg ask(struct desk_place *w, enum effect_kind kind, enum wish wish)
+static struct msg ask(struct jobs_fixture *w, enum effect_kind kind, enum change_request wish)
 {
     struct effect q = {
-        .kind = kind, .wish = wish, .generation = 1, .scope = SCOPE_ALL, .at_ms = 1000000
+        .kind = kind, .request = wish, .generation = 1, .scope = SCOPE_ALL, .at_ms = 1000000
     };
 
-    if (kind != EFFECT_AROUND)
+    if (kind != EFFECT_CHECK_STORE)
         q.refs = ref_list_one(&w->ref, SLICE(""));
-    assert_true(workers_ask(w->workers, &q));
-    return desk_place_next(w);
+    assert_true(workers_submit(w->workers, &q));
+    return jobs_fixture_next(w);
 }
 
-static size_t fixable(struct desk_place *w)
+static size_t fixable(struct jobs_fixture *w)
 {
-    struct msg m = ask(w, EFFECT_DOCTOR, WISH_FIX);
+    struct msg m = ask(w, EFFECT_CHECK_SESSION, CHANGE_FIX);
 
     assert_int_equal(m.kind, MSG_FINDINGS);
     for (size_t i = 0; i < m.u.findings->list.n; i++)
@@ -45,29 +45,29 @@ static size_t fixable(struct desk_place *w)
 
 static void a_look_finds_what_is_torn_and_changes_nothing(void **state)
 {
-    struct desk_place w;
+    struct jobs_fixture w;
 
     (void)state;
     begin(&w);
-    char *before = folder_image(&w.talk.folder, "");
+    char *before = folder_image(&w.conversation.folder, "");
 
     assert_int_equal(fixable(&w), 1);
-    char *after = folder_image(&w.talk.folder, "");
+    char *after = folder_image(&w.conversation.folder, "");
 
     assert_string_equal(before, after);
     free(before);
     free(after);
-    desk_place_end(&w);
+    jobs_fixture_end(&w);
 }
 
 static void a_repair_is_made_once_and_can_be_taken_back(void **state)
 {
-    struct desk_place w;
+    struct jobs_fixture w;
 
     (void)state;
     begin(&w);
-    char *before = folder_image(&w.talk.folder, "projects");
-    struct msg m = ask(&w, EFFECT_CHANGE, WISH_FIX);
+    char *before = folder_image(&w.conversation.folder, "projects");
+    struct msg m = ask(&w, EFFECT_CHANGE, CHANGE_FIX);
 
     assert_int_equal(m.kind, MSG_CHANGED);
     assert_int_equal(m.u.changed->error.code, ERR_OK);
@@ -78,53 +78,53 @@ static void a_repair_is_made_once_and_can_be_taken_back(void **state)
     msg_fini(&m);
     assert_int_equal(fixable(&w), 0);
 
-    m = ask(&w, EFFECT_CHANGE, WISH_FIX);
+    m = ask(&w, EFFECT_CHANGE, CHANGE_FIX);
     assert_int_equal(m.u.changed->error.code, ERR_STALE);
     assert_non_null(strstr(m.u.changed->error.text, "nothing left to repair"));
     msg_fini(&m);
 
-    m = ask(&w, EFFECT_CHANGE, WISH_UNDO);
+    m = ask(&w, EFFECT_CHANGE, CHANGE_UNDO);
     assert_int_equal(m.u.changed->error.code, ERR_OK);
     msg_fini(&m);
-    char *after = folder_image(&w.talk.folder, "projects");
+    char *after = folder_image(&w.conversation.folder, "projects");
 
     assert_string_equal(before, after);
     free(before);
     free(after);
-    desk_place_end(&w);
+    jobs_fixture_end(&w);
 }
 
 static void what_lies_damaged_around_is_found_and_orphans_are_not_meant(void **state)
 {
-    struct desk_place w;
+    struct jobs_fixture w;
 
     (void)state;
     begin(&w);
-    folder_put(&w.talk.folder, "state/changes/7/record", SLICE("no record"));
-    folder_put(&w.talk.folder, "projects/-p/5e550000-0000-4000-8000-00000000dead/subagents/a.jsonl",
-               SLICE("x"));
-    struct msg m = ask(&w, EFFECT_AROUND, WISH_FIX);
+    folder_put(&w.conversation.folder, "state/changes/7/record", SLICE("no record"));
+    folder_put(&w.conversation.folder,
+               "projects/-p/5e550000-0000-4000-8000-00000000dead/subagents/a.jsonl", SLICE("x"));
+    struct msg m = ask(&w, EFFECT_CHECK_STORE, CHANGE_FIX);
 
     assert_int_equal(m.kind, MSG_FINDINGS);
     assert_int_equal(m.u.findings->list.n, 1);
     assert_string_equal(m.u.findings->system[0], "reprise");
     assert_int_equal(m.u.findings->list.finding[0].kind, FINDING_DAMAGED_CHANGE);
     msg_fini(&m);
-    desk_place_end(&w);
+    jobs_fixture_end(&w);
 }
 
 static void a_session_that_is_gone_is_a_failure(void **state)
 {
-    struct desk_place w;
+    struct jobs_fixture w;
 
     (void)state;
     begin(&w);
-    folder_remove(&w.talk.folder);
-    struct msg m = ask(&w, EFFECT_DOCTOR, WISH_FIX);
+    folder_remove(&w.conversation.folder);
+    struct msg m = ask(&w, EFFECT_CHECK_SESSION, CHANGE_FIX);
 
     assert_int_equal(m.kind, MSG_FAILED);
     msg_fini(&m);
-    desk_place_end(&w);
+    jobs_fixture_end(&w);
 }
 
 int main(void)

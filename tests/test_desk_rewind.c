@@ -8,12 +8,12 @@
 
 /* Rewinds as the screen has them done: by workers, on a work tree. */
 struct bench {
-    struct going going;
+    struct rewind_fixture going;
     struct store_ops ops;
     struct store base;
     struct store *store[1];
     struct settings settings;
-    struct desk desk;
+    struct job_context context;
     struct workers *workers;
     unsigned generation;
 };
@@ -23,11 +23,11 @@ static int set_up(void **state)
     struct bench *b = calloc(1, sizeof *b);
 
     assert_non_null(b);
-    going_begin(&b->going);
-    going_store(&b->going, &b->base, &b->ops);
+    rewind_fixture_begin(&b->going);
+    rewind_fixture_store(&b->going, &b->base, &b->ops);
     b->store[0] = &b->base;
-    desk_init(&b->desk, b->store, 1, &b->settings, "/");
-    assert_int_equal(workers_new(&b->desk, 2, &b->workers, NULL), ERR_OK);
+    jobs_init(&b->context, b->store, 1, &b->settings, "/");
+    assert_int_equal(workers_new(&b->context, 2, &b->workers, NULL), ERR_OK);
     *state = b;
     return 0;
 }
@@ -37,8 +37,8 @@ static int tear_down(void **state)
     struct bench *b = *state;
 
     workers_free(b->workers);
-    desk_fini(&b->desk);
-    going_end(&b->going);
+    jobs_fini(&b->context);
+    rewind_fixture_end(&b->going);
     free(b);
     return 0;
 }
@@ -49,9 +49,9 @@ static struct effect question(struct bench *b, enum effect_kind kind, const char
         .store = &b->base, .id = SLICE("s"), .path = SLICE("/s"), .folder = SLICE("")
     };
     struct effect fx = { .kind = kind,
-                         .asker = ASKER_REWIND,
+                         .requester = REQUESTER_REWIND,
                          .generation = ++b->generation,
-                         .at_ms = (int64_t)GOING_NOW_S * 1000 + b->generation,
+                         .at_ms = (int64_t)REWIND_FIXTURE_NOW_S * 1000 + b->generation,
                          .refs = ref_list_one(&ref, SLICE("")) };
 
     assert_non_null(fx.refs);
@@ -65,9 +65,9 @@ static struct msg answer(struct bench *b, struct effect *fx)
     unsigned generation = fx->generation;
     struct msg m;
 
-    assert_true(workers_ask(b->workers, fx));
+    assert_true(workers_submit(b->workers, fx));
     do
-        while (!workers_take(b->workers, &m))
+        while (!workers_pop(b->workers, &m))
             assert_int_equal(poll(&fd, 1, 30000), 1);
     while (m.kind == MSG_PROGRESS);
     assert_int_equal(m.generation, generation);
@@ -81,19 +81,19 @@ static struct msg ask(struct bench *b, enum effect_kind kind, const char *text)
     return answer(b, &fx);
 }
 
-static struct prospect *prospect_of(struct bench *b, const char *point)
+static struct preview *prospect_of(struct bench *b, const char *point)
 {
-    struct msg m = ask(b, EFFECT_PROSPECT, point);
+    struct msg m = ask(b, EFFECT_PREVIEW, point);
 
-    assert_int_equal(m.kind, MSG_PROSPECT);
-    return m.u.prospect;
+    assert_int_equal(m.kind, MSG_PREVIEW);
+    return m.u.preview;
 }
 
-static struct comparison *compare(struct bench *b, struct prospect *p, size_t entry)
+static struct comparison *compare(struct bench *b, struct preview *p, size_t entry)
 {
     struct effect fx = question(b, EFFECT_COMPARE, "");
 
-    fx.prospect = prospect_hold(p);
+    fx.preview = preview_retain(p);
     fx.first = entry;
     struct msg m = answer(b, &fx);
 
@@ -102,9 +102,9 @@ static struct comparison *compare(struct bench *b, struct prospect *p, size_t en
 }
 
 /* What the engine ticks by itself. */
-static struct picks *as_proposed(const struct prospect *p)
+static struct preview_selection *as_proposed(const struct preview *p)
 {
-    struct picks *picks = picks_new(p->preview.n);
+    struct preview_selection *picks = preview_selection_new(p->preview.n);
 
     assert_non_null(picks);
     for (size_t i = 0; i < picks->n; i++)
@@ -113,12 +113,12 @@ static struct picks *as_proposed(const struct prospect *p)
 }
 
 /* Takes the picks over. */
-static struct msg carry_out(struct bench *b, struct prospect *p, struct picks *picks)
+static struct msg carry_out(struct bench *b, struct preview *p, struct preview_selection *picks)
 {
     struct effect fx = question(b, EFFECT_REWIND, "");
 
-    fx.prospect = prospect_hold(p);
-    fx.picks = picks;
+    fx.preview = preview_retain(p);
+    fx.selection = picks;
     return answer(b, &fx);
 }
 
@@ -138,7 +138,7 @@ static void a_system_without_copies_is_a_failure_in_words(void **state)
     struct bench *b = *state;
 
     b->ops.plan = NULL;
-    struct msg m = ask(b, EFFECT_PROSPECT, "p1");
+    struct msg m = ask(b, EFFECT_PREVIEW, "p1");
 
     assert_int_equal(m.kind, MSG_FAILED);
     assert_int_equal(m.u.error.code, ERR_UNSUPPORTED);
@@ -148,17 +148,17 @@ static void a_system_without_copies_is_a_failure_in_words(void **state)
 static void looking_and_comparing_change_nothing(void **state)
 {
     struct bench *b = *state;
-    char *before = going_image(&b->going);
-    struct prospect *p = prospect_of(b, "p1");
+    char *before = rewind_fixture_image(&b->going);
+    struct preview *p = prospect_of(b, "p1");
     struct comparison *c = compare(b, p, 0);
-    char *after = going_image(&b->going);
+    char *after = rewind_fixture_image(&b->going);
 
     assert_int_equal(c->diff.hunks, 2);
     assert_int_equal(c->diff.insertions, 2);
     assert_string_equal(before, after);
     assert_false(folder_has(&b->going.folder, "state"));
-    comparison_free(c);
-    prospect_drop(p);
+    preview_comparison_free(c);
+    preview_free(p);
     free(before);
     free(after);
 }
@@ -166,31 +166,31 @@ static void looking_and_comparing_change_nothing(void **state)
 static void a_rewind_is_done_taken_back_and_done_again(void **state)
 {
     struct bench *b = *state;
-    char *before = going_image(&b->going);
-    struct prospect *p = prospect_of(b, "p1");
+    char *before = rewind_fixture_image(&b->going);
+    struct preview *p = prospect_of(b, "p1");
     struct msg done = carry_out(b, p, as_proposed(p));
 
-    assert_int_equal(done.kind, MSG_REWOUND);
-    assert_int_equal(done.u.rewound.restored, 1);
-    assert_int_equal(done.u.rewound.created, 1);
-    assert_int_equal(done.u.rewound.deleted, 1);
-    assert_int_equal(done.u.rewound.left, 0);
+    assert_int_equal(done.kind, MSG_REWIND_DONE);
+    assert_int_equal(done.u.rewind_summary.restored, 1);
+    assert_int_equal(done.u.rewind_summary.created, 1);
+    assert_int_equal(done.u.rewind_summary.deleted, 1);
+    assert_int_equal(done.u.rewind_summary.left, 0);
     assert_true(folder_is(&b->going.folder, "home/ws/src/gone.c", "back\n"));
     assert_false(folder_has(&b->going.folder, "home/ws/src/keys.c"));
     assert_true(folder_is(&b->going.folder, "home/ws/README.md", "A shop.\nMine, by hand.\n"));
-    char *rewound = going_image(&b->going);
-    struct msg undone = ask(b, EFFECT_UNDO_REWIND, done.u.rewound.record);
-    char *after = going_image(&b->going);
+    char *rewound = rewind_fixture_image(&b->going);
+    struct msg undone = ask(b, EFFECT_UNDO_REWIND, done.u.rewind_summary.record);
+    char *after = rewind_fixture_image(&b->going);
 
-    assert_int_equal(undone.kind, MSG_REWOUND);
+    assert_int_equal(undone.kind, MSG_REWIND_DONE);
     assert_string_equal(after, before);
-    assert_string_not_equal(undone.u.rewound.record, done.u.rewound.record);
-    struct msg redone = ask(b, EFFECT_UNDO_REWIND, undone.u.rewound.record);
+    assert_string_not_equal(undone.u.rewind_summary.record, done.u.rewind_summary.record);
+    struct msg redone = ask(b, EFFECT_UNDO_REWIND, undone.u.rewind_summary.record);
 
-    assert_int_equal(redone.kind, MSG_REWOUND);
-    assert_int_equal(redone.u.rewound.deleted, 1);
+    assert_int_equal(redone.kind, MSG_REWIND_DONE);
+    assert_int_equal(redone.u.rewind_summary.deleted, 1);
     assert_false(folder_has(&b->going.folder, "home/ws/src/keys.c"));
-    prospect_drop(p);
+    preview_free(p);
     free(before);
     free(rewound);
     free(after);
@@ -199,37 +199,37 @@ static void a_rewind_is_done_taken_back_and_done_again(void **state)
 static void consent_takes_a_refused_file_along(void **state)
 {
     struct bench *b = *state;
-    struct prospect *p = prospect_of(b, "p1");
-    struct picks *picks = picks_new(p->preview.n);
+    struct preview *p = prospect_of(b, "p1");
+    struct preview_selection *picks = preview_selection_new(p->preview.n);
 
     assert_int_equal(p->preview.entry[3].rule, REWIND_RULE_EDITED);
     assert_int_equal(p->preview.entry[6].rule, REWIND_RULE_PATH);
-    picks->pick[3] = (struct rewind_pick){ .ticked = true, .consent = true };
-    picks->pick[6] = (struct rewind_pick){ .ticked = true, .consent = true };
+    picks->pick[3] = (struct rewind_selection){ .ticked = true, .consent = true };
+    picks->pick[6] = (struct rewind_selection){ .ticked = true, .consent = true };
     struct msg m = carry_out(b, p, picks);
 
-    assert_int_equal(m.kind, MSG_REWOUND);
-    assert_int_equal(m.u.rewound.restored, 1);
+    assert_int_equal(m.kind, MSG_REWIND_DONE);
+    assert_int_equal(m.u.rewind_summary.restored, 1);
     assert_true(folder_is(&b->going.folder, "home/ws/README.md", "A shop.\n"));
     assert_true(folder_is(&b->going.folder, "home/ws/.git/config", "[core]\n"));
-    prospect_drop(p);
+    preview_free(p);
 }
 
 static void a_tick_without_consent_is_no_consent(void **state)
 {
     struct bench *b = *state;
-    struct prospect *p = prospect_of(b, "p1");
-    struct picks *picks = picks_new(p->preview.n);
-    char *before = going_image(&b->going);
+    struct preview *p = prospect_of(b, "p1");
+    struct preview_selection *picks = preview_selection_new(p->preview.n);
+    char *before = rewind_fixture_image(&b->going);
 
     picks->pick[3].ticked = true;
     struct msg m = carry_out(b, p, picks);
-    char *after = going_image(&b->going);
+    char *after = rewind_fixture_image(&b->going);
 
-    assert_int_equal(m.kind, MSG_REWOUND);
-    assert_string_equal(m.u.rewound.record, "");
+    assert_int_equal(m.kind, MSG_REWIND_DONE);
+    assert_string_equal(m.u.rewind_summary.record, "");
     assert_string_equal(before, after);
-    prospect_drop(p);
+    preview_free(p);
     free(before);
     free(after);
 }
@@ -237,37 +237,37 @@ static void a_tick_without_consent_is_no_consent(void **state)
 static void one_hunk_of_a_file_goes_back_alone(void **state)
 {
     struct bench *b = *state;
-    struct prospect *p = prospect_of(b, "p2");
-    struct picks *picks = as_proposed(p);
+    struct preview *p = prospect_of(b, "p2");
+    struct preview_selection *picks = as_proposed(p);
     size_t n;
 
-    picks_hunks(picks, 0, 2)[0] = false;
+    preview_selection_hunks(picks, 0, 2)[0] = false;
     struct msg m = carry_out(b, p, picks);
     char *text = folder_get(&b->going.folder, "home/ws/src/pay.c", &n);
 
-    assert_int_equal(m.kind, MSG_REWOUND);
+    assert_int_equal(m.kind, MSG_REWIND_DONE);
     assert_non_null(strstr(text, "bool seen(struct slice key);"));
     assert_non_null(strstr(text, "return charge(key, cents);"));
     assert_null(strstr(text, "cents, 0"));
-    prospect_drop(p);
+    preview_free(p);
     free(text);
 }
 
 static void hunks_that_are_others_by_now_are_not_guessed_at(void **state)
 {
     struct bench *b = *state;
-    struct prospect *p = prospect_of(b, "p2");
-    struct picks *picks = as_proposed(p);
-    char *before = going_image(&b->going);
+    struct preview *p = prospect_of(b, "p2");
+    struct preview_selection *picks = as_proposed(p);
+    char *before = rewind_fixture_image(&b->going);
 
-    picks_hunks(picks, 0, 3)[0] = false;
+    preview_selection_hunks(picks, 0, 3)[0] = false;
     struct msg m = carry_out(b, p, picks);
-    char *after = going_image(&b->going);
+    char *after = rewind_fixture_image(&b->going);
 
     assert_int_equal(m.kind, MSG_FAILED);
     assert_int_equal(m.u.error.code, ERR_STALE);
     assert_string_equal(before, after);
-    prospect_drop(p);
+    preview_free(p);
     free(before);
     free(after);
 }
@@ -275,39 +275,39 @@ static void hunks_that_are_others_by_now_are_not_guessed_at(void **state)
 static void a_file_that_was_saved_meanwhile_stays_as_it_is(void **state)
 {
     struct bench *b = *state;
-    struct prospect *p = prospect_of(b, "p2");
+    struct preview *p = prospect_of(b, "p2");
 
     folder_put(&b->going.folder, "home/ws/src/pay.c", SLICE("saved just now\n"));
     struct msg m = carry_out(b, p, as_proposed(p));
 
-    assert_true(m.kind == MSG_FAILED || m.u.rewound.left == 1);
+    assert_true(m.kind == MSG_FAILED || m.u.rewind_summary.left == 1);
     assert_true(folder_is(&b->going.folder, "home/ws/src/pay.c", "saved just now\n"));
-    prospect_drop(p);
+    preview_free(p);
 }
 
 static void what_is_compared_is_what_was_looked_at(void **state)
 {
     struct bench *b = *state;
-    struct prospect *p = prospect_of(b, "p2");
+    struct preview *p = prospect_of(b, "p2");
     struct effect fx = question(b, EFFECT_COMPARE, "");
 
     folder_put(&b->going.folder, "home/ws/src/pay.c", SLICE("saved just now\n"));
-    fx.prospect = prospect_hold(p);
+    fx.preview = preview_retain(p);
     struct msg m = answer(b, &fx);
 
     assert_int_equal(m.kind, MSG_FAILED);
     assert_int_equal(m.u.error.code, ERR_STALE);
-    prospect_drop(p);
+    preview_free(p);
 }
 
 /* Rewinds of this run are none here: each is asked about first, and then done by its id. */
-static void wish(struct bench *b, enum wish wish, const char *want)
+static void wish(struct bench *b, enum change_request wish, const char *want)
 {
     struct effect fx = { .kind = EFFECT_CHANGE,
                          .generation = ++b->generation,
-                         .at_ms = (int64_t)GOING_NOW_S * 1000 + b->generation,
+                         .at_ms = (int64_t)REWIND_FIXTURE_NOW_S * 1000 + b->generation,
                          .scope = SCOPE_ALL,
-                         .wish = wish };
+                         .request = wish };
     struct msg m = answer(b, &fx);
 
     assert_int_equal(m.kind, MSG_CHANGED);
@@ -334,23 +334,23 @@ static void undo_in_the_list_takes_the_newest_back_also_when_it_is_a_rewind(void
 
     folder_path(&b->going.folder, "data", data);
     env.data_dir = data;
-    b->desk.env = &env;
-    char *before = going_image(&b->going);
-    struct prospect *p = prospect_of(b, "p1");
+    b->context.env = &env;
+    char *before = rewind_fixture_image(&b->going);
+    struct preview *p = prospect_of(b, "p1");
     struct msg done = carry_out(b, p, as_proposed(p));
-    char *gone_back = going_image(&b->going);
+    char *gone_back = rewind_fixture_image(&b->going);
 
-    assert_int_equal(done.kind, MSG_REWOUND);
-    wish(b, WISH_UNDO, "rewind of ");
-    char *undone = going_image(&b->going);
+    assert_int_equal(done.kind, MSG_REWIND_DONE);
+    wish(b, CHANGE_UNDO, "rewind of ");
+    char *undone = rewind_fixture_image(&b->going);
 
     assert_string_equal(undone, before);
-    wish(b, WISH_REDO, "undo of ");
-    char *again = going_image(&b->going);
+    wish(b, CHANGE_REDO, "undo of ");
+    char *again = rewind_fixture_image(&b->going);
 
     assert_string_equal(again, gone_back);
     msg_fini(&done);
-    prospect_drop(p);
+    preview_free(p);
     free(before);
     free(gone_back);
     free(undone);

@@ -25,12 +25,12 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static void arm(const struct lacks *k)
 {
-    moment_arm(&(struct moment){
+    syscall_hook_arm(&(struct syscall_hook){
         .call = "openat64", .name = k->tmpfile ? "." : "-", .error = k->tmpfile });
-    moment_also(&(struct moment){
+    syscall_hook_arm_also(&(struct syscall_hook){
         .call = "renameat2", .name = k->noreplace ? NULL : "-", .error = k->noreplace });
-    moment_also(
-        &(struct moment){ .call = "linkat", .name = k->links ? NULL : "-", .error = k->links });
+    syscall_hook_arm_also(&(struct syscall_hook){
+        .call = "linkat", .name = k->links ? NULL : "-", .error = k->links });
 }
 
 static enum err_code publish(void **state, const struct lacks *k, struct err *e)
@@ -43,7 +43,7 @@ static enum err_code publish(void **state, const struct lacks *k, struct err *e)
     assert_int_equal(rc, ERR_OK);
     assert_int_equal(disk_write(f.fd, SLICE("new\n"), NULL, "new", e), ERR_OK);
     rc = disk_new_publish(&f, "name", e);
-    moment_came();
+    syscall_hook_fired();
     return rc;
 }
 

@@ -100,7 +100,7 @@ static enum err_code note(const struct finding *f, void *arg, struct err *e)
 static const char *look(struct world *w)
 {
     w->said[0] = w->why[0] = '\0';
-    assert_int_equal(doctor_look(&w->doctor, note, w, NULL), ERR_OK);
+    assert_int_equal(doctor_examine(&w->doctor, note, w, NULL), ERR_OK);
     return w->said;
 }
 
@@ -410,7 +410,7 @@ static void a_session_that_cannot_be_read_hides_no_other(void **state)
     };
 
     w->doctor.only = &ref;
-    assert_int_equal(doctor_look(&w->doctor, note, w, NULL), ERR_FORMAT);
+    assert_int_equal(doctor_examine(&w->doctor, note, w, NULL), ERR_FORMAT);
 }
 
 static void our_own_records_are_looked_at_too(void **state)

@@ -9,20 +9,20 @@
 
 #include "tui/edit.h"
 
-static struct edit typed(const char *text)
+static struct line_editor typed(const char *text)
 {
-    struct edit e = { 0 };
+    struct line_editor e = { 0 };
 
-    edit_set(&e, (struct slice){ text, strlen(text) });
+    line_editor_set(&e, (struct slice){ text, strlen(text) });
     return e;
 }
 
-static bool press(struct edit *e, uint32_t code, uint8_t mods)
+static bool press(struct line_editor *e, uint32_t code, uint8_t mods)
 {
-    return edit_key(e, (struct key){ code, mods });
+    return line_editor_key(e, (struct key){ code, mods });
 }
 
-static void assert_text(const struct edit *e, const char *text, size_t cursor)
+static void assert_text(const struct line_editor *e, const char *text, size_t cursor)
 {
     assert_int_equal(e->n, strlen(text));
     assert_memory_equal(e->text, text, e->n);
@@ -32,7 +32,7 @@ static void assert_text(const struct edit *e, const char *text, size_t cursor)
 static void letters_go_in_at_the_cursor(void **state)
 {
     (void)state;
-    struct edit e = typed("ac");
+    struct line_editor e = typed("ac");
 
     assert_true(press(&e, KEYCODE_LEFT, 0));
     assert_true(press(&e, 'b', 0));
@@ -44,7 +44,7 @@ static void letters_go_in_at_the_cursor(void **state)
 static void whole_characters_are_moved_over_and_deleted(void **state)
 {
     (void)state;
-    struct edit e = typed("ä中😀");
+    struct line_editor e = typed("ä中😀");
 
     assert_true(press(&e, KEYCODE_BACKSPACE, 0));
     assert_text(&e, "ä中", 5);
@@ -58,7 +58,7 @@ static void whole_characters_are_moved_over_and_deleted(void **state)
 static void words_and_ends_are_cut_as_in_a_shell(void **state)
 {
     (void)state;
-    struct edit e = typed("one two  three");
+    struct line_editor e = typed("one two  three");
 
     assert_true(press(&e, 'w', MOD_CTRL));
     assert_text(&e, "one two  ", 9);
@@ -78,7 +78,7 @@ static void words_and_ends_are_cut_as_in_a_shell(void **state)
 static void other_keys_are_left_to_others(void **state)
 {
     (void)state;
-    struct edit e = typed("x");
+    struct line_editor e = typed("x");
 
     assert_false(press(&e, KEYCODE_UP, 0));
     assert_false(press(&e, 'x', MOD_CTRL));
@@ -90,35 +90,35 @@ static void other_keys_are_left_to_others(void **state)
 static void what_is_pasted_holds_no_controls_and_no_broken_bytes(void **state)
 {
     (void)state;
-    struct edit e = { 0 };
+    struct line_editor e = { 0 };
 
-    edit_insert(&e, SLICE("a\x1b[0m\nb\xff"));
+    line_editor_insert(&e, SLICE("a\x1b[0m\nb\xff"));
     assert_text(&e, "a [0m b\xef\xbf\xbd", 10);
 }
 
 static void a_full_line_takes_no_more(void **state)
 {
     (void)state;
-    struct edit e = { 0 };
-    char long_text[EDIT_MAX + 100];
+    struct line_editor e = { 0 };
+    char long_text[LINE_EDITOR_MAX + 100];
 
     memset(long_text, 'x', sizeof long_text);
-    edit_insert(&e, (struct slice){ long_text, sizeof long_text });
-    assert_int_equal(e.n, EDIT_MAX);
+    line_editor_insert(&e, (struct slice){ long_text, sizeof long_text });
+    assert_int_equal(e.n, LINE_EDITOR_MAX);
     press(&e, 'y', 0);
-    assert_int_equal(e.n, EDIT_MAX);
-    assert_int_equal(e.text[EDIT_MAX - 1], 'x');
+    assert_int_equal(e.n, LINE_EDITOR_MAX);
+    assert_int_equal(e.text[LINE_EDITOR_MAX - 1], 'x');
 }
 
 static void a_long_line_scrolls_to_its_cursor(void **state)
 {
     (void)state;
-    struct edit e = typed("0123456789abcdef");
+    struct line_editor e = typed("0123456789abcdef");
     struct frame f;
 
     assert_true(frame_init(&f, 1, 8, false));
     frame_clear(&f);
-    edit_draw(&e, &f, (struct rect){ 0, 0, 1, 8 }, STYLE_TEXT, true);
+    line_editor_draw(&e, &f, (struct rect){ 0, 0, 1, 8 }, STYLE_TEXT, true);
     assert_int_equal(f.cursor_x, 7);
     char *text = frame_dump(&f);
 

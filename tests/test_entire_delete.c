@@ -26,12 +26,12 @@ static enum err_code take_away(struct entire_world *w, const char *id, struct tr
     struct trash_request r;
     struct change_log *log;
     struct arena a = { 0 };
-    enum err_code rc =
-        trash_request_of(&ref, SLICE("t"), REQUEST_ALL | REQUEST_UNSURE, &a, &r, NULL);
+    enum err_code rc = trash_request_make(&ref, SLICE("t"),
+                                          TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, &a, &r, NULL);
 
     open_log(w, &log);
     if (!rc)
-        rc = trash_put(log, &w->env, "delete", &r, 1, list, NULL);
+        rc = trash_add(log, &w->env, "delete", &r, 1, list, NULL);
     change_log_close(log);
     arena_fini(&a);
     return rc;
@@ -88,7 +88,7 @@ static void the_last_session_takes_its_branch_along(void **state)
     char *now = refs(&w);
 
     assert_null(strstr(now, "entire/6d28ff0-e3b0c4"));
-    assert_non_null(strstr(now, TIED_TRASH));
+    assert_non_null(strstr(now, OWNED_REF_TRASH));
     free(entire_world_git(&w, "-c gc.reflogExpire=now gc -q --prune=now"));
     is_sound(&w);
     undo(&w);
@@ -134,7 +134,7 @@ static void a_branch_comes_back_from_the_trash(void **state)
     char *gone = refs(&w);
 
     assert_null(strstr(gone, "8ed0cea-ee1890"));
-    assert_null(strstr(gone, TIED_TRASH));
+    assert_null(strstr(gone, OWNED_REF_TRASH));
     is_sound(&w);
     free(gone);
     free(again);
@@ -272,7 +272,7 @@ static void a_branch_is_left_behind_when_no_state_is(void **state)
     struct sweep s = orphans(&w);
 
     assert_int_equal(s.n, 1);
-    assert_true(sweep_takes(&s.item[0]));
+    assert_true(sweep_is_chosen(&s.item[0]));
     open_log(&w, &log);
     assert_int_equal(sweep_move(log, &w.env, &s, &moved, NULL), ERR_OK);
     assert_int_equal(moved.n, 1);

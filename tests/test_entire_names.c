@@ -158,9 +158,10 @@ static void phases_go_as_the_table_says(void **state)
 
     for (int p = 0; p < 3; p++)
         for (int ev = 0; ev < EVENT_COUNT; ev++)
-            assert_int_equal(phase_after((enum entire_phase)p, (enum entire_event)ev), want[p][ev]);
-    assert_int_equal(phase_of(SLICE("active_committed")), PHASE_ACTIVE);
-    assert_int_equal(phase_of(SLICE("nonsense")), PHASE_IDLE);
+            assert_int_equal(entire_phase_after((enum entire_phase)p, (enum entire_event)ev),
+                             want[p][ev]);
+    assert_int_equal(entire_phase_parse(SLICE("active_committed")), PHASE_ACTIVE);
+    assert_int_equal(entire_phase_parse(SLICE("nonsense")), PHASE_IDLE);
 }
 
 static void assert_text(struct slice got, struct slice want)

@@ -228,11 +228,11 @@ static void the_conversation_goes_back_too(void **state)
         entire_world_sh(&w, "awk '$2==1770631920{print $1}' expected/two-sessions/points.tsv");
 
     assert_int_equal(rewind_plan_make(&ref, slice_of(hash), REWIND_CONVERSATION, &p, NULL), ERR_OK);
-    assert_int_equal(p.talk.how, TALK_RESUME_AT);
-    assert_int_equal(p.talk.kept, 12);
-    assert_int_equal(p.talk.dropped, 4);
-    p.talk.change->text = "back";
-    assert_int_equal(change_do(&w.env, p.talk.change, NULL), ERR_OK);
+    assert_int_equal(p.conversation.how, CONVERSATION_RESUME_AT);
+    assert_int_equal(p.conversation.kept, 12);
+    assert_int_equal(p.conversation.dropped, 4);
+    p.conversation.change->text = "back";
+    assert_int_equal(change_do(&w.env, p.conversation.change, NULL), ERR_OK);
     rewind_plan_fini(&p);
     assert_int_equal(entire_ops.load(w.store, &ref, NULL, &t, NULL), ERR_OK);
     assert_int_equal(t->n, 12);

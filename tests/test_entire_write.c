@@ -71,7 +71,7 @@ static void a_member_of_tomorrow_stays_in_its_place(void **state)
 {
     (void)state;
     struct buf out = { 0 };
-    const struct godoc_set set[] = {
+    const struct go_json_member set[] = {
         { "phase", SLICE("\"idle\"") },
         { "ended_at", SLICE("") },
         { "checkpoint_count", SLICE("3") },
@@ -120,20 +120,21 @@ static git_oid rebuilt_tree(git_repository *repo, git_commit *c)
     for (size_t i = 0; i < git_diff_num_deltas(diff); i++) {
         const git_diff_delta *d = git_diff_get_delta(diff, i);
         struct buf bytes = { 0 }, again = { 0 };
-        struct godoc g;
+        struct go_json_document g;
 
         assert_int_equal(repo_blob(repo, &d->new_file.id, 1 << 20, &bytes, NULL), ERR_OK);
         if (strstr(d->new_file.path, "metadata.json")) {
-            godoc_init(&g, &again);
-            godoc_value(&g, (struct slice){ bytes.p, bytes.n - 1 });
-            godoc_end(&g);
+            go_json_document_init(&g, &again);
+            go_json_document_value(&g, (struct slice){ bytes.p, bytes.n - 1 });
+            go_json_document_end(&g);
             assert_bytes(buf_slice(&again), buf_slice(&bytes));
         }
-        assert_int_equal(treewrite_bytes(&t, d->new_file.path, buf_slice(&bytes), NULL), ERR_OK);
+        assert_int_equal(treewrite_add_bytes(&t, d->new_file.path, buf_slice(&bytes), NULL),
+                         ERR_OK);
         buf_fini(&bytes);
         buf_fini(&again);
     }
-    assert_int_equal(treewrite_done(&t, &out, NULL), ERR_OK);
+    assert_int_equal(treewrite_finish(&t, &out, NULL), ERR_OK);
     treewrite_close(&t);
     git_diff_free(diff);
     git_tree_free(tree);
@@ -208,7 +209,7 @@ static void real_commits_come_out_byte_for_byte(void **state)
                                           .committer = author_of(git_commit_committer(c)),
                                           .message = buf_slice(&message) };
 
-        assert_int_equal(commit_write(repo, &text, &made, NULL), ERR_OK);
+        assert_int_equal(treewrite_commit(repo, &text, &made, NULL), ERR_OK);
         assert_true(git_oid_equal(&made, &at));
         same++;
         more = parent;
@@ -394,10 +395,11 @@ static void secrets_do_not_go_into_what_is_pushed(void **state)
     struct buf out = { 0 };
 
     assert_int_equal(
-        redact_rows(SLICE("{\"name\":\"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY\",\"sessionId\":\"s\","
-                          "\"text\":\"key aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY\\nhello_world_again\","
-                          "\"signature\":\"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz\"}\n"),
-                    &out),
+        redact_json_rows(
+            SLICE("{\"name\":\"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY\",\"sessionId\":\"s\","
+                  "\"text\":\"key aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY\\nhello_world_again\","
+                  "\"signature\":\"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xYz\"}\n"),
+            &out),
         ERR_OK);
     assert_bytes(buf_slice(&out), SLICE("{\"name\":\"REDACTED\",\"sessionId\":\"s\","
                                         "\"text\":\"key REDACTED\\nhello_world_again\","

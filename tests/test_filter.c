@@ -234,7 +234,7 @@ static void narrowing_gives_what_a_fresh_question_gives(void **state)
 
             memcpy(typed, queries[i], n);
             snprintf(narrowed, sizeof narrowed, "%s", ask(&r, typed, true));
-            filter_stale(&r.filter);
+            filter_invalidate(&r.filter);
             assert_string_equal(narrowed, ask(&r, typed, true));
         }
     filter_fini(&r.filter);
@@ -274,7 +274,7 @@ static void what_matched_is_known_byte_by_byte(void **state)
     struct slice title = SLICE("Größere Änderungen");
 
     assert_true(query_parse(&q, SLICE("ander 'gro !x"), 0));
-    query_highlight(&q, title, hit);
+    doc_highlight(&q, title, hit);
     /* "Grö" is bytes 0 to 3, "Änder" bytes 10 to 15 */
     for (size_t i = 0; i < title.n; i++)
         assert_int_equal(hit[i], i < 4 || (i >= 10 && i < 16));
@@ -327,7 +327,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
 
     /* Nobody typed: what is shown stays until the rest is known. */
     f->quiet = true;
-    filter_stale(f);
+    filter_invalidate(f);
     assert_true(filter_start(f, slice_of("need"), order, MANY, 0, true));
     assert_false(filter_step(f, NULL));
     assert_int_equal(f->hits, MANY / 3 + 1);
@@ -341,7 +341,7 @@ static void many_are_asked_in_steps_and_the_first_show_what_they_found(void **st
     for (int busy = 0; busy < 2; busy++) {
         f->quiet = false;
         f->busy = busy;
-        filter_stale(f);
+        filter_invalidate(f);
         assert_true(filter_start(f, slice_of("need"), order, MANY, 0, true));
         assert_true(filter_step(f, NULL));
         assert_in_range(f->left_at, 1, asked - 1);

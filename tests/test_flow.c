@@ -1,27 +1,27 @@
 #include "sheet_text.h"
 #include "tui/screens/flow.h"
 
-static struct sheet laid(int width, enum flow_mode mode, struct slice text)
+static struct styled_text laid(int width, enum text_wrap_mode mode, struct slice text)
 {
-    struct sheet s = { .n = 0 };
-    struct flow f = { .sheet = &s, .width = width, .mode = mode };
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = width, .mode = mode };
 
-    flow_begin(&f);
-    flow_text(&f, STYLE_TEXT, text);
-    flow_end(&f);
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, text);
+    text_wrap_fini(&f);
     return s;
 }
 
-static void assert_flow(int width, enum flow_mode mode, struct slice text, const char *want)
+static void assert_flow(int width, enum text_wrap_mode mode, struct slice text, const char *want)
 {
-    struct sheet s = laid(width, mode, text);
+    struct styled_text s = laid(width, mode, text);
 
     assert_sheet(&s, want);
-    sheet_fini(&s);
+    styled_text_fini(&s);
 }
 
-#define WORDS(width, text, want) assert_flow(width, FLOW_WORDS, SLICE(text), want)
-#define VERBATIM(width, text, want) assert_flow(width, FLOW_VERBATIM, SLICE(text), want)
+#define WORDS(width, text, want) assert_flow(width, TEXT_WRAP_WORDS, SLICE(text), want)
+#define VERBATIM(width, text, want) assert_flow(width, TEXT_WRAP_VERBATIM, SLICE(text), want)
 
 static void lines_break_between_words(void **state)
 {
@@ -62,34 +62,34 @@ static void clusters_are_never_cut(void **state)
 static void the_margin_stands_before_every_line(void **state)
 {
     (void)state;
-    struct sheet s = { .n = 0 };
-    struct flow f = { .sheet = &s, .width = 16 };
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = 16 };
 
-    margin_add(&f.first, STYLE_MARK, "* ");
-    margin_add(&f.rest, STYLE_TEXT, "  ");
-    flow_begin(&f);
-    flow_text(&f, STYLE_TEXT, SLICE("one two three "));
-    flow_text(&f, STYLE_STRONG, SLICE("four"));
-    flow_end(&f);
+    text_margin_add(&f.first, STYLE_MARK, "* ");
+    text_margin_add(&f.rest, STYLE_TEXT, "  ");
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, SLICE("one two three "));
+    text_wrap_add(&f, STYLE_STRONG, SLICE("four"));
+    text_wrap_fini(&f);
 
     assert_sheet(&s, "* one two three\n  four\n");
-    assert_int_equal(sheet_style_of(&s, "four"), STYLE_STRONG);
-    sheet_fini(&s);
+    assert_int_equal(styled_text_style_at(&s, "four"), STYLE_STRONG);
+    styled_text_fini(&s);
 }
 
 static void a_style_may_change_within_a_word(void **state)
 {
     (void)state;
-    struct sheet s = { .n = 0 };
-    struct flow f = { .sheet = &s, .width = 12 };
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = 12 };
 
-    flow_begin(&f);
-    flow_text(&f, STYLE_TEXT, SLICE("aaaaaaaa bb"));
-    flow_text(&f, STYLE_STRONG, SLICE("cc"));
-    flow_end(&f);
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, SLICE("aaaaaaaa bb"));
+    text_wrap_add(&f, STYLE_STRONG, SLICE("cc"));
+    text_wrap_fini(&f);
 
     assert_sheet(&s, "aaaaaaaa\nbbcc\n");
-    sheet_fini(&s);
+    styled_text_fini(&s);
 }
 
 static void verbatim_text_keeps_its_blanks(void **state)
@@ -111,16 +111,16 @@ static void colours_and_carriage_returns_of_programs_are_left_out(void **state)
 static void nothing_is_added_behind_the_last_line_allowed(void **state)
 {
     (void)state;
-    struct sheet s = { .n = 0 };
-    struct flow f = { .sheet = &s, .width = 12, .max_lines = 2 };
+    struct styled_text s = { .n = 0 };
+    struct text_wrap f = { .styled_text = &s, .width = 12, .max_lines = 2 };
 
-    flow_begin(&f);
-    size_t taken = flow_text(&f, STYLE_TEXT, SLICE("a\nb\nc\nd"));
+    text_wrap_begin(&f);
+    size_t taken = text_wrap_add(&f, STYLE_TEXT, SLICE("a\nb\nc\nd"));
 
-    flow_end(&f);
+    text_wrap_fini(&f);
     assert_sheet(&s, "a\nb\n");
     assert_int_equal(taken, 4);
-    sheet_fini(&s);
+    styled_text_fini(&s);
 }
 
 static void no_text_is_ever_wider_than_the_line(void **state)
@@ -132,11 +132,11 @@ static void no_text_is_ever_wider_than_the_line(void **state)
 
     for (int width = 12; width < 60; width++)
         for (int mode = 0; mode < 2; mode++) {
-            struct sheet s = laid(width, (enum flow_mode)mode, SLICE(text));
+            struct styled_text s = laid(width, (enum text_wrap_mode)mode, SLICE(text));
 
             assert_int_equal(s.rc, ERR_OK);
             assert_sheet_fits(&s, (size_t)width);
-            sheet_fini(&s);
+            styled_text_fini(&s);
         }
 }
 
@@ -147,10 +147,10 @@ static void a_cluster_without_end_takes_linear_time(void **state)
 
     for (int i = 0; i < 30000; i++)
         assert_int_equal(buf_add(&text, SLICE("\U0001F469\u200D")), ERR_OK);
-    struct sheet s = laid(40, FLOW_WORDS, buf_slice(&text));
+    struct styled_text s = laid(40, TEXT_WRAP_WORDS, buf_slice(&text));
 
     assert_true(s.n > 0);
-    sheet_fini(&s);
+    styled_text_fini(&s);
     buf_fini(&text);
 }
 

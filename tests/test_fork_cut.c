@@ -111,7 +111,7 @@ static void fork_text(struct place *p, int at, struct buf *text)
     assert_int_equal(claude_ops.fork(p->store, &p->ref, &q, c, &made, NULL), ERR_OK);
     assert_int_equal(file_read_all(AT_FDCWD, made.staged, 0, 1 << 20, text, NULL), ERR_OK);
     assert_non_null(buf_cstr(text));
-    fork_drop(&made);
+    fork_discard(&made);
     change_free(c);
 }
 

@@ -14,12 +14,12 @@ struct text {
     struct buf text, classes;
 };
 
-static struct hay fold(struct text *t, const char *text)
+static struct fuzzy_haystack fold(struct text *t, const char *text)
 {
     *t = (struct text){ 0 };
     assert_int_equal(fold_text((struct slice){ text, strlen(text) }, 4096, &t->text, &t->classes),
                      ERR_OK);
-    return (struct hay){ t->text.p, (const uint8_t *)t->classes.p, t->text.n };
+    return (struct fuzzy_haystack){ t->text.p, (const uint8_t *)t->classes.p, t->text.n };
 }
 
 static void drop(struct text *t)
@@ -30,11 +30,11 @@ static void drop(struct text *t)
 
 static int best(const char *word, const char *text)
 {
-    struct needle needle;
+    struct fuzzy_needle needle;
     struct text t;
-    struct hay hay = fold(&t, text);
+    struct fuzzy_haystack hay = fold(&t, text);
 
-    assert_true(needle_init(&needle, (struct slice){ word, strlen(word) }));
+    assert_true(fuzzy_needle_init(&needle, (struct slice){ word, strlen(word) }));
     int score = fuzzy_best(&needle, hay, NULL);
     int quick = fuzzy_quick(&needle, hay);
 
@@ -46,11 +46,11 @@ static int best(const char *word, const char *text)
 
 static int exact(const char *word, const char *text, enum anchor anchor)
 {
-    struct needle needle;
+    struct fuzzy_needle needle;
     struct text t;
-    struct hay hay = fold(&t, text);
+    struct fuzzy_haystack hay = fold(&t, text);
 
-    assert_true(needle_init(&needle, (struct slice){ word, strlen(word) }));
+    assert_true(fuzzy_needle_init(&needle, (struct slice){ word, strlen(word) }));
     int score = fuzzy_exact(&needle, hay, anchor, NULL);
 
     drop(&t);
@@ -59,11 +59,11 @@ static int exact(const char *word, const char *text, enum anchor anchor)
 
 static int near(const char *word, const char *text)
 {
-    struct needle needle;
+    struct fuzzy_needle needle;
     struct text t;
-    struct hay hay = fold(&t, text);
+    struct fuzzy_haystack hay = fold(&t, text);
 
-    assert_true(needle_init(&needle, (struct slice){ word, strlen(word) }));
+    assert_true(fuzzy_needle_init(&needle, (struct slice){ word, strlen(word) }));
     int score = fuzzy_near(&needle, hay);
 
     drop(&t);
@@ -97,12 +97,12 @@ static void the_start_of_a_word_beats_its_middle(void **state)
 static void the_best_way_is_found_where_the_first_one_is_poor(void **state)
 {
     (void)state;
-    uint16_t at[NEEDLE_MAX];
-    struct needle needle;
+    uint16_t at[FUZZY_NEEDLE_MAX];
+    struct fuzzy_needle needle;
     struct text t;
-    struct hay hay = fold(&t, "a lot of loops");
+    struct fuzzy_haystack hay = fold(&t, "a lot of loops");
 
-    assert_true(needle_init(&needle, SLICE("loop")));
+    assert_true(fuzzy_needle_init(&needle, SLICE("loop")));
     assert_true(fuzzy_best(&needle, hay, at) > 0);
     for (uint16_t k = 0; k < 4; k++)
         assert_int_equal(at[k], 9 + k);
@@ -153,12 +153,12 @@ static void anchors_hold_a_word_to_the_ends(void **state)
 static void the_best_place_of_a_word_is_where_one_begins(void **state)
 {
     (void)state;
-    struct needle needle;
+    struct fuzzy_needle needle;
     struct text t;
-    struct hay hay = fold(&t, "retry the try");
+    struct fuzzy_haystack hay = fold(&t, "retry the try");
     uint16_t at = 0;
 
-    assert_true(needle_init(&needle, SLICE("try")));
+    assert_true(fuzzy_needle_init(&needle, SLICE("try")));
     assert_true(fuzzy_exact(&needle, hay, ANCHOR_NONE, &at) > 0);
     assert_int_equal(at, 10);
     drop(&t);

@@ -15,21 +15,21 @@ static void writes(enum err_code fn(struct buf *out, struct slice text), struct 
 static void texts_are_escaped_as_go_escapes_them(void **state)
 {
     (void)state;
-    writes(gojson_text, SLICE("a<b>&c \"q\" \\ / \x7f caf\xc3\xa9"),
+    writes(go_json_text, SLICE("a<b>&c \"q\" \\ / \x7f caf\xc3\xa9"),
            "\"a\\u003cb\\u003e\\u0026c \\\"q\\\" \\\\ / \x7f caf\xc3\xa9\"");
-    writes(gojson_text, SLICE("\b\f\n\r\t\x01\x1f\0"), "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000\"");
-    writes(gojson_text, SLICE("\xe2\x80\xa8\xe2\x80\xa9"), "\"\\u2028\\u2029\"");
-    writes(gojson_text, SLICE("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\"");
+    writes(go_json_text, SLICE("\b\f\n\r\t\x01\x1f\0"), "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u0000\"");
+    writes(go_json_text, SLICE("\xe2\x80\xa8\xe2\x80\xa9"), "\"\\u2028\\u2029\"");
+    writes(go_json_text, SLICE("\xf0\x9f\x98\x80"), "\"\xf0\x9f\x98\x80\"");
 }
 
 static void escapes_are_spelled_as_go_spells_them(void **state)
 {
     (void)state;
-    writes(gojson_compact, SLICE("\"\\u00e9 \\/ \\u0008 \\u003c \\u0022 \\u005C \\n\""),
+    writes(go_json_compact, SLICE("\"\\u00e9 \\/ \\u0008 \\u003c \\u0022 \\u005C \\n\""),
            "\"\xc3\xa9 / \\b \\u003c \\\" \\\\ \\n\"");
-    writes(gojson_compact, SLICE("\"\\ud83d\\ude00 \\uD83D\\u0041 \\u2028 \xff\""),
+    writes(go_json_compact, SLICE("\"\\ud83d\\ude00 \\uD83D\\u0041 \\u2028 \xff\""),
            "\"\xf0\x9f\x98\x80 \\uD83DA \\u2028 \\ufffd\"");
-    writes(gojson_compact, SLICE("{ \"\\u003c\" : [ 1.0, 1e21 ] }"), "{\"\\u003c\":[1.0,1e21]}");
+    writes(go_json_compact, SLICE("{ \"\\u003c\" : [ 1.0, 1e21 ] }"), "{\"\\u003c\":[1.0,1e21]}");
 }
 
 static void floats_have_the_fewest_digits(void **state)
@@ -55,7 +55,7 @@ static void floats_have_the_fewest_digits(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out = { 0 };
 
-        assert_int_equal(gojson_float(&out, cases[i].value), ERR_OK);
+        assert_int_equal(go_json_float(&out, cases[i].value), ERR_OK);
         assert_string_equal(buf_cstr(&out), cases[i].want);
         buf_fini(&out);
     }
@@ -64,9 +64,9 @@ static void floats_have_the_fewest_digits(void **state)
 static void each_broken_byte_is_replaced(void **state)
 {
     (void)state;
-    writes(gojson_text, SLICE("x\xff\xfey"), "\"x\\ufffd\\ufffdy\"");
-    writes(gojson_text, SLICE("\xe2\x82"), "\"\\ufffd\\ufffd\"");
-    writes(gojson_text, SLICE("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");
+    writes(go_json_text, SLICE("x\xff\xfey"), "\"x\\ufffd\\ufffdy\"");
+    writes(go_json_text, SLICE("\xe2\x82"), "\"\\ufffd\\ufffd\"");
+    writes(go_json_text, SLICE("\xed\xa0\x80"), "\"\\ufffd\\ufffd\\ufffd\"");
 }
 
 static void times_have_as_many_digits_as_they_need(void **state)
@@ -85,7 +85,7 @@ static void times_have_as_many_digits_as_they_need(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out = { 0 };
 
-        assert_int_equal(gojson_time(&out, cases[i].ns), ERR_OK);
+        assert_int_equal(go_json_time(&out, cases[i].ns), ERR_OK);
         assert_string_equal(buf_cstr(&out), cases[i].want);
         buf_fini(&out);
     }
@@ -93,7 +93,7 @@ static void times_have_as_many_digits_as_they_need(void **state)
 
 static enum err_code indent(struct buf *out, struct slice value)
 {
-    return gojson_indent(out, value, 0);
+    return go_json_indent(out, value, 0);
 }
 
 static void values_are_laid_out_and_not_changed(void **state)
@@ -103,7 +103,7 @@ static void values_are_laid_out_and_not_changed(void **state)
            "{\n  \"a\": 1.50,\n  \"b\": [],\n  \"c\": {},\n  \"d\": [\n    1,\n    {\n"
            "      \"e\": \"x, \\\"}\"\n    }\n  ]\n}");
     writes(indent, SLICE("12345678901234567890"), "12345678901234567890");
-    writes(gojson_compact, SLICE(" { \"a\" : [ 1 , 2e-7 ] , \"b\" : \"< \\u003e\" } "),
+    writes(go_json_compact, SLICE(" { \"a\" : [ 1 , 2e-7 ] , \"b\" : \"< \\u003e\" } "),
            "{\"a\":[1,2e-7],\"b\":\"\\u003c \\u003e\"}");
 }
 

@@ -37,7 +37,7 @@ static int set_up(void **state)
     struct arena a = { 0 };
 
     snprintf(p->session, sizeof p->session, "cfg/projects/%s/" ID ".jsonl",
-             folder_name(slice_of(p->cwd), &a).p);
+             project_folder_name(slice_of(p->cwd), &a).p);
     arena_fini(&a);
     folder_path(&p->folder, p->session, p->path);
     p->env = (struct store_env){ .cwd = p->cwd, .claude_config_dir = p->config };

@@ -1,23 +1,23 @@
 #include "sheet_text.h"
 #include "tui/screens/hunks.h"
 
-static struct sheet laid(const struct hunks *d, size_t max_lines, size_t *left)
+static struct styled_text laid(const struct hunks *d, size_t max_lines, size_t *left)
 {
-    struct sheet s = { .n = 0 };
-    struct hunks_look how = { .width = 40, .max_lines = max_lines };
+    struct styled_text s = { .n = 0 };
+    struct hunks_layout_options how = { .width = 40, .max_lines = max_lines };
 
-    *left = hunks_lay(&s, &how, d);
+    *left = hunks_layout(&s, &how, d);
     return s;
 }
 
 static void assert_diff(const struct hunks *d, const char *want)
 {
     size_t left;
-    struct sheet s = laid(d, 0, &left);
+    struct styled_text s = laid(d, 0, &left);
 
     assert_sheet(&s, want);
     assert_int_equal(left, 0);
-    sheet_fini(&s);
+    styled_text_fini(&s);
 }
 
 static void a_patch_is_shown_with_its_numbers(void **state)
@@ -82,12 +82,12 @@ static void what_changed_within_a_line_stands_out(void **state)
     size_t left;
 
     hunks_of_texts(&d, SLICE("call(one, two);"), SLICE("call(one, three);"));
-    struct sheet s = laid(&d, 0, &left);
+    struct styled_text s = laid(&d, 0, &left);
 
-    assert_int_equal(sheet_style_of(&s, "two"), STYLE_DELETE_WORD);
-    assert_int_equal(sheet_style_of(&s, "three"), STYLE_ADD_WORD);
-    assert_int_equal(sheet_style_of(&s, "call(one, "), STYLE_DELETE);
-    sheet_fini(&s);
+    assert_int_equal(styled_text_style_at(&s, "two"), STYLE_DELETE_WORD);
+    assert_int_equal(styled_text_style_at(&s, "three"), STYLE_ADD_WORD);
+    assert_int_equal(styled_text_style_at(&s, "call(one, "), STYLE_DELETE);
+    styled_text_fini(&s);
     hunks_fini(&d);
 }
 
@@ -101,12 +101,12 @@ static void a_long_diff_is_cut_and_says_by_how_much(void **state)
     for (int i = 0; i < 100000; i++)
         assert_int_equal(buf_add(&text, SLICE("line\n")), ERR_OK);
     hunks_of_texts(&d, (struct slice){ NULL, 0 }, buf_slice(&text));
-    struct sheet s = laid(&d, 10, &left);
+    struct styled_text s = laid(&d, 10, &left);
 
     assert_int_equal(s.n, 10);
     assert_int_equal(left, 99990);
     assert_int_equal(d.added, 100000);
-    sheet_fini(&s);
+    styled_text_fini(&s);
     hunks_fini(&d);
     buf_fini(&text);
 }
@@ -129,10 +129,10 @@ static void a_patch_of_nonsense_does_no_harm(void **state)
         size_t left;
 
         hunks_of_patch(&d, (struct slice){ patches[i], strlen(patches[i]) });
-        struct sheet s = laid(&d, 0, &left);
+        struct styled_text s = laid(&d, 0, &left);
 
         assert_int_equal(s.rc, ERR_OK);
-        sheet_fini(&s);
+        styled_text_fini(&s);
         hunks_fini(&d);
     }
 }

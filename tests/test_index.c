@@ -62,7 +62,7 @@ static void the_type_may_stand_first_in_a_member(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct index ix = { 0 };
 
-        assert_int_equal(index_bytes(&ix, cases[i].line, 0, &inner, INDEX_EXACT, NULL), ERR_OK);
+        assert_int_equal(index_bytes(&ix, cases[i].line, 0, &inner, INDEX_VALIDATE, NULL), ERR_OK);
         assert_int_equal(ix.n, 1);
         assert_int_equal(ix.line[0].state, LINE_OK);
         assert_int_equal(ix.line[0].kind, cases[i].kind);
@@ -174,8 +174,8 @@ static void only_exact_asks_whether_values_are_json(void **state)
     struct slice line = SLICE("{\"type\":\"user\",\"a\":nonsense}\n");
 
     assert_int_equal(only_line(line, 0).state, LINE_OK);
-    assert_int_equal(only_line(line, INDEX_EXACT).state, LINE_BROKEN);
-    assert_int_equal(only_line(line, INDEX_EXACT).kind, 0);
+    assert_int_equal(only_line(line, INDEX_VALIDATE).state, LINE_BROKEN);
+    assert_int_equal(only_line(line, INDEX_VALIDATE).kind, 0);
 }
 
 static void a_hundred_thousand_levels_are_one_line(void **state)
@@ -191,7 +191,7 @@ static void a_hundred_thousand_levels_are_one_line(void **state)
         rows_put(&b, "]");
     rows_put(&b, ",\"type\":\"user\"}\n");
 
-    line = only_line(buf_slice(&b), INDEX_EXACT);
+    line = only_line(buf_slice(&b), INDEX_VALIDATE);
     assert_int_equal(line.state, LINE_OK);
     assert_int_equal(line.kind, USER);
     buf_fini(&b);
@@ -267,7 +267,7 @@ static void the_index_is_what_a_naive_reader_finds(void **state)
             rows_line(&b, &dice);
             rows_put(&b, n > 1 || dice_roll(&dice, 4) ? "\n" : "");
         }
-        ix = indexed(buf_slice(&b), INDEX_EXACT);
+        ix = indexed(buf_slice(&b), INDEX_VALIDATE);
         rest = buf_slice(&b);
         while (slice_line(&rest, &text, &torn)) {
             struct index_line line = naive_line(text, text.p - b.p);
@@ -326,7 +326,7 @@ static void lines_without_bytes_are_not_taken_for_ever(void **state)
 static void a_line_that_no_string_can_hold_is_broken(void **state)
 {
     struct index_reader r;
-    struct keyscan s = { .ended = true };
+    struct key_scan s = { .ended = true };
 
     (void)state;
     index_reader_init(&r, &keys, 0);

@@ -90,13 +90,13 @@ static void esc_waits_for_what_may_follow(void **state)
     (void)state;
     input_feed(&in, SLICE("\x1b"));
     assert_false(input_next(&in, 0, false, &ev));
-    assert_true(input_waiting(&in));
+    assert_true(input_pending(&in));
     input_feed(&in, SLICE("["));
     assert_false(input_next(&in, 0, false, &ev));
     input_feed(&in, SLICE("B"));
     assert_true(input_next(&in, 0, false, &ev));
     assert_int_equal(ev.key.code, KEYCODE_DOWN);
-    assert_false(input_waiting(&in));
+    assert_false(input_pending(&in));
 
     input_feed(&in, SLICE("\x1b"));
     assert_true(input_next(&in, 0, true, &ev));
@@ -234,7 +234,7 @@ static void any_bytes_come_to_an_end(void **state)
         while (input_next(&in, 0, true, &ev))
             events++;
         assert_true(events <= (int)sizeof bytes);
-        assert_false(input_waiting(&in));
+        assert_false(input_pending(&in));
         input_fini(&in);
     }
 }

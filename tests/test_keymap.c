@@ -8,7 +8,7 @@
 
 #include "tui/keymap.h"
 
-static enum action find(enum key_scheme scheme, enum place_id place, uint32_t code, uint8_t mods)
+static enum action find(enum key_scheme scheme, enum key_context place, uint32_t code, uint8_t mods)
 {
     return keymap_find(scheme, place, (struct key){ code, mods });
 }
@@ -19,10 +19,10 @@ static void no_letter_acts_where_text_is_entered(void **state)
     (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place < IN_ANY; place++) {
-            if (!keymap_is_text((enum key_scheme)scheme, (enum place_id)place))
+            if (!keymap_is_text((enum key_scheme)scheme, (enum key_context)place))
                 continue;
             for (uint32_t c = ' '; c < 0x7f; c++)
-                assert_int_equal(find((enum key_scheme)scheme, (enum place_id)place, c, 0),
+                assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, c, 0),
                                  ACT_NONE);
         }
     assert_true(keymap_is_text(KEYS_DEFAULT, IN_LIST));
@@ -68,7 +68,7 @@ static void the_keys_of_the_other_places_are_those_that_were_promised(void **sta
 {
     (void)state;
     static const struct {
-        enum place_id place;
+        enum key_context place;
         uint32_t code;
         enum action action;
     } promised[] = {
@@ -164,9 +164,9 @@ static void control_c_leaves_and_escape_steps_back_at_every_place(void **state)
     (void)state;
     for (int scheme = KEYS_DEFAULT; scheme <= KEYS_VIM; scheme++)
         for (int place = 0; place < IN_ANY; place++) {
-            assert_int_equal(find((enum key_scheme)scheme, (enum place_id)place, 'c', MOD_CTRL),
+            assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, 'c', MOD_CTRL),
                              ACT_QUIT);
-            assert_int_equal(find((enum key_scheme)scheme, (enum place_id)place, KEYCODE_ESC, 0),
+            assert_int_equal(find((enum key_scheme)scheme, (enum key_context)place, KEYCODE_ESC, 0),
                              ACT_BACK);
         }
 }
@@ -178,7 +178,7 @@ static void the_key_that_is_shown_for_an_action_does_it(void **state)
         for (int place = 0; place <= IN_ANY; place++)
             for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
                 enum key_scheme s = (enum key_scheme)scheme;
-                enum place_id p = (enum place_id)place;
+                enum key_context p = (enum key_context)place;
                 struct key key;
 
                 if (keymap_key_of(s, p, (enum action)a, &key))
@@ -241,7 +241,7 @@ static void every_action_has_a_name_a_word_and_a_line(void **state)
             assert_string_not_equal(action_name((enum action)a), action_name((enum action)b));
     }
     for (int p = 0; p < IN_COUNT; p++)
-        assert_int_not_equal(place_name((enum place_id)p)[0], '\0');
+        assert_int_not_equal(keymap_context_name((enum key_context)p)[0], '\0');
 }
 
 int main(void)

@@ -21,31 +21,31 @@ bool __wrap_json_string_is(struct slice quoted, const char *text)
     return __real_json_string_is(quoted, text);
 }
 
-static struct keyscan_names the_names(void)
+static struct key_scan_names the_names(void)
 {
-    struct keyscan_names names = { 0 };
+    struct key_scan_names names = { 0 };
 
-    keyscan_names_add(&names, "type");
-    keyscan_names_add(&names, "uuid");
-    keyscan_names_add(&names, "message");
+    key_scan_names_add(&names, "type");
+    key_scan_names_add(&names, "uuid");
+    key_scan_names_add(&names, "message");
     return names;
 }
 
 /* Scans in pieces of `step` bytes with all of the line in memory for looking back. */
-static struct keyscan scan(keyscan_feed_fn *feed, const struct keyscan_names *names,
-                           struct slice line, size_t step)
+static struct key_scan scan(key_scan_feed_fn *feed, const struct key_scan_names *names,
+                            struct slice line, size_t step)
 {
-    struct keyscan_source source = { .held = line };
-    struct keyscan s;
+    struct key_scan_source source = { .held = line };
+    struct key_scan s;
 
-    keyscan_begin(&s, names, &source);
+    key_scan_begin(&s, names, &source);
     for (size_t at = 0; at < line.n && !s.broken; at += step)
         feed(&s, at, (struct slice){ line.p + at, line.n - at < step ? line.n - at : step });
     s.source = NULL;
     return s;
 }
 
-static void expect_same(const struct keyscan *a, const struct keyscan *b)
+static void expect_same(const struct key_scan *a, const struct key_scan *b)
 {
     assert_int_equal(a->ended && !a->broken, b->ended && !b->broken);
     if (!a->ended || a->broken)
@@ -59,9 +59,9 @@ static void expect_same(const struct keyscan *a, const struct keyscan *b)
 static void the_last_of_each_key_on_the_first_level_is_found(void **state)
 {
     (void)state;
-    struct keyscan_names names = the_names();
+    struct key_scan_names names = the_names();
     struct slice line = SLICE("\"type\":1,\"a\":{\"uuid\":2,\"b\":[\"type\"]},\"type\" :3}");
-    struct keyscan s = scan(keyscan_best(), &names, line, line.n);
+    struct key_scan s = scan(key_scan_best(), &names, line, line.n);
 
     assert_true(s.ended && !s.broken);
     assert_int_equal(s.found, 1);
@@ -72,42 +72,42 @@ static void the_last_of_each_key_on_the_first_level_is_found(void **state)
 static void only_a_key_with_a_backslash_is_decoded(void **state)
 {
     (void)state;
-    struct keyscan_names names = the_names();
+    struct key_scan_names names = the_names();
     struct slice plain = SLICE("\"type\":1,\"typf\":2,\"a\":{\"\\u0075uid\":3}}");
     struct slice escaped = SLICE("\"t\\u0079pe\":1}");
 
     decoded = 0;
-    struct keyscan s = scan(keyscan_best(), &names, plain, plain.n);
+    struct key_scan s = scan(key_scan_best(), &names, plain, plain.n);
 
     assert_int_equal(s.found, 1);
     assert_int_equal(decoded, 0);
-    s = scan(keyscan_best(), &names, escaped, escaped.n);
+    s = scan(key_scan_best(), &names, escaped, escaped.n);
     assert_int_equal(s.found, 1);
     assert_int_not_equal(decoded, 0);
 }
 
 /* The scans that this machine has, and none behind them. */
 struct scans {
-    keyscan_feed_fn *feed[4];
+    key_scan_feed_fn *feed[4];
 };
 
 static struct scans all_scans(void)
 {
-    keyscan_feed_fn *best = keyscan_best();
+    key_scan_feed_fn *best = key_scan_best();
 
 #if defined(__x86_64__)
-    if (best == keyscan_feed_avx512)
-        return (struct scans){ { best, keyscan_feed_avx2, keyscan_feed_hop } };
+    if (best == key_scan_feed_avx512)
+        return (struct scans){ { best, key_scan_feed_avx2, key_scan_feed_portable } };
 #endif
-    if (best != keyscan_feed_hop)
-        return (struct scans){ { best, keyscan_feed_hop } };
-    return (struct scans){ { keyscan_feed_hop } };
+    if (best != key_scan_feed_portable)
+        return (struct scans){ { best, key_scan_feed_portable } };
+    return (struct scans){ { key_scan_feed_portable } };
 }
 
-static void expect_type_behind(keyscan_feed_fn *feed, struct slice line)
+static void expect_type_behind(key_scan_feed_fn *feed, struct slice line)
 {
-    struct keyscan_names names = the_names();
-    struct keyscan s = scan(feed, &names, line, line.n);
+    struct key_scan_names names = the_names();
+    struct key_scan s = scan(feed, &names, line, line.n);
 
     assert_true(s.ended && !s.broken);
     assert_int_equal(s.found, 1);
@@ -138,24 +138,24 @@ static void engines_and_pieces_agree_on_rows_and_on_damage(void **state)
 {
     (void)state;
     static const size_t steps[] = { 1, 3, 63, 64, 65, 128 };
-    struct keyscan_names names = the_names();
+    struct key_scan_names names = the_names();
     struct scans scans = all_scans();
     struct dice dice = { 6364136223846793005u };
 
     for (int round = 0; round < 5000; round++) {
         struct buf b = { 0 };
         struct slice line;
-        struct keyscan hop;
+        struct key_scan hop;
 
         rows_line(&b, &dice);
         line = buf_slice(&b);
-        hop = scan(keyscan_feed_hop, &names, line, line.n + 1);
+        hop = scan(key_scan_feed_portable, &names, line, line.n + 1);
         for (size_t k = 0; scans.feed[k]; k++) {
-            struct keyscan whole = scan(scans.feed[k], &names, line, line.n + 1);
+            struct key_scan whole = scan(scans.feed[k], &names, line, line.n + 1);
 
             expect_same(&hop, &whole);
             for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-                struct keyscan pieces = scan(scans.feed[k], &names, line, steps[i]);
+                struct key_scan pieces = scan(scans.feed[k], &names, line, steps[i]);
 
                 expect_same(&hop, &pieces);
             }
@@ -164,30 +164,30 @@ static void engines_and_pieces_agree_on_rows_and_on_damage(void **state)
     }
 }
 
-static bool exact(keyscan_exact_fn *fn, const struct keyscan_names *names, struct slice line,
-                  struct keyscan *s)
+static bool exact(key_validate_fn *fn, const struct key_scan_names *names, struct slice line,
+                  struct key_scan *s)
 {
-    struct keyscan_source source = { .held = line };
+    struct key_scan_source source = { .held = line };
 
-    keyscan_begin(s, names, &source);
+    key_scan_begin(s, names, &source);
     fn(s, 0, line);
     s->source = NULL;
     return s->ended && !s->broken;
 }
 
 /* All engines of this machine say the same: is it exact? */
-static bool all_exact(const struct keyscan_names *names, struct slice line, struct keyscan *s)
+static bool all_exact(const struct key_scan_names *names, struct slice line, struct key_scan *s)
 {
-    keyscan_exact_fn *const engines[] = {
-        keyscan_exact_best(),
+    key_validate_fn *const engines[] = {
+        key_validate_best(),
 #if defined(__x86_64__)
-        keyscan_best() != keyscan_feed_hop ? keyscan_exact_avx2 : NULL
+        key_scan_best() != key_scan_feed_portable ? key_validate_avx2 : NULL
 #endif
     };
-    bool valid = exact(keyscan_exact_plain, names, line, s);
+    bool valid = exact(key_validate_portable, names, line, s);
 
     for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
-        struct keyscan other;
+        struct key_scan other;
 
         if (!engines[i])
             continue;
@@ -200,14 +200,14 @@ static bool all_exact(const struct keyscan_names *names, struct slice line, stru
 /* The text in the middle of a line, at every place a block can have it. */
 static void expect_exact(const char *text, bool valid)
 {
-    struct keyscan_names names = the_names();
+    struct key_scan_names names = the_names();
 
     for (int before = 0; before < 70; before++) {
         char line[512];
         int n =
             snprintf(line, sizeof line, "{\"a\":\"%*s\",\"b\":%s,\"uuid\":7}", before, "", text);
         struct slice object = { line, (size_t)n };
-        struct keyscan s;
+        struct key_scan s;
 
         assert_int_equal(all_exact(&names, object, &s), valid);
     }
@@ -281,11 +281,11 @@ static void every_byte_is_right_or_wrong_behind_a_backslash(void **state)
 static void exact_engines_agree_at_every_depth(void **state)
 {
     (void)state;
-    struct keyscan_names names = the_names();
+    struct key_scan_names names = the_names();
 
     for (size_t depth = 60; depth < 70; depth++) {
         struct buf b = { 0 };
-        struct keyscan s;
+        struct key_scan s;
 
         rows_put(&b, "{\"type\":");
         for (size_t i = 0; i < depth; i++)
@@ -303,12 +303,12 @@ static void exact_engines_agree_at_every_depth(void **state)
 static void exact_engines_agree_on_rows_and_on_damage(void **state)
 {
     (void)state;
-    struct keyscan_names names = the_names();
+    struct key_scan_names names = the_names();
     struct dice dice = { 1442695040888963407u };
 
     for (int round = 0; round < 20000; round++) {
         struct buf b = { 0 };
-        struct keyscan s;
+        struct key_scan s;
 
         rows_line(&b, &dice);
         if (b.n && *b.p == '{')

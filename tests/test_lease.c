@@ -65,10 +65,10 @@ static bool holds_while_another_opens(void **state)
     int fd = open(log_of(state), O_RDWR);
 
     pthread_sigmask(SIG_SETMASK, NULL, &before);
-    bool well = lease_take(&lease, fd) && lease_holds(&lease) && turned_away(log_of(state)) &&
-                !lease_holds(&lease);
+    bool well = lease_acquire(&lease, fd) && lease_is_held(&lease) && turned_away(log_of(state)) &&
+                !lease_is_held(&lease);
 
-    lease_drop(&lease);
+    lease_release(&lease);
     pthread_sigmask(SIG_SETMASK, NULL, &after);
     return well && sigismember(&before, SIGIO) == sigismember(&after, SIGIO) &&
            sigpending(&after) == 0 && !sigismember(&after, SIGIO);
@@ -128,13 +128,13 @@ static bool host_gets_its_own(void **state)
     int fd = open(log_of(state), O_RDWR);
 
     sigaction(SIGIO, &act, NULL);
-    bool well = lease_take(&lease, fd) && turned_away(log_of(state));
+    bool well = lease_acquire(&lease, fd) && turned_away(log_of(state));
 
-    lease_drop(&lease);
-    well = well && told == 0 && lease_take(&lease, fd);
+    lease_release(&lease);
+    well = well && told == 0 && lease_acquire(&lease, fd);
     kill(getpid(), SIGIO);
     well = well && told == 0;
-    lease_drop(&lease);
+    lease_release(&lease);
     sigaction(SIGIO, NULL, &act);
     return well && told == 1 && act.sa_handler == tell;
 }
@@ -215,11 +215,11 @@ static void what_came_once_the_lease_was_lost_is_not_cut_off(void **state)
                         .mtime_ns = MTIME_NOW,
                         .old_mtime_ns = MTIME_NOW };
 
-    moment_arm(&(struct moment){
+    syscall_hook_arm(&(struct syscall_hook){
         .call = "pwrite64", .name = "log.jsonl", .then = lease_runs_out, .arg = path });
 
     assert_int_equal(step_do(&cut, &a, NULL), ERR_LOCKED);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_true(folder_is(*state, "log.jsonl", ROWS AGENTS));
     arena_fini(&a);
 }
@@ -239,7 +239,7 @@ static void half_an_append_is_blanked_where_a_program_has_the_log_open(void **st
 
     scratch_write(state, "log.jsonl", SLICE(ROWS "{\"ti"));
     agent = open(path, O_WRONLY | O_APPEND);
-    assert_int_equal(step_mend(&s, &a, NULL), ERR_OK);
+    assert_int_equal(step_repair(&s, &a, NULL), ERR_OK);
     assert_int_equal(write(agent, AGENTS, strlen(AGENTS)), strlen(AGENTS));
     close(agent);
 
@@ -266,13 +266,13 @@ static void an_append_is_found_however_much_others_wrote(void **state)
             assert_int_equal(buf_add_byte(&text, n % 17 ? '{' : '\n'), ERR_OK);
         scratch_write(state, "log.jsonl", buf_slice(&text));
         s.offset = (int64_t)strlen(ROWS);
-        assert_int_equal(step_done(&s, &done, NULL), ERR_OK);
+        assert_int_equal(step_is_done(&s, &done, NULL), ERR_OK);
         assert_false(done);
         assert_int_equal(buf_add(&text, s.bytes), ERR_OK);
         assert_int_equal(buf_add(&text, SLICE("{}\n")), ERR_OK);
         scratch_write(state, "log.jsonl", buf_slice(&text));
 
-        assert_int_equal(step_done(&s, &done, NULL), ERR_OK);
+        assert_int_equal(step_is_done(&s, &done, NULL), ERR_OK);
         assert_true(done);
         assert_int_equal(s.offset, strlen(ROWS) + behind[i]);
         buf_fini(&text);

@@ -83,10 +83,10 @@ static void picking_all_hunks_is_the_new_text_and_none_the_old(void **state)
 
         assert_int_equal(linediff_make(old, new, (unsigned)(rand() % 2), &d, NULL), ERR_OK);
         memset(flags, true, sizeof flags);
-        assert_int_equal(linediff_pick(&d, old, flags, &a, &got, NULL), ERR_OK);
+        assert_int_equal(linediff_apply_hunks(&d, old, flags, &a, &got, NULL), ERR_OK);
         assert_true(slice_eq(got, new));
         memset(flags, false, sizeof flags);
-        assert_int_equal(linediff_pick(&d, old, flags, &a, &got, NULL), ERR_OK);
+        assert_int_equal(linediff_apply_hunks(&d, old, flags, &a, &got, NULL), ERR_OK);
         assert_true(slice_eq(got, old));
         arena_fini(&a);
         linediff_fini(&d);

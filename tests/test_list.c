@@ -136,8 +136,8 @@ static void until_it_is_weighed_the_transcript_counts(void **state)
     x.s.side_bytes = 1 << 20;
     screen_open(&x.s, x.fake, SHOP, 30, 120);
     screen_take(&x.s);
-    while (effects_take(&x.s.waiting, &e)) {
-        if (e.kind == EFFECT_WEIGHTS && !weights.refs) {
+    while (effects_pop(&x.s.waiting, &e)) {
+        if (e.kind == EFFECT_DISK_USAGE && !weights.refs) {
             weights = e;
             continue;
         }
@@ -201,7 +201,7 @@ static void systems_are_told_apart_where_there_are_several(void **state)
     shop_ready(&x, 60, 200);
     goat.ref.store = &store;
     goat.dialect = "spec";
-    list_widen(&x.s.model->list.widths, &goat);
+    list_widths_include(&x.s.model->list.widths, &goat);
     assert_non_null(strstr(screen_line(&x.s, 3), "#infra  claude     main           3f"));
     screen_close(&x.s);
 }

@@ -80,9 +80,9 @@ static void an_answer_about_another_scope_is_dropped(void **state)
 
         screen_take(&x.s);
         for (size_t k = 0; k < x.s.waiting.n; k++)
-            if (x.s.waiting.item[k].kind == EFFECT_DEEP)
+            if (x.s.waiting.item[k].kind == EFFECT_FULL_SCAN)
                 generation = x.s.waiting.item[k].generation;
-        if (generation == 0 && effects_take(&x.s.waiting, &e)) {
+        if (generation == 0 && effects_pop(&x.s.waiting, &e)) {
             screen_answer_one(&x.s, &e);
             effect_fini(&e);
         }
@@ -93,8 +93,8 @@ static void an_answer_about_another_scope_is_dropped(void **state)
 
     assert_non_null(late);
     late->item[late->n++] = (struct described){ .entry = 0, .bytes = 1 };
-    screen_send(&x.s,
-                (struct msg){ .kind = MSG_DEEP, .generation = generation, .u.described = late });
+    screen_send(
+        &x.s, (struct msg){ .kind = MSG_FULL_SCAN, .generation = generation, .u.described = late });
     screen_answer(&x.s);
     screen_wait(&x.s, 200);
     assert_true(screen_has(&x.s, "5/5"));

@@ -38,7 +38,7 @@ static void sessions_are_listed_by_name_before_they_are_read(void **state)
     shop_begin(&x);
     screen_open(&x.s, x.fake, SHOP, 24, 80);
     screen_take(&x.s);
-    assert_true(effects_take(&x.s.waiting, &e));
+    assert_true(effects_pop(&x.s.waiting, &e));
     assert_int_equal(e.kind, EFFECT_LIST);
     struct ref_list *refs = ref_list_new();
     struct session_ref ref = {
@@ -72,7 +72,7 @@ static void those_on_the_screen_are_read_first(void **state)
     }
     screen_open(&s, many, MANY, 24, 80);
     screen_take(&s);
-    assert_true(effects_take(&s.waiting, &e));
+    assert_true(effects_pop(&s.waiting, &e));
     struct ref_list *refs = ref_list_new();
 
     for (int i = 0; i < MANY; i++) {
@@ -88,7 +88,7 @@ static void those_on_the_screen_are_read_first(void **state)
         &s, (struct msg){ .kind = MSG_SESSIONS, .generation = e.generation, .u.sessions = refs });
     screen_send(&s, (struct msg){ .kind = MSG_LISTED, .generation = e.generation });
     effect_fini(&e);
-    assert_true(effects_take(&s.waiting, &e));
+    assert_true(effects_pop(&s.waiting, &e));
     assert_int_equal(e.kind, EFFECT_DESCRIBE);
     assert_true(slice_eq(e.refs->ref[0].id, SLICE("00000299")));
     effect_fini(&e);
@@ -136,7 +136,7 @@ static void what_is_done_while_the_filter_works_is_done_to_the_best(void **state
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     assert_true(model_wake_ms(s.model) != TIME_NONE && model_wake_ms(s.model) <= s.now_ms);
     assert_true(screen_has(&s, "no idea"));
-    list_remake(&s.model->list, &s.model->fx); /* as when rows arrive meanwhile */
+    list_rebuild(&s.model->list, &s.model->fx); /* as when rows arrive meanwhile */
     assert_true(filter_pending(&s.model->list.filter));
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = KEYCODE_ENTER } });
     screen_answer(&s);
@@ -171,7 +171,7 @@ static void the_cursor_moves_when_the_filter_is_through(void **state)
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = { .code = 'e' } });
     screen_send(&s, (struct msg){ .kind = MSG_KEY, .u.key = down });
     assert_true(filter_pending(&s.model->list.filter)); /* a frame comes first */
-    list_remake(&s.model->list, &s.model->fx);          /* rows that arrive do not lose the key */
+    list_rebuild(&s.model->list, &s.model->fx);         /* rows that arrive do not lose the key */
     while (filter_pending(&s.model->list.filter))
         screen_send(&s, (struct msg){ .kind = MSG_TICK });
     assert_int_equal(s.model->list.selected, s.model->list.filter.hit[1]);

@@ -56,7 +56,7 @@ static void marked_sessions_are_printed_when_all_have_been_read(void **state)
     shop_begin(&x);
     screen_open(&x.s, x.fake, SHOP, 24, 80);
     screen_take(&x.s);
-    assert_true(effects_take(&x.s.waiting, &e));
+    assert_true(effects_pop(&x.s.waiting, &e));
     assert_int_equal(e.kind, EFFECT_LIST);
     screen_answer_one(&x.s, &e);
     effect_fini(&e);

@@ -248,7 +248,7 @@ static enum err_code resolve(struct world *w, const char *text, char id[2], stru
     struct scope everything = { .all = true };
     struct session_ref ref;
     struct arena a = { 0 };
-    enum err_code rc = session_resolve(&w->store, 1, &everything,
+    enum err_code rc = resolve_session(&w->store, 1, &everything,
                                        (struct slice){ text, strlen(text) }, &a, &ref, e);
 
     id[0] = rc ? '-' : ref.id.p[7];
@@ -313,7 +313,7 @@ static void a_row_as_json_leaves_out_what_is_not_there(void **state)
 
 enum { ASKED = 60 };
 
-/* Each text gets the answer that session_resolve gives, or none. */
+/* Each text gets the answer that resolve_session gives, or none. */
 static void check_many(struct world *w, const struct slice text[ASKED], size_t least)
 {
     struct scope everything = { .all = true };
@@ -321,13 +321,13 @@ static void check_many(struct world *w, const struct slice text[ASKED], size_t l
     struct arena a = { 0 };
     size_t n = 0;
 
-    assert_int_equal(session_resolve_many(&w->store, 1, &everything, text, ASKED, &a, found, NULL),
+    assert_int_equal(resolve_sessions(&w->store, 1, &everything, text, ASKED, &a, found, NULL),
                      ERR_OK);
     for (int i = 0; i < ASKED; i++) {
         if (!found[i].store)
             continue;
         n++;
-        assert_int_equal(session_resolve(&w->store, 1, &everything, text[i], &a, &one, NULL),
+        assert_int_equal(resolve_session(&w->store, 1, &everything, text[i], &a, &one, NULL),
                          ERR_OK);
         assert_true(slice_eq(found[i].path, one.path));
         assert_true(slice_eq(found[i].id, one.id));

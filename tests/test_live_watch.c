@@ -23,18 +23,18 @@ static void put_entry(void **state, const char *id)
 
 static void an_agent_that_starts_later_is_seen_within_seconds(void **state)
 {
-    struct live_watch *w = live_watch_new(*state);
+    struct live_cache *w = live_cache_new(*state);
     struct timespec nap = { 0, 20000000 };
     int left = 1000;
 
     assert_non_null(w);
-    assert_int_equal(live_watch_ask(w, SLICE("a")).state, LIVE_QUIET);
+    assert_int_equal(live_cache_lookup(w, SLICE("a")).state, LIVE_QUIET);
     put_entry(state, "a");
-    while (live_watch_ask(w, SLICE("a")).state == LIVE_QUIET && left-- > 0)
+    while (live_cache_lookup(w, SLICE("a")).state == LIVE_QUIET && left-- > 0)
         nanosleep(&nap, NULL);
-    assert_int_equal(live_watch_ask(w, SLICE("a")).state, LIVE_UNKNOWN);
-    assert_int_equal(live_watch_ask(w, SLICE("b")).state, LIVE_QUIET);
-    live_watch_free(w);
+    assert_int_equal(live_cache_lookup(w, SLICE("a")).state, LIVE_UNKNOWN);
+    assert_int_equal(live_cache_lookup(w, SLICE("b")).state, LIVE_QUIET);
+    live_cache_free(w);
 }
 
 static void *ask_often(void *arg)
@@ -42,18 +42,18 @@ static void *ask_often(void *arg)
     intptr_t wrong = 0;
 
     for (int i = 0; i < 2000; i++)
-        wrong += live_watch_ask(arg, SLICE("a")).state != LIVE_UNKNOWN;
+        wrong += live_cache_lookup(arg, SLICE("a")).state != LIVE_UNKNOWN;
     return (void *)wrong;
 }
 
 static void threads_may_ask_at_once(void **state)
 {
-    struct live_watch *w;
+    struct live_cache *w;
     pthread_t thread[4];
     void *wrong;
 
     put_entry(state, "a");
-    w = live_watch_new(*state);
+    w = live_cache_new(*state);
     assert_non_null(w);
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, ask_often, w), 0);
@@ -61,7 +61,7 @@ static void threads_may_ask_at_once(void **state)
         assert_int_equal(pthread_join(thread[i], &wrong), 0);
         assert_null(wrong);
     }
-    live_watch_free(w);
+    live_cache_free(w);
 }
 
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_setup, scratch_teardown)

@@ -107,8 +107,8 @@ static void expect_same_index(const struct place *p)
     struct file f;
 
     assert_int_equal(file_open(AT_FDCWD, p->path, 0, &f, NULL), ERR_OK);
-    assert_int_equal(index_build(&whole, &f, &keys, INDEX_EXACT, NULL, NULL), ERR_OK);
-    assert_int_equal(pieces_index(&pieces, &f, &keys, INDEX_EXACT, NULL, NULL), ERR_OK);
+    assert_int_equal(index_build(&whole, &f, &keys, INDEX_VALIDATE, NULL, NULL), ERR_OK);
+    assert_int_equal(index_parallel_build(&pieces, &f, &keys, INDEX_VALIDATE, NULL, NULL), ERR_OK);
     assert_int_equal(pieces.n, whole.n);
     assert_int_equal(pieces.end, whole.end);
     assert_int_equal(pieces.torn_tail, whole.torn_tail);

@@ -5,10 +5,10 @@
 static const char *cut(const char *text, int cols)
 {
     static char out[200];
-    const struct look look = { .signs = signs_for(true) };
+    const struct layout_options look = { .glyphs = layout_glyphs_for(true) };
     struct buf b = { 0 };
 
-    int used = look_cut(&look, &b, (struct slice){ text, strlen(text) }, cols);
+    int used = layout_cut(&look, &b, (struct slice){ text, strlen(text) }, cols);
 
     snprintf(out, sizeof out, "%d %.*s", used, SLICE_ARG(buf_slice(&b)));
     buf_fini(&b);

@@ -1,21 +1,21 @@
 #include "sheet_text.h"
 #include "tui/screens/markdown.h"
 
-static struct sheet laid(int width, bool ascii, const char *text)
+static struct styled_text laid(int width, bool ascii, const char *text)
 {
-    struct sheet s = { .n = 0 };
+    struct styled_text s = { .n = 0 };
     struct markdown how = { .width = width, .ascii = ascii };
 
-    markdown_lay(&s, &how, (struct slice){ text, strlen(text) });
+    markdown_layout(&s, &how, (struct slice){ text, strlen(text) });
     return s;
 }
 
 static void assert_markdown(int width, const char *text, const char *want)
 {
-    struct sheet s = laid(width, false, text);
+    struct styled_text s = laid(width, false, text);
 
     assert_sheet(&s, want);
-    sheet_fini(&s);
+    styled_text_fini(&s);
 }
 
 static void paragraphs_stand_apart_and_line_breaks_stay(void **state)
@@ -29,14 +29,14 @@ static void paragraphs_stand_apart_and_line_breaks_stay(void **state)
 static void signs_of_emphasis_become_styles(void **state)
 {
     (void)state;
-    struct sheet s = laid(60, false, "a **bold** *slanted* `code` ~~gone~~\n# Head");
+    struct styled_text s = laid(60, false, "a **bold** *slanted* `code` ~~gone~~\n# Head");
 
     assert_sheet(&s, "a bold slanted code gone\n\nHead\n");
-    assert_int_equal(sheet_style_of(&s, "bold"), STYLE_STRONG);
-    assert_int_equal(sheet_style_of(&s, "slanted"), STYLE_EMPHASIS);
-    assert_int_equal(sheet_style_of(&s, "code"), STYLE_CODE);
-    assert_int_equal(sheet_style_of(&s, "Head"), STYLE_HEADING);
-    sheet_fini(&s);
+    assert_int_equal(styled_text_style_at(&s, "bold"), STYLE_STRONG);
+    assert_int_equal(styled_text_style_at(&s, "slanted"), STYLE_EMPHASIS);
+    assert_int_equal(styled_text_style_at(&s, "code"), STYLE_CODE);
+    assert_int_equal(styled_text_style_at(&s, "Head"), STYLE_HEADING);
+    styled_text_fini(&s);
 }
 
 static void lists_are_marked_and_indented(void **state)
@@ -65,11 +65,11 @@ static void code_stays_as_it_is(void **state)
     assert_markdown(40, "x\n\n```c\nif (a)\n\n    b **c**;\n```\ny",
                     "x\n\n│ if (a)\n│\n│     b **c**;\n\ny\n");
     assert_markdown(40, "```\nunclosed", "│ unclosed\n");
-    struct sheet s = laid(40, false, "```diff\n-a\n+b\n c\n```");
+    struct styled_text s = laid(40, false, "```diff\n-a\n+b\n c\n```");
 
-    assert_int_equal(sheet_style_of(&s, "-a"), STYLE_DELETE);
-    assert_int_equal(sheet_style_of(&s, "+b"), STYLE_ADD);
-    sheet_fini(&s);
+    assert_int_equal(styled_text_style_at(&s, "-a"), STYLE_DELETE);
+    assert_int_equal(styled_text_style_at(&s, "+b"), STYLE_ADD);
+    styled_text_fini(&s);
 }
 
 static void a_link_says_where_it_leads_once(void **state)
@@ -94,7 +94,7 @@ static void tables_have_straight_columns(void **state)
 static void a_wide_table_wraps_within_its_columns(void **state)
 {
     (void)state;
-    struct sheet s =
+    struct styled_text s =
         laid(24, false, "| n | text |\n|---|---|\n| 1 | one two three four five six |\n");
 
     assert_sheet_fits(&s, 24);
@@ -102,19 +102,20 @@ static void a_wide_table_wraps_within_its_columns(void **state)
                      "──┼─────────────────────\n"
                      "1 │ one two three four\n"
                      "  │ five six\n");
-    sheet_fini(&s);
+    styled_text_fini(&s);
 }
 
 static void in_ascii_every_sign_is_ascii(void **state)
 {
     (void)state;
-    struct sheet s = laid(40, true, "- a\n\n> b\n\n| a | b |\n|---|---|\n| c | d |\n\n```\ne\n```");
-    struct buf text = sheet_as_text(&s);
+    struct styled_text s =
+        laid(40, true, "- a\n\n> b\n\n| a | b |\n|---|---|\n| c | d |\n\n```\ne\n```");
+    struct buf text = styled_text_dump(&s);
 
     for (size_t i = 0; i < text.n; i++)
         assert_true((unsigned char)text.p[i] < 0x80);
     buf_fini(&text);
-    sheet_fini(&s);
+    styled_text_fini(&s);
 }
 
 static void hostile_documents_end(void **state)
@@ -127,10 +128,10 @@ static void hostile_documents_end(void **state)
     assert_int_equal(buf_add(&deep, SLICE("x\n|||||\n|-|-|-|-|\n| [a](b | **c\n\xff\xfe\x1b[2J")),
                      ERR_OK);
     assert_non_null(buf_cstr(&deep));
-    struct sheet s = laid(30, false, deep.p);
+    struct styled_text s = laid(30, false, deep.p);
 
     assert_int_equal(s.rc, ERR_OK);
-    sheet_fini(&s);
+    styled_text_fini(&s);
     buf_fini(&deep);
 }
 

@@ -12,13 +12,13 @@
 
 static enum err_code moved(void **state, int first, int then)
 {
-    moment_arm(&(struct moment){ .call = "renameat2", .name = "from", .error = first });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat2", .name = "from", .error = first });
     if (then)
-        moment_also(
-            &(struct moment){ .call = "renameat2", .name = "to.reprise-copy", .error = then });
+        syscall_hook_arm_also(&(struct syscall_hook){
+            .call = "renameat2", .name = "to.reprise-copy", .error = then });
     enum err_code rc = move_path(scratch_path(state, "from"), scratch_path(state, "to"), NULL);
 
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     return rc;
 }
 

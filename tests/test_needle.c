@@ -35,38 +35,38 @@ static bool plain_last(struct slice text, size_t *at, size_t *which)
 static void every_needle_is_found_from_the_end(void **state)
 {
     (void)state;
-    struct needle_set set;
+    struct key_search_set set;
     struct slice text = SLICE("{\"customTitle\":1,\"gitBranch\":2,\"type\":\"tag\"}");
-    struct needle_walk walk;
+    struct key_search walk;
     size_t at, which, seen[3] = { 0 };
 
-    needle_set_init(&set, needles, COUNT);
-    needle_walk_init(&walk, &set, text);
+    key_search_set_init(&set, needles, COUNT);
+    key_search_begin(&walk, &set, text);
     for (size_t i = 0; i < 3; i++)
-        assert_true(needle_walk_next(&walk, &at, &seen[i]));
+        assert_true(key_search_next(&walk, &at, &seen[i]));
 
     assert_int_equal(seen[0], 2);
     assert_int_equal(seen[1], 0);
     assert_int_equal(seen[2], 1);
     assert_int_equal(at, 1);
-    assert_false(needle_walk_next(&walk, &at, &which));
+    assert_false(key_search_next(&walk, &at, &which));
 }
 
-static bool begins_with_needle(const struct needle_set *set, struct slice text)
+static bool begins_with_needle(const struct key_search_set *set, struct slice text)
 {
-    struct needle_walk walk;
+    struct key_search walk;
     size_t at = 1, which;
 
-    needle_walk_init(&walk, set, text);
-    return needle_walk_next(&walk, &at, &which) && at == 0;
+    key_search_begin(&walk, set, text);
+    return key_search_next(&walk, &at, &which) && at == 0;
 }
 
 static void a_needle_at_either_end_of_the_text_is_found(void **state)
 {
     (void)state;
-    struct needle_set set;
+    struct key_search_set set;
 
-    needle_set_init(&set, needles, COUNT);
+    key_search_set_init(&set, needles, COUNT);
 
     assert_true(begins_with_needle(&set, needles[0]));
     assert_true(begins_with_needle(&set, needles[2]));
@@ -77,31 +77,32 @@ static void a_needle_at_either_end_of_the_text_is_found(void **state)
 
 /* The searches that this machine has, and none behind them. */
 struct searches {
-    needle_find_fn *find[4];
+    key_search_find_fn *find[4];
 };
 
 static struct searches all_searches(void)
 {
-    needle_find_fn *best = needle_find_best();
+    key_search_find_fn *best = key_search_find_best();
 
 #if defined(__x86_64__)
-    if (best == needle_find_avx512)
-        return (struct searches){ { best, needle_find_avx2, needle_find_plain } };
+    if (best == key_search_find_avx512)
+        return (struct searches){ { best, key_search_find_avx2, key_search_find_portable } };
 #endif
-    if (best != needle_find_plain)
-        return (struct searches){ { best, needle_find_plain } };
+    if (best != key_search_find_portable)
+        return (struct searches){ { best, key_search_find_portable } };
     return (struct searches){ { best } };
 }
 
 /* How many there are. */
-static size_t expect_as_plain(const struct needle_set *set, needle_find_fn *find, struct slice text)
+static size_t expect_as_plain(const struct key_search_set *set, key_search_find_fn *find,
+                              struct slice text)
 {
     size_t at = text.n, plain_at = text.n, which = 0, plain_which = 0, hits = 0;
-    struct needle_walk walk;
+    struct key_search walk;
 
-    needle_walk_init(&walk, set, text);
+    key_search_begin(&walk, set, text);
     walk.find = find;
-    while (needle_walk_next(&walk, &at, &which)) {
+    while (key_search_next(&walk, &at, &which)) {
         assert_true(plain_last(text, &plain_at, &plain_which));
         assert_int_equal(at, plain_at);
         assert_int_equal(which, plain_which);
@@ -116,11 +117,11 @@ static void random_texts_give_what_a_plain_search_gives(void **state)
 {
     (void)state;
     struct searches searches = all_searches();
-    struct needle_set set;
-    char text[3 * NEEDLE_STRETCH];
+    struct key_search_set set;
+    char text[3 * KEY_SEARCH_BATCH_BYTES];
     size_t hits = 0;
 
-    needle_set_init(&set, needles, COUNT);
+    key_search_set_init(&set, needles, COUNT);
     srand(7);
     for (int round = 0; round < 10000; round++) {
         size_t n = 0, want = (size_t)rand() % (round % 50 ? 400 : sizeof text);
@@ -146,14 +147,14 @@ static void pairs_that_fill_all_places_are_searched(void **state)
 {
     (void)state;
     struct searches searches = all_searches();
-    struct needle_set set;
-    char text[2 * NEEDLE_STRETCH + 100];
+    struct key_search_set set;
+    char text[2 * KEY_SEARCH_BATCH_BYTES + 100];
 
-    needle_set_init(&set, needles, COUNT);
+    key_search_set_init(&set, needles, COUNT);
     for (size_t shift = 0; shift < 2; shift++) {
         for (size_t i = 0; i < sizeof text; i++)
             text[i] = (i + shift) % 2 ? ':' : '"';
-        memcpy(text + NEEDLE_STRETCH, needles[0].p, needles[0].n);
+        memcpy(text + KEY_SEARCH_BATCH_BYTES, needles[0].p, needles[0].n);
         for (size_t i = 0; searches.find[i]; i++)
             assert_int_equal(
                 expect_as_plain(&set, searches.find[i], (struct slice){ text, sizeof text }), 1);
@@ -163,24 +164,24 @@ static void pairs_that_fill_all_places_are_searched(void **state)
 static void a_needle_that_was_dropped_is_not_found_again(void **state)
 {
     (void)state;
-    struct needle_set set;
-    struct needle_walk walk;
-    char text[5 * NEEDLE_STRETCH];
+    struct key_search_set set;
+    struct key_search walk;
+    char text[5 * KEY_SEARCH_BATCH_BYTES];
     struct slice unit =
         SLICE("\"type\":\"tag\",\"gitBranch\":\"m\",\"type\": \"tag\",\"t\":\"tag\",");
     size_t at, which, n = 0, tags = 0, branches = 0;
 
     for (; n + unit.n < sizeof text; n += unit.n) /* two with one hash, and one of its own */
         memcpy(text + n, unit.p, unit.n);
-    needle_set_init(&set, needles, COUNT);
-    needle_walk_init(&walk, &set, (struct slice){ text, n });
+    key_search_set_init(&set, needles, COUNT);
+    key_search_begin(&walk, &set, (struct slice){ text, n });
 
-    while (needle_walk_next(&walk, &at, &which)) {
+    while (key_search_next(&walk, &at, &which)) {
         assert_int_not_equal(which, 1);
         tags += which == 2;
         branches += which == 0;
         if (which != 2)
-            needle_walk_drop(&walk, which);
+            key_search_ignore(&walk, which);
     }
 
     assert_int_equal(branches, 1);

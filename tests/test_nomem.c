@@ -116,7 +116,7 @@ static void the_first_failure_of_a_writer_sticks(void **state)
 static bool edit_row(void *arg)
 {
     struct buf out = { 0 };
-    bool ok = !json_put(&out, SLICE("{\"a\":1,\"b\":2}"), "a", SLICE("3"));
+    bool ok = !json_set(&out, SLICE("{\"a\":1,\"b\":2}"), "a", SLICE("3"));
 
     (void)arg;
     if (!ok)
@@ -155,31 +155,35 @@ static bool restore_session(void *arg)
 static void a_session_is_restored_whole_or_not_at_all(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_raw(&t, "{\"type\":\"file-history-snapshot\",\"messageId\":\"u1\",\"snapshot\":{"
-                 "\"messageId\":\"u1\",\"trackedFileBackups\":{}}}\n");
-    talk_user(&t, "u1", "");
-    talk_row(&t, "attachment", "t1", "u1",
-             "\"attachment\":{\"type\":\"invoked_skills\",\"path\":\"/a/b\",\"skills\":["
-             "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"1\"}]}");
-    talk_row(&t, "assistant", "a1", "t1",
-             "\"message\":{\"id\":\"m1\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
-    talk_raw(&t,
-             "{\"type\":\"file-history-delta\",\"messageId\":\"a1\",\"snapshotMessageId\":\"u1\","
-             "\"trackingPath\":\"f\",\"backup\":{}}\n"
-             "{\"type\":\"file-history-delta\",\"messageId\":\"r1\",\"snapshotMessageId\":\"x\","
-             "\"trackingPath\":\"f\",\"backup\":{}}\n");
-    talk_row(&t, "user", "u2", "a1",
-             "\"permissionMode\":\"?\",\"cwd\":\"/"
-             "\",\"gitBranch\":\"main\",\"message\":{\"content\":\"x\"}");
-    talk_row(&t, "user", "r1", "u2",
-             "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
-    struct session_ref ref = talk_ref(&t);
+    transcript_writer_begin(&t);
+    transcript_writer_raw(&t,
+                          "{\"type\":\"file-history-snapshot\",\"messageId\":\"u1\",\"snapshot\":{"
+                          "\"messageId\":\"u1\",\"trackedFileBackups\":{}}}\n");
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_row(
+        &t, "attachment", "t1", "u1",
+        "\"attachment\":{\"type\":\"invoked_skills\",\"path\":\"/a/b\",\"skills\":["
+        "{\"name\":\"x\",\"path\":\"/x\",\"content\":\"1\"}]}");
+    transcript_writer_row(
+        &t, "assistant", "a1", "t1",
+        "\"message\":{\"id\":\"m1\",\"content\":[{\"type\":\"tool_use\",\"id\":\"T\"}]}");
+    transcript_writer_raw(
+        &t, "{\"type\":\"file-history-delta\",\"messageId\":\"a1\",\"snapshotMessageId\":\"u1\","
+            "\"trackingPath\":\"f\",\"backup\":{}}\n"
+            "{\"type\":\"file-history-delta\",\"messageId\":\"r1\",\"snapshotMessageId\":\"x\","
+            "\"trackingPath\":\"f\",\"backup\":{}}\n");
+    transcript_writer_row(&t, "user", "u2", "a1",
+                          "\"permissionMode\":\"?\",\"cwd\":\"/"
+                          "\",\"gitBranch\":\"main\",\"message\":{\"content\":\"x\"}");
+    transcript_writer_row(
+        &t, "user", "r1", "u2",
+        "\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"T\"}]}");
+    struct session_ref ref = transcript_writer_ref(&t);
 
     fails_until_there_is_memory(restore_session, &ref);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 static enum err_code count_finding(const struct finding *f, void *arg, struct err *e)
@@ -212,18 +216,18 @@ static bool check_session(void *arg)
 static void no_damage_is_passed_over(void **state)
 {
     (void)state;
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_user(&t, "u2", "gone");
-    talk_user(&t, "u1", "");
-    talk_user(&t, "c", "c");
-    talk_raw(&t, "{\"a\":1{\"type\":\"x\"}\n{\"type\":\"us");
-    struct session_ref ref = talk_ref(&t);
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_user(&t, "u2", "gone");
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_user(&t, "c", "c");
+    transcript_writer_raw(&t, "{\"a\":1{\"type\":\"x\"}\n{\"type\":\"us");
+    struct session_ref ref = transcript_writer_ref(&t);
 
     fails_until_there_is_memory(check_session, &ref);
-    talk_end(&t);
+    transcript_writer_end(&t);
 }
 
 int main(void)

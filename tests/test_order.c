@@ -13,7 +13,7 @@
 /* Sessions s000, s001, ... as a roster and a filter have them. */
 struct many {
     struct store store;
-    struct roster roster;
+    struct session_table sessions;
     struct filter filter;
     struct order order;
     char answer[256];
@@ -37,7 +37,7 @@ static void see(struct many *m, uint32_t n, const int64_t *time_ms)
         ref.file = (struct file_id){ .ino = i + 1, .mtime_ns = time_ms[i] * 1000000 };
         assert_true(ref_list_add(list, &ref, 0));
     }
-    assert_true(roster_see(&m->roster, list, 1));
+    assert_true(session_table_update(&m->sessions, list, 1));
     assert_true(filter_reserve(&m->filter, n));
     ref_list_free(list);
 }
@@ -52,12 +52,12 @@ static void describe(struct many *m, uint32_t i, const char *title, int64_t crea
         return;
     }
     assert_non_null(row);
-    row->ref = m->roster.entry[i].ref;
+    row->ref = m->sessions.entry[i].ref;
     row->summary = (struct slice){ title, strlen(title) };
     row->created_ms = created_ms;
     row->activity_ms = row->ref.file.mtime_ns / 1000000;
     assert_true(filter_set(&m->filter, i, row));
-    roster_set_row(&m->roster, i, row);
+    session_table_set_row(&m->sessions, i, row);
 }
 
 /* The entries in order: "2 0 1". */
@@ -66,7 +66,7 @@ static const char *sorted(struct many *m, enum sort_kind sort)
     size_t n = 0;
 
     m->answer[0] = '\0';
-    assert_true(order_make(&m->order, &m->roster, &m->filter, sort));
+    assert_true(order_make(&m->order, &m->sessions, &m->filter, sort));
     for (size_t i = 0; i < m->order.n && n < sizeof m->answer; i++)
         n += (size_t)snprintf(m->answer + n, sizeof m->answer - n, "%s%u", i ? " " : "",
                               m->order.entry[i]);
@@ -77,7 +77,7 @@ static void done(struct many *m)
 {
     filter_fini(&m->filter);
     order_fini(&m->order);
-    roster_fini(&m->roster);
+    session_table_fini(&m->sessions);
 }
 
 static void titles_are_compared_whole_and_equal_ones_by_time(void **state)
@@ -126,11 +126,11 @@ static void sizes_count_as_far_as_they_are_known(void **state)
         describe(&m, i, "x", 1);
     assert_string_equal(sorted(&m, SORT_SIZE), "2 1 0");
     assert_int_equal(m.order.bytes, 0);
-    roster_set_bytes(&m.roster, 0, 500);
-    roster_set_bytes(&m.roster, 1, 9000);
+    session_table_set_bytes(&m.sessions, 0, 500);
+    session_table_set_bytes(&m.sessions, 1, 9000);
     assert_string_equal(sorted(&m, SORT_SIZE), "1 0 2");
     assert_int_equal(m.order.bytes, 9500);
-    roster_sweep(&m.roster, 2); /* a listing that saw none of them */
+    session_table_remove_unseen(&m.sessions, 2); /* a listing that saw none of them */
     assert_string_equal(sorted(&m, SORT_SIZE), "");
     assert_int_equal(m.order.bytes, 0);
     done(&m);
@@ -162,7 +162,7 @@ static int by_bytes(struct slice a, struct slice b)
 
 static struct slice title_of(const struct many *m, uint32_t entry)
 {
-    struct hay title = doc_hay(m->filter.slot[entry].doc, DOC_TITLE);
+    struct fuzzy_haystack title = doc_haystack(m->filter.slot[entry].doc, DOC_TITLE);
 
     return (struct slice){ title.text, title.n };
 }
@@ -170,7 +170,7 @@ static struct slice title_of(const struct many *m, uint32_t entry)
 /* As one would say it. */
 static bool stands_before(const struct many *m, enum sort_kind sort, uint32_t a, uint32_t b)
 {
-    const struct entry *x = &m->roster.entry[a], *y = &m->roster.entry[b];
+    const struct session_entry *x = &m->sessions.entry[a], *y = &m->sessions.entry[b];
     int64_t by = 0;
 
     if (sort == SORT_TITLE && x->row && y->row)
@@ -180,7 +180,7 @@ static bool stands_before(const struct many *m, enum sort_kind sort, uint32_t a,
     else if (sort == SORT_CREATED)
         by = (y->row ? y->row->created_ms : -1) - (x->row ? x->row->created_ms : -1);
     if (by == 0)
-        by = entry_time(y) - entry_time(x);
+        by = session_entry_time(y) - session_entry_time(x);
     return by < 0 || (by == 0 && by_bytes(x->ref.id, y->ref.id) > 0);
 }
 

@@ -175,16 +175,16 @@ static const struct session_row touched = {
     .activity_ms = 9 * 86400000,
 };
 
-static const char *line_in(struct out *o, struct line_look look)
+static const char *line_in(struct out *o, struct session_line_columns look)
 {
     look.now_ms = 10 * 86400000;
     look.ids = short_ids_new();
     look.id_columns = 8;
     assert_true(short_ids_add(look.ids, &some, touched.ref.id));
-    short_ids_end(look.ids);
-    line_look_fit(&look, &touched.ref);
-    assert_int_equal(line_write(&touched, &look, 0, o, NULL), ERR_OK);
-    line_look_close(&look);
+    short_ids_finish(look.ids);
+    session_line_columns_fit(&look, &touched.ref);
+    assert_int_equal(session_line_write(&touched, &look, 0, o, NULL), ERR_OK);
+    session_line_columns_close(&look);
     return buf_cstr(&o->buf);
 }
 
@@ -192,7 +192,7 @@ static const char *line_of(struct out *o, bool color)
 {
     out_init(o, -1);
     o->color = color;
-    return line_in(o, (struct line_look){ .width = 0 });
+    return line_in(o, (struct session_line_columns){ .width = 0 });
 }
 
 static void a_touched_file_is_as_old_as_what_was_said_in_it(void **state)
@@ -226,8 +226,8 @@ static void a_line_fits_the_terminal_it_is_written_to(void **state)
         out_init(&o, -1);
         size_t n = 0;
 
-        for (const char *p =
-                 line_in(&o, (struct line_look){ .width = width, .shows_projects = true });
+        for (const char *p = line_in(
+                 &o, (struct session_line_columns){ .width = width, .shows_projects = true });
              *p && *p != '\n'; p++)
             n += (*p & 0xc0) != 0x80;
         if (n > width)
@@ -240,30 +240,30 @@ static void an_id_that_needs_more_widens_only_itself(void **state)
 {
     (void)state;
     struct session_row twin = touched;
-    struct line_look look = { .ids = short_ids_new(), .id_columns = 8 };
+    struct session_line_columns look = { .ids = short_ids_new(), .id_columns = 8 };
     struct out o;
 
     twin.ref.id = SLICE("0a1b2c3d-1000");
     assert_true(short_ids_add(look.ids, &some, touched.ref.id));
     assert_true(short_ids_add(look.ids, &some, twin.ref.id));
-    short_ids_end(look.ids);
-    line_look_fit(&look, &twin.ref);
+    short_ids_finish(look.ids);
+    session_line_columns_fit(&look, &twin.ref);
     assert_int_equal(look.id_columns, 8);
     out_init(&o, -1);
-    assert_int_equal(line_id(&twin.ref, &look, &o, NULL), ERR_OK);
+    assert_int_equal(session_line_id(&twin.ref, &look, &o, NULL), ERR_OK);
     assert_string_equal(buf_cstr(&o.buf), "0a1b2c3d-1");
     out_fini(&o);
-    line_look_close(&look);
+    session_line_columns_close(&look);
 }
 
 static void the_columns_are_named_above_them(void **state)
 {
     (void)state;
-    struct line_look look = { .id_columns = 8, .shows_projects = true };
+    struct session_line_columns look = { .id_columns = 8, .shows_projects = true };
     struct out o;
 
     out_init(&o, -1);
-    assert_int_equal(line_header(&look, 2, &o, NULL), ERR_OK);
+    assert_int_equal(session_line_header(&look, 2, &o, NULL), ERR_OK);
     assert_string_equal(buf_cstr(&o.buf),
                         "       AGE  ID        PROJECT         BRANCH               SIZE  TITLE\n");
     out_fini(&o);

@@ -15,7 +15,7 @@ static const char *name_of(size_t i, char out[64])
     return out;
 }
 
-static void plan_many(struct place *p)
+static void plan_many(struct rewind_case *p)
 {
     char name[64];
 
@@ -27,7 +27,7 @@ static void plan_many(struct place *p)
     assert_int_equal(look(p), ERR_OK);
 }
 
-static void save(struct place *p, size_t i, const char *text)
+static void save(struct rewind_case *p, size_t i, const char *text)
 {
     char name[64];
 
@@ -35,7 +35,7 @@ static void save(struct place *p, size_t i, const char *text)
 }
 
 /* The id as it was shown, and then one look more. */
-static size_t changed_since(struct place *p, const char *shown, size_t which[PLANID_TOLD])
+static size_t changed_since(struct rewind_case *p, const char *shown, size_t which[PLANID_TOLD])
 {
     assert_int_equal(look(p), ERR_OK);
     return planid_changed(&p->preview, shown, which);
@@ -43,7 +43,7 @@ static size_t changed_since(struct place *p, const char *shown, size_t which[PLA
 
 static void any_one_file_that_changed_is_named(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
     char shown[65];
 
@@ -59,7 +59,7 @@ static void any_one_file_that_changed_is_named(void **state)
 
 static void any_two_files_that_changed_are_named(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
     char shown[65];
 
@@ -76,7 +76,7 @@ static void any_two_files_that_changed_are_named(void **state)
 
 static void of_more_files_none_is_named(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
     char shown[65];
 
@@ -95,7 +95,7 @@ static void of_more_files_none_is_named(void **state)
 /* They decide what is done, not what lies there. */
 static void other_options_are_another_plan_of_the_same_files(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     const struct rewind_options none = { 0 };
     size_t which[PLANID_TOLD];
     char shown[65];
@@ -117,7 +117,7 @@ static void what_is_no_id_tells_nothing(void **state)
         "", "0123", "zz23456789012345678901234567890123456789012345678901234567890123",
         "01234567890123456789012345678901234567890123456789012345678901234"
     };
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     size_t which[PLANID_TOLD];
 
     plan_many(p);

@@ -61,7 +61,7 @@ static bool look(struct place *p, const char *path)
     struct stat st;
     bool there = false;
 
-    assert_int_equal(presence_look(&p->known, path, &there, &st, NULL), ERR_OK);
+    assert_int_equal(presence_lookup(&p->known, path, &there, &st, NULL), ERR_OK);
     if (there)
         assert_int_equal(st.st_size, 1);
     return there;

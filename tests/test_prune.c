@@ -29,14 +29,14 @@ static const struct {
 
 enum { MADE = sizeof made / sizeof *made, A_WHILE_AGO = 1600000000, ME = 12345, OTHER = 12346 };
 
-static const char *at(struct place *p, const char *name)
+static const char *at(struct rewind_case *p, const char *name)
 {
     static char path[4096];
 
     return folder_path(&p->folder, name, path);
 }
 
-static mode_t mode_of(struct place *p, const char *name)
+static mode_t mode_of(struct rewind_case *p, const char *name)
 {
     struct stat st;
 
@@ -44,7 +44,7 @@ static mode_t mode_of(struct place *p, const char *name)
     return st.st_mode & 07777;
 }
 
-static void make_private(struct place *p)
+static void make_private(struct rewind_case *p)
 {
     const struct timespec past[2] = { { .tv_sec = A_WHILE_AGO }, { .tv_sec = A_WHILE_AGO } };
 
@@ -56,7 +56,7 @@ static void make_private(struct place *p)
 }
 
 /* Goes with as many directories above it. */
-static void want_gone(struct place *p, unsigned prune)
+static void want_gone(struct rewind_case *p, unsigned prune)
 {
     char path[4096];
     struct rewind_target t = { .path = folder_path(&p->folder, FILE_IN, path),
@@ -67,7 +67,7 @@ static void want_gone(struct place *p, unsigned prune)
     assert_int_equal(look(p), ERR_OK);
 }
 
-static void are_as_they_were(struct place *p)
+static void are_as_they_were(struct rewind_case *p)
 {
     struct stat st;
 
@@ -80,7 +80,7 @@ static void are_as_they_were(struct place *p)
 }
 
 /* Once more, newest record first: an undo is undone. */
-static enum err_code redo(struct place *p)
+static enum err_code redo(struct rewind_case *p)
 {
     struct rewind_records list;
 
@@ -96,7 +96,7 @@ static enum err_code redo(struct place *p)
 
 static void private_directories_come_back_private(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     make_private(p);
     want_gone(p, MADE);
@@ -121,8 +121,8 @@ static const struct {
     } entry[5];
 } acl = { 2, { { 1, 7, ~0U }, { 2, 7, 1234 }, { 4, 5, ~0U }, { 16, 7, ~0U }, { 32, 5, ~0U } } };
 
-static void put_attribute(struct place *p, const char *name, const char *key, const void *value,
-                          size_t n)
+static void put_attribute(struct rewind_case *p, const char *name, const char *key,
+                          const void *value, size_t n)
 {
     if (setxattr(at(p, name), key, value, n, 0) == 0)
         return;
@@ -131,8 +131,8 @@ static void put_attribute(struct place *p, const char *name, const char *key, co
     skip();
 }
 
-static bool has_attribute(struct place *p, const char *name, const char *key, const void *value,
-                          size_t n)
+static bool has_attribute(struct rewind_case *p, const char *name, const char *key,
+                          const void *value, size_t n)
 {
     char found[256];
 
@@ -142,7 +142,7 @@ static bool has_attribute(struct place *p, const char *name, const char *key, co
 
 static void extended_attributes_come_back(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     make_private(p);
     put_attribute(p, OWN, "user.of-directory", "a\0b", 3);
@@ -165,7 +165,7 @@ static void extended_attributes_come_back(void **state)
 
 static void what_is_replaced_inherits_no_access(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     put_attribute(p, "ws/d", "system.posix_acl_default", &acl, sizeof acl);
     want(p, p->f, "old\n");
@@ -198,16 +198,16 @@ static void a_directory_of_somebody_else_by_now_stays(void **state)
     if (geteuid() != 0)
         skip();
     for (int group = 0; group < 2; group++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         make_private(p);
         assert_int_equal(chmod(at(p, SHARED), 0750), 0); /* a change of owner clears set-id bits */
         want_gone(p, MADE);
-        moment_arm(&(struct moment){
+        syscall_hook_arm(&(struct syscall_hook){
             .call = "renameat2", .name = "only", .then = group ? share : give_away, .arg = p });
         assert_int_equal(apply(p), ERR_OK);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_false(folder_has(&p->folder, STICKY));
         assert_true(folder_has(&p->folder, SHARED));
         tear_down((void **)&p);
@@ -217,13 +217,14 @@ static void a_directory_of_somebody_else_by_now_stays(void **state)
 /* Its record says something else: so it stays, and what is above it too. */
 static void a_directory_that_changed_since_stays(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     make_private(p);
     want_gone(p, MADE);
-    moment_arm(&(struct moment){ .call = "renameat2", .name = "only", .then = open_it, .arg = p });
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat2", .name = "only", .then = open_it, .arg = p });
     assert_int_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_false(folder_has(&p->folder, STICKY));
     assert_int_equal(mode_of(p, SHARED), 0755);
     assert_int_equal(undo(p), ERR_OK);
@@ -237,21 +238,22 @@ static void a_directory_that_may_not_be_read_stays(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         make_private(p);
         want_gone(p, MADE);
-        moment_arm(&(struct moment){ .call = "openat64", .name = "sticky", .error = errors[i] });
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "openat64", .name = "sticky", .error = errors[i] });
         assert_int_equal(apply(p), ERR_OK);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_false(folder_has(&p->folder, FILE_IN));
         assert_int_equal(mode_of(p, STICKY), 01770);
         tear_down((void **)&p);
     }
 }
 
-static bool applied_by_me(struct place *p)
+static bool applied_by_me(struct rewind_case *p)
 {
     int status;
     pid_t pid = fork();
@@ -271,7 +273,7 @@ static bool applied_by_me(struct place *p)
 static void what_i_could_not_make_for_its_owner_stays(void **state)
 {
     static const char *const mine[] = { "", "ws", OWN, STICKY, FILE_IN, "state" };
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     if (geteuid() != 0)
         skip();
@@ -294,14 +296,14 @@ static void take_sticky(void *arg)
 
 static void what_somebody_else_removed_first_holds_up_nothing(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     make_private(p);
     want_gone(p, MADE);
-    moment_arm(
-        &(struct moment){ .call = "unlinkat", .name = "sticky", .then = take_sticky, .arg = p });
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "unlinkat", .name = "sticky", .then = take_sticky, .arg = p });
     assert_int_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_false(folder_has(&p->folder, OWN));
     assert_int_equal(undo(p), ERR_OK);
     are_as_they_were(p);
@@ -312,7 +314,7 @@ static void move_away(void *arg)
     char to[4096];
 
     assert_int_equal(
-        rename(at(arg, SHARED), folder_path(&((struct place *)arg)->folder, "moved", to)), 0);
+        rename(at(arg, SHARED), folder_path(&((struct rewind_case *)arg)->folder, "moved", to)), 0);
 }
 
 static void swap_for_link(void *arg)
@@ -320,7 +322,7 @@ static void swap_for_link(void *arg)
     char to[4096];
 
     move_away(arg);
-    folder_path(&((struct place *)arg)->folder, "moved", to);
+    folder_path(&((struct rewind_case *)arg)->folder, "moved", to);
     assert_int_equal(symlink(to, at(arg, SHARED)), 0);
 }
 
@@ -331,15 +333,15 @@ static void directories_that_go_on_the_way_stop_it(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         make_private(p);
         want_gone(p, MADE);
-        moment_arm(
-            &(struct moment){ .call = "flistxattr", .name = "only", .then = ways[i], .arg = p });
+        syscall_hook_arm(&(struct syscall_hook){
+            .call = "flistxattr", .name = "only", .then = ways[i], .arg = p });
         assert_int_not_equal(apply(p), ERR_OK);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_true(folder_is(&p->folder, "moved/sticky/only", "only\n"));
         assert_true(nothing_of_ours_is_left(p));
         tear_down((void **)&p);
@@ -348,30 +350,30 @@ static void directories_that_go_on_the_way_stop_it(void **state)
 
 static void each_is_written_down_once_or_memory_lacks(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char path[4096];
-    const struct tx_entry x = { .path = folder_path(&p->folder, FILE_IN, path),
-                                .root = p->root,
-                                .dirs = MADE };
-    struct tx tx = { 0 };
+    const struct rewind_tx_entry x = { .path = folder_path(&p->folder, FILE_IN, path),
+                                       .root = p->root,
+                                       .dirs = MADE };
+    struct rewind_tx tx = { 0 };
 
     make_private(p);
     memory_fail_at(1);
-    enum err_code rc = tx_note_dirs(&tx, &x, &p->e);
+    enum err_code rc = rewind_tx_record_dirs(&tx, &x, &p->e);
 
     assert_true(memory_failed());
     memory_fail_at(0);
     assert_int_equal(rc, ERR_NOMEM);
     assert_int_equal(tx.dirs.n, 0);
-    tx_fini(&tx);
-    assert_int_equal(tx_note_dirs(&tx, &x, &p->e), ERR_OK);
+    rewind_tx_fini(&tx);
+    assert_int_equal(rewind_tx_record_dirs(&tx, &x, &p->e), ERR_OK);
     assert_int_equal(tx.dirs.n, MADE);
     /* What is known is not looked at again. */
-    moment_arm(&(struct moment){ .call = "openat64", .error = EIO });
-    assert_int_equal(tx_note_dirs(&tx, &x, &p->e), ERR_OK);
-    assert_false(moment_came());
+    syscall_hook_arm(&(struct syscall_hook){ .call = "openat64", .error = EIO });
+    assert_int_equal(rewind_tx_record_dirs(&tx, &x, &p->e), ERR_OK);
+    assert_false(syscall_hook_fired());
     assert_int_equal(tx.dirs.n, MADE);
-    tx_fini(&tx);
+    rewind_tx_fini(&tx);
 }
 
 /* When it comes back: all of it is there but its time. */
@@ -381,7 +383,7 @@ static void a_time_that_cannot_be_given_back_is_no_failure(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        struct place *p;
+        struct rewind_case *p;
         struct stat st;
 
         assert_int_equal(set_up((void **)&p), 0);
@@ -389,10 +391,10 @@ static void a_time_that_cannot_be_given_back_is_no_failure(void **state)
         want_gone(p, MADE);
         assert_int_equal(apply(p), ERR_OK);
         /* The first time it is stepped into, to make what lies below. */
-        moment_arm(
-            &(struct moment){ .call = "openat64", .name = "sticky", .nth = 2, .error = errors[i] });
+        syscall_hook_arm(&(struct syscall_hook){
+            .call = "openat64", .name = "sticky", .nth = 2, .error = errors[i] });
         assert_int_equal(undo(p), ERR_OK);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_true(folder_is(&p->folder, FILE_IN, "only\n"));
         assert_int_equal(mode_of(p, STICKY), 01770);
         assert_int_equal(lstat(at(p, STICKY), &st), 0);
@@ -405,21 +407,21 @@ static void a_time_that_cannot_be_given_back_is_no_failure(void **state)
 
 static void what_cannot_be_read_is_not_deleted(void **state)
 {
-    static const struct moment broken[] = {
+    static const struct syscall_hook broken[] = {
         { .call = "flistxattr", .name = "only", .error = EIO },
         { .call = "flistxattr", .name = "shared", .error = EIO },
         { .call = "openat64", .name = "shared", .error = EIO },
         { .call = "openat64", .name = "only", .nth = 2, .error = EIO },
         { .call = "fcntl64", .name = "ws", .error = EMFILE },
     };
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     make_private(p);
     want_gone(p, MADE);
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        moment_arm(&broken[i]);
+        syscall_hook_arm(&broken[i]);
         assert_int_not_equal(apply(p), ERR_OK);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         are_as_they_were(p);
         assert_true(nothing_of_ours_is_left(p));
     }
@@ -433,7 +435,7 @@ static void strip(cJSON *object, const char *key)
     cJSON_DeleteItemFromObjectCaseSensitive(object, key);
 }
 
-static void make_older(struct place *p)
+static void make_older(struct rewind_case *p)
 {
     char name[128];
     size_t n;
@@ -454,7 +456,7 @@ static void make_older(struct place *p)
 
 static void a_record_that_knows_no_directories_is_undone(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     mode_t mask = umask(022);
 
     make_private(p);

@@ -6,7 +6,7 @@
 /* A session knows its own last snapshot, and not that we rewound since. */
 
 /* What the session would say: the file was `text` then, and is "present" now. */
-static struct rewind_plan plan_to(struct place *p, const char *text)
+static struct rewind_plan plan_to(struct rewind_case *p, const char *text)
 {
     struct rewind_plan plan = { .system = "fake", .session = "s", .point = "m", .root = p->root };
     struct rewind_target t = { .path = p->f,
@@ -16,11 +16,11 @@ static struct rewind_plan plan_to(struct place *p, const char *text)
                                .last = { .bytes = SLICE("present\n") } };
 
     assert_int_equal(rewind_plan_add(&plan, &t, NULL), ERR_OK);
-    assert_int_equal(rewind_plan_recall(&p->env, &plan, NULL), ERR_OK);
+    assert_int_equal(rewind_plan_known_state(&p->env, &plan, NULL), ERR_OK);
     return plan;
 }
 
-static bool is_edited(struct place *p, const char *to)
+static bool is_edited(struct rewind_case *p, const char *to)
 {
     static const struct rewind_options none;
     struct rewind_plan plan = plan_to(p, to);
@@ -34,7 +34,7 @@ static bool is_edited(struct place *p, const char *to)
     return edited;
 }
 
-static void carry_out_with(struct place *p, struct rewind_plan *plan,
+static void carry_out_with(struct rewind_case *p, struct rewind_plan *plan,
                            const struct rewind_options *options)
 {
     struct rewind_preview preview;
@@ -49,14 +49,14 @@ static void carry_out_with(struct place *p, struct rewind_plan *plan,
     p->env.now_ms += 1000;
 }
 
-static void carry_out(struct place *p, struct rewind_plan *plan)
+static void carry_out(struct rewind_case *p, struct rewind_plan *plan)
 {
     static const struct rewind_options none;
 
     carry_out_with(p, plan, &none);
 }
 
-static void go_to(struct place *p, const char *text)
+static void go_to(struct rewind_case *p, const char *text)
 {
     struct rewind_plan plan = plan_to(p, text);
 
@@ -65,7 +65,7 @@ static void go_to(struct place *p, const char *text)
 
 static void our_own_rewind_is_nobodys_edit(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     go_to(p, "first\n");
     assert_false(is_edited(p, "second\n"));
@@ -77,7 +77,7 @@ static void our_own_rewind_is_nobodys_edit(void **state)
 
 static void an_edit_after_it_is_seen(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     go_to(p, "first\n");
     folder_put(&p->folder, "ws/d/f", SLICE("mine\n"));
@@ -87,7 +87,7 @@ static void an_edit_after_it_is_seen(void **state)
 /* The older record's bytes are not what we left last. */
 static void only_the_newest_record_counts(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     go_to(p, "first\n");
     go_to(p, "second\n");
@@ -97,7 +97,7 @@ static void only_the_newest_record_counts(void **state)
 
 static void an_undo_is_such_a_record(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_plan back;
 
     go_to(p, "first\n");
@@ -111,7 +111,7 @@ static void an_undo_is_such_a_record(void **state)
 /* What the person wrote, replaced with consent and put back by an undo, is theirs again. */
 static void a_persons_work_that_an_undo_put_back_is_still_theirs(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_plan there, back;
 
     folder_put(&p->folder, "ws/d/f", SLICE("mine\n"));
@@ -130,7 +130,7 @@ static void a_persons_work_that_an_undo_put_back_is_still_theirs(void **state)
 /* An undo that is undone leaves what the rewind had left. */
 static void an_undo_may_be_undone(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_records records;
     struct rewind_plan back;
 
@@ -148,7 +148,7 @@ static void an_undo_may_be_undone(void **state)
 /* Some hunks of a rewind over a person's work keep the rest of it. */
 static void a_persons_work_that_a_rewind_kept_a_part_of_is_still_theirs(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_plan plan;
 
     folder_put(&p->folder, "ws/d/f", SLICE("mine\n"));

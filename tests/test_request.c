@@ -47,7 +47,7 @@ static enum err_code ask(const struct store_ops *of, enum live_state state, unsi
     struct session_ref ref = { .store = &st.base, .id = SLICE("a"), .path = SLICE("/a.jsonl") };
     struct arena a = { 0 };
 
-    enum err_code rc = trash_request_of(&ref, SLICE("A title"), what, &a, out, e);
+    enum err_code rc = trash_request_make(&ref, SLICE("A title"), what, &a, out, e);
 
     arena_fini(&a);
     return rc;
@@ -58,11 +58,11 @@ static void a_quiet_session_may_go_with_all_its_parts(void **state)
     (void)state;
     struct trash_request r;
 
-    assert_int_equal(ask(&ops, LIVE_QUIET, REQUEST_ALL, &r, NULL), ERR_OK);
+    assert_int_equal(ask(&ops, LIVE_QUIET, TRASH_REQUEST_ALL, &r, NULL), ERR_OK);
     assert_int_equal(r.parts, 2);
     assert_string_equal(r.system, "fake");
     assert_true(slice_eq(r.title, SLICE("A title")));
-    assert_int_equal(ask(&ops, LIVE_QUIET, REQUEST_OWN, &r, NULL), ERR_OK);
+    assert_int_equal(ask(&ops, LIVE_QUIET, TRASH_REQUEST_OWN, &r, NULL), ERR_OK);
     assert_int_equal(r.parts, 1);
 }
 
@@ -72,9 +72,9 @@ static void what_may_be_running_stays(void **state)
     struct trash_request r;
     struct err e = { 0 };
 
-    assert_int_equal(ask(&ops, LIVE_RUNNING, REQUEST_ALL, &r, &e), ERR_LOCKED);
+    assert_int_equal(ask(&ops, LIVE_RUNNING, TRASH_REQUEST_ALL, &r, &e), ERR_LOCKED);
     assert_non_null(strstr(e.text, "process 42 may be writing to it (it runs)"));
-    assert_int_equal(ask(&ops, LIVE_UNKNOWN, REQUEST_ALL, &r, &e), ERR_LOCKED);
+    assert_int_equal(ask(&ops, LIVE_UNKNOWN, TRASH_REQUEST_ALL, &r, &e), ERR_LOCKED);
 }
 
 static void only_what_is_not_known_can_be_consented_to(void **state)
@@ -82,9 +82,11 @@ static void only_what_is_not_known_can_be_consented_to(void **state)
     (void)state;
     struct trash_request r;
 
-    assert_int_equal(ask(&ops, LIVE_UNKNOWN, REQUEST_ALL | REQUEST_UNSURE, &r, NULL), ERR_OK);
+    assert_int_equal(ask(&ops, LIVE_UNKNOWN, TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, &r, NULL),
+                     ERR_OK);
     assert_int_equal(r.parts, 2);
-    assert_int_equal(ask(&ops, LIVE_RUNNING, REQUEST_ALL | REQUEST_UNSURE, &r, NULL), ERR_LOCKED);
+    assert_int_equal(ask(&ops, LIVE_RUNNING, TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, &r, NULL),
+                     ERR_LOCKED);
 }
 
 /* Of three the second runs, whichever way its system is asked. */
@@ -118,12 +120,13 @@ static void of_many_the_first_that_may_not_go_is_named(void **state)
 
     b.id = SLICE("b");
     c.id = SLICE("c");
-    assert_int_equal(trash_requests_of(ref, title, 3, REQUEST_ALL, &arena, r, &failed, NULL),
-                     ERR_LOCKED);
+    assert_int_equal(
+        trash_request_make_all(ref, title, 3, TRASH_REQUEST_ALL, &arena, r, &failed, NULL),
+        ERR_LOCKED);
     assert_int_equal(failed, 1);
     b.store = &slow.base; /* its system says it is quiet */
-    assert_int_equal(trash_requests_of(ref, title, 3, REQUEST_ALL, &arena, r, &failed, NULL),
-                     ERR_OK);
+    assert_int_equal(
+        trash_request_make_all(ref, title, 3, TRASH_REQUEST_ALL, &arena, r, &failed, NULL), ERR_OK);
     assert_string_equal(r[0].system, "many");
     assert_string_equal(r[1].system, "fake");
     assert_true(slice_eq(r[2].title, SLICE("C")));
@@ -135,7 +138,7 @@ static void a_system_that_cannot_delete_says_so(void **state)
     (void)state;
     struct trash_request r;
 
-    assert_int_equal(ask(&keeps, LIVE_QUIET, REQUEST_ALL, &r, NULL), ERR_UNSUPPORTED);
+    assert_int_equal(ask(&keeps, LIVE_QUIET, TRASH_REQUEST_ALL, &r, NULL), ERR_UNSUPPORTED);
 }
 
 int main(void)

@@ -104,7 +104,7 @@ struct watch {
     size_t told, done, all;
 };
 
-static void watch_told(size_t done, size_t all, void *arg)
+static void watch_reported(size_t done, size_t all, void *arg)
 {
     struct watch *w = arg;
 
@@ -118,7 +118,7 @@ static void how_far_it_is_is_told_to_the_end(void **state)
     struct watch w = { 0 };
 
     plan_all(p);
-    p->all.progress = watch_told;
+    p->all.progress = watch_reported;
     p->all.progress_arg = &w;
     look(p);
     apply(p);
@@ -364,14 +364,14 @@ static void a_scratch_copy_touches_nothing_of_the_users(void **state)
 {
     struct place *p = *state;
     char dir[4096];
-    struct rewind_into_result r;
+    struct rewind_export_result r;
     char *before = folder_image(&p->folder, "ws");
     const struct rewind_options none = { .allow_edited = false };
 
     plan_all(p);
     want(p, "elsewhere/x", "outside\n");
     folder_path(&p->folder, "scratch/copy", dir);
-    assert_int_equal(rewind_into(&p->plan, &none, dir, &r, NULL), ERR_OK);
+    assert_int_equal(rewind_export(&p->plan, &none, dir, &r, NULL), ERR_OK);
     assert_int_equal(r.written, 4);
     assert_true(folder_is(&p->folder, "scratch/copy/changed", "old\n"));
     assert_true(folder_is(&p->folder, "scratch/copy/deep/er/gone", "back\n"));
@@ -379,8 +379,8 @@ static void a_scratch_copy_touches_nothing_of_the_users(void **state)
     char *after = folder_image(&p->folder, "ws");
 
     assert_string_equal(before, after);
-    rewind_into_fini(&r);
-    assert_int_equal(rewind_into(&p->plan, &none, dir, &r, NULL), ERR_STALE);
+    rewind_export_fini(&r);
+    assert_int_equal(rewind_export(&p->plan, &none, dir, &r, NULL), ERR_STALE);
     free(before);
     free(after);
 }

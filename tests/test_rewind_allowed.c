@@ -21,7 +21,7 @@ enum { ME = 12345, OTHER = 12346 };
 
 static const struct rewind_options everything = { .allow_outside = true, .allow_edited = true };
 
-static void want_mode(struct place *p, const char *text, uint32_t mode)
+static void want_mode(struct rewind_case *p, const char *text, uint32_t mode)
 {
     struct rewind_target t = {
         .path = p->f, .source.bytes = { text, strlen(text) }, .has_mode = true, .mode = mode
@@ -31,7 +31,7 @@ static void want_mode(struct place *p, const char *text, uint32_t mode)
 }
 
 /* The three ways in which a file that is there changes. */
-static void want_in_way(struct place *p, int way)
+static void want_in_way(struct rewind_case *p, int way)
 {
     if (way == 0)
         want(p, p->f, "old\n");
@@ -41,7 +41,7 @@ static void want_in_way(struct place *p, int way)
         want_mode(p, "present\n", 0600);
 }
 
-static bool is_refused(struct place *p)
+static bool is_refused(struct rewind_case *p)
 {
     rewind_preview_fini(&p->preview);
     if (rewind_preview(&p->plan, &everything, &p->preview, &p->e) != ERR_OK)
@@ -71,7 +71,7 @@ static void fixed_files_are_left_alone(void **state)
     (void)state;
     for (int way = 0; way < 3; way++)
         for (size_t k = 0; k < 2; k++) {
-            struct place *p;
+            struct rewind_case *p;
 
             assert_int_equal(set_up((void **)&p), 0);
             want_in_way(p, way);
@@ -90,7 +90,7 @@ static void a_fixed_directory_keeps_its_names(void **state)
 {
     (void)state;
     for (int way = 0; way < 3; way++) {
-        struct place *p;
+        struct rewind_case *p;
         char dir[4096];
         struct stat st;
 
@@ -112,7 +112,7 @@ static void a_fixed_directory_keeps_its_names(void **state)
 /* ---- other people's files ---- */
 
 /* In a process of somebody who is not root. */
-static bool is_so_for_me(struct place *p, bool (*is_so)(struct place *p))
+static bool is_so_for_me(struct rewind_case *p, bool (*is_so)(struct rewind_case *p))
 {
     int status;
     pid_t pid = fork();
@@ -129,7 +129,7 @@ static bool is_so_for_me(struct place *p, bool (*is_so)(struct place *p))
 }
 
 /* My project and my records; its directory is everybody's, as /tmp is, or nobody's but another's. */
-static void give(struct place *p, mode_t dir_mode, uid_t dir_owner, mode_t mode)
+static void give(struct rewind_case *p, mode_t dir_mode, uid_t dir_owner, mode_t mode)
 {
     static const char *const mine[] = { "", "ws", "ws/d", "ws/d/g", "state" };
     char path[4096];
@@ -157,7 +157,7 @@ static void other_peoples_files_are_left_alone(void **state)
     if (geteuid() != 0)
         skip();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         give(p, cases[i].dir_mode, cases[i].dir_owner, 0644);
@@ -170,7 +170,7 @@ static void other_peoples_files_are_left_alone(void **state)
     }
 }
 
-static bool is_done(struct place *p)
+static bool is_done(struct rewind_case *p)
 {
     return look(p) == ERR_OK && apply(p) == ERR_OK && p->result.outcome[0] == REWIND_DONE;
 }
@@ -187,7 +187,7 @@ static void ones_own_files_are_changed(void **state)
     if (geteuid() != 0)
         skip();
     for (int i = 0; i < 9; i++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         give(p, dirs[i / 3].dir_mode, dirs[i / 3].dir_owner, 0644);
@@ -206,7 +206,7 @@ static void ones_own_files_are_changed(void **state)
 /* Found at the second file, when a temporary one of the first is there already. */
 static void outside_of_the_project_it_may_be_read_only(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char out[4096];
 
     folder_dir(&p->folder, "out");
@@ -230,15 +230,15 @@ static void where_the_file_system_does_not_answer_nothing_is_done(void **state)
 {
     (void)state;
     for (int way = 0; way < 3; way++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         want_in_way(p, way);
-        moment_arm(&(struct moment){ .call = "fstatvfs64", .error = EIO });
+        syscall_hook_arm(&(struct syscall_hook){ .call = "fstatvfs64", .error = EIO });
         bool refused = is_refused(p);
         int why = p->e.sys;
 
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         tear_down((void **)&p);
         assert_true(refused);
         assert_int_equal(why, EIO);
@@ -248,7 +248,7 @@ static void where_the_file_system_does_not_answer_nothing_is_done(void **state)
 /* A ramfs has no blocks, so none are free. */
 static void where_nothing_is_counted_there_is_room(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     folder_dir(&p->folder, "state");
     if (mount("ramfs", p->state, "ramfs", 0, NULL))
@@ -263,7 +263,7 @@ static void where_nothing_is_counted_there_is_room(void **state)
 /* Nothing needs to be recovered, so nothing needs to be written to know it. */
 static void records_are_read_where_nothing_can_be_written(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_records list;
     size_t recovered = 9;
 

@@ -41,8 +41,8 @@ enum { WAYS = sizeof ways / sizeof *ways };
 struct run {
     const struct way *way;
     int nth;
-    bool talk; /* the conversation goes back, too */
-    struct place *p;
+    bool conversation; /* the conversation goes back, too */
+    struct rewind_case *p;
     char *old; /* what the user has */
 };
 
@@ -56,7 +56,7 @@ static void complain(const struct run *r, const char *what)
 
 static void run_begin(struct run *r)
 {
-    r->p = wide_place(r->talk);
+    r->p = wide_place(r->conversation);
     r->old = wide_image(r->p);
 }
 
@@ -71,12 +71,13 @@ static void break_it(const struct run *r)
     if (r->way->error == ENOMEM)
         memory_fail_at(r->nth);
     else
-        moment_arm(&(struct moment){ .call = r->way->call, .nth = r->nth, .error = r->way->error });
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = r->way->call, .nth = r->nth, .error = r->way->error });
 }
 
 static bool was_broken(const struct run *r)
 {
-    bool memory = memory_failed(), came = moment_came();
+    bool memory = memory_failed(), came = syscall_hook_fired();
 
     memory_fail_at(0);
     return r->way->error == ENOMEM ? memory : came;
@@ -84,7 +85,7 @@ static bool was_broken(const struct run *r)
 
 static bool is_new(const struct run *r)
 {
-    return wide_is_new(r->p, r->talk);
+    return wide_is_new(r->p, r->conversation);
 }
 
 static bool is_old(const struct run *r)
@@ -131,10 +132,10 @@ static bool apply_at(struct run *r)
     return came;
 }
 
-static void in_all_ways(bool (*at)(struct run *r), bool talk)
+static void in_all_ways(bool (*at)(struct run *r), bool conversation)
 {
     for (int w = 0; w < WAYS; w++) {
-        struct run r = { .way = &ways[w], .nth = 1, .talk = talk };
+        struct run r = { .way = &ways[w], .nth = 1, .conversation = conversation };
 
         for (; at(&r); r.nth++)
             ;
@@ -151,7 +152,7 @@ static void each_call_may_fail_that_takes_the_conversation_back_too(void **state
 {
     struct run r = { .way = &(const struct way){ "malloc", ENOMEM, false },
                      .nth = 1,
-                     .talk = true };
+                     .conversation = true };
 
     (void)state;
     for (; apply_at(&r); r.nth++)
@@ -164,9 +165,9 @@ static void each_call_may_fail_that_takes_the_conversation_back_too(void **state
  * exchanged, or after COMMIT. */
 enum phase { BEFORE_INTENT, AFTER_INTENT, AFTER_COMMIT, PHASES };
 
-static void stop_at(struct place *p, enum phase phase)
+static void stop_at(struct rewind_case *p, enum phase phase)
 {
-    static const struct moment at[PHASES] = {
+    static const struct syscall_hook at[PHASES] = {
         /* what is staged cannot be dropped, since that begins with the mark */
         [BEFORE_INTENT] = { .call = "unlink", .name = "intent", .error = EIO },
         [AFTER_INTENT] = { .call = "renameat2", .name = "o", .error = EIO },
@@ -175,9 +176,9 @@ static void stop_at(struct place *p, enum phase phase)
 
     if (phase == BEFORE_INTENT)
         folder_put(&p->folder, "saved/h", SLICE("changed\n"));
-    moment_arm(&at[phase]);
+    syscall_hook_arm(&at[phase]);
     assert_int_not_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_non_null(strstr(p->e.text, "unfinished"));
 }
 
@@ -272,7 +273,7 @@ static void each_allocation_of_an_undo_may_fail(void **state)
 {
     struct run r = { .way = &(const struct way){ "malloc", ENOMEM, false },
                      .nth = 1,
-                     .talk = true };
+                     .conversation = true };
 
     (void)state;
     for (; undo_at(&r); r.nth++)
@@ -286,7 +287,7 @@ static void each_allocation_of_a_recovery_may_fail(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof phases / sizeof *phases; i++)
-        for (r.nth = 1, r.talk = i > 0; phases[i](&r); r.nth++)
+        for (r.nth = 1, r.conversation = i > 0; phases[i](&r); r.nth++)
             ;
 }
 

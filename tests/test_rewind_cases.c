@@ -52,7 +52,7 @@
 
 static void the_second_of_two_says_who_holds_the_lock(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char lock[4096];
 
     want(p, p->f, "old\n");
@@ -144,7 +144,7 @@ static void what_came_in_the_way_stops_it(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof change / sizeof *change; i++)
         for (int absent = 0; absent < 2; absent++) {
-            struct place *q;
+            struct rewind_case *q;
 
             assert_int_equal(set_up((void **)&q), 0);
             want(q, q->f, absent ? NULL : "old\n");
@@ -166,7 +166,7 @@ static void what_came_in_the_way_stops_it(void **state)
 
 static void what_came_where_nothing_was_stops_it(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want_in(p, "ws/d/new", "old\n");
     assert_int_equal(look(p), ERR_OK);
@@ -178,7 +178,7 @@ static void what_came_where_nothing_was_stops_it(void **state)
 
 static void a_device_in_the_way_is_refused(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     if (unlink(p->f) || mknod(p->f, S_IFCHR | 0600, makedev(1, 5)))
         skip();
@@ -189,7 +189,7 @@ static void a_device_in_the_way_is_refused(void **state)
 
 static void a_parent_that_became_a_link_stops_it(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char d[4096], moved[4096];
 
     folder_put(&p->folder, "outside/f", SLICE("present\n"));
@@ -215,7 +215,7 @@ static void a_parent_that_became_a_link_stops_it(void **state)
 
 static void hostile_names_are_refused_and_the_rest_is_done(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     static const char *const below[] = {
         "../x", "a//b",        "a/",           "./a",     "a/../../x", "-rf",
         "a\nb", ".git/config", ".GIT/hooks/x", "git~1/x", "",
@@ -254,7 +254,7 @@ static void a_saved_copy_that_changed_stops_it(void **state)
 
     (void)state;
     for (int way = 0; way < WAYS; way++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         folder_put(&p->folder, "saved/f", SLICE("old\n"));
@@ -282,7 +282,7 @@ static void a_saved_copy_that_changed_stops_it(void **state)
 /* A damaged record is said, and nothing is put back from it. */
 static void an_undo_copy_that_is_cut_short_is_refused(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char kept[4096], name[128];
 
     want(p, p->f, "old\n");
@@ -300,7 +300,7 @@ static void an_undo_copy_that_is_cut_short_is_refused(void **state)
 
 static void a_file_that_goes_is_in_the_undo_record(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want(p, p->f, NULL);
     assert_int_equal(look(p), ERR_OK);
@@ -317,7 +317,7 @@ static void a_file_that_goes_is_in_the_undo_record(void **state)
 
 static void names_of_records_reach_nothing_else(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     static const char *const names[] = { "..", ".", "", "../rewinds", "/", "0/../0", "%2e%2e" };
     struct rewind_plan plan;
     char id[64], around[4200];
@@ -353,7 +353,7 @@ static void strike(size_t done, size_t steps, void *arg)
 }
 
 /* In a child: as it would end the command. True: it did. */
-static bool ended_by(struct place *p, struct signalled *s)
+static bool ended_by(struct rewind_case *p, struct signalled *s)
 {
     int status;
     pid_t pid = fork();
@@ -380,7 +380,7 @@ static void a_signal_that_ends_it_leaves_old_or_new(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         for (size_t at = 1; at <= 4; at++) {
-            struct place *p;
+            struct rewind_case *p;
             struct signalled s = { signals[i], at };
             size_t recovered;
 
@@ -405,7 +405,7 @@ static void a_signal_that_ends_it_leaves_old_or_new(void **state)
 }
 
 /* A rewind is done again by taking back what took it back: the newest record. */
-static enum err_code redo(struct place *p)
+static enum err_code redo(struct rewind_case *p)
 {
     char id[40];
 
@@ -426,7 +426,7 @@ static void heard(int signal)
 /* Calls are interrupted all the time, as by a window that is being dragged: it is done all the same. */
 static void signals_all_the_time_do_no_harm(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct sigaction on = { .sa_handler = heard }, before; /* without SA_RESTART */
     const struct itimerval often = { { 0, 200 }, { 0, 200 } }, never = { { 0, 0 }, { 0, 0 } };
 
@@ -455,7 +455,7 @@ static void signals_all_the_time_do_no_harm(void **state)
 
 static void strange_times_come_back(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     static const int64_t times[] = { 0, 1, 2222222222000000000, 4102444800000000001 };
 
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {

@@ -51,7 +51,7 @@ static void modes_that_are_not_there_say_so(void **state)
 {
     struct trip *t = *state;
 
-    t->s.ops.plan_talk = NULL;
+    t->s.ops.plan_conversation = NULL;
     trip_go(t);
     screen_press(&t->s, "m");
     assert_true(screen_has(&t->s, "conversations of this system cannot be"));

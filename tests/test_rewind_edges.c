@@ -14,7 +14,7 @@
 
 enum { TOO_MUCH = 55 }; /* two to the power of it: more bytes than any disk has */
 
-static void nothing_happened(struct place *p, const char *old)
+static void nothing_happened(struct rewind_case *p, const char *old)
 {
     struct rewind_records list;
 
@@ -28,7 +28,7 @@ static void nothing_happened(struct place *p, const char *old)
 
 static void what_is_refused_is_not_done_even_when_ticked(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     const struct rewind_options strict = { .allow_edited = true };
 
     wide_tree(p);
@@ -46,14 +46,15 @@ static void sizes_that_cannot_be_are_refused(void **state)
 {
     (void)state;
     for (int also = 0; also < 2; also++) {
-        struct place *p = wide_place(false);
+        struct rewind_case *p = wide_place(false);
         char *old = wide_image(p);
 
         p->preview.entry[F].seen.size = -1;
         if (also) /* the empty record stays for the next start, and what is told is the first failure */
-            moment_arm(&(struct moment){ .call = "rmdir", .error = EIO, .stays = true });
+            syscall_hook_arm(
+                &(struct syscall_hook){ .call = "rmdir", .error = EIO, .stays = true });
         assert_int_equal(apply(p), ERR_STALE);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         nothing_happened(p, old);
         free(old);
         wide_remove(p);
@@ -64,15 +65,16 @@ static void without_room_nothing_is_begun(void **state)
 {
     (void)state;
     for (int apart = 0; apart < 2; apart++) {
-        struct place *p = wide_place(false);
+        struct rewind_case *p = wide_place(false);
         char *old = wide_image(p);
 
         p->preview.entry[F].seen.size += apart ? (int64_t)1 << TOO_MUCH : 0;
         p->preview.entry[F].wanted_size = (int64_t)1 << TOO_MUCH;
         /* Whether the record lies on the file system of the project. */
-        moment_arm(&(struct moment){ .call = "stat64", .name = "ws", .error = apart ? EIO : 0 });
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "stat64", .name = "ws", .error = apart ? EIO : 0 });
         assert_int_equal(apply(p), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_non_null(strstr(p->e.text, "bytes, and"));
         assert_non_null(strstr(p->e.text, apart ? "the undo record needs" : "the rewind and"));
         nothing_happened(p, old);
@@ -83,16 +85,16 @@ static void without_room_nothing_is_begun(void **state)
 
 static void a_record_of_nothing_is_said_to_stay(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want_in(p, "ws/d/f", "present\n");
     assert_int_equal(look(p), ERR_OK);
     assert_int_equal(p->preview.entry[0].action, REWIND_UNCHANGED);
     assert_int_equal(apply(p), ERR_OK);
     assert_string_equal(p->result.undo, "");
-    moment_arm(&(struct moment){ .call = "rmdir", .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "rmdir", .error = EIO });
     assert_int_equal(apply(p), ERR_IO);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
 }
 
 static enum err_code may_not(const struct rewind_preview *preview, const char *id, struct err *e)
@@ -112,7 +114,7 @@ static enum err_code may(const struct rewind_preview *preview, const char *id, s
 
 static void the_system_keeps_what_lies_there_first_or_it_is_not_done(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
 
     (void)state;
@@ -131,7 +133,7 @@ static void the_system_keeps_what_lies_there_first_or_it_is_not_done(void **stat
 
 static void who_holds_the_lock_may_be_unknown(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
     char path[4096];
 
     (void)state;
@@ -145,7 +147,7 @@ static void who_holds_the_lock_may_be_unknown(void **state)
     wide_remove(p);
 }
 
-static enum err_code none(const struct tx *tx, void *arg, bool *more, struct err *e)
+static enum err_code none(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
     (void)tx;
     (void)more;
@@ -153,7 +155,7 @@ static enum err_code none(const struct tx *tx, void *arg, bool *more, struct err
     return err_set(e, ERR_IO, NULL, "no more");
 }
 
-static enum err_code count(const struct tx *tx, void *arg, bool *more, struct err *e)
+static enum err_code count(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
     (void)tx;
     (void)more;
@@ -164,7 +166,7 @@ static enum err_code count(const struct tx *tx, void *arg, bool *more, struct er
 
 static void a_state_directory_that_is_none_is_told(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
     struct rewind_records list;
     size_t n = 0;
 
@@ -175,32 +177,32 @@ static void a_state_directory_that_is_none_is_told(void **state)
     p->env.state_dir = NULL;
     assert_int_not_equal(apply(p), ERR_OK);
     p->env.state_dir = p->state;
-    assert_int_equal(rewinds_each(&p->env, 9, count, &n, NULL), ERR_OK);
+    assert_int_equal(rewind_records_each(&p->env, 9, count, &n, NULL), ERR_OK);
     assert_int_equal(n, 0);
     wide_remove(p);
 
     const struct store_env nowhere = { .now_ms = 1 };
 
     assert_int_not_equal(rewind_records_read(&nowhere, &list, NULL), ERR_OK);
-    assert_int_equal(rewinds_each(&nowhere, 9, count, &n, NULL), ERR_OK);
+    assert_int_equal(rewind_records_each(&nowhere, 9, count, &n, NULL), ERR_OK);
     assert_int_equal(rewind_recover(&nowhere, &n, NULL), ERR_OK);
     assert_int_equal(n, 0);
 }
 
 static void records_are_met_newest_first_and_damaged_ones_are_not(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
     size_t n = 0;
 
     (void)state;
     assert_int_equal(apply(p), ERR_OK);
     assert_int_equal(wide_undo(p), ERR_OK);
     folder_put(&p->folder, "state/rewinds/99/plan", SLICE("no plan"));
-    assert_int_equal(rewinds_each(&p->env, 9, count, &n, NULL), ERR_OK);
+    assert_int_equal(rewind_records_each(&p->env, 9, count, &n, NULL), ERR_OK);
     assert_int_equal(n, 2);
-    assert_int_equal(rewinds_each(&p->env, 1, count, &n, NULL), ERR_OK);
+    assert_int_equal(rewind_records_each(&p->env, 1, count, &n, NULL), ERR_OK);
     assert_int_equal(n, 2);
-    assert_int_equal(rewinds_each(&p->env, 9, none, &n, NULL), ERR_IO);
+    assert_int_equal(rewind_records_each(&p->env, 9, none, &n, NULL), ERR_IO);
     assert_int_equal(n, 3);
     wide_remove(p);
 }
@@ -211,12 +213,12 @@ static void what_cannot_be_swept_is_not_called_recovered(void **state)
 {
     (void)state;
     for (int nth = 1; nth <= 2; nth++) {
-        struct place *p = stopped_at("renameat2", "f");
+        struct rewind_case *p = stopped_at("renameat2", "f");
         size_t recovered;
 
-        moment_arm(&(struct moment){ .call = "opendir", .nth = nth, .error = EIO });
+        syscall_hook_arm(&(struct syscall_hook){ .call = "opendir", .nth = nth, .error = EIO });
         assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         recover(p);
         assert_true(wide_is_new(p, false));
         wide_remove(p);
@@ -225,13 +227,13 @@ static void what_cannot_be_swept_is_not_called_recovered(void **state)
 
 static void without_a_place_behind_the_others_nothing_is_begun(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
 
     (void)state;
-    moment_arm(&(struct moment){ .call = "opendir", .name = "rewinds", .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "opendir", .name = "rewinds", .error = EIO });
     assert_int_equal(apply(p), ERR_IO);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     nothing_happened(p, old);
     free(old);
     wide_remove(p);
@@ -239,15 +241,15 @@ static void without_a_place_behind_the_others_nothing_is_begun(void **state)
 
 static void one_that_cannot_be_finished_holds_up_no_other(void **state)
 {
-    struct place *p = stopped_at("renameat2", "f");
+    struct rewind_case *p = stopped_at("renameat2", "f");
     char path[4096];
     size_t recovered;
 
     (void)state;
     folder_dir(&p->folder, "state/rewinds/99");
-    moment_arm(&(struct moment){ .call = "renameat2", .name = "f", .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat2", .name = "f", .error = EIO });
     assert_int_equal(apply(p), ERR_STALE);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_non_null(strstr(p->e.text, "interrupted"));
     assert_int_equal(access(folder_path(&p->folder, "state/rewinds/99", path), F_OK), -1);
     folder_dir(&p->folder, "state/rewinds/99");
@@ -259,23 +261,23 @@ static void one_that_cannot_be_finished_holds_up_no_other(void **state)
 /* Somebody else changes sessions: the conversation's part waits, and so does all the rest. */
 static void a_conversation_is_taken_back_only_under_its_lock(void **state)
 {
-    struct place *p = wide_place(true);
+    struct rewind_case *p = wide_place(true);
     char *old = wide_image(p);
     struct change_log *log;
     size_t recovered;
 
     (void)state;
     assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
-    moment_arm(&(struct moment){ .call = "rmdir", .error = EIO, .stays = true });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "rmdir", .error = EIO, .stays = true });
     assert_int_equal(apply(p), ERR_LOCKED);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_non_null(strstr(p->e.text, "stays behind"));
     assert_true(wide_is(p, old));
     change_log_close(log);
     folder_put(&p->folder, "saved/h", SLICE("changed\n"));
-    moment_arm(&(struct moment){ .call = "unlink", .name = "intent", .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "unlink", .name = "intent", .error = EIO });
     assert_int_not_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_LOCKED);
     change_log_close(log);
@@ -287,7 +289,7 @@ static void a_conversation_is_taken_back_only_under_its_lock(void **state)
 
 static void write_on(void *arg)
 {
-    struct place *p = arg;
+    struct rewind_case *p = arg;
     char path[4096];
     int fd = open(folder_path(&p->folder, "out/log", path), O_WRONLY | O_APPEND | O_CLOEXEC);
 
@@ -301,15 +303,16 @@ static void a_conversation_that_went_on_goes_back_alone(void **state)
 {
     (void)state;
     for (int marks = 0; marks < 2; marks++) {
-        struct place *p = wide_place(true);
+        struct rewind_case *p = wide_place(true);
         struct rewind_records list;
 
-        moment_arm(&(struct moment){
+        syscall_hook_arm(&(struct syscall_hook){
             .call = "renameat", .name = "intent", .error = EIO, .then = write_on, .arg = p });
         if (marks) /* nor can the record be ended at once */
-            moment_also(&(struct moment){ .call = "renameat", .name = "commit", .error = EIO });
+            syscall_hook_arm_also(
+                &(struct syscall_hook){ .call = "renameat", .name = "commit", .error = EIO });
         assert_int_equal(apply(p), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_non_null(strstr(p->e.text, "unfinished"));
         if (marks)
             recover(p);
@@ -326,7 +329,7 @@ static void a_conversation_that_went_on_goes_back_alone(void **state)
 }
 
 struct holder {
-    struct place *p;
+    struct rewind_case *p;
     int fd;
 };
 
@@ -341,7 +344,7 @@ static void hold_open(void *arg)
 /* A program has it open: the next start tries again, and until then nothing of it can be undone. */
 static void a_conversation_that_is_open_is_taken_back_later(void **state)
 {
-    struct place *p = wide_place(true);
+    struct rewind_case *p = wide_place(true);
     char *old = wide_image(p);
     struct holder holder = { .p = p };
     struct rewind_plan plan;
@@ -349,10 +352,10 @@ static void a_conversation_that_is_open_is_taken_back_later(void **state)
     size_t recovered;
 
     (void)state;
-    moment_arm(&(struct moment){
+    syscall_hook_arm(&(struct syscall_hook){
         .call = "renameat", .name = "intent", .error = EIO, .then = hold_open, .arg = &holder });
     assert_int_equal(apply(p), ERR_IO);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 1);
     assert_true(list.record[0].interrupted);
@@ -370,14 +373,14 @@ static void a_conversation_that_is_open_is_taken_back_later(void **state)
 /* The size of a record is only told. */
 static void a_record_whose_size_is_unknown_is_listed(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
     struct rewind_records list;
 
     (void)state;
     assert_int_equal(apply(p), ERR_OK);
-    moment_arm(&(struct moment){ .call = "fts64_open", .error = ENOMEM });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "fts64_open", .error = ENOMEM });
     assert_int_equal(rewind_records_read(&p->env, &list, &p->e), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(list.n, 1);
     assert_int_equal(list.record[0].bytes, 0);
     rewind_records_fini(&list);
@@ -393,13 +396,14 @@ static void two_failures_at_once_are_one(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct place *p = wide_place(false);
+        struct rewind_case *p = wide_place(false);
         char *old = wide_image(p);
 
-        moment_arm(&(struct moment){ .call = "fsync", .name = names[i], .error = EIO });
-        moment_also(&(struct moment){ .call = "close", .name = names[i], .error = ENOSPC });
+        syscall_hook_arm(&(struct syscall_hook){ .call = "fsync", .name = names[i], .error = EIO });
+        syscall_hook_arm_also(
+            &(struct syscall_hook){ .call = "close", .name = names[i], .error = ENOSPC });
         assert_int_equal(apply(p), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_int_equal(p->e.sys, EIO);
         nothing_happened(p, old);
         free(old);
@@ -409,20 +413,20 @@ static void two_failures_at_once_are_one(void **state)
 
 static void a_root_that_cannot_be_opened_stops_it(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want_in(p, "ws/new/h", "back\n");
     assert_int_equal(look(p), ERR_OK);
-    moment_arm(&(struct moment){ .call = "open64", .name = "ws", .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "open64", .name = "ws", .error = EIO });
     assert_int_equal(apply(p), ERR_IO);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_true(nothing_of_ours_is_left(p));
     assert_false(folder_has(&p->folder, "ws/new"));
 }
 
 static void more_files_than_are_staged_together_come_back(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char name[64], text[64];
 
     for (int i = 0; i < 150; i++) {

@@ -13,12 +13,12 @@
 /* A program has a file open for writing while it is rewound, and goes on writing: what it writes is found again. */
 
 struct writer {
-    struct place *p;
+    struct rewind_case *p;
     int fd;
 };
 
 /* A file system without leases does not tell who writes; what is written is found again all the same. */
-static bool has_leases(struct place *p)
+static bool has_leases(struct rewind_case *p)
 {
     char path[4096];
 
@@ -30,7 +30,7 @@ static bool has_leases(struct place *p)
     return has;
 }
 
-static struct writer begin(struct place *p)
+static struct writer begin(struct rewind_case *p)
 {
     struct writer w = { .p = p, .fd = open(p->f, O_WRONLY | O_APPEND) };
 
@@ -43,35 +43,35 @@ static void say(const struct writer *w, const char *text)
     assert_int_equal(write(w->fd, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-static bool shows(struct place *p, const char *text)
+static bool shows(struct rewind_case *p, const char *text)
 {
     struct rewind_records records;
-    struct rewind_kept_list list;
+    struct rewind_backup_list list;
     struct span bytes;
     char got[200];
 
     assert_int_equal(rewind_records_read(&p->env, &records, NULL), ERR_OK);
-    assert_int_equal(rewind_kept_read(&p->env, records.record[0].id, &list, NULL), ERR_OK);
-    assert_int_equal(rewind_kept_open(&list.file[0], &bytes, NULL), ERR_OK);
+    assert_int_equal(rewind_backup_read(&p->env, records.record[0].id, &list, NULL), ERR_OK);
+    assert_int_equal(rewind_backup_open(&list.file[0], &bytes, NULL), ERR_OK);
     bool same =
         bytes.n == (int64_t)strlen(text) && list.file[0].written && list.file[0].now == bytes.n;
 
     assert_int_equal(span_read(&bytes, 0, got, (size_t)bytes.n, NULL), ERR_OK);
     same = same && memcmp(got, text, strlen(text)) == 0;
     span_close(&bytes);
-    rewind_kept_fini(&list);
+    rewind_backup_fini(&list);
     rewind_records_fini(&records);
     return same;
 }
 
-static bool has_one_name(const struct place *p)
+static bool has_one_name(const struct rewind_case *p)
 {
     struct stat st;
 
     return stat(p->f, &st) == 0 && st.st_nlink == 1;
 }
 
-static void comes_back(struct place *p, const struct writer *w)
+static void comes_back(struct rewind_case *p, const struct writer *w)
 {
     assert_int_equal(undo(p), ERR_OK);
     assert_true(folder_is(&p->folder, "ws/d/f", "present\nlater\n"));
@@ -80,7 +80,7 @@ static void comes_back(struct place *p, const struct writer *w)
     assert_true(has_one_name(p));
 }
 
-static void rewound(struct place *p, const char *text)
+static void rewound(struct rewind_case *p, const char *text)
 {
     want(p, p->f, text);
     assert_int_equal(look(p), ERR_OK);
@@ -137,7 +137,7 @@ static void what_was_undone_can_be_done_again_and_undone(void **state)
 
 static void a_file_that_nobody_writes_to_comes_back_from_its_copy(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want(p, p->f, "old\n");
     assert_int_equal(look(p), ERR_OK);
@@ -156,9 +156,9 @@ static void without_second_names_a_copy_comes_back(void **state)
 
     rewound(w.p, "old\n");
     say(&w, "later\n");
-    moment_arm(&(struct moment){ .call = "linkat", .name = "0.live", .error = EPERM });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "linkat", .name = "0.live", .error = EPERM });
     assert_int_equal(undo(w.p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_true(folder_is(&w.p->folder, "ws/d/f", "present\nlater\n"));
     assert_true(has_one_name(w.p));
     close(w.fd);
@@ -167,7 +167,7 @@ static void without_second_names_a_copy_comes_back(void **state)
 /* Each name that is changed after the decision, and the removal of the second one. */
 static void an_undo_that_is_cut_short_is_finished_with_what_was_written(void **state)
 {
-    static const struct moment calls[] = {
+    static const struct syscall_hook calls[] = {
         { .call = "renameat2",
           .nth = 3,
           .error = EIO }, /* behind the two that try what can be done */
@@ -185,9 +185,9 @@ static void an_undo_that_is_cut_short_is_finished_with_what_was_written(void **s
 
         rewound(w.p, "old\n");
         say(&w, "later\n");
-        moment_arm(&calls[i]);
+        syscall_hook_arm(&calls[i]);
         assert_int_equal(undo(w.p), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         say(&w, "between\n");
         assert_int_equal(rewind_recover(&w.p->env, &recovered, NULL), ERR_OK);
         assert_int_equal(recovered, 1);
@@ -206,9 +206,9 @@ static void an_undo_that_is_dropped_leaves_the_file_in_the_record(void **state)
 
     rewound(w.p, "old\n");
     say(&w, "later\n");
-    moment_arm(&(struct moment){ .call = "renameat2", .nth = 1, .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat2", .nth = 1, .error = EIO });
     assert_int_equal(undo(w.p), ERR_IO);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_true(folder_is(&w.p->folder, "ws/d/f", "old\n"));
     assert_true(shows(w.p, "present\nlater\n"));
     comes_back(w.p, &w);
@@ -241,16 +241,16 @@ static void a_replaced_file_stays_until_its_program_closes_it(void **state)
         skip();
     want(w.p, w.p->f, "old\n");
     assert_int_equal(look(w.p), ERR_OK);
-    moment_arm(
-        &(struct moment){ .call = "renameat", .name = "0.live", .error = EXDEV, .stays = true });
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "renameat", .name = "0.live", .error = EXDEV, .stays = true });
     assert_int_equal(apply(w.p), ERR_IO);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_non_null(strstr(w.p->e.text, "has the replaced file open"));
     say(&w, "later\n");
     close(w.fd);
-    moment_arm(&(struct moment){ .call = "renameat", .name = "0", .error = EXDEV });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat", .name = "0", .error = EXDEV });
     assert_int_equal(rewind_recover(&w.p->env, &recovered, NULL), ERR_OK);
-    moment_came();
+    syscall_hook_fired();
     assert_true(shows(w.p, "present\nlater\n"));
     assert_int_equal(undo(w.p), ERR_OK);
     assert_true(folder_is(&w.p->folder, "ws/d/f", "present\nlater\n"));

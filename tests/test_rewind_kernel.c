@@ -18,14 +18,14 @@
 
 /* ---- 2, 40: file systems of their own, for which one must be root ---- */
 
-static bool mount_on(const struct place *p, const char *name)
+static bool mount_on(const struct rewind_case *p, const char *name)
 {
     char path[4096];
 
     return mount("tmpfs", folder_path(&p->folder, name, path), "tmpfs", 0, "size=1m") == 0;
 }
 
-static void make_read_only(const struct place *p, const char *name)
+static void make_read_only(const struct rewind_case *p, const char *name)
 {
     char path[4096];
 
@@ -35,7 +35,7 @@ static void make_read_only(const struct place *p, const char *name)
 
 static void a_read_only_file_system_is_told_before_anything_is_copied(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     if (!mount_on(p, "ws"))
         skip();
@@ -53,7 +53,7 @@ static void a_read_only_file_system_is_told_before_anything_is_copied(void **sta
     assert_true(clean);
 }
 
-static bool bind_f(const struct place *p)
+static bool bind_f(const struct rewind_case *p)
 {
     return mount(p->f, p->f, NULL, MS_BIND, NULL) == 0;
 }
@@ -61,7 +61,7 @@ static bool bind_f(const struct place *p)
 /* Its name cannot be moved: known before anything is decided, in the preview or at the latest by apply. */
 static void a_file_that_is_a_mount_point_is_refused(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want(p, p->f, "old\n");
     want_in(p, "ws/d/g", "older\n");
@@ -92,7 +92,7 @@ static void a_file_that_is_a_mount_point_is_refused(void **state)
 static void what_another_user_put_there_is_not_carried_out(void **state)
 {
     static const char *const theirs[] = { "", "/plan", "/intent" };
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[5000], path[8192], rewinds[4096];
     struct stat st;
 
@@ -125,7 +125,7 @@ static void what_another_user_put_there_is_not_carried_out(void **state)
 
 static void a_dry_run_works_where_nothing_can_be_written(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     if (!mount_on(p, "ws"))
         skip();
@@ -148,7 +148,7 @@ static void a_dry_run_works_where_nothing_can_be_written(void **state)
 /* The record lies elsewhere: what was replaced cannot move there, and its copy is what stays. */
 static void a_record_on_another_file_system_does_as_well(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     folder_dir(&p->folder, "state");
     if (!mount_on(p, "state"))
@@ -173,7 +173,7 @@ static void a_record_on_another_file_system_does_as_well(void **state)
 enum { AS_WANTED, OTHERWISE, CANNOT };
 
 /* In a child, since a kernel does not become new again. */
-static int on_old_kernel(struct place *p, long call, int error, enum err_code expected)
+static int on_old_kernel(struct rewind_case *p, long call, int error, enum err_code expected)
 {
     int status;
     pid_t pid = fork();
@@ -198,7 +198,7 @@ static int on_old_kernel(struct place *p, long call, int error, enum err_code ex
 
 static void without_openat2_directories_are_walked(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char link_path[4096];
 
     want(p, p->f, "old\n");
@@ -232,7 +232,7 @@ static void without_renameat2_it_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < 6; i++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         want_in(p, wanted[i / 2], texts[i / 2]);
@@ -258,7 +258,7 @@ static const uint8_t acl[] = { 2,    0,    0,    0,    1,    0,    6,    0,    0
 
 static void an_owner_and_an_acl_are_kept(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     uint8_t got[sizeof acl];
     struct stat st;
     bool has_acl = setxattr(p->f, "system.posix_acl_access", acl, sizeof acl, 0) == 0;
@@ -283,7 +283,7 @@ static void an_owner_and_an_acl_are_kept(void **state)
 /* A file of one's own that belongs to another group. */
 static void a_group_is_kept(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct stat st;
 
     if (chown(p->f, (uid_t)-1, 2345))
@@ -308,7 +308,7 @@ static void what_cannot_be_kept_stops_it(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof way / sizeof *way; i++) {
-        struct place *p;
+        struct rewind_case *p;
 
         assert_int_equal(set_up((void **)&p), 0);
         bool arranged = way[i].owner ? chown(p->f, 1234, 2345) == 0
@@ -326,7 +326,7 @@ static void what_cannot_be_kept_stops_it(void **state)
 /* Directories of some network file systems cannot be synced, and some have no locks. */
 static void other_file_systems_do_or_say_why_not(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want(p, p->f, "old\n");
     assert_int_equal(on_old_kernel(p, SYS_flock, ENOLCK, ERR_IO), AS_WANTED);

@@ -35,24 +35,24 @@ static void drop_only(void *arg)
     drop(arg, ONLY);
 }
 
-static void applied_with(const struct moment *m, struct place *p, int entry)
+static void applied_with(const struct syscall_hook *m, struct rewind_case *p, int entry)
 {
-    struct moment with = *m;
+    struct syscall_hook with = *m;
 
     with.arg = p;
-    moment_arm(&with);
+    syscall_hook_arm(&with);
     assert_int_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(p->result.conflicts, 1);
     assert_int_equal(p->result.outcome[entry], REWIND_CONFLICT);
 }
 
 static void what_is_saved_before_the_exchange_stays(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    applied_with(&(struct moment){ .call = "renameat2", .name = "f", .then = save_f }, p, F);
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f }, p, F);
     assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
     only_this_is_a_conflict(p, F);
     assert_true(folder_is(&p->folder, "ws/d/f", "saved\n"));
@@ -61,10 +61,10 @@ static void what_is_saved_before_the_exchange_stays(void **state)
 
 static void what_is_removed_before_the_exchange_stays_away(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    applied_with(&(struct moment){ .call = "renameat2", .name = "f", .then = drop_f }, p, F);
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "f", .then = drop_f }, p, F);
     assert_false(folder_has(&p->folder, "ws/d/f"));
     only_this_is_a_conflict(p, F);
     wide_remove(p);
@@ -73,14 +73,15 @@ static void what_is_removed_before_the_exchange_stays_away(void **state)
 /* Saved before the exchange, and removed before it is given back. */
 static void what_cannot_be_given_back_is_in_the_record(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    moment_arm(&(struct moment){ .call = "renameat2", .name = "f", .then = save_f, .arg = p });
-    moment_also(
-        &(struct moment){ .call = "renameat2", .name = "f", .nth = 2, .then = drop_f, .arg = p });
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat2", .name = "f", .then = save_f, .arg = p });
+    syscall_hook_arm_also(&(struct syscall_hook){
+        .call = "renameat2", .name = "f", .nth = 2, .then = drop_f, .arg = p });
     assert_int_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(p->result.outcome[F], REWIND_CONFLICT);
     assert_false(folder_has(&p->folder, "ws/d/f"));
     assert_true(is_kept(p, F, "saved\n"));
@@ -99,14 +100,14 @@ static void what_could_not_be_given_back_is_given_back_later(void **state)
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        struct place *p = wide_place(false);
+        struct rewind_case *p = wide_place(false);
 
-        moment_arm(&(struct moment){
+        syscall_hook_arm(&(struct syscall_hook){
             .call = "renameat2", .name = way[i].name, .then = way[i].save, .arg = p });
-        moment_also(
-            &(struct moment){ .call = "renameat2", .name = way[i].name, .nth = 2, .error = EIO });
+        syscall_hook_arm_also(&(struct syscall_hook){
+            .call = "renameat2", .name = way[i].name, .nth = 2, .error = EIO });
         assert_int_equal(apply(p), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         recover(p);
         /* What was to be deleted came out of its place, and its place is free: it is in the record. */
         if (way[i].entry == F)
@@ -120,11 +121,11 @@ static void what_could_not_be_given_back_is_given_back_later(void **state)
 
 static void what_is_saved_before_it_is_taken_away_stays(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    applied_with(&(struct moment){ .call = "renameat2", .name = "only", .then = save_only }, p,
-                 ONLY);
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only },
+                 p, ONLY);
     assert_true(folder_is(&p->folder, "ws/gone/deep/only", "saved\n"));
     only_this_is_a_conflict(p, ONLY);
     wide_remove(p);
@@ -132,15 +133,15 @@ static void what_is_saved_before_it_is_taken_away_stays(void **state)
 
 static void what_is_saved_twice_is_the_newer_and_the_older_is_kept(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    moment_arm(
-        &(struct moment){ .call = "renameat2", .name = "only", .then = save_only, .arg = p });
-    moment_also(&(struct moment){
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "renameat2", .name = "only", .then = save_only, .arg = p });
+    syscall_hook_arm_also(&(struct syscall_hook){
         .call = "renameat2", .name = "only", .nth = 2, .then = save_only_again, .arg = p });
     assert_int_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_true(folder_is(&p->folder, "ws/gone/deep/only", "again\n"));
     assert_true(is_kept(p, ONLY, "saved\n"));
     only_this_is_a_conflict(p, ONLY);
@@ -149,21 +150,21 @@ static void what_is_saved_twice_is_the_newer_and_the_older_is_kept(void **state)
 
 static void what_is_removed_before_it_is_taken_away_is_gone(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    applied_with(&(struct moment){ .call = "renameat2", .name = "only", .then = drop_only }, p,
-                 ONLY);
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "only", .then = drop_only },
+                 p, ONLY);
     assert_false(folder_has(&p->folder, "ws/gone/deep/only"));
     wide_remove(p);
 }
 
 static void what_is_made_before_a_file_comes_back_stays(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    applied_with(&(struct moment){ .call = "renameat2", .name = "h", .then = save_h }, p, H);
+    applied_with(&(struct syscall_hook){ .call = "renameat2", .name = "h", .then = save_h }, p, H);
     assert_true(folder_is(&p->folder, "ws/new/deep/h", "saved\n"));
     only_this_is_a_conflict(p, H);
     wide_remove(p);
@@ -171,7 +172,7 @@ static void what_is_made_before_a_file_comes_back_stays(void **state)
 
 static void cut_old(void *arg)
 {
-    struct place *p = arg;
+    struct rewind_case *p = arg;
     char temp[4096], path[4096];
 
     assert_int_equal(truncate(folder_path(&p->folder, temp_of(p, F, temp), path), 3), 0);
@@ -180,10 +181,11 @@ static void cut_old(void *arg)
 /* An editor that has the old file open makes it shorter while it is read. */
 static void a_file_that_shrinks_while_it_is_read_stays(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
-    applied_with(&(struct moment){ .call = "pread64", .name = "*-0.tmp", .then = cut_old }, p, F);
+    applied_with(&(struct syscall_hook){ .call = "pread64", .name = "*-0.tmp", .then = cut_old }, p,
+                 F);
     assert_true(folder_is(&p->folder, "ws/d/f", "pre"));
     only_this_is_a_conflict(p, F);
     wide_remove(p);
@@ -191,7 +193,7 @@ static void a_file_that_shrinks_while_it_is_read_stays(void **state)
 
 static void touch_staged(void *arg)
 {
-    struct place *p = arg;
+    struct rewind_case *p = arg;
     char temp[4096], path[4096];
 
     assert_int_equal(chmod(folder_path(&p->folder, temp_of(p, F, temp), path), 0640), 0);
@@ -200,14 +202,14 @@ static void touch_staged(void *arg)
 /* What was staged is known by sight; what was touched since is read, and is what is wanted all the same. */
 static void a_staged_file_that_was_touched_is_read(void **state)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     (void)state;
     usleep(20000); /* a tick of the clock that ctimes are made of */
-    moment_arm(
-        &(struct moment){ .call = "fstatat64", .name = "*-0.tmp", .then = touch_staged, .arg = p });
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "fstatat64", .name = "*-0.tmp", .then = touch_staged, .arg = p });
     assert_int_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(p->result.conflicts, 0);
     assert_true(wide_is_new(p, false));
     wide_remove(p);
@@ -218,19 +220,20 @@ static void a_staged_file_that_was_touched_is_read(void **state)
 /* That says nothing of the file: it is neither refused nor called changed. */
 static void without_descriptors_it_is_said_so(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     want(p, p->f, "old\n");
-    moment_arm(&(struct moment){ .call = "openat64", .name = "f", .error = EMFILE });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "openat64", .name = "f", .error = EMFILE });
     assert_int_equal(look(p), ERR_IO);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(p->e.sys, EMFILE);
     for (int absent = 0; absent < 2; absent++) {
         p->plan.target[0].want = absent ? REWIND_ABSENT : REWIND_BYTES;
         assert_int_equal(look(p), ERR_OK);
-        moment_arm(&(struct moment){ .call = "openat64", .name = "f", .error = EMFILE });
+        syscall_hook_arm(
+            &(struct syscall_hook){ .call = "openat64", .name = "f", .error = EMFILE });
         assert_int_equal(apply(p), ERR_IO);
-        assert_true(moment_came());
+        assert_true(syscall_hook_fired());
         assert_int_equal(p->e.sys, EMFILE);
         assert_null(strstr(p->e.text, "changed"));
         assert_true(nothing_of_ours_is_left(p));
@@ -240,7 +243,7 @@ static void without_descriptors_it_is_said_so(void **state)
 /* Another directory, or a link to one, in the place of the project after the preview. */
 static void another_project_of_that_name_stops_it(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char ws[4096], moved[4096], other[4096];
 
     folder_put(&p->folder, "other/d/f", SLICE("present\n"));
@@ -263,7 +266,7 @@ static void another_project_of_that_name_stops_it(void **state)
 /* What the session worked in was no link: going through it needs the consent for what lies outside. */
 static void a_project_that_became_a_link_is_outside(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char ws[4096], moved[4096];
 
     want(p, p->f, "old\n");
@@ -296,7 +299,7 @@ static void swap_back(void *arg)
 /* What is judged is what was opened. */
 static void a_link_that_becomes_the_project_again_is_not_followed(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct swap s;
     char other[4096];
 
@@ -307,9 +310,10 @@ static void a_link_that_becomes_the_project_again_is_not_followed(void **state)
     folder_path(&p->folder, "ws", s.ws);
     assert_int_equal(rename(s.ws, s.moved), 0);
     assert_int_equal(symlink(folder_path(&p->folder, "other", other), s.ws), 0);
-    moment_arm(&(struct moment){ .call = "lstat64", .name = "ws", .then = swap_back, .arg = &s });
+    syscall_hook_arm(
+        &(struct syscall_hook){ .call = "lstat64", .name = "ws", .then = swap_back, .arg = &s });
     assert_int_equal(look(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_int_equal(p->preview.entry[0].seen.size, strlen("present\n"));
     assert_int_equal(apply(p), ERR_OK);
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));

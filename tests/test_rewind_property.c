@@ -28,7 +28,7 @@ struct made {
 };
 
 struct world {
-    struct place *p;
+    struct rewind_case *p;
     struct made made[FILES];
     unsigned long first, seed; /* the seed, and what became of it */
 };
@@ -123,7 +123,7 @@ static void put_present(struct world *w, struct made *m)
 
 static void draw_world(struct world *w)
 {
-    struct place *p = w->p;
+    struct rewind_case *p = w->p;
     char path[4096];
 
     for (size_t i = 0; i < FILES; i++) {
@@ -202,7 +202,7 @@ static void must_be(const struct world *w, const char *image, const char *when)
 
 static void take_back(struct world *w, const char *id)
 {
-    struct place *p = w->p;
+    struct rewind_case *p = w->p;
     char record[40];
 
     snprintf(record, sizeof record, "%s", id);
@@ -230,7 +230,7 @@ static void back_and_forth(struct world *w, const char *before)
 
 static void whole(struct world *w)
 {
-    struct place *p = w->p;
+    struct rewind_case *p = w->p;
     char *before = folder_image(&p->folder, "ws"), id[65];
 
     assert_int_equal(look(p), ERR_OK);
@@ -253,8 +253,8 @@ static void whole(struct world *w)
 /* Some hunks of each file first, and then all the rest: together they are the whole. */
 static void in_two_pieces(struct world *w)
 {
-    struct place *p = w->p;
-    struct rewind_pick pick[FILES] = { 0 };
+    struct rewind_case *p = w->p;
+    struct rewind_selection pick[FILES] = { 0 };
     bool hunk[FILES][64] = { { false } };
     char *before = folder_image(&p->folder, "ws"), first[40];
 
@@ -276,7 +276,7 @@ static void in_two_pieces(struct world *w)
         pick[i].hunks = d.hunks;
         linediff_fini(&d);
     }
-    assert_int_equal(rewind_apply_picked(&p->env, &p->preview, pick, &p->result, &p->e), ERR_OK);
+    assert_int_equal(rewind_apply_selected(&p->env, &p->preview, pick, &p->result, &p->e), ERR_OK);
     p->env.now_ms++;
     assert_int_equal(p->result.conflicts, 0);
     memcpy(first, p->result.undo, sizeof first);

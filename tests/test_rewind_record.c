@@ -14,7 +14,7 @@
 /* Records as they lie on disk: damaged ones are left alone, and those that a crash left are brought to an end. */
 
 /* A record of one restored file, as a rewind left it; answers its directory. */
-static void make_record(struct place *p, char dir[4096])
+static void make_record(struct rewind_case *p, char dir[4096])
 {
     char name[128];
 
@@ -25,7 +25,7 @@ static void make_record(struct place *p, char dir[4096])
     folder_path(&p->folder, name, dir);
 }
 
-static void put(struct place *p, const char *name, struct slice bytes)
+static void put(struct rewind_case *p, const char *name, struct slice bytes)
 {
     char path[256];
 
@@ -33,17 +33,17 @@ static void put(struct place *p, const char *name, struct slice bytes)
     folder_put(&p->folder, path, bytes);
 }
 
-static enum err_code read_record(struct place *p, const char *dir)
+static enum err_code read_record(struct rewind_case *p, const char *dir)
 {
-    struct tx tx;
-    enum err_code rc = tx_read(dir, p->result.undo, &tx, NULL);
+    struct rewind_tx tx;
+    enum err_code rc = rewind_tx_read(dir, p->result.undo, &tx, NULL);
 
     if (!rc)
-        tx_fini(&tx);
+        rewind_tx_fini(&tx);
     return rc;
 }
 
-static enum err_code read_as(struct place *p, const char *dir, const cJSON *plan)
+static enum err_code read_as(struct rewind_case *p, const char *dir, const cJSON *plan)
 {
     char *text = cJSON_PrintUnformatted(plan);
 
@@ -64,7 +64,7 @@ static bool is_text(const char *key)
     return false;
 }
 
-static void damage_each(struct place *p, const char *dir, cJSON *root, cJSON *object)
+static void damage_each(struct rewind_case *p, const char *dir, cJSON *root, cJSON *object)
 {
     static const char *const nonsense[] = { "", "zz", "12zz",
                                             "zz34567890123456789012345678901234567890123456789012"
@@ -101,7 +101,7 @@ static void damage_each(struct place *p, const char *dir, cJSON *root, cJSON *ob
 
 static void a_plan_with_any_damage_is_left_alone(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[4096], name[160];
     size_t n, recovered;
 
@@ -139,7 +139,7 @@ static void a_plan_with_any_damage_is_left_alone(void **state)
     free(text);
 }
 
-static cJSON *plan_of(struct place *p)
+static cJSON *plan_of(struct rewind_case *p)
 {
     char name[160];
     size_t n;
@@ -154,8 +154,8 @@ static cJSON *plan_of(struct place *p)
 }
 
 /* One member is another, or is there at all. */
-static void is_damaged_with(struct place *p, const char *dir, const char *key, const char *text,
-                            bool in_entry)
+static void is_damaged_with(struct rewind_case *p, const char *dir, const char *key,
+                            const char *text, bool in_entry)
 {
     cJSON *root = plan_of(p), *object = root;
 
@@ -176,7 +176,7 @@ static void is_damaged_with(struct place *p, const char *dir, const char *key, c
 
 static void what_a_plan_says_is_checked_like_a_foreign_one(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     static const struct {
         const char *key, *text;
         bool in_entry;
@@ -207,7 +207,7 @@ static void what_a_plan_says_is_checked_like_a_foreign_one(void **state)
 
 static void a_conversation_in_a_plan_is_whole_or_damage(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     static const char *const keys[] = { "talk", "kept", "dropped", "added" };
     char dir[4096];
 
@@ -231,7 +231,7 @@ static void a_conversation_in_a_plan_is_whole_or_damage(void **state)
 /* Together they are more than a file can be. */
 static void sizes_that_cannot_be_are_damage(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[4096], name[160];
 
     make_record(p, dir);
@@ -250,7 +250,7 @@ static void sizes_that_cannot_be_are_damage(void **state)
 
 static void marks_that_do_not_fit_are_left_alone(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[4096], path[4200];
     size_t recovered;
 
@@ -273,7 +273,7 @@ static void marks_that_do_not_fit_are_left_alone(void **state)
 /* The crash came before the plan: there is nothing but the directory. */
 static void a_record_without_a_plan_goes(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[4096], path[4200];
     size_t recovered;
 
@@ -292,24 +292,24 @@ static void a_record_without_a_plan_goes(void **state)
  * system: what was written is kept there. */
 static void what_an_editor_wrote_into_the_old_file_is_kept(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[4096], path[4200], name[160];
     size_t recovered;
-    struct tx tx;
+    struct rewind_tx tx;
 
     folder_dir(&p->folder, "state");
     if (mount("tmpfs", p->state, "tmpfs", 0, "size=1m"))
         skip();
     make_record(p, dir);
     snprintf(path, sizeof path, "%s/done", dir);
-    enum err_code rc = unlink(path) == 0 ? tx_read(dir, p->result.undo, &tx, NULL) : ERR_IO;
+    enum err_code rc = unlink(path) == 0 ? rewind_tx_read(dir, p->result.undo, &tx, NULL) : ERR_IO;
     char temp[64];
 
     if (!rc) {
-        tx_temp_name(&tx, 0, temp);
+        rewind_tx_temp_name(&tx, 0, temp);
         snprintf(name, sizeof name, "ws/d/%s", temp);
         folder_put(&p->folder, name, SLICE("written late\n"));
-        tx_fini(&tx);
+        rewind_tx_fini(&tx);
         rc = rewind_recover(&p->env, &recovered, NULL);
     }
     snprintf(name, sizeof name, "state/rewinds/%s/old/0.live", p->result.undo);
@@ -327,7 +327,7 @@ static void what_an_editor_wrote_into_the_old_file_is_kept(void **state)
 /* Only what stands can be undone, and once. */
 static void what_was_undone_is_not_undone_again(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[4096], id[40];
     struct rewind_plan again;
 
@@ -342,7 +342,7 @@ static void what_was_undone_is_not_undone_again(void **state)
 /* Both looked before either did it. */
 static void of_two_who_undo_the_same_one_is_too_late(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     char dir[4096];
     struct rewind_plan other;
     struct rewind_preview late;
@@ -370,7 +370,7 @@ static void of_two_who_undo_the_same_one_is_too_late(void **state)
  * for the work tree. */
 #define OLD_ID "001795323779739-19bd191e"
 
-static void put_plan(struct place *p, const char *to)
+static void put_plan(struct rewind_case *p, const char *to)
 {
     struct buf bytes = { 0 }, plan = { 0 };
     struct slice rest;
@@ -390,7 +390,7 @@ static void put_plan(struct place *p, const char *to)
 }
 
 /* What lies where, once the names were exchanged (INTENT), and what the end of it moves into the record. */
-static void put_version_1(struct place *p, bool ended)
+static void put_version_1(struct rewind_case *p, bool ended)
 {
     const char *record = "state/rewinds/" OLD_ID "/", *work = "ws/sub/.reprise-" OLD_ID "-";
     const struct {
@@ -419,7 +419,7 @@ static void put_version_1(struct place *p, bool ended)
     put_plan(p, "state/rewinds/" OLD_ID "/plan");
 }
 
-static void check_version_1_undone(struct place *p)
+static void check_version_1_undone(struct rewind_case *p)
 {
     struct stat st;
     char path[4096];
@@ -437,7 +437,7 @@ static void check_version_1_undone(struct place *p)
 
 static void a_rewind_recorded_by_version_1_is_undone(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_records records;
 
     put_version_1(p, true);
@@ -454,7 +454,7 @@ static void a_rewind_recorded_by_version_1_is_undone(void **state)
 /* The program was replaced by a newer one while an earlier one's rewind lay cut short. */
 static void a_rewind_cut_short_in_version_1_is_finished_and_undone(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     size_t recovered;
 
     put_version_1(p, false);

@@ -8,7 +8,7 @@
 
 /* Between a crash and the recovery a person went on working: what they did stays, and the rest is done. */
 
-static void recovered_but_for(struct place *p, int entry, const char *text)
+static void recovered_but_for(struct rewind_case *p, int entry, const char *text)
 {
     recover(p);
     assert_true(text ? folder_is(&p->folder, place_of[entry], text)
@@ -26,7 +26,7 @@ static void what_was_saved_since_the_crash_stays(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        struct place *p = stopped_at(stops[i].call, stops[i].name);
+        struct rewind_case *p = stopped_at(stops[i].call, stops[i].name);
 
         put_at(p, stops[i].entry, "since\n");
         recovered_but_for(p, stops[i].entry, "since\n");
@@ -37,7 +37,7 @@ static void what_was_saved_since_the_crash_stays(void **state)
 static void who_restored_it_by_hand_is_not_overwritten(void **state)
 {
     (void)state;
-    struct place *p = stopped_at("renameat2", "f");
+    struct rewind_case *p = stopped_at("renameat2", "f");
 
     put_at(p, F, "old\n");
     recovered_but_for(p, F, "old\n");
@@ -50,7 +50,7 @@ static void who_restored_it_by_hand_is_not_overwritten(void **state)
 static void without_its_staged_file_nothing_is_done(void **state)
 {
     (void)state;
-    struct place *p = stopped_at("renameat2", "f");
+    struct rewind_case *p = stopped_at("renameat2", "f");
 
     drop_temp(p, F);
     recovered_but_for(p, F, "present\n");
@@ -66,13 +66,13 @@ static void without_its_staged_file_nothing_is_done(void **state)
 static void what_was_written_into_the_old_file_goes_back(void **state)
 {
     (void)state;
-    struct place *p = stopped_at("renameat2", "o");
+    struct rewind_case *p = stopped_at("renameat2", "o");
 
     put_temp(p, F, "written since\n");
     recovered_but_for(p, F, "written since\n");
 }
 
-static void make_dir(struct place *p, int entry)
+static void make_dir(struct rewind_case *p, int entry)
 {
     char path[4096];
 
@@ -83,7 +83,7 @@ static void make_dir(struct place *p, int entry)
 static void what_is_no_file_any_more_is_left_alone(void **state)
 {
     (void)state;
-    struct place *p = stopped_at("renameat2", "f");
+    struct rewind_case *p = stopped_at("renameat2", "f");
 
     make_dir(p, F);
     recover(p);
@@ -127,7 +127,7 @@ static void a_mode_is_set_on_the_file_that_was_seen(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
-        struct place *p = stopped_at("renameat2", "h");
+        struct rewind_case *p = stopped_at("renameat2", "h");
         char path[4096];
         struct stat st;
 
@@ -144,7 +144,7 @@ static void a_mode_is_set_on_the_file_that_was_seen(void **state)
 static void a_mode_is_not_set_on_what_was_saved_in_place(void **state)
 {
     (void)state;
-    struct place *p = stopped_at("renameat2", "h");
+    struct rewind_case *p = stopped_at("renameat2", "h");
     char path[4096];
     int fd = open(folder_path(&p->folder, "ws/m", path), O_WRONLY | O_CLOEXEC);
 
@@ -156,21 +156,21 @@ static void a_mode_is_not_set_on_what_was_saved_in_place(void **state)
 
 /* ---- directories ---- */
 
-static void move(struct place *p, const char *from, const char *to)
+static void move(struct rewind_case *p, const char *from, const char *to)
 {
     char a[4096], b[4096];
 
     assert_int_equal(rename(folder_path(&p->folder, from, a), folder_path(&p->folder, to, b)), 0);
 }
 
-static void link_to(struct place *p, const char *target, const char *name)
+static void link_to(struct rewind_case *p, const char *target, const char *name)
 {
     char path[4096];
 
     assert_int_equal(symlink(target, folder_path(&p->folder, name, path)), 0);
 }
 
-static void waits(struct place *p, const char *why)
+static void waits(struct rewind_case *p, const char *why)
 {
     struct rewind_recovery r;
 
@@ -181,7 +181,7 @@ static void waits(struct place *p, const char *why)
     assert_non_null(strstr(r.first[0].why.text, why));
 }
 
-static void is_finished_and_undone(struct place *p, const char *old)
+static void is_finished_and_undone(struct rewind_case *p, const char *old)
 {
     recover(p);
     assert_true(wide_is_new(p, false));
@@ -190,16 +190,16 @@ static void is_finished_and_undone(struct place *p, const char *old)
 }
 
 /* Before INTENT a file is left beside its target; afterwards the steps of a rewind. */
-static struct place *cut_short_at(const char *call, const char *name, char **old)
+static struct rewind_case *cut_short_at(const char *call, const char *name, char **old)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
     *old = wide_image(p);
     if (strcmp(name, "intent") == 0)
         folder_put(&p->folder, "saved/h", SLICE("changed\n"));
-    moment_arm(&(struct moment){ .call = call, .name = name, .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = call, .name = name, .error = EIO });
     assert_int_not_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_non_null(strstr(p->e.text, "unfinished"));
     return p;
 }
@@ -214,7 +214,7 @@ static void a_directory_that_went_is_waited_for(void **state)
     for (size_t i = 0; i < 2; i++)
         for (int linked = 0; linked < 2; linked++) {
             char *old, path[4096];
-            struct place *p = cut_short_at(stops[i][0], stops[i][1], &old);
+            struct rewind_case *p = cut_short_at(stops[i][0], stops[i][1], &old);
 
             move(p, "ws/d", "moved");
             if (linked)
@@ -251,7 +251,7 @@ static void a_project_that_went_is_waited_for(void **state)
     for (size_t i = 0; i < POINTS; i++)
         for (int empty = 0; empty < 2; empty++) {
             char *old, path[4096];
-            struct place *p = cut_short_at(points[i][0], points[i][1], &old);
+            struct rewind_case *p = cut_short_at(points[i][0], points[i][1], &old);
 
             move(p, "ws", "moved");
             if (empty)
@@ -272,7 +272,7 @@ static void a_project_that_went_before_intent_is_waited_for(void **state)
     (void)state;
     for (int empty = 0; empty < 2; empty++) {
         char *old, path[4096];
-        struct place *p = cut_short_at("unlink", "intent", &old);
+        struct rewind_case *p = cut_short_at("unlink", "intent", &old);
 
         move(p, "ws", "moved");
         if (empty)
@@ -292,7 +292,7 @@ static void a_project_that_went_before_intent_is_waited_for(void **state)
 static void it_stops_only_its_own_files(void **state)
 {
     char *old, path[4096];
-    struct place *p = cut_short_at("renameat2", "f", &old);
+    struct rewind_case *p = cut_short_at("renameat2", "f", &old);
     struct rewind_options both = { .allow_outside = true, .allow_edited = true };
     struct rewind_target t = { .path = folder_path(&p->folder, "out/mine", path),
                                .want = REWIND_BYTES,
@@ -328,7 +328,7 @@ static void it_can_be_given_up(void **state)
     (void)state;
     for (size_t i = 0; i < POINTS; i++) {
         char *old;
-        struct place *p = cut_short_at(points[i][0], points[i][1], &old);
+        struct rewind_case *p = cut_short_at(points[i][0], points[i][1], &old);
         struct rewind_abandoned a;
         struct rewind_recovery r;
         char id[256];
@@ -357,7 +357,7 @@ static void it_can_be_given_up(void **state)
 static void before_intent_it_can_be_given_up(void **state)
 {
     char *old, path[4096];
-    struct place *p = cut_short_at("unlink", "intent", &old);
+    struct rewind_case *p = cut_short_at("unlink", "intent", &old);
     struct rewind_abandoned a;
     struct rewind_records list;
 
@@ -383,17 +383,17 @@ static void before_intent_it_can_be_given_up(void **state)
 
 static void kept_elsewhere(const char *call, int nth)
 {
-    struct place *p = stopped_at("renameat", "0");
+    struct rewind_case *p = stopped_at("renameat", "0");
     size_t recovered;
 
     put_temp(p, F, "written late\n");
-    moment_arm(&(struct moment){ .call = "renameat", .name = "0", .error = EXDEV });
-    moment_also(&(struct moment){ .call = call, .nth = nth, .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat", .name = "0", .error = EXDEV });
+    syscall_hook_arm_also(&(struct syscall_hook){ .call = call, .nth = nth, .error = EIO });
     (void)!rewind_recover(&p->env, &recovered, &p->e);
-    (void)moment_came();
-    moment_arm(&(struct moment){ .call = "renameat", .name = "0", .error = EXDEV });
+    (void)syscall_hook_fired();
+    syscall_hook_arm(&(struct syscall_hook){ .call = "renameat", .name = "0", .error = EXDEV });
     assert_int_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
-    (void)moment_came();
+    (void)syscall_hook_fired();
     assert_true(is_kept(p, F, "written late\n"));
     assert_true(wide_is_new(p, false));
     wide_remove(p);
@@ -416,14 +416,14 @@ static void what_was_written_late_is_kept_whatever_fails(void **state)
 static void what_was_staged_in_vain_goes(void **state)
 {
     (void)state;
-    struct place *p = stopped_at("renameat2", "f");
+    struct rewind_case *p = stopped_at("renameat2", "f");
     size_t recovered;
     char temp[4096];
 
     put_at(p, F, "since\n");
-    moment_arm(&(struct moment){ .call = "unlinkat", .name = "*-0.tmp", .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "unlinkat", .name = "*-0.tmp", .error = EIO });
     assert_int_not_equal(rewind_recover(&p->env, &recovered, &p->e), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_true(folder_has(&p->folder, temp_of(p, F, temp)));
     recovered_but_for(p, F, "since\n");
 }
@@ -437,17 +437,17 @@ static void drop_staged(void *arg)
 static void who_takes_it_away_first_does_no_harm(void **state)
 {
     (void)state;
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
     char *old = wide_image(p);
 
     folder_put(&p->folder, "saved/h", SLICE("changed\n"));
-    moment_arm(&(struct moment){ .call = "unlink", .name = "intent", .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = "unlink", .name = "intent", .error = EIO });
     assert_int_equal(apply(p), ERR_STALE);
-    assert_true(moment_came());
-    moment_arm(
-        &(struct moment){ .call = "unlinkat", .name = "*-0.tmp", .then = drop_staged, .arg = p });
+    assert_true(syscall_hook_fired());
+    syscall_hook_arm(&(struct syscall_hook){
+        .call = "unlinkat", .name = "*-0.tmp", .then = drop_staged, .arg = p });
     recover(p);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_true(wide_is(p, old));
     free(old);
     wide_remove(p);

@@ -12,20 +12,20 @@
 static int set_up_talk(void **state)
 {
     int rc = set_up(state);
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     folder_put(&p->folder, "log.jsonl", SLICE("one\ntwo\nthree\n"));
     return rc;
 }
 
 /* The log ends after its first line. */
-static void plan_talk(struct place *p, struct rewind_plan *plan, const char *old)
+static void plan_talk(struct rewind_case *p, struct rewind_plan *plan, const char *old)
 {
-    struct rewind_talk *t = &plan->talk;
+    struct rewind_conversation *t = &plan->conversation;
     char log[4096];
 
-    *t = (struct rewind_talk){
-        .change = change_new("rewind"), .how = TALK_TRUNCATE, .kept = 1, .dropped = 2
+    *t = (struct rewind_conversation){
+        .change = change_new("rewind"), .how = CONVERSATION_TRUNCATE, .kept = 1, .dropped = 2
     };
     assert_non_null(t->change);
     struct step cut = { .kind = STEP_TAIL,
@@ -37,7 +37,7 @@ static void plan_talk(struct place *p, struct rewind_plan *plan, const char *old
     assert_int_equal(change_add(t->change, &cut, NULL), ERR_OK);
 }
 
-static struct rewind_plan plan_new(struct place *p, const char *old, bool with_file)
+static struct rewind_plan plan_new(struct rewind_case *p, const char *old, bool with_file)
 {
     struct rewind_plan plan = { .system = "goat", .session = "s", .point = "m" };
     struct rewind_target t = { .path = p->f, .source = { .bytes = SLICE("old\n") } };
@@ -49,7 +49,7 @@ static struct rewind_plan plan_new(struct place *p, const char *old, bool with_f
     return plan;
 }
 
-static enum err_code go_back(struct place *p, struct rewind_plan *plan, char undo[40])
+static enum err_code go_back(struct rewind_case *p, struct rewind_plan *plan, char undo[40])
 {
     const struct rewind_options outside = { .allow_outside = true };
     struct rewind_preview preview;
@@ -68,7 +68,7 @@ static enum err_code go_back(struct place *p, struct rewind_plan *plan, char und
     return rc;
 }
 
-static void take_back(struct place *p, const char *id, char undo[40])
+static void take_back(struct rewind_case *p, const char *id, char undo[40])
 {
     struct rewind_plan plan;
 
@@ -78,7 +78,7 @@ static void take_back(struct place *p, const char *id, char undo[40])
 
 static void both_go_back_under_one_record(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_plan plan = plan_new(p, "two\nthree\n", true);
     struct rewind_records list;
     char first[40], second[40], third[40];
@@ -88,7 +88,7 @@ static void both_go_back_under_one_record(void **state)
     assert_true(folder_is(&p->folder, "ws/d/f", "old\n"));
     assert_int_equal(rewind_records_read(&p->env, &list, NULL), ERR_OK);
     assert_int_equal(list.n, 1);
-    assert_int_equal(list.record[0].how, TALK_TRUNCATE);
+    assert_int_equal(list.record[0].how, CONVERSATION_TRUNCATE);
     assert_int_equal(list.record[0].dropped, 2);
     rewind_records_fini(&list);
 
@@ -103,16 +103,16 @@ static void both_go_back_under_one_record(void **state)
 
 static void a_conversation_alone_has_a_record_too(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_plan plan = plan_new(p, "two\nthree\n", false), back;
     char first[40], second[40];
 
     assert_int_equal(go_back(p, &plan, first), ERR_OK);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\n"));
     assert_int_equal(rewind_undo_plan(&p->env, NULL, &back, NULL), ERR_OK);
-    assert_int_equal(back.talk.kept, 3);
-    assert_int_equal(back.talk.dropped, 0);
-    assert_int_equal(back.talk.added, 2);
+    assert_int_equal(back.conversation.kept, 3);
+    assert_int_equal(back.conversation.dropped, 0);
+    assert_int_equal(back.conversation.added, 2);
     assert_int_equal(go_back(p, &back, second), ERR_OK);
     assert_true(folder_is(&p->folder, "log.jsonl", "one\ntwo\nthree\n"));
 }
@@ -120,7 +120,7 @@ static void a_conversation_alone_has_a_record_too(void **state)
 /* The log is not what the plan saw: then the files stay as well, and nothing is left of it. */
 static void a_refused_conversation_leaves_the_files(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_plan plan = plan_new(p, "two\n", true);
     struct rewind_records list;
     char undo[40];
@@ -135,7 +135,7 @@ static void a_refused_conversation_leaves_the_files(void **state)
 
 static void the_plan_id_knows_the_conversation(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     const struct rewind_options outside = { .allow_outside = true };
     struct rewind_preview preview;
     char id[2][65];
@@ -154,21 +154,21 @@ static void the_plan_id_knows_the_conversation(void **state)
 static void each_way_has_a_word(void **state)
 {
     static const struct {
-        enum talk_how how;
+        enum conversation_change how;
         bool moves;
-    } ways[] = { { TALK_NONE, false },
-                 { TALK_TRUNCATE, true },
-                 { TALK_RESUME_AT, true },
-                 { TALK_FORK, true },
-                 { TALK_REFS, false } };
+    } ways[] = { { CONVERSATION_NONE, false },
+                 { CONVERSATION_TRUNCATE, true },
+                 { CONVERSATION_RESUME_AT, true },
+                 { CONVERSATION_FORK, true },
+                 { CONVERSATION_REFS, false } };
 
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        enum talk_how how = TALK_NONE;
+        enum conversation_change how = CONVERSATION_NONE;
 
-        assert_true(talk_how_of(talk_how_word(ways[i].how), &how));
+        assert_true(conversation_change_parse(conversation_change_name(ways[i].how), &how));
         assert_int_equal(how, ways[i].how);
-        assert_int_equal(talk_moves(how), ways[i].moves);
+        assert_int_equal(conversation_change_moves(how), ways[i].moves);
     }
 }
 

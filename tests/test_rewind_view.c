@@ -344,12 +344,11 @@ static void what_belongs_to_another_turn_cannot_be_applied(void **state)
 static void late_answers_are_dropped(void **state)
 {
     struct trip *t = *state;
-    struct prospect *late = prospect_new();
+    struct preview *late = preview_new();
 
     trip_go(t);
-    screen_send(&t->s,
-                (struct msg){ .kind = MSG_PROSPECT, .generation = 9999, .u.prospect = late });
-    screen_send(&t->s, (struct msg){ .kind = MSG_REWOUND, .generation = 9999 });
+    screen_send(&t->s, (struct msg){ .kind = MSG_PREVIEW, .generation = 9999, .u.preview = late });
+    screen_send(&t->s, (struct msg){ .kind = MSG_REWIND_DONE, .generation = 9999 });
     assert_true(screen_has(&t->s, "[x] M src/pay.c"));
     assert_false(screen_has(&t->s, "nothing was changed -"));
 }

@@ -95,7 +95,7 @@ static void write_theirs(struct place *p, const char *time, bool delta)
 
 static const struct rewind_other *look(struct place *p)
 {
-    assert_int_equal(claude_rivals(p->store, &p->ref, &p->plan, NULL), ERR_OK);
+    assert_int_equal(claude_concurrent_sessions(p->store, &p->ref, &p->plan, NULL), ERR_OK);
     assert_null(p->plan.target[1].other);
     return p->plan.target[0].other;
 }

@@ -31,7 +31,7 @@ static void free_bytes_are_counted(void **state)
                                     .f_frsize = cases[i].size };
         int64_t bytes = -1;
 
-        assert_true(room_free(&fs, &bytes));
+        assert_true(free_space_bytes(&fs, &bytes));
         assert_int_equal(bytes, cases[i].bytes);
     }
 }
@@ -42,8 +42,8 @@ static void one_that_tells_nothing_is_not_full(void **state)
     int64_t bytes;
 
     (void)state;
-    assert_false(room_free(&ramfs, &bytes));
-    assert_false(room_free(&odd, &bytes));
+    assert_false(free_space_bytes(&ramfs, &bytes));
+    assert_false(free_space_bytes(&odd, &bytes));
 }
 
 static void too_much_is_refused_and_the_unknown_is_not(void **state)
@@ -53,12 +53,12 @@ static void too_much_is_refused_and_the_unknown_is_not(void **state)
 
     (void)state;
     folder_make(&f);
-    assert_int_equal(room_check(f.path, 1, "this", &e), ERR_OK);
-    assert_int_equal(room_check(f.path, INT64_MAX / 2, "this", &e), ERR_IO);
+    assert_int_equal(free_space_check(f.path, 1, "this", &e), ERR_OK);
+    assert_int_equal(free_space_check(f.path, INT64_MAX / 2, "this", &e), ERR_IO);
     assert_non_null(strstr(e.text, "this needs 48"));
-    moment_arm(&(struct moment){ .call = "statvfs64", .error = ENOSYS });
-    assert_int_equal(room_check(f.path, INT64_MAX / 2, "this", &e), ERR_OK);
-    assert_true(moment_came());
+    syscall_hook_arm(&(struct syscall_hook){ .call = "statvfs64", .error = ENOSYS });
+    assert_int_equal(free_space_check(f.path, INT64_MAX / 2, "this", &e), ERR_OK);
+    assert_true(syscall_hook_fired());
     folder_remove(&f);
 }
 

@@ -70,19 +70,19 @@ static const char rows[] =
     "{\"type\":\"user\",\"message\":{\"content\":\"n\\u0065edle\"}}\n";
 
 struct found {
-    struct hit hit[8];
+    struct search_hit hit[8];
     size_t n;
     bool done;
 };
 
-static void take(struct hit_list *list, void *arg)
+static void take(struct search_hits *list, void *arg)
 {
     struct found *f = arg;
 
     for (size_t i = 0; i < list->n; i++)
         f->hit[f->n++] = list->hit[i];
     f->done = list->done;
-    hit_list_free(list);
+    search_hits_free(list);
 }
 
 static struct transcript *three_rows(const char *path)
@@ -137,7 +137,7 @@ static void every_block_that_holds_the_needle_is_found(void **state)
 
     assert_int_equal(search_conversation(c, SLICE("needle"), &stop, take, &found, NULL),
                      ERR_CANCELLED);
-    conversation_drop(c);
+    conversation_free(c);
     unlink(path);
 }
 

@@ -19,7 +19,7 @@ static struct short_ids *ids_of(const struct store_ops *const system[], const ch
 
     for (size_t i = 0; i < n; i++)
         assert_true(short_ids_add(s, system[i], (struct slice){ id[i], strlen(id[i]) }));
-    short_ids_end(s);
+    short_ids_finish(s);
     return s;
 }
 
@@ -96,7 +96,7 @@ static void one_that_is_not_known_is_shown_whole(void **state)
     struct short_ids *s = short_ids_new();
 
     (void)state;
-    short_ids_end(s);
+    short_ids_finish(s);
     assert_shown(s, &one, "0123456789abcdef", "0123456789abcdef");
     assert_shown(s, &one, "", "");
     memset(long_id, 'x', sizeof long_id);

@@ -56,12 +56,12 @@ static void make(struct place *p)
 }
 
 static const char *const from[] = { "repo", "repo/sub", "repo/.git", "side", "side/sub" };
-enum { PLACES = sizeof from / sizeof *from };
+enum { KEY_CONTEXTS = sizeof from / sizeof *from };
 
 static void expect(struct place *p, bool signs)
 {
-    for (size_t i = 0; i < PLACES; i++)
-        assert_int_equal(signs_above(below(p, from[i])), signs);
+    for (size_t i = 0; i < KEY_CONTEXTS; i++)
+        assert_int_equal(detect_above(below(p, from[i])), signs);
 }
 
 static void a_repository_without_any_is_known_from_everywhere(void **state)
@@ -71,7 +71,7 @@ static void a_repository_without_any_is_known_from_everywhere(void **state)
 
     make(&p);
     expect(&p, false);
-    assert_false(signs_above(p.folder.path));
+    assert_false(detect_above(p.folder.path));
     folder_remove(&p.folder);
 }
 
@@ -89,7 +89,7 @@ static void each_sign_is_seen_from_everywhere(void **state)
         snprintf(name, sizeof name, "repo/.git/%s", signs[i]);
         assert_int_equal(mkdir(below(&p, name), 0755), 0);
         expect(&p, true);
-        assert_false(signs_above(p.folder.path));
+        assert_false(detect_above(p.folder.path));
         folder_remove(&p.folder);
     }
 }
@@ -121,9 +121,9 @@ static void a_pointer_that_is_none_is_looked_into(void **state)
 
     make(&p);
     put(&p, "side/.git", "gitdir\n");
-    assert_true(signs_above(below(&p, "side/sub")));
+    assert_true(detect_above(below(&p, "side/sub")));
     put(&p, "side/.git", "gitdir: /nonexistent\n");
-    assert_false(signs_above(below(&p, "side/sub")));
+    assert_false(detect_above(below(&p, "side/sub")));
     folder_remove(&p.folder);
 }
 

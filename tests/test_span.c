@@ -91,11 +91,11 @@ static void hashing_a_span_hands_its_bytes_on(void **state)
 
     assert_int_equal(hasher_span(&h, &part, to, copy, sha256, NULL), ERR_OK);
     close(to);
-    sha256_hex(sha256, hex);
+    hasher_hex(sha256, hex);
     assert_string_equal(hex, abc);
     assert_true(folder_is(&p->folder, "copy", "abc"));
     assert_int_equal(hasher_bytes(&h, SLICE("abc"), sha256, NULL), ERR_OK);
-    sha256_hex(sha256, hex);
+    hasher_hex(sha256, hex);
     assert_string_equal(hex, abc);
     hasher_fini(&h);
 }

@@ -97,7 +97,7 @@ static void what_is_far_inside_is_found(void **state)
 static void a_middle_that_is_too_large_counts_as_replaced(void **state)
 {
     (void)state;
-    size_t n = CONTENT_HELD + 1000;
+    size_t n = SOURCE_CONTENT_HELD_MAX + 1000;
     char *before = malloc(n), *after = malloc(n);
     unsigned added, removed;
     bool binary;

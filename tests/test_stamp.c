@@ -14,36 +14,36 @@ static const int64_t an_hour = 3600 * (int64_t)1000;
 
 static void ids_go_on_behind_the_newest_of_either_log(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     int64_t ms = 0;
 
-    assert_int_equal(stamp_next(&p->env, &ms, NULL), ERR_OK);
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
     assert_int_equal(ms, p->env.now_ms);
     folder_dir(&p->folder, "state/changes/001900000000000-00000000");
-    assert_int_equal(stamp_next(&p->env, &ms, NULL), ERR_OK);
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
     assert_int_equal(ms, 1900000000001);
     folder_dir(&p->folder, "state/rewinds/001950000000000-00000000");
     folder_dir(&p->folder, "state/rewinds/99999999999999999999-00000000");
     folder_dir(&p->folder, "state/rewinds/lost");
-    assert_int_equal(stamp_next(&p->env, &ms, NULL), ERR_OK);
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_OK);
     assert_int_equal(ms, 1950000000001);
-    assert_int_equal(stamp_of("001950000000000-00000000"), 1950000000000);
-    assert_int_equal(stamp_of("1950000000000-00000000"), 0);
+    assert_int_equal(record_id_time("001950000000000-00000000"), 1950000000000);
+    assert_int_equal(record_id_time("1950000000000-00000000"), 0);
 }
 
 static void a_log_that_cannot_be_read_is_an_error(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     int64_t ms = 7;
 
     folder_put(&p->folder, "state/changes", SLICE(""));
-    assert_int_equal(stamp_next(&p->env, &ms, NULL), ERR_IO);
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_IO);
     p->env.state_dir = NULL;
-    assert_int_equal(stamp_next(&p->env, &ms, NULL), ERR_NOT_FOUND);
+    assert_int_equal(record_id_next(&p->env, &ms, NULL), ERR_NOT_FOUND);
     assert_int_equal(ms, 7);
 }
 
-static void rewind_to(struct place *p, const char *text)
+static void rewind_to(struct rewind_case *p, const char *text)
 {
     forget(p);
     p->plan =
@@ -56,7 +56,7 @@ static void rewind_to(struct place *p, const char *text)
 /* Undo takes the last one back, and an undo is known as one. */
 static void a_clock_that_goes_back_does_not_mix_rewinds_up(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     rewind_to(p, "first\n");
     p->env.now_ms -= an_hour;
@@ -73,7 +73,7 @@ static void a_clock_that_goes_back_does_not_mix_rewinds_up(void **state)
 /* Perhaps one was cut short. */
 static void records_that_cannot_be_listed_are_an_error(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     size_t recovered;
 
     folder_put(&p->folder, "state/rewinds", SLICE(""));
@@ -82,7 +82,7 @@ static void records_that_cannot_be_listed_are_an_error(void **state)
 
 /* ---- both logs ---- */
 
-static void rename_something(struct place *p, struct change_log *log)
+static void rename_something(struct rewind_case *p, struct change_log *log)
 {
     struct change *c = change_new("rename");
     char path[4096];
@@ -96,12 +96,12 @@ static void rename_something(struct place *p, struct change_log *log)
     change_free(c);
 }
 
-static enum err_code newest_of(struct place *p, struct newest *newest)
+static enum err_code newest_of(struct rewind_case *p, struct undo_target *newest)
 {
     struct change_log *log;
 
     assert_int_equal(change_log_open(&p->env, &log, NULL), ERR_OK);
-    enum err_code rc = newest_standing(&p->env, log, NULL, newest, NULL, &p->e);
+    enum err_code rc = undo_target_find(&p->env, log, NULL, newest, NULL, &p->e);
 
     change_log_close(log);
     return rc;
@@ -109,9 +109,9 @@ static enum err_code newest_of(struct place *p, struct newest *newest)
 
 static void the_newest_is_the_last_that_was_done(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct change_log *log;
-    struct newest newest;
+    struct undo_target newest;
 
     rewind_to(p, "old\n");
     p->env.now_ms -= an_hour;
@@ -119,11 +119,11 @@ static void the_newest_is_the_last_that_was_done(void **state)
     rename_something(p, log);
     change_log_close(log);
     assert_int_equal(newest_of(p, &newest), ERR_OK);
-    assert_int_equal(newest.kind, NEWEST_CHANGE);
+    assert_int_equal(newest.kind, UNDO_TARGET_CHANGE);
     p->env.now_ms -= an_hour;
     rewind_to(p, "older\n");
     assert_int_equal(newest_of(p, &newest), ERR_OK);
-    assert_int_equal(newest.kind, NEWEST_REWIND);
+    assert_int_equal(newest.kind, UNDO_TARGET_REWIND);
 }
 
 /* ---- records of a newer reprise ---- */
@@ -132,8 +132,8 @@ static void what_cannot_be_read_is_not_passed_over_in_silence(void **state)
 {
     static const char *const logs[] = { "state/rewinds/001900000000000-00000000/plan",
                                         "state/changes/001900000000000-00000000/record" };
-    struct place *p = *state;
-    struct newest newest;
+    struct rewind_case *p = *state;
+    struct undo_target newest;
     char path[4096];
 
     rewind_to(p, "old\n");
@@ -150,7 +150,7 @@ static void what_cannot_be_read_is_not_passed_over_in_silence(void **state)
 
 static void a_record_that_cannot_be_read_is_named_when_asked_for(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct rewind_plan plan;
 
     folder_put(&p->folder, "state/rewinds/001900000000000-00000000/plan",
@@ -165,7 +165,7 @@ static void a_record_that_cannot_be_read_is_named_when_asked_for(void **state)
 /* It was cut short; the reprise that made it will end it, and until then others go on. */
 static void a_change_of_a_newer_reprise_holds_nobody_up(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
     struct change_log *log;
 
     folder_put(&p->folder, "state/changes/001700000000000-00000000.intent/record",

@@ -58,7 +58,7 @@ static bool is_done(struct step s)
 {
     bool done;
 
-    assert_int_equal(step_done(&s, &done, NULL), ERR_OK);
+    assert_int_equal(step_is_done(&s, &done, NULL), ERR_OK);
     return done;
 }
 

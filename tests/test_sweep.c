@@ -34,7 +34,7 @@ static void the_weight_is_that_of_everything_which_is_the_sessions(void **state)
 {
     struct world *w = *state;
     char name[200];
-    struct weight weight;
+    struct disk_usage weight;
 
     talk(w, "p", 1, 100);
     folder_put(&w->folder, name_of("p", 1, "/subagents/agent-a.jsonl", name), SLICE("12345"));
@@ -43,12 +43,12 @@ static void the_weight_is_that_of_everything_which_is_the_sessions(void **state)
     struct sweep s = find(w);
     int64_t transcript = s.item[0].ref.file.size;
 
-    assert_int_equal(s.item[0].weight.files, 3);
-    assert_int_equal(s.item[0].weight.bytes, transcript + 8);
-    assert_int_equal(sweep_weight(&s, &weight), 1);
+    assert_int_equal(s.item[0].usage.files, 3);
+    assert_int_equal(s.item[0].usage.bytes, transcript + 8);
+    assert_int_equal(sweep_disk_usage(&s, &weight), 1);
     assert_int_equal(weight.bytes, transcript + 8);
     s.item[0].chosen = false;
-    assert_int_equal(sweep_weight(&s, &weight), 0);
+    assert_int_equal(sweep_disk_usage(&s, &weight), 0);
     assert_int_equal(weight.bytes, 0);
     sweep_fini(&s);
 
@@ -183,9 +183,9 @@ static void what_is_found_is_what_is_moved_and_undo_gives_it_back(void **state)
     folder_put(&w->folder, name_of("q", 4, "/subagents/agent-a.jsonl", name), SLICE("{}\n"));
     char *before = folder_image(&w->folder, "config");
     struct sweep s = find(w);
-    struct weight weight, gone = { 0 };
+    struct disk_usage weight, gone = { 0 };
 
-    assert_int_equal(sweep_weight(&s, &weight), 4);
+    assert_int_equal(sweep_disk_usage(&s, &weight), 4);
     assert_int_equal(sweep_move(w->log, &w->env, &s, &moved, NULL), ERR_OK);
     assert_int_equal(moved.n, 4);
     for (size_t i = 0; i < moved.n; i++) {

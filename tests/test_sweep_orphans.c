@@ -30,7 +30,7 @@ static void orphans_are_all_that_a_session_left_behind(void **state)
 
     assert_string_equal(ids(&s), "9 ");
     assert_int_equal(s.item[0].parts, 5);
-    assert_int_equal(s.item[0].weight.bytes, 5 + 2 + 3 + 2 + 2);
+    assert_int_equal(s.item[0].usage.bytes, 5 + 2 + 3 + 2 + 2);
     assert_non_null(strstr(s.item[0].why, "its session's transcript is gone"));
     sweep_fini(&s);
 }

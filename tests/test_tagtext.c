@@ -7,7 +7,7 @@ static void cleans_to(const char *tag, size_t n, const char *want)
     struct arena a = { 0 };
     struct slice out;
 
-    assert_true(tagtext_clean((struct slice){ tag, n }, &a, &out));
+    assert_true(tagtext_normalize((struct slice){ tag, n }, &a, &out));
     assert_int_equal(out.n, strlen(want));
     assert_memory_equal(out.p, want, out.n);
     arena_fini(&a);

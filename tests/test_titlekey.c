@@ -26,7 +26,7 @@ static int by_keys(struct slice a, struct slice b, bool *go_on)
 
     title_keys(a, x);
     title_keys(b, y);
-    *go_on = title_key_goes_on(x[TITLE_KEYS - 1]);
+    *go_on = title_key_is_cut(x[TITLE_KEYS - 1]);
     for (size_t i = 0; i < TITLE_KEYS; i++) {
         assert_true(i > 0 || x[i] < TITLE_NONE);
         if (x[i] != y[i])
@@ -89,13 +89,13 @@ static void a_title_that_has_ended_does_not_go_on(void **state)
     uint64_t key[TITLE_KEYS];
 
     title_keys(SLICE("fix loops"), key); /* nine */
-    assert_true(title_key_goes_on(key[0]));
+    assert_true(title_key_is_cut(key[0]));
     assert_int_equal(key[1], 0);
     title_keys(SLICE("fix loop"), key);
-    assert_false(title_key_goes_on(key[0]));
+    assert_false(title_key_is_cut(key[0]));
     title_keys((struct slice){ NULL, 0 }, key);
     assert_int_equal(key[0], 0);
-    assert_false(title_key_goes_on(TITLE_NONE));
+    assert_false(title_key_is_cut(TITLE_NONE));
 }
 
 int main(void)

@@ -74,7 +74,7 @@ static void news_goes_by_itself_and_errors_stay(void **state)
     (void)state;
     struct toast t = { 0 };
 
-    toast_say(&t, 1000, "copied %d", 3);
+    toast_info(&t, 1000, "copied %d", 3);
     assert_string_equal(t.text, "copied 3");
     assert_true(toast_wake_ms(&t) > 1000);
     toast_tick(&t, toast_wake_ms(&t) - 1);
@@ -85,7 +85,7 @@ static void news_goes_by_itself_and_errors_stay(void **state)
     assert_true(toast_wake_ms(&t) == TIME_NONE);
     toast_tick(&t, INT64_MAX);
     assert_string_equal(t.text, "no");
-    toast_read(&t);
+    toast_dismiss(&t);
     assert_string_equal(t.text, "");
 }
 

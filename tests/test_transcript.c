@@ -42,7 +42,7 @@ static void a_talk_reads_like_one(void **state)
                              CALL("1", "Read", "{\"file_path\":\"/p/a.c\"}")
                                  RESULT("1", "", "one\\ntwo") SAID("Done.")));
     d.settings.project = SLICE("/p");
-    drive_open(&d, ASKER_PREVIEW, 9, 30);
+    drive_open(&d, REQUESTER_PREVIEW, 9, 30);
 
     assert_screen(&d, "──────────────────────────────\n"
                       "❯ Fix the bug\n"
@@ -63,7 +63,7 @@ static void what_a_resume_does_not_load_is_marked_beside_it(void **state)
 
     drive_init(&d, SLICE(USER("Old") SAID("Gone.") USER("New") SAID("Here.")));
     d.left_out = 2;
-    drive_open(&d, ASKER_VIEWER, 9, 30);
+    drive_open(&d, REQUESTER_VIEWER, 9, 30);
 
     assert_true(screen_holds(&d, "┊❯ Old"));
     assert_true(screen_holds(&d, "┊● Gone."));
@@ -78,7 +78,7 @@ static void a_conversation_whose_file_vanished_says_so(void **state)
     struct drive d;
 
     drive_init(&d, SLICE(USER("Old") SAID("Gone.")));
-    drive_open(&d, ASKER_VIEWER, 9, 70);
+    drive_open(&d, REQUESTER_VIEWER, 9, 70);
     assert_false(screen_holds(&d, "the file is gone"));
     transcript_view_gone(d.view, true);
     assert_true(screen_holds(&d, "the file is gone; this is what was read before"));
@@ -96,7 +96,7 @@ static void paths_are_told_from_where_the_session_was(void **state)
                              CALL("2", "Read", "{\"file_path\":\"/p/b.c\"}")));
     d.settings.project = SLICE("/p");
     d.cwd = SLICE("/other");
-    drive_open(&d, ASKER_PREVIEW, 6, 40);
+    drive_open(&d, REQUESTER_PREVIEW, 6, 40);
     assert_true(screen_holds(&d, "Read a.c"));
     assert_true(screen_holds(&d, "Read /p/b.c"));
     drive_fini(&d);
@@ -110,7 +110,7 @@ static void a_call_opens_into_its_diff_and_closes_again(void **state)
     drive_init(&d, SLICE(CALL("1", "Edit",
                               "{\"file_path\":\"/p/a.c\",\"old_string\":\"one\\ntwo\\nthree\","
                               "\"new_string\":\"one\\n2\\nthree\"}") RESULT("1", "", "ok")));
-    drive_open(&d, ASKER_VIEWER, 7, 40);
+    drive_open(&d, REQUESTER_VIEWER, 7, 40);
     drive_act(&d, ACT_UNFOLD);
 
     assert_screen(&d, " A title                            1/2\n"
@@ -152,7 +152,7 @@ static void hostile_text_never_reaches_a_cell(void **state)
                     assert_int_equal(buf_add_byte(&row, *p), ERR_OK);
                 }
             drive_init(&d, buf_slice(&row));
-            drive_open(&d, ASKER_VIEWER, 30, 100);
+            drive_open(&d, REQUESTER_VIEWER, 30, 100);
             for (int level = 0; level < 3; level++) {
                 if (screen_holds_bytes(&d, hostile[h].raw))
                     fail_msg("%s in place %zu reaches a cell", hostile[h].name, i);
@@ -170,15 +170,15 @@ static void search_goes_to_what_is_typed_and_counts(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, ASKER_VIEWER, 14, 60);
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 14, 60);
     drive_act(&d, ACT_FIRST);
     drive_act(&d, ACT_SEARCH);
-    assert_int_equal(transcript_view_place(d.view), IN_SEARCH);
+    assert_int_equal(transcript_view_key_context(d.view), IN_SEARCH);
     drive_type(&d, "answer 12");
     assert_true(screen_holds(&d, "/answer 12"));
     assert_true(screen_holds(&d, "1 of 11")); /* 12, 120 ... 129 */
     drive_act(&d, ACT_ACCEPT);
-    assert_int_equal(transcript_view_place(d.view), IN_TRANSCRIPT);
+    assert_int_equal(transcript_view_key_context(d.view), IN_TRANSCRIPT);
     assert_cursor_on(&d, "answer 12 ");
     drive_act(&d, ACT_SEARCH_NEXT);
     assert_cursor_on(&d, "answer 120");
@@ -218,7 +218,7 @@ static void search_opens_what_hides_the_place(void **state)
         assert_int_equal(buf_addf(&rows, "line %d\\n", i), ERR_OK);
     assert_int_equal(buf_addf(&rows, "\"}]}}\n" SAID("end")), ERR_OK);
     drive_init(&d, buf_slice(&rows));
-    drive_open(&d, ASKER_VIEWER, 14, 60);
+    drive_open(&d, REQUESTER_VIEWER, 14, 60);
     drive_act(&d, ACT_SEARCH);
     drive_type(&d, "line 77");
 
@@ -275,7 +275,7 @@ static void every_hit_is_visited_once_and_has_its_number(void **state)
     struct drive d;
 
     open_hits(&d);
-    drive_open(&d, ASKER_VIEWER, 20, 60);
+    drive_open(&d, REQUESTER_VIEWER, 20, 60);
     drive_act(&d, ACT_FIRST);
     drive_act(&d, ACT_SEARCH);
     drive_type(&d, "needle");
@@ -302,7 +302,7 @@ static void a_match_over_the_end_of_a_line_is_found(void **state)
     struct drive d;
 
     open_hits(&d);
-    drive_open(&d, ASKER_VIEWER, 20, 60);
+    drive_open(&d, REQUESTER_VIEWER, 20, 60);
     drive_act(&d, ACT_SEARCH);
     drive_type(&d, "wrapped needle");
     drive_act(&d, ACT_ACCEPT);
@@ -318,7 +318,7 @@ static void search_goes_on_from_a_cursor_that_was_moved(void **state)
     struct drive d;
 
     open_hits(&d);
-    drive_open(&d, ASKER_VIEWER, 20, 60);
+    drive_open(&d, REQUESTER_VIEWER, 20, 60);
     drive_act(&d, ACT_FIRST);
     drive_act(&d, ACT_SEARCH);
     drive_type(&d, "needle");
@@ -347,7 +347,7 @@ static void a_search_holds_when_the_whole_conversation_comes(void **state)
     drive_init(&d, buf_slice(&talk));
     d.tail_rows = 40;
     d.hold_load = true;
-    drive_open(&d, ASKER_VIEWER, 14, 60);
+    drive_open(&d, REQUESTER_VIEWER, 14, 60);
     drive_act(&d, ACT_SEARCH);
     drive_type(&d, "answer 29");
     drive_act(&d, ACT_ACCEPT);
@@ -373,7 +373,7 @@ static void a_message_can_be_seen_as_it_is_stored(void **state)
 
     drive_init(&d,
                SLICE("{\"type\":\"user\",\"n\":1.0,\"message\":{\"content\":\"a\\u001bb\"}}\n"));
-    drive_open(&d, ASKER_VIEWER, 9, 40);
+    drive_open(&d, REQUESTER_VIEWER, 9, 40);
     drive_act(&d, ACT_RAW);
 
     assert_screen(&d, " A title                            1/1\n"
@@ -396,7 +396,7 @@ static void the_block_at_the_cursor_is_copied(void **state)
     struct drive d;
 
     drive_init(&d, SLICE(USER("what") SAID("**this**")));
-    drive_open(&d, ASKER_VIEWER, 9, 40);
+    drive_open(&d, REQUESTER_VIEWER, 9, 40);
     drive_act(&d, ACT_COPY);
 
     assert_true(slice_eq(buf_slice(&d.copied), SLICE("**this**")));
@@ -410,7 +410,7 @@ static void the_outline_has_prompts_and_first_lines_only(void **state)
 
     drive_init(&d, SLICE(USER("do it\\nnow\\nplease") CALL("1", "Bash", "{\"command\":\"ls\"}")
                              RESULT("1", "", "x") SAID("**first** `x`\\n\\nsecond")));
-    drive_open(&d, ASKER_PREVIEW, 8, 40);
+    drive_open(&d, REQUESTER_PREVIEW, 8, 40);
     drive_act(&d, ACT_FOLD_LEVEL);
     drive_act(&d, ACT_FOLD_LEVEL);
 
@@ -435,7 +435,7 @@ static void any_size_can_be_drawn(void **state)
                        "{\"file_path\":\"/very/long/path/to/a/file.c\",\"old_string\":\"a\","
                        "\"new_string\":\"b\"}") RESULT("1", ",\"is_error\":true", "no")
                              SAID("# Head\\n- list\\n\\n|a|b|\\n|-|-|\\n|c|d|")));
-    drive_open(&d, ASKER_VIEWER, 12, 50);
+    drive_open(&d, REQUESTER_VIEWER, 12, 50);
     for (int h = 1; h < 40; h += 3)
         for (int w = 1; w < 120; w += 7) {
             drive_resize(&d, h, w);
@@ -455,7 +455,7 @@ static void an_action_that_is_not_possible_says_why(void **state)
     struct drive d;
 
     drive_init(&d, SLICE(USER("a")));
-    drive_open(&d, ASKER_VIEWER, 9, 80);
+    drive_open(&d, REQUESTER_VIEWER, 9, 80);
     assert_non_null(transcript_view_unavailable(d.view, ACT_SUBAGENTS));
     drive_act(&d, ACT_SUBAGENTS);
 

@@ -8,7 +8,7 @@ static void open_branched(struct drive *d, size_t branches)
 
     drive_init(d, buf_slice(&talk));
     d->branches = branches;
-    drive_open(d, ASKER_VIEWER, 16, 60);
+    drive_open(d, REQUESTER_VIEWER, 16, 60);
     buf_fini(&talk);
 }
 
@@ -35,7 +35,7 @@ static void branches_are_listed_with_the_way_first(void **state)
     assert_true(screen_holds(&d, " branches\n    the current conversation\n"));
     assert_cursor_on(&d, "?     1 message   Try a queue");
     assert_true(screen_holds(&d, "?     2 messages  (no prompt)"));
-    assert_int_equal(transcript_view_place(d.view), IN_MENU);
+    assert_int_equal(transcript_view_key_context(d.view), IN_MENU);
     assert_int_equal(drive_act(&d, ACT_BACK), TRANSCRIPT_DONE);
     assert_false(screen_holds(&d, "branches"));
     drive_fini(&d);

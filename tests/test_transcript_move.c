@@ -5,7 +5,7 @@ static void the_end_is_shown_first_and_the_cursor_is_on_it(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 500, ASKER_VIEWER, 12, 40);
+    open_long_talk(&d, 500, REQUESTER_VIEWER, 12, 40);
 
     assert_true(screen_holds(&d, "answer 499"));
     assert_true(screen_holds(&d, "1000/1000"));
@@ -18,7 +18,7 @@ static void both_ends_are_one_key_away(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 3000, ASKER_VIEWER, 12, 40);
+    open_long_talk(&d, 3000, REQUESTER_VIEWER, 12, 40);
     drive_act(&d, ACT_FIRST);
     assert_true(screen_holds(&d, "prompt 0\n") || screen_holds(&d, "prompt 0 "));
     drive_act(&d, ACT_LAST);
@@ -31,7 +31,7 @@ static void keys_move_by_lines_pages_and_prompts(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, ASKER_VIEWER, 22, 40);
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 22, 40);
     drive_act(&d, ACT_PROMPT_PREV);
     assert_cursor_on(&d, "prompt 299");
     drive_act(&d, ACT_PROMPT_PREV);
@@ -60,7 +60,7 @@ static void prompts_are_found_far_beyond_what_is_read(void **state)
     for (int i = 0; i < 2000; i++)
         assert_int_equal(buf_addf(&rows, SAID("answer %d"), i), ERR_OK);
     drive_init(&d, buf_slice(&rows));
-    drive_open(&d, ASKER_VIEWER, 20, 40);
+    drive_open(&d, REQUESTER_VIEWER, 20, 40);
     drive_act(&d, ACT_PROMPT_PREV);
 
     assert_cursor_on(&d, "the only prompt");
@@ -75,7 +75,7 @@ static void only_messages_around_the_screen_are_read(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 20000, ASKER_VIEWER, 40, 80);
+    open_long_talk(&d, 20000, REQUESTER_VIEWER, 40, 80);
     assert_in_range(d.reads, 1, 8);
     unsigned before = d.reads;
 
@@ -91,7 +91,7 @@ static void every_line_is_passed_on_the_way_up_and_down(void **state)
     struct drive d;
     char name[32];
 
-    open_long_talk(&d, 200, ASKER_VIEWER, 14, 40);
+    open_long_talk(&d, 200, REQUESTER_VIEWER, 14, 40);
     for (int i = 199; i >= 0; i--) {
         snprintf(name, sizeof name, "answer %d ", i);
         assert_cursor_on(&d, name);
@@ -112,7 +112,7 @@ static void the_whole_replaces_the_tail_without_moving_anything(void **state)
     drive_init(&d, buf_slice(&talk));
     d.tail_rows = 60;
     d.hold_load = true;
-    drive_open(&d, ASKER_VIEWER, 14, 40);
+    drive_open(&d, REQUESTER_VIEWER, 14, 40);
     assert_true(screen_holds(&d, "end of"));
     for (int i = 0; i < 9; i++)
         drive_act(&d, ACT_PAGE_UP);
@@ -153,7 +153,7 @@ static void the_beginning_is_waited_for_while_only_the_tail_is_there(void **stat
     drive_init(&d, buf_slice(&talk));
     d.tail_rows = 60;
     d.hold_load = true;
-    drive_open(&d, ASKER_VIEWER, 14, 40);
+    drive_open(&d, REQUESTER_VIEWER, 14, 40);
     drive_act(&d, ACT_FIRST);
     assert_false(screen_holds(&d, "prompt 0 "));
     drive_release_load(&d);
@@ -168,7 +168,7 @@ static void what_is_written_meanwhile_appears_at_the_end(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 50, ASKER_VIEWER, 14, 40);
+    open_long_talk(&d, 50, REQUESTER_VIEWER, 14, 40);
     drive_append(&d, SLICE(SAID("and more")));
     transcript_view_reload(d.view, &d.ref, &d.fx);
     drive_answer_all(&d);
@@ -190,7 +190,7 @@ static void the_place_survives_resize_and_folding(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, ASKER_VIEWER, 20, 60);
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 20, 60);
     for (int i = 0; i < 30; i++)
         drive_act(&d, ACT_PROMPT_PREV);
     assert_cursor_on(&d, "prompt 270");
@@ -210,7 +210,7 @@ static void a_preview_that_is_scrolled_up_gets_the_rest(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 3000, ASKER_PREVIEW, 8, 60);
+    open_long_talk(&d, 3000, REQUESTER_PREVIEW, 8, 60);
     assert_true(screen_holds(&d, "answer 2999"));
     transcript_view_scroll(d.view, -100000, &d.fx);
     assert_int_equal(d.fx.n, 1);
@@ -225,7 +225,7 @@ static void what_was_answered_is_not_cancelled_at_the_end(void **state)
     (void)state;
     struct drive d;
 
-    open_long_talk(&d, 300, ASKER_VIEWER, 14, 60);
+    open_long_talk(&d, 300, REQUESTER_VIEWER, 14, 60);
     assert_int_equal(d.fx.n, 0);
     transcript_view_close(d.view, &d.fx);
     assert_int_equal(d.fx.n, 0);
@@ -238,7 +238,7 @@ static void broken_lines_are_shown_in_their_place(void **state)
     struct drive d;
 
     drive_init(&d, SLICE(USER("a") "{\"type\":\"user\",\n" SAID("b")));
-    drive_open(&d, ASKER_PREVIEW, 8, 60);
+    drive_open(&d, REQUESTER_PREVIEW, 8, 60);
 
     assert_true(screen_holds(&d, "unreadable line"));
     assert_true(screen_holds(&d, "● b"));

@@ -64,7 +64,7 @@ static void delete_both(struct place *p, struct trash_list *out)
         { .system = "claude", .store = "/s", .id = SLICE("b"), .part = b, .parts = 1 },
     };
 
-    assert_int_equal(trash_put(p->log, &p->env, "delete", r, 2, out, NULL), ERR_OK);
+    assert_int_equal(trash_add(p->log, &p->env, "delete", r, 2, out, NULL), ERR_OK);
 }
 
 static void what_is_deleted_is_listed_with_its_size(void **state)
@@ -149,7 +149,7 @@ static void a_session_that_is_not_there_cannot_be_deleted(void **state)
     };
     struct trash_list put;
 
-    assert_int_equal(trash_put(p->log, &p->env, "delete", &r, 1, &put, NULL), ERR_NOT_FOUND);
+    assert_int_equal(trash_add(p->log, &p->env, "delete", &r, 1, &put, NULL), ERR_NOT_FOUND);
     assert_true(folder_has(&p->folder, "store/p/a/subagents/x.jsonl"));
 }
 
@@ -179,7 +179,7 @@ static void a_batch_that_cannot_be_named_takes_nothing_along(void **state)
     assert_non_null(getcwd(was, sizeof was));
     assert_int_equal(chdir(p->folder.path), 0);
     litter_the_stack();
-    enum err_code rc = trash_put(p->log, &nowhere, "delete", &r, 1, &list, NULL);
+    enum err_code rc = trash_add(p->log, &nowhere, "delete", &r, 1, &list, NULL);
 
     assert_int_equal(chdir(was), 0);
     assert_int_equal(rc, ERR_NOT_FOUND);

@@ -430,7 +430,7 @@ static void more_questions_than_there_is_room_for_do_no_harm(void **state)
     struct effects fx = { 0 };
 
     for (int i = 0; i < 2 * EFFECTS_MAX; i++)
-        assert_non_null(effect_add(&fx, EFFECT_LIST, ASKER_LIST));
+        assert_non_null(effect_add(&fx, EFFECT_LIST, REQUESTER_LIST));
     assert_int_equal(fx.n, EFFECTS_MAX);
     effects_fini(&fx);
 }

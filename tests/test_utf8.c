@@ -22,7 +22,7 @@ static void every_code_point_comes_back(void **state)
 
     for (uint32_t cp = 0; cp <= 0x10FFFF; cp++) {
         char bytes[4];
-        size_t n = utf8_put(bytes, cp), used;
+        size_t n = utf8_encode(bytes, cp), used;
         bool surrogate = cp >= 0xD800 && cp <= 0xDFFF;
         struct slice text = { bytes, n };
 
@@ -92,19 +92,19 @@ static void the_valid_front_ends_at_the_first_broken_byte(void **state)
 {
     (void)state;
 
-    assert_int_equal(utf8_valid_front(SLICE("123456789\xC3\xBC\x80zz")), 11);
-    assert_int_equal(utf8_valid_front(SLICE("")), 0);
+    assert_int_equal(utf8_valid_prefix(SLICE("123456789\xC3\xBC\x80zz")), 11);
+    assert_int_equal(utf8_valid_prefix(SLICE("")), 0);
 }
 
 static void lengths_are_counted_in_utf16(void **state)
 {
     (void)state;
 
-    assert_int_equal(utf16_length(SLICE("")), 0);
-    assert_int_equal(utf16_length(SLICE("abcdefghij")), 10);
-    assert_int_equal(utf16_length(SLICE("a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80")), 5);
-    assert_int_equal(utf16_length(SLICE("\xED\xA0\x80")), 1);
-    assert_int_equal(utf16_length(SLICE("\xF0\x9F\x98")), 1);
+    assert_int_equal(utf8_utf16_length(SLICE("")), 0);
+    assert_int_equal(utf8_utf16_length(SLICE("abcdefghij")), 10);
+    assert_int_equal(utf8_utf16_length(SLICE("a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x98\x80")), 5);
+    assert_int_equal(utf8_utf16_length(SLICE("\xED\xA0\x80")), 1);
+    assert_int_equal(utf8_utf16_length(SLICE("\xF0\x9F\x98")), 1);
 }
 
 static void a_prefix_never_splits_a_pair(void **state)
@@ -113,12 +113,12 @@ static void a_prefix_never_splits_a_pair(void **state)
     struct slice text = SLICE("a\xF0\x9F\x98\x80"
                               "b");
 
-    assert_int_equal(utf16_prefix(text, 0).n, 0);
-    assert_int_equal(utf16_prefix(text, 1).n, 1);
-    assert_int_equal(utf16_prefix(text, 2).n, 1);
-    assert_int_equal(utf16_prefix(text, 3).n, 5);
-    assert_int_equal(utf16_prefix(text, 4).n, 6);
-    assert_int_equal(utf16_prefix(text, 100).n, 6);
+    assert_int_equal(utf8_utf16_prefix(text, 0).n, 0);
+    assert_int_equal(utf8_utf16_prefix(text, 1).n, 1);
+    assert_int_equal(utf8_utf16_prefix(text, 2).n, 1);
+    assert_int_equal(utf8_utf16_prefix(text, 3).n, 5);
+    assert_int_equal(utf8_utf16_prefix(text, 4).n, 6);
+    assert_int_equal(utf8_utf16_prefix(text, 100).n, 6);
 }
 
 static void trim_takes_what_javascript_calls_blank(void **state)
@@ -128,11 +128,11 @@ static void trim_takes_what_javascript_calls_blank(void **state)
                                "\xE2\x80\xA9\xE2\x80\xAF\xE2\x81\x9F\xE3\x80\x80\xEF\xBB\xBF");
     struct buf text = { 0 };
 
-    assert_int_equal(js_trim(blank).n, 0);
+    assert_int_equal(utf8_js_trim(blank).n, 0);
     assert_int_equal(buf_add(&text, blank), ERR_OK);
     assert_int_equal(buf_add(&text, SLICE("a b")), ERR_OK);
     assert_int_equal(buf_add(&text, blank), ERR_OK);
-    assert_true(slice_eq(js_trim(buf_slice(&text)), SLICE("a b")));
+    assert_true(slice_eq(utf8_js_trim(buf_slice(&text)), SLICE("a b")));
     buf_fini(&text);
 }
 
@@ -145,7 +145,7 @@ static void trim_leaves_what_only_looks_blank(void **state)
                                          { "\x80\x80", 2 },     { "\xE2\x80", 2 } };
 
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-        assert_int_equal(js_trim(kept[i]).n, kept[i].n);
+        assert_int_equal(utf8_js_trim(kept[i]).n, kept[i].n);
 }
 
 static void composed_is(struct slice text, struct slice want)

@@ -5,12 +5,12 @@
 #include "store/tidy/weight.h"
 #include "tests/folder.h"
 
-static struct weight weigh(const struct folder *f, const char *name)
+static struct disk_usage weigh(const struct folder *f, const char *name)
 {
-    struct weight w = { 0 };
+    struct disk_usage w = { 0 };
     char path[4096];
 
-    assert_int_equal(weight_add(folder_path(f, name, path), &w, NULL), ERR_OK);
+    assert_int_equal(disk_usage_add(folder_path(f, name, path), &w, NULL), ERR_OK);
     return w;
 }
 

@@ -85,7 +85,7 @@ struct bench {
     struct fake fake;
     struct store *store[1];
     struct settings settings;
-    struct desk desk;
+    struct job_context context;
     struct workers *workers;
 };
 
@@ -97,14 +97,14 @@ static void bench_open(struct bench *b, size_t sessions, int threads)
     sem_init(&b->fake.arrived, 0, 0);
     sem_init(&b->fake.open, 0, 0);
     b->store[0] = &b->fake.base;
-    desk_init(&b->desk, b->store, 1, &b->settings, "/");
-    assert_int_equal(workers_new(&b->desk, threads, &b->workers, NULL), ERR_OK);
+    jobs_init(&b->context, b->store, 1, &b->settings, "/");
+    assert_int_equal(workers_new(&b->context, threads, &b->workers, NULL), ERR_OK);
 }
 
 static void bench_close(struct bench *b)
 {
     workers_free(b->workers);
-    desk_fini(&b->desk);
+    jobs_fini(&b->context);
     sem_destroy(&b->fake.arrived);
     sem_destroy(&b->fake.open);
 }
@@ -114,7 +114,7 @@ static struct msg next_answer(struct bench *b)
     struct pollfd fd = { .fd = workers_fd(b->workers), .events = POLLIN };
     struct msg m;
 
-    while (!workers_take(b->workers, &m))
+    while (!workers_pop(b->workers, &m))
         assert_int_equal(poll(&fd, 1, 30000), 1);
     return m;
 }
@@ -133,7 +133,7 @@ static void ask(struct bench *b, enum effect_kind kind, unsigned generation, siz
 
         assert_true(ref_list_add(fx.refs, &ref, (uint32_t)i));
     }
-    assert_true(workers_ask(b->workers, &fx));
+    assert_true(workers_submit(b->workers, &fx));
 }
 
 static void a_listing_comes_in_batches_and_ends_once(void **state)
@@ -270,15 +270,15 @@ static void leaving_with_questions_open_is_fine(void **state)
 static void a_place_says_where_to_go_on(void **state)
 {
     struct bench b;
-    struct effect fx = { .kind = EFFECT_PLACE, .generation = 5 };
+    struct effect fx = { .kind = EFFECT_RESUME_DIRS, .generation = 5 };
 
     (void)state;
     bench_open(&b, 0, 1);
     assert_int_equal(buf_add(&fx.text, SLICE("/nonexistent/project")), ERR_OK);
-    assert_true(workers_ask(b.workers, &fx));
+    assert_true(workers_submit(b.workers, &fx));
     struct msg m = next_answer(&b);
 
-    assert_int_equal(m.kind, MSG_PLACE);
+    assert_int_equal(m.kind, MSG_RESUME_DIRS);
     assert_true(m.u.place->missing);
     assert_string_equal(m.u.place->session_dir, "/nonexistent/project");
     assert_string_equal(m.u.place->present_dir, "/");

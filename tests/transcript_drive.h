@@ -227,7 +227,7 @@ struct drive_search {
     unsigned generation;
 };
 
-static inline void drive_found(struct hit_list *list, void *arg)
+static inline void drive_found(struct search_hits *list, void *arg)
 {
     const struct drive_search *s = arg;
 
@@ -239,7 +239,7 @@ static inline void drive_answer_all(struct drive *d)
 {
     struct effect q;
 
-    while (effects_take(&d->fx, &q)) {
+    while (effects_pop(&d->fx, &q)) {
         struct drive_search search = { d, q.generation };
 
         if (q.kind == EFFECT_LOAD && d->hold_load) {
@@ -305,7 +305,7 @@ static inline void drive_init(struct drive *d, struct slice rows)
                                    .folder = SLICE("") };
 }
 
-static inline void drive_open(struct drive *d, enum asker asker, int rows, int cols)
+static inline void drive_open(struct drive *d, enum requester asker, int rows, int cols)
 {
     d->view = transcript_view_new(&d->settings, asker);
     assert_non_null(d->view);
@@ -315,12 +315,12 @@ static inline void drive_open(struct drive *d, enum asker asker, int rows, int c
     drive_answer_all(d);
 }
 
-static inline enum transcript_wish drive_act(struct drive *d, enum action a)
+static inline enum transcript_view_result drive_act(struct drive *d, enum action a)
 {
-    enum transcript_wish wish = transcript_view_act(d->view, a, &d->fx);
+    enum transcript_view_result request = transcript_view_act(d->view, a, &d->fx);
 
     drive_answer_all(d);
-    return wish;
+    return request;
 }
 
 static inline void drive_type(struct drive *d, const char *text)
@@ -385,7 +385,8 @@ static inline struct buf long_talk(int n)
     return rows;
 }
 
-static inline void open_long_talk(struct drive *d, int turns, enum asker asker, int rows, int cols)
+static inline void open_long_talk(struct drive *d, int turns, enum requester asker, int rows,
+                                  int cols)
 {
     struct buf talk = long_talk(turns);
 

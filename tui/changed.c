@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 
-struct changed *changed_new(enum wish wish)
+struct change_result *change_result_new(enum change_request request)
 {
-    struct changed *c = calloc(1, sizeof *c);
+    struct change_result *c = calloc(1, sizeof *c);
 
     if (c)
-        c->wish = wish;
+        c->request = request;
     return c;
 }
 
-void changed_free(struct changed *c)
+void change_result_free(struct change_result *c)
 {
     if (!c)
         return;

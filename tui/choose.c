@@ -6,18 +6,18 @@
 
 /* From Enter to the agent:
  *
- *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_PLACE -> MSG_PLACE
+ *     Enter -> (wait until the row is read) -> (it is running: ask) -> EFFECT_RESUME_DIRS -> MSG_RESUME_DIRS
  *           -> (its directory is gone: ask) -> EFFECT_RESUME
  *
- * To print: EFFECT_PLACE for all that are meant -> MSG_PLACE -> EFFECT_PRINT. A session that cannot be resumed is said
+ * To print: EFFECT_RESUME_DIRS for all that are meant -> MSG_RESUME_DIRS -> EFFECT_PRINT. A session that cannot be resumed is said
  * on the screen, which is not left.
  *
  * Nothing is written on the way. */
 
-void choose_forget(struct model *m)
+void resume_flow_cancel(struct model *m)
 {
-    place_free(m->choosing.place);
-    m->choosing = (struct choosing){ .entry = ENTRY_NONE };
+    resume_dirs_free(m->resume_flow.place);
+    m->resume_flow = (struct resume_flow){ .entry = ENTRY_NONE };
 }
 
 void model_quit(struct model *m)
@@ -25,7 +25,7 @@ void model_quit(struct model *m)
     enum { CANCELLED = 130 };
 
     /* In the picker leaving is choosing nothing; in a rewind it is the end of the work. */
-    effect_add(&m->fx, EFFECT_QUIT, ASKER_LIST)->code = m->rewind_only ? 0 : CANCELLED;
+    effect_add(&m->fx, EFFECT_QUIT, REQUESTER_LIST)->code = m->rewind_only ? 0 : CANCELLED;
     m->leaving = true;
 }
 
@@ -40,12 +40,12 @@ static bool is_marked(const struct list *l, uint32_t entry)
 }
 
 /* The session that is meant: the one being read, the only one marked, or the selected one. */
-static uint32_t meant(const struct model *m)
+static uint32_t session_to_resume(const struct model *m)
 {
     const struct list *l = &m->list;
 
     if (!in_list(m))
-        return model_subject_entry(m);
+        return selection_entry(m);
     for (uint32_t i = 0; l->marks == 1 && i < l->marked_cap; i++)
         if (l->marked[i])
             return i;
@@ -54,7 +54,7 @@ static uint32_t meant(const struct model *m)
 
 static const struct session_row *row_of(const struct model *m, uint32_t entry)
 {
-    return entry == ENTRY_NONE ? NULL : m->list.roster.entry[entry].row;
+    return entry == ENTRY_NONE ? NULL : m->list.sessions.entry[entry].row;
 }
 
 static bool choose_row(struct model *m, const struct session_row *row)
@@ -66,24 +66,24 @@ static bool choose_row(struct model *m, const struct session_row *row)
     return m->chosen != NULL;
 }
 
-static void no_memory(struct model *m)
+static void fail_resume(struct model *m)
 {
     toast_no_memory(&m->toast);
-    choose_forget(m);
+    resume_flow_cancel(m);
 }
 
 /* The last step: this is what the loop leaves the screen for. */
-static void go(struct model *m, const char *dir)
+static void leave_with_choice(struct model *m, const char *dir)
 {
-    const struct session_row *row = row_of(m, m->choosing.entry);
+    const struct session_row *row = row_of(m, m->resume_flow.entry);
     struct buf text = { 0 };
 
     if (buf_add(&text, slice_of(dir)) || !buf_cstr(&text) || !choose_row(m, row)) {
         buf_fini(&text);
-        no_memory(m);
+        fail_resume(m);
         return;
     }
-    struct effect *e = effect_add(&m->fx, EFFECT_RESUME, ASKER_LIST);
+    struct effect *e = effect_add(&m->fx, EFFECT_RESUME, REQUESTER_LIST);
 
     e->rows = m->chosen;
     e->row_count = 1;
@@ -91,29 +91,29 @@ static void go(struct model *m, const char *dir)
     m->leaving = true;
 }
 
-static void ask_place(struct model *m)
+static void request_resume_dirs(struct model *m)
 {
-    const struct entry *entry = &m->list.roster.entry[m->choosing.entry];
+    const struct session_entry *entry = &m->list.sessions.entry[m->resume_flow.entry];
     struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
     struct buf text = { 0 };
 
     if (!refs || buf_add(&text, entry->row->cwd)) {
         ref_list_free(refs);
-        no_memory(m);
+        fail_resume(m);
         return;
     }
-    struct effect *e = effect_add(&m->fx, EFFECT_PLACE, ASKER_LIST);
+    struct effect *e = effect_add(&m->fx, EFFECT_RESUME_DIRS, REQUESTER_LIST);
 
     e->refs = refs;
     e->text = text;
-    m->choosing.question = e->generation;
+    m->resume_flow.question = e->generation;
 }
 
-static void ask_about_live(struct model *m, const struct session_row *row)
+static void confirm_live(struct model *m, const struct session_row *row)
 {
     struct dialog *d = &m->dialog;
 
-    dialog_begin(d, "This session is running", choose_answer);
+    dialog_begin(d, "This session is running", resume_flow_answer);
     if (row->live_pid > 0)
         dialog_line(d, "Process %d has it open. Two agents in one session", row->live_pid);
     else
@@ -124,7 +124,8 @@ static void ask_about_live(struct model *m, const struct session_row *row)
     view_push(m, VIEW_DIALOG);
 }
 
-static void offer(struct model *m, enum dialog_choice choice, const char *what, const char *dir)
+static void offer_directories(struct model *m, enum dialog_choice choice, const char *what,
+                              const char *dir)
 {
     char out[256];
     struct slice path = path_short(slice_of(dir), m->settings->home, out, sizeof out);
@@ -132,31 +133,31 @@ static void offer(struct model *m, enum dialog_choice choice, const char *what, 
     dialog_offer(&m->dialog, choice, "%s %.*s", what, SLICE_ARG(path));
 }
 
-static void ask_about_place(struct model *m, const struct place *p)
+static void confirm_directory(struct model *m, const struct resume_dirs *p)
 {
     struct dialog *d = &m->dialog;
 
-    dialog_begin(d, "The session's directory no longer exists", choose_answer);
+    dialog_begin(d, "The session's directory no longer exists", resume_flow_answer);
     dialog_line(d, "%s",
                 p->session_dir ? p->session_dir : "The session does not record its directory.");
     dialog_line(d, "Where should the session be resumed?");
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     if (p->main_worktree)
-        offer(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
+        offer_directories(m, CHOICE_MAIN_WORKTREE, "in its repository:", p->main_worktree);
     if (p->present_dir)
-        offer(m, CHOICE_PRESENT_DIR, "here:", p->present_dir);
+        offer_directories(m, CHOICE_PRESENT_DIR, "here:", p->present_dir);
     view_push(m, VIEW_DIALOG);
 }
 
 static void resume_one(struct model *m)
 {
-    const struct session_row *row = row_of(m, m->choosing.entry);
+    const struct session_row *row = row_of(m, m->resume_flow.entry);
 
-    m->choosing.waits_for_row = false;
-    if ((row->flags & SESSION_LIVE) && !m->choosing.knows_live)
-        ask_about_live(m, row);
+    m->resume_flow.waits_for_row = false;
+    if ((row->flags & SESSION_LIVE) && !m->resume_flow.knows_live)
+        confirm_live(m, row);
     else
-        ask_place(m);
+        request_resume_dirs(m);
 }
 
 /* The marked sessions in the list's order; those that could not be read are left out. */
@@ -178,7 +179,7 @@ static size_t collect_marked(struct model *m)
 
 static bool prints_marked(const struct model *m)
 {
-    return m->choosing.action == ACT_PRINT && in_list(m) && m->list.marks > 0;
+    return m->resume_flow.action == ACT_PRINT && in_list(m) && m->list.marks > 0;
 }
 
 /* Whether the rows that are acted on have been read, or never will be. */
@@ -187,27 +188,28 @@ static bool rows_are_there(const struct model *m)
     const struct list *l = &m->list;
 
     if (!prints_marked(m))
-        return row_of(m, m->choosing.entry) != NULL;
-    for (uint32_t i = 0; !list_settled(l) && i < l->marked_cap && i < l->roster.n; i++)
-        if (l->marked[i] && roster_listed(&l->roster, i) && !row_of(m, i))
+        return row_of(m, m->resume_flow.entry) != NULL;
+    for (uint32_t i = 0; !list_settled(l) && i < l->marked_cap && i < l->sessions.n; i++)
+        if (l->marked[i] && session_table_is_listed(&l->sessions, i) && !row_of(m, i))
             return false;
     return true;
 }
 
 static void print_rows(struct model *m)
 {
-    size_t n = prints_marked(m) ? collect_marked(m) : choose_row(m, row_of(m, m->choosing.entry));
+    size_t n =
+        prints_marked(m) ? collect_marked(m) : choose_row(m, row_of(m, m->resume_flow.entry));
 
     if (!m->chosen) {
-        no_memory(m);
+        fail_resume(m);
         return;
     }
     if (n == 0) {
         toast_error_text(&m->toast, SLICE("none of the marked sessions can be read"));
-        choose_forget(m);
+        resume_flow_cancel(m);
         return;
     }
-    struct effect *e = effect_add(&m->fx, EFFECT_PRINT, ASKER_LIST);
+    struct effect *e = effect_add(&m->fx, EFFECT_PRINT, REQUESTER_LIST);
 
     e->rows = m->chosen;
     e->row_count = n;
@@ -227,7 +229,7 @@ static void ask_commands(struct model *m)
     bool ok = refs;
 
     if (!prints_marked(m)) {
-        ok = ok && add_ref(refs, row_of(m, m->choosing.entry), m->choosing.entry);
+        ok = ok && add_ref(refs, row_of(m, m->resume_flow.entry), m->resume_flow.entry);
     } else {
         for (size_t i = 0; ok && i < l->order.n; i++)
             if (is_marked(l, l->order.entry[i]))
@@ -235,99 +237,99 @@ static void ask_commands(struct model *m)
     }
     if (!ok) {
         ref_list_free(refs);
-        no_memory(m);
+        fail_resume(m);
         return;
     }
-    struct effect *e = effect_add(&m->fx, EFFECT_PLACE, ASKER_LIST);
+    struct effect *e = effect_add(&m->fx, EFFECT_RESUME_DIRS, REQUESTER_LIST);
 
     e->refs = refs;
     e->prints = true;
-    m->choosing.question = e->generation;
+    m->resume_flow.question = e->generation;
 }
 
 static void act_on_row(struct model *m)
 {
-    m->choosing.waits_for_row = false;
-    if (m->choosing.action == ACT_PRINT)
+    m->resume_flow.waits_for_row = false;
+    if (m->resume_flow.action == ACT_PRINT)
         ask_commands(m);
     else
         resume_one(m);
 }
 
-void choose_begin(struct model *m, enum action a)
+void resume_flow_begin(struct model *m, enum action a)
 {
     const struct list *l = &m->list;
 
-    choose_forget(m);
-    m->choosing.action = m->settings->print ? ACT_PRINT : a;
-    if (in_list(m) && l->marks > 1 && m->choosing.action == ACT_RESUME) {
+    resume_flow_cancel(m);
+    m->resume_flow.action = m->settings->print ? ACT_PRINT : a;
+    if (in_list(m) && l->marks > 1 && m->resume_flow.action == ACT_RESUME) {
         toast_note(&m->toast, m->now_ms,
                    "only one session can be resumed at a time: %zu are marked", l->marks);
         return;
     }
     if (m->settings->demo) {
         toast_note(&m->toast, m->now_ms, "demo sessions cannot be resumed: no agent knows them");
-        choose_forget(m);
+        resume_flow_cancel(m);
         return;
     }
-    m->choosing.entry = meant(m);
+    m->resume_flow.entry = session_to_resume(m);
     if (rows_are_there(m))
         act_on_row(m);
     else
-        m->choosing.waits_for_row = !list_settled(l) || m->choosing.entry != ENTRY_NONE;
+        m->resume_flow.waits_for_row = !list_settled(l) || m->resume_flow.entry != ENTRY_NONE;
 }
 
-void choose_retry(struct model *m)
+void resume_flow_retry(struct model *m)
 {
-    if (!m->choosing.waits_for_row)
+    if (!m->resume_flow.waits_for_row)
         return;
-    if (m->choosing.entry == ENTRY_NONE && list_settled(&m->list)) {
-        m->choosing.entry = meant(m);
-        if (m->choosing.entry == ENTRY_NONE)
-            choose_forget(m);
+    if (m->resume_flow.entry == ENTRY_NONE && list_settled(&m->list)) {
+        m->resume_flow.entry = session_to_resume(m);
+        if (m->resume_flow.entry == ENTRY_NONE)
+            resume_flow_cancel(m);
     }
     if (rows_are_there(m))
         act_on_row(m);
 }
 
-bool choose_msg(struct model *m, const struct msg *msg)
+bool resume_flow_msg(struct model *m, const struct msg *msg)
 {
-    bool mine = m->choosing.question != 0 && msg->generation == m->choosing.question;
+    bool mine = m->resume_flow.question != 0 && msg->generation == m->resume_flow.question;
 
     if (msg->kind == MSG_FAILED && mine) {
         toast_error(&m->toast, &msg->u.error);
-        choose_forget(m);
+        resume_flow_cancel(m);
         return true;
     }
-    if (msg->kind != MSG_PLACE)
+    if (msg->kind != MSG_RESUME_DIRS)
         return false;
     if (!mine) {
-        place_free(msg->u.place);
+        resume_dirs_free(msg->u.place);
         return true;
     }
-    m->choosing.place = msg->u.place;
-    m->choosing.question = 0;
-    if (m->choosing.action == ACT_PRINT)
+    m->resume_flow.place = msg->u.place;
+    m->resume_flow.question = 0;
+    if (m->resume_flow.action == ACT_PRINT)
         print_rows(m);
-    else if (!m->choosing.place->missing && m->choosing.place->session_dir)
-        go(m, m->choosing.place->session_dir);
+    else if (!m->resume_flow.place->missing && m->resume_flow.place->session_dir)
+        leave_with_choice(m, m->resume_flow.place->session_dir);
     else
-        ask_about_place(m, m->choosing.place);
+        confirm_directory(m, m->resume_flow.place);
     return true;
 }
 
-void choose_answer(struct model *m, enum dialog_choice choice)
+void resume_flow_answer(struct model *m, enum dialog_choice choice)
 {
-    if (m->choosing.entry == ENTRY_NONE) /* forgotten meanwhile */
+    if (m->resume_flow.entry == ENTRY_NONE) /* forgotten meanwhile */
         return;
     switch (choice) {
-    case CHOICE_CANCEL: choose_forget(m); return;
+    case CHOICE_CANCEL: resume_flow_cancel(m); return;
     case CHOICE_ANYWAY:
-        m->choosing.knows_live = true;
+        m->resume_flow.knows_live = true;
         resume_one(m);
         return;
-    case CHOICE_MAIN_WORKTREE: go(m, m->choosing.place->main_worktree); return;
-    case CHOICE_PRESENT_DIR: go(m, m->choosing.place->present_dir); return;
+    case CHOICE_MAIN_WORKTREE: leave_with_choice(m, m->resume_flow.place->main_worktree); return;
+    case CHOICE_PRESENT_DIR: leave_with_choice(m, m->resume_flow.place->present_dir); return;
     case CHOICE_DO: return; /* not offered here */
     }
 }

@@ -71,10 +71,10 @@ bool clean_is_sign(uint32_t cp)
     return width_of(cp) < 0 || is_invisible_mark(cp);
 }
 
-static void put(struct glyph *g, uint32_t cp)
+static void append_to_glyph(struct glyph *g, uint32_t cp)
 {
     char utf8[4];
-    size_t n = utf8_put(utf8, cp);
+    size_t n = utf8_encode(utf8, cp);
 
     if (g->len + n > GLYPH_BYTES)
         return;
@@ -82,7 +82,7 @@ static void put(struct glyph *g, uint32_t cp)
     g->len = (uint8_t)(g->len + n);
 }
 
-static void sign(struct glyph *g, uint32_t cp)
+static void make_sign(struct glyph *g, uint32_t cp)
 {
     int n;
 
@@ -131,7 +131,7 @@ static void take_marks(struct clean *c, struct glyph *g)
         if (!silent && (width_of(cp) != 0 || is_invisible_mark(cp)))
             return;
         if (!silent && marks++ < MARKS_MAX)
-            put(g, cp);
+            append_to_glyph(g, cp);
         c->state = state;
         c->before = cp;
         c->at = next;
@@ -147,7 +147,7 @@ static void take_ascii(struct clean *c, struct glyph *g, char byte)
     } else if (byte == ' ') {
         g->kind = GLYPH_BLANK;
     } else if (byte < 0x20 || byte == 0x7F) {
-        sign(g, (unsigned char)byte);
+        make_sign(g, (unsigned char)byte);
     }
     c->before = (unsigned char)byte;
     c->state = 0;
@@ -175,14 +175,14 @@ bool clean_next(struct clean *c, struct glyph *g)
     c->at = next;
     if (clean_is_sign(cp)) {
         g->joined = false;
-        sign(g, cp);
+        make_sign(g, cp);
         return true;
     }
     if (width == 0) {
-        put(g, DOTTED_CIRCLE);
+        append_to_glyph(g, DOTTED_CIRCLE);
         width = 1;
     }
-    put(g, cp);
+    append_to_glyph(g, cp);
     g->width = (uint8_t)width;
     take_marks(c, g);
     return true;
@@ -254,7 +254,7 @@ static char plain_punctuation(uint32_t cp)
     return '?';
 }
 
-char clean_stand_in(struct slice character)
+char clean_ascii_fallback(struct slice character)
 {
     enum { PARTS = 32 };
     utf8proc_int32_t part[PARTS];
@@ -281,7 +281,7 @@ enum err_code clean_add_ascii(struct buf *out, struct slice text)
             rc = buf_add(out, (struct slice){ g.bytes, g.len });
             continue;
         }
-        rc = buf_add_byte(out, clean_stand_in((struct slice){ g.bytes, g.len }));
+        rc = buf_add_byte(out, clean_ascii_fallback((struct slice){ g.bytes, g.len }));
         for (int i = 1; i < g.width && !rc; i++)
             rc = buf_add_byte(out, ' ');
     }

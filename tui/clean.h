@@ -75,7 +75,7 @@ MUST_CHECK enum err_code clean_add(struct buf *out, struct slice text);
 /* Where the locale is no UTF-8 one, bytes outside ASCII would be other characters, or controls. */
 bool clean_locale_is_utf8(void);
 /* Instead of them: the base of an accented letter, the plain form of a quotation mark or a dash, else '?'. */
-char clean_stand_in(struct slice character);
+char clean_ascii_fallback(struct slice character);
 /* clean_add in ASCII alone, each character as wide as it was. */
 MUST_CHECK enum err_code clean_add_ascii(struct buf *out, struct slice text);
 

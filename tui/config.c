@@ -48,12 +48,12 @@ struct reading {
     bool no_memory;
 };
 
-static bool is(const char *a, const char *b)
+static bool equals_word(const char *a, const char *b)
 {
     return strcmp(a, b) == 0;
 }
 
-static void complain(struct reading *r, const char *what, const char *word)
+static void add_problem(struct reading *r, const char *what, const char *word)
 {
     struct err e = { 0 };
     char place[sizeof e.path];
@@ -67,7 +67,7 @@ static void complain(struct reading *r, const char *what, const char *word)
 }
 
 /* The place of a word in "one|two|three"; -1: it is none of them. */
-static int place_of(const char *words, const char *word)
+static int word_index(const char *words, const char *word)
 {
     size_t n = strlen(word);
     int place = 0;
@@ -86,10 +86,10 @@ static int place_of(const char *words, const char *word)
 static void set_choice(struct reading *r, const struct choice *c, const char *value)
 {
     char *at = (char *)&r->config->settings + c->at;
-    int place = place_of(c->words, value);
+    int place = word_index(c->words, value);
 
     if (place < 0)
-        complain(r, c->words, "was expected");
+        add_problem(r, c->words, "was expected");
     else if (c->flag)
         *(bool *)(void *)at = place == 1;
     else
@@ -99,21 +99,21 @@ static void set_choice(struct reading *r, const struct choice *c, const char *va
 static void set_setting(struct reading *r, const char *name, const char *value)
 {
     for (size_t i = 0; i < sizeof choices / sizeof choices[0]; i++)
-        if (is(choices[i].name, name)) {
+        if (equals_word(choices[i].name, name)) {
             set_choice(r, &choices[i], value);
             return;
         }
-    complain(r, "unknown key", name);
+    add_problem(r, "unknown key", name);
 }
 
-static void set_look(struct reading *r, const char *name, const char *value)
+static void set_style(struct reading *r, const char *name, const char *value)
 {
-    enum style style = style_named(slice_of(name));
+    enum style style = theme_find_style(slice_of(name));
 
     if (style == STYLE_COUNT)
-        complain(r, "unknown style", name);
-    else if (!look_parse(slice_of(value), &r->config->theme.look[style]))
-        complain(r, "not a look:", value);
+        add_problem(r, "unknown style", name);
+    else if (!theme_parse_style(slice_of(value), &r->config->theme.look[style]))
+        add_problem(r, "not a look:", value);
 }
 
 static void set_resume(struct reading *r, const char *system, const char *command)
@@ -121,10 +121,10 @@ static void set_resume(struct reading *r, const char *system, const char *comman
     struct config *c = r->config;
     size_t i = 0;
 
-    while (i < c->resumes && !is(c->resume[i].system, system))
+    while (i < c->resumes && !equals_word(c->resume[i].system, system))
         i++;
     if (i == CONFIG_SYSTEMS_MAX) {
-        complain(r, "too many systems:", system);
+        add_problem(r, "too many systems:", system);
         return;
     }
     const char *name = arena_copy(&c->arena, slice_of(system)).p;
@@ -138,18 +138,18 @@ static void set_resume(struct reading *r, const char *system, const char *comman
     c->resumes += i == c->resumes;
 }
 
-static int handle(void *user, const char *section, const char *name, const char *value)
+static int handle_setting(void *user, const char *section, const char *name, const char *value)
 {
     struct reading *r = user;
 
-    if (section[0] == '\0' || is(section, "screen"))
+    if (section[0] == '\0' || equals_word(section, "screen"))
         set_setting(r, name, value);
-    else if (is(section, "colors"))
-        set_look(r, name, value);
-    else if (is(name, "resume") && value[0])
+    else if (equals_word(section, "colors"))
+        set_style(r, name, value);
+    else if (equals_word(name, "resume") && value[0])
         set_resume(r, section, value);
     else
-        complain(r, "unknown key", name);
+        add_problem(r, "unknown key", name);
     return 1;
 }
 
@@ -168,7 +168,7 @@ static char *next_line(char *out, int cap, void *user)
             memcpy(out + line.n, "\n", 2);
             return out;
         }
-        complain(r, "this line is", "too long");
+        add_problem(r, "this line is", "too long");
     }
     return NULL;
 }
@@ -189,11 +189,11 @@ enum err_code config_read(struct config *c, const char *path, struct err *e)
     if (rc)
         return err_wrap(e, rc, "read configuration");
     struct reading r = { .config = c, .path = path, .rest = buf_slice(&text) };
-    int bad_line = ini_parse_stream(next_line, &r, handle, &r);
+    int bad_line = ini_parse_stream(next_line, &r, handle_setting, &r);
 
     if (bad_line > 0) {
         r.line = bad_line;
-        complain(&r, "neither a [section] nor", "name = value");
+        add_problem(&r, "neither a [section] nor", "name = value");
     }
     buf_fini(&text);
     return r.no_memory || bad_line < 0 ? err_nomem(e) : ERR_OK;
@@ -209,7 +209,7 @@ void config_fini(struct config *c)
 const char *config_resume_command(const struct config *c, const char *system)
 {
     for (size_t i = 0; i < c->resumes; i++)
-        if (is(c->resume[i].system, system))
+        if (equals_word(c->resume[i].system, system))
             return c->resume[i].command;
     return NULL;
 }

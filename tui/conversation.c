@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The array grown to hold one more; NULL without memory (the old one stays as it is). */
-static void *grown(void *array, size_t n, size_t *cap, size_t size)
+static void *grown_array(void *array, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
         return array;
@@ -24,13 +24,13 @@ struct ref_list *ref_list_new(void)
 static bool ref_list_reserve(struct ref_list *list)
 {
     size_t cap = list->cap;
-    struct session_ref *ref = grown(list->ref, list->n, &cap, sizeof *ref);
+    struct session_ref *ref = grown_array(list->ref, list->n, &cap, sizeof *ref);
 
     if (!ref)
         return false;
     list->ref = ref;
     cap = list->cap;
-    uint32_t *entry = grown(list->entry, list->n, &cap, sizeof *entry);
+    uint32_t *entry = grown_array(list->entry, list->n, &cap, sizeof *entry);
 
     if (!entry)
         return false;
@@ -120,13 +120,13 @@ struct conversation *conversation_new(const struct store *store, struct transcri
     return c;
 }
 
-struct conversation *conversation_hold(struct conversation *c)
+struct conversation *conversation_retain(struct conversation *c)
 {
     atomic_fetch_add(&c->holders, 1);
     return c;
 }
 
-void conversation_drop(struct conversation *c)
+void conversation_free(struct conversation *c)
 {
     if (!c || atomic_fetch_sub(&c->holders, 1) != 1)
         return;
@@ -150,7 +150,7 @@ struct passage_list *passage_list_new(size_t cap)
 
 void passage_fini(struct passage *p)
 {
-    block_list_fini(&p->blocks);
+    transcript_blocks_fini(&p->blocks);
     buf_fini(&p->bytes);
     *p = (struct passage){ 0 };
 }
@@ -210,7 +210,7 @@ struct problem_list *problem_list_new(void)
 
 bool problem_list_add(struct problem_list *list, const char *system, const struct err *e)
 {
-    struct problem *p = grown(list->problem, list->n, &list->cap, sizeof *p);
+    struct problem *p = grown_array(list->problem, list->n, &list->cap, sizeof *p);
 
     if (!p)
         return false;
@@ -245,7 +245,7 @@ void problem_list_free(struct problem_list *list)
     free(list);
 }
 
-void place_free(struct place *p)
+void resume_dirs_free(struct resume_dirs *p)
 {
     if (!p)
         return;

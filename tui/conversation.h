@@ -56,8 +56,8 @@ struct conversation {
 
 /* Takes the transcript over, with one holder: the caller. NULL without memory (the transcript is freed). */
 struct conversation *conversation_new(const struct store *store, struct transcript *transcript);
-struct conversation *conversation_hold(struct conversation *c);
-void conversation_drop(struct conversation *c); /* NULL is fine */
+struct conversation *conversation_retain(struct conversation *c);
+void conversation_free(struct conversation *c); /* NULL is fine */
 
 /* Rows of a conversation, read and taken apart: first, first + 1, ... */
 struct passage {
@@ -107,13 +107,13 @@ void problem_list_free(struct problem_list *list);
 
 /* Where a session could be taken up again. NUL-terminated, owned. The first choice that exists is the
  * session's own directory unless `missing`. */
-struct place {
+struct resume_dirs {
     bool missing;        /* the session's directory is gone */
     char *session_dir;   /* as the session says; NULL: it does not say */
     char *main_worktree; /* of its repository, when it exists and is another one; else NULL */
     char *present_dir;   /* where reprise was started */
 };
 
-void place_free(struct place *p);
+void resume_dirs_free(struct resume_dirs *p);
 
 #endif

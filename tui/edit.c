@@ -4,20 +4,20 @@
 
 #include "lite/utf8.h"
 
-struct slice edit_text(const struct edit *e)
+struct slice line_editor_text(const struct line_editor *e)
 {
     return (struct slice){ e->text, e->n };
 }
 
-void edit_set(struct edit *e, struct slice text)
+void line_editor_set(struct line_editor *e, struct slice text)
 {
     e->n = e->cursor = 0;
-    edit_insert(e, text);
+    line_editor_insert(e, text);
 }
 
-static void insert_bytes(struct edit *e, const char *bytes, size_t n)
+static void insert_bytes(struct line_editor *e, const char *bytes, size_t n)
 {
-    if (n > EDIT_MAX - e->n)
+    if (n > LINE_EDITOR_MAX - e->n)
         return;
     memmove(e->text + e->cursor + n, e->text + e->cursor, e->n - e->cursor);
     memcpy(e->text + e->cursor, bytes, n);
@@ -25,7 +25,7 @@ static void insert_bytes(struct edit *e, const char *bytes, size_t n)
     e->cursor += n;
 }
 
-void edit_insert(struct edit *e, struct slice text)
+void line_editor_insert(struct line_editor *e, struct slice text)
 {
     while (text.n > 0) {
         char bytes[4];
@@ -33,18 +33,18 @@ void edit_insert(struct edit *e, struct slice text)
 
         if (cp < ' ' || cp == 0x7f)
             cp = ' ';
-        insert_bytes(e, bytes, utf8_put(bytes, cp));
+        insert_bytes(e, bytes, utf8_encode(bytes, cp));
     }
 }
 
-static size_t left_of(const struct edit *e, size_t i)
+static size_t left_of(const struct line_editor *e, size_t i)
 {
     while (i > 0 && ((unsigned char)e->text[--i] & 0xc0) == 0x80)
         ;
     return i;
 }
 
-static size_t right_of(const struct edit *e, size_t i)
+static size_t right_of(const struct line_editor *e, size_t i)
 {
     if (i < e->n)
         i++;
@@ -53,7 +53,7 @@ static size_t right_of(const struct edit *e, size_t i)
     return i;
 }
 
-static size_t word_left(const struct edit *e)
+static size_t word_left(const struct line_editor *e)
 {
     size_t i = e->cursor;
 
@@ -64,7 +64,7 @@ static size_t word_left(const struct edit *e)
     return i;
 }
 
-static size_t word_right(const struct edit *e)
+static size_t word_right(const struct line_editor *e)
 {
     size_t i = e->cursor;
 
@@ -75,7 +75,7 @@ static size_t word_right(const struct edit *e)
     return i;
 }
 
-static bool cut(struct edit *e, size_t from, size_t to)
+static bool delete_range(struct line_editor *e, size_t from, size_t to)
 {
     if (from == to)
         return false;
@@ -85,7 +85,7 @@ static bool cut(struct edit *e, size_t from, size_t to)
     return true;
 }
 
-static bool move(struct edit *e, size_t to)
+static bool move_cursor(struct line_editor *e, size_t to)
 {
     bool moved = e->cursor != to;
 
@@ -93,34 +93,34 @@ static bool move(struct edit *e, size_t to)
     return moved;
 }
 
-static bool ctrl_key(struct edit *e, uint32_t c)
+static bool ctrl_key(struct line_editor *e, uint32_t c)
 {
     switch (c) {
-    case 'a': return move(e, 0);
-    case 'e': return move(e, e->n);
-    case 'b': return move(e, left_of(e, e->cursor));
-    case 'f': return move(e, right_of(e, e->cursor));
-    case 'h': return cut(e, left_of(e, e->cursor), e->cursor);
-    case 'd': return cut(e, e->cursor, right_of(e, e->cursor));
-    case 'w': return cut(e, word_left(e), e->cursor);
-    case 'u': return cut(e, 0, e->cursor);
-    case 'k': return cut(e, e->cursor, e->n);
+    case 'a': return move_cursor(e, 0);
+    case 'e': return move_cursor(e, e->n);
+    case 'b': return move_cursor(e, left_of(e, e->cursor));
+    case 'f': return move_cursor(e, right_of(e, e->cursor));
+    case 'h': return delete_range(e, left_of(e, e->cursor), e->cursor);
+    case 'd': return delete_range(e, e->cursor, right_of(e, e->cursor));
+    case 'w': return delete_range(e, word_left(e), e->cursor);
+    case 'u': return delete_range(e, 0, e->cursor);
+    case 'k': return delete_range(e, e->cursor, e->n);
     default: return false;
     }
 }
 
-static bool alt_key(struct edit *e, uint32_t c)
+static bool alt_key(struct line_editor *e, uint32_t c)
 {
     switch (c) {
-    case 'b': return move(e, word_left(e));
-    case 'f': return move(e, word_right(e));
-    case 'd': return cut(e, e->cursor, word_right(e));
-    case KEYCODE_BACKSPACE: return cut(e, word_left(e), e->cursor);
+    case 'b': return move_cursor(e, word_left(e));
+    case 'f': return move_cursor(e, word_right(e));
+    case 'd': return delete_range(e, e->cursor, word_right(e));
+    case KEYCODE_BACKSPACE: return delete_range(e, word_left(e), e->cursor);
     default: return false;
     }
 }
 
-bool edit_key(struct edit *e, struct key key)
+bool line_editor_key(struct line_editor *e, struct key key)
 {
     if (key.mods == MOD_CTRL)
         return ctrl_key(e, key.code);
@@ -129,23 +129,24 @@ bool edit_key(struct edit *e, struct key key)
     if (key_is_text(key)) {
         char bytes[4];
 
-        insert_bytes(e, bytes, utf8_put(bytes, key.code));
+        insert_bytes(e, bytes, utf8_encode(bytes, key.code));
         return true;
     }
     if (key.mods != 0)
         return false;
     switch (key.code) {
-    case KEYCODE_LEFT: return move(e, left_of(e, e->cursor));
-    case KEYCODE_RIGHT: return move(e, right_of(e, e->cursor));
-    case KEYCODE_HOME: return move(e, 0);
-    case KEYCODE_END: return move(e, e->n);
-    case KEYCODE_BACKSPACE: return cut(e, left_of(e, e->cursor), e->cursor);
-    case KEYCODE_DELETE: return cut(e, e->cursor, right_of(e, e->cursor));
+    case KEYCODE_LEFT: return move_cursor(e, left_of(e, e->cursor));
+    case KEYCODE_RIGHT: return move_cursor(e, right_of(e, e->cursor));
+    case KEYCODE_HOME: return move_cursor(e, 0);
+    case KEYCODE_END: return move_cursor(e, e->n);
+    case KEYCODE_BACKSPACE: return delete_range(e, left_of(e, e->cursor), e->cursor);
+    case KEYCODE_DELETE: return delete_range(e, e->cursor, right_of(e, e->cursor));
     default: return false;
     }
 }
 
-int edit_draw(const struct edit *e, struct frame *f, struct rect r, enum style style, bool cursor)
+int line_editor_draw(const struct line_editor *e, struct frame *f, struct rect r, enum style style,
+                     bool cursor)
 {
     size_t from = 0;
     struct slice before = { e->text, e->cursor };

@@ -3,17 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum asker asker)
+struct effect *effect_add(struct effects *fx, enum effect_kind kind, enum requester requester)
 {
     if (fx->n == EFFECTS_MAX) /* no update asks for so much; the last question gives way */
         effect_fini(&fx->item[--fx->n]);
     struct effect *e = &fx->item[fx->n++];
 
-    *e = (struct effect){ .kind = kind, .asker = asker, .generation = ++fx->last_generation };
+    *e = (struct effect){ .kind = kind,
+                          .requester = requester,
+                          .generation = ++fx->last_generation };
     return e;
 }
 
-bool effects_take(struct effects *fx, struct effect *out)
+bool effects_pop(struct effects *fx, struct effect *out)
 {
     if (fx->n == 0)
         return false;
@@ -26,9 +28,9 @@ bool effects_take(struct effects *fx, struct effect *out)
 void effect_fini(struct effect *e)
 {
     ref_list_free(e->refs);
-    conversation_drop(e->conversation);
-    prospect_drop(e->prospect);
-    picks_free(e->picks);
+    conversation_free(e->conversation);
+    preview_free(e->preview);
+    preview_selection_free(e->selection);
     name_list_free(e->names);
     if (e->sweep)
         sweep_fini(e->sweep);

@@ -6,101 +6,104 @@
  * placed once. */
 enum { ANCESTORS_MAX = 1000, DEPTH_MAX = 250 };
 
-struct kin {
+struct fork_node {
     uint32_t parent, child, next; /* child: the first; ENTRY_NONE: none */
     uint8_t depth;
     bool placed;
 };
 
-static bool reserve(struct family *f, size_t n)
+static bool reserve(struct fork_tree *f, size_t n)
 {
     if (n > f->cap) {
-        struct kin *kin = reallocarray(f->kin, n + n / 2, sizeof *kin);
+        struct fork_node *kin = reallocarray(f->node, n + n / 2, sizeof *kin);
 
         if (!kin)
             return false;
-        f->kin = kin;
+        f->node = kin;
         f->cap = n + n / 2;
     }
     f->n = n;
     for (size_t i = 0; i < n; i++)
-        f->kin[i] = (struct kin){ .parent = ENTRY_NONE, .child = ENTRY_NONE, .next = ENTRY_NONE };
+        f->node[i] =
+            (struct fork_node){ .parent = ENTRY_NONE, .child = ENTRY_NONE, .next = ENTRY_NONE };
     return true;
 }
 
-static uint32_t parent_of(const struct roster *r, uint32_t entry)
+static uint32_t find_parent(const struct session_table *r, uint32_t entry)
 {
     const struct session_row *row = r->entry[entry].row;
 
-    return row && row->parent_id.n > 0 ? roster_by_id(r, row->parent_id) : ENTRY_NONE;
+    return row && row->parent_id.n > 0 ? session_table_by_id(r, row->parent_id) : ENTRY_NONE;
 }
 
 /* Children stand among each other as they did in the list. */
-static void join(struct family *f, const struct roster *r, const uint32_t *entry, size_t n)
+static void link_children(struct fork_tree *f, const struct session_table *r, const uint32_t *entry,
+                          size_t n)
 {
     for (size_t i = n; i-- > 0;) {
-        uint32_t e = entry[i], parent = parent_of(r, e);
+        uint32_t e = entry[i], parent = find_parent(r, e);
 
         if (parent == ENTRY_NONE || parent == e)
             continue;
-        f->kin[e].parent = parent;
-        f->kin[e].next = f->kin[parent].child;
-        f->kin[parent].child = e;
+        f->node[e].parent = parent;
+        f->node[e].next = f->node[parent].child;
+        f->node[parent].child = e;
     }
 }
 
-static uint32_t first_of_family(const struct family *f, uint32_t e)
+static uint32_t root_of_tree(const struct fork_tree *f, uint32_t e)
 {
     for (int i = 0; i < ANCESTORS_MAX; i++) {
-        uint32_t parent = f->kin[e].parent;
+        uint32_t parent = f->node[e].parent;
 
-        if (parent == ENTRY_NONE || f->kin[parent].placed)
+        if (parent == ENTRY_NONE || f->node[parent].placed)
             return e;
         e = parent;
     }
     return e;
 }
 
-static uint32_t unplaced(const struct family *f, uint32_t e)
+static uint32_t unplaced(const struct fork_tree *f, uint32_t e)
 {
-    while (e != ENTRY_NONE && f->kin[e].placed)
-        e = f->kin[e].next;
+    while (e != ENTRY_NONE && f->node[e].placed)
+        e = f->node[e].next;
     return e;
 }
 
 /* The one that comes after `e` and all below it; ENTRY_NONE: that was the whole family. */
-static uint32_t after(const struct family *f, uint32_t e, uint32_t root)
+static uint32_t next_in_tree(const struct fork_tree *f, uint32_t e, uint32_t root)
 {
     while (e != root) {
-        uint32_t next = unplaced(f, f->kin[e].next);
+        uint32_t next = unplaced(f, f->node[e].next);
 
         if (next != ENTRY_NONE)
             return next;
-        e = f->kin[e].parent;
+        e = f->node[e].parent;
     }
     return ENTRY_NONE;
 }
 
 /* Writes a family down; answers how many there were. */
-static size_t place(struct family *f, uint32_t root, uint32_t *out)
+static size_t write_fork_tree(struct fork_tree *f, uint32_t root, uint32_t *out)
 {
     size_t n = 0;
 
     for (uint32_t e = root; e != ENTRY_NONE;) {
-        struct kin *k = &f->kin[e];
-        unsigned above = e == root ? 0 : f->kin[k->parent].depth + 1u;
+        struct fork_node *k = &f->node[e];
+        unsigned above = e == root ? 0 : f->node[k->parent].depth + 1u;
 
         k->placed = true;
         k->depth = (uint8_t)(above < DEPTH_MAX ? above : DEPTH_MAX);
         out[n++] = e;
         uint32_t child = unplaced(f, k->child);
 
-        e = child != ENTRY_NONE ? child : after(f, e, root);
+        e = child != ENTRY_NONE ? child : next_in_tree(f, e, root);
     }
     return n;
 }
 
-bool family_arrange(struct family *f, const struct roster *r, uint32_t *entry, size_t n)
+bool fork_tree_arrange(struct fork_tree *f, const struct session_table *r, uint32_t *entry,
+                       size_t n)
 {
     uint32_t *out = calloc(n + 1, sizeof *out);
     size_t placed = 0;
@@ -109,23 +112,23 @@ bool family_arrange(struct family *f, const struct roster *r, uint32_t *entry, s
         free(out);
         return false;
     }
-    join(f, r, entry, n);
+    link_children(f, r, entry, n);
     for (size_t i = 0; i < n; i++)
-        if (!f->kin[entry[i]].placed)
-            placed += place(f, first_of_family(f, entry[i]), out + placed);
+        if (!f->node[entry[i]].placed)
+            placed += write_fork_tree(f, root_of_tree(f, entry[i]), out + placed);
     for (size_t i = 0; i < placed && i < n; i++)
         entry[i] = out[i];
     free(out);
     return true;
 }
 
-unsigned family_depth(const struct family *f, uint32_t entry)
+unsigned fork_tree_depth(const struct fork_tree *f, uint32_t entry)
 {
-    return entry < f->n ? f->kin[entry].depth : 0;
+    return entry < f->n ? f->node[entry].depth : 0;
 }
 
-void family_fini(struct family *f)
+void fork_tree_fini(struct fork_tree *f)
 {
-    free(f->kin);
-    *f = (struct family){ 0 };
+    free(f->node);
+    *f = (struct fork_tree){ 0 };
 }

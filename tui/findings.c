@@ -24,7 +24,7 @@ enum err_code findings_add(struct findings *fs, const char *system, const struct
         return err_nomem(e);
     fs->system = more;
     fs->system[fs->list.n] = system;
-    return finding_list_add(f, &fs->list, e);
+    return doctor_list_add(f, &fs->list, e);
 }
 
 size_t findings_fixable(const struct findings *fs)

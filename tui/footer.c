@@ -34,7 +34,7 @@ static const enum action in_help[] = { ACT_UP, ACT_DOWN, ACT_PAGE_DOWN, ACT_BACK
 
 enum { GAP = 2 };
 
-static const enum action *actions_of(enum place_id place)
+static const enum action *actions_of(enum key_context place)
 {
     switch (place) {
     case IN_LIST: return in_list;
@@ -52,8 +52,8 @@ static const enum action *actions_of(enum place_id place)
 }
 
 /* The key as the footer shows it: `?` is help in the list although it is text once something is typed. */
-static bool key_of(const struct model *m, enum place_id place, enum action a, bool ascii,
-                   char out[KEY_NAME])
+static bool footer_key(const struct model *m, enum key_context place, enum action a, bool ascii,
+                       char out[KEY_NAME])
 {
     struct key key;
 
@@ -87,16 +87,16 @@ static void draw_entry(struct frame *f, int y, int x, const char *key, enum acti
 }
 
 /* What an action takes in the footer, with the gap before the next; 0: nothing. */
-static int entry_width(const struct model *m, enum place_id place, enum action a, bool ascii)
+static int entry_width(const struct model *m, enum key_context place, enum action a, bool ascii)
 {
     char key[KEY_NAME];
 
-    if (action_reason(m, a) || !key_of(m, place, a, ascii, key))
+    if (action_unavailable(m, a) || !footer_key(m, place, a, ascii, key))
         return 0;
     return width_of_entry(key, a) + GAP;
 }
 
-static bool names(const enum action *actions, enum action wanted)
+static bool is_in_actions(const enum action *actions, enum action wanted)
 {
     while (*actions != ACT_NONE && *actions != wanted)
         actions++;
@@ -105,10 +105,10 @@ static bool names(const enum action *actions, enum action wanted)
 
 void footer_draw(const struct model *m, struct frame *f, struct rect r)
 {
-    enum place_id place = view_ops_of(view_top(m))->place(m);
+    enum key_context place = view_ops_of(view_top(m))->place(m);
     const enum action *actions = actions_of(place);
     int help_w = entry_width(m, place, ACT_HELP, f->ascii);
-    bool needs_menu = keymap_is_text(m->settings->keys, place) && names(actions, ACT_MENU);
+    bool needs_menu = keymap_is_text(m->settings->keys, place) && is_in_actions(actions, ACT_MENU);
     int menu_w = needs_menu ? entry_width(m, place, ACT_MENU, f->ascii) : 0;
     int x = r.x + 1, end = r.x + r.w - 1 + GAP; /* the last one needs none */
     char key[KEY_NAME];
@@ -117,11 +117,11 @@ void footer_draw(const struct model *m, struct frame *f, struct rect r)
         int w = entry_width(m, place, *a, f->ascii);
 
         menu_w = *a == ACT_MENU ? 0 : menu_w; /* kept free until it comes */
-        if (w == 0 || x + w + menu_w + help_w > end || !key_of(m, place, *a, f->ascii, key))
+        if (w == 0 || x + w + menu_w + help_w > end || !footer_key(m, place, *a, f->ascii, key))
             continue;
         draw_entry(f, r.y, x, key, *a);
         x += w;
     }
-    if (help_w > 0 && x + help_w <= end && key_of(m, place, ACT_HELP, f->ascii, key))
+    if (help_w > 0 && x + help_w <= end && footer_key(m, place, ACT_HELP, f->ascii, key))
         draw_entry(f, r.y, x, key, ACT_HELP);
 }

@@ -205,7 +205,7 @@ int frame_width(struct slice text)
 }
 
 /* Cuts the rectangle to the frame. */
-static struct rect inside(const struct frame *f, struct rect r)
+static struct rect clip_rect(const struct frame *f, struct rect r)
 {
     if (r.y < 0) {
         r.h += r.y;
@@ -226,7 +226,7 @@ void frame_fill(struct frame *f, struct rect r, enum style style)
 {
     struct glyph space = { .bytes = " ", .len = 1, .width = 1 };
 
-    r = inside(f, r);
+    r = clip_rect(f, r);
     for (int y = r.y; y < r.y + r.h; y++)
         for (int x = r.x; x < r.x + r.w; x++) {
             put_cell(f, y, x, style, &space);
@@ -236,7 +236,7 @@ void frame_fill(struct frame *f, struct rect r, enum style style)
 
 void frame_select(struct frame *f, struct rect r)
 {
-    r = inside(f, r);
+    r = clip_rect(f, r);
     for (int y = r.y; y < r.y + r.h; y++)
         for (int x = r.x; x < r.x + r.w; x++)
             cell_at(f, y, x)->selected = 1;
@@ -265,7 +265,7 @@ void frame_scrollbar(struct frame *f, struct rect r, size_t top, size_t n, size_
 
 void frame_style(struct frame *f, struct rect r, enum style style)
 {
-    r = inside(f, r);
+    r = clip_rect(f, r);
     for (int y = r.y; y < r.y + r.h; y++)
         for (int x = r.x; x < r.x + r.w; x++)
             cell_at(f, y, x)->style = (uint8_t)style;

@@ -26,7 +26,7 @@ static const struct {
 };
 
 /* Named keys and the blank; NULL: the key is written as the character it is. */
-static const char *word_of(uint32_t code, bool ascii)
+static const char *named_key(uint32_t code, bool ascii)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (names[i].code == code)
@@ -36,7 +36,7 @@ static const char *word_of(uint32_t code, bool ascii)
 
 void key_name(struct key k, bool ascii, char out[KEY_NAME])
 {
-    const char *word = word_of(k.code, ascii);
+    const char *word = named_key(k.code, ascii);
     char own[8] = "";
 
     if (k.code >= KEYCODE_F1 && k.code <= KEYCODE_F12)
@@ -45,7 +45,7 @@ void key_name(struct key k, bool ascii, char out[KEY_NAME])
         bool letter = k.code >= 'a' && k.code <= 'z';
         uint32_t shown = (k.mods & MOD_CTRL) && letter ? k.code - 'a' + 'A' : k.code;
 
-        own[utf8_put(own, shown)] = '\0';
+        own[utf8_encode(own, shown)] = '\0';
     }
     snprintf(out, KEY_NAME, "%s%s%s%s", k.mods & MOD_SHIFT ? "Shift+" : "",
              k.mods & MOD_ALT ? "Alt+" : "",

@@ -24,7 +24,7 @@ enum { DEFAULT = 1 << KEYS_DEFAULT, VIM = 1 << KEYS_VIM, BOTH = DEFAULT | VIM };
 /* The first key of an action at a place is the one the footer names. */
 /* clang-format off */
 static const struct {
-    enum place_id place;
+    enum key_context place;
     unsigned char schemes;
     struct key key;
     enum action action;
@@ -396,12 +396,12 @@ static const struct {
 
 enum { KEYMAP_ROWS = sizeof keymap / sizeof *keymap };
 
-static bool row_fits(size_t i, enum key_scheme scheme, enum place_id place)
+static bool row_fits(size_t i, enum key_scheme scheme, enum key_context place)
 {
     return keymap[i].place == place && (keymap[i].schemes & 1u << scheme);
 }
 
-static enum action find_at(enum key_scheme scheme, enum place_id place, struct key key)
+static enum action find_at(enum key_scheme scheme, enum key_context place, struct key key)
 {
     for (size_t i = 0; i < KEYMAP_ROWS; i++)
         if (row_fits(i, scheme, place) && key_eq(keymap[i].key, key))
@@ -409,16 +409,16 @@ static enum action find_at(enum key_scheme scheme, enum place_id place, struct k
     return ACT_NONE;
 }
 
-enum action keymap_find(enum key_scheme scheme, enum place_id place, struct key key)
+enum action keymap_find(enum key_scheme scheme, enum key_context place, struct key key)
 {
     enum action a = find_at(scheme, place, key);
 
     return a != ACT_NONE ? a : find_at(scheme, IN_ANY, key);
 }
 
-bool keymap_key_of(enum key_scheme scheme, enum place_id place, enum action a, struct key *out)
+bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a, struct key *out)
 {
-    const enum place_id places[] = { place, IN_ANY };
+    const enum key_context places[] = { place, IN_ANY };
 
     for (size_t p = 0; p < 2; p++)
         for (size_t i = 0; i < KEYMAP_ROWS; i++)
@@ -431,8 +431,8 @@ bool keymap_key_of(enum key_scheme scheme, enum place_id place, enum action a, s
     return false;
 }
 
-void keymap_menu_way(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
-                     char out[KEYS_MENU])
+void keymap_menu_keys(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+                      char out[KEYMAP_MENU_KEYS])
 {
     struct key menu, letter;
     char name[KEY_NAME];
@@ -449,7 +449,7 @@ void keymap_menu_way(enum key_scheme scheme, enum place_id place, enum action a,
     memcpy(out + n + 1, name, strlen(name) + 1);
 }
 
-void keymap_keys_of(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
+void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
                     char *out, size_t cap)
 {
     size_t n = 0;
@@ -472,17 +472,17 @@ void keymap_keys_of(enum key_scheme scheme, enum place_id place, enum action a, 
     }
 }
 
-const char *place_name(enum place_id p)
+const char *keymap_context_name(enum key_context p)
 {
     static const char *const names[] = {
 #define X(id, name) name,
-        PLACES(X)
+        KEY_CONTEXTS(X)
 #undef X
     };
     return names[p];
 }
 
-bool keymap_is_text(enum key_scheme scheme, enum place_id place)
+bool keymap_is_text(enum key_scheme scheme, enum key_context place)
 {
     switch (place) {
     case IN_LIST: return scheme == KEYS_DEFAULT;

@@ -13,7 +13,7 @@
  *
  * Places where text is entered (the list in the default scheme, the filter, prompts) bind no plain letter:
  * what is typed there can never act. */
-#define PLACES(X)                                                                                  \
+#define KEY_CONTEXTS(X)                                                                            \
     X(LIST, "list")                                                                                \
     X(FILTER, "filter")                                                                            \
     X(TRANSCRIPT, "transcript")                                                                    \
@@ -29,27 +29,27 @@
     X(HELP, "help")                                                                                \
     X(ANY, "everywhere")
 
-enum place_id {
+enum key_context {
 #define X(id, name) IN_##id,
-    PLACES(X)
+    KEY_CONTEXTS(X)
 #undef X
         IN_COUNT
 };
 
-const char *place_name(enum place_id p);
+const char *keymap_context_name(enum key_context p);
 
 /* ACT_NONE: the key does nothing here (and is text, where text is entered). */
-enum action keymap_find(enum key_scheme scheme, enum place_id place, struct key key);
+enum action keymap_find(enum key_scheme scheme, enum key_context place, struct key key);
 /* The first key of an action at a place, for the footer; false: it has none there. */
-bool keymap_key_of(enum key_scheme scheme, enum place_id place, enum action a, struct key *out);
+bool keymap_key_of(enum key_scheme scheme, enum key_context place, enum action a, struct key *out);
 /* The way to an action through the menu of a place: "^X x"; "" where there is none. */
-enum { KEYS_MENU = 2 * KEY_NAME };
-void keymap_menu_way(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
-                     char out[KEYS_MENU]);
+enum { KEYMAP_MENU_KEYS = 2 * KEY_NAME };
+void keymap_menu_keys(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
+                      char out[KEYMAP_MENU_KEYS]);
 /* All keys of an action at a place, written out: "↑ ^P ^K". The text is cut to what fits. */
-void keymap_keys_of(enum key_scheme scheme, enum place_id place, enum action a, bool ascii,
+void keymap_keys_of(enum key_scheme scheme, enum key_context place, enum action a, bool ascii,
                     char *out, size_t cap);
 /* Whether what is typed at the place is text. */
-bool keymap_is_text(enum key_scheme scheme, enum place_id place);
+bool keymap_is_text(enum key_scheme scheme, enum key_context place);
 
 #endif

@@ -68,7 +68,7 @@ static const char *present_dir(struct arena *a)
     return kept ? kept : "/";
 }
 
-static void world_fill(struct world *w, struct arena *a)
+static void world_fill(struct process_env *w, struct arena *a)
 {
     const char *temp = filled("TMPDIR"), *editor = filled("VISUAL");
 
@@ -110,7 +110,7 @@ static void use_locale(void)
 int main(int argc, char **argv)
 {
     struct arena arena = { 0 };
-    struct world world = { 0 };
+    struct process_env world = { 0 };
     struct invocation in = { .world = &world, .err_fd = STDERR_FILENO };
     struct err e = { 0 };
     int code;
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN); /* a reader that leaves is an answer of write, not a death */
     signal(SIGXFSZ, SIG_IGN); /* likewise where a library of others meets a limit */
     out_init(&in.out, STDOUT_FILENO);
-    enum err_code rc = invocation_read(&in, argc, argv, &e);
+    enum err_code rc = command_parse(&in, argc, argv, &e);
 
     if (rc == ERR_OK)
         rc = enter_directory(in.options.directory, &e);
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
         code = report_exit(rc);
     } else {
         world_fill(&world, &arena);
-        code = invocation_run(&in);
+        code = command_execute(&in);
     }
     out_fini(&in.out);
     arena_fini(&arena);

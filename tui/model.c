@@ -15,18 +15,18 @@ struct model *model_new(const struct settings *settings, int64_t now_ms)
     m->now_ms = now_ms;
     m->depth = 1; /* the list */
     m->viewed = ENTRY_NONE;
-    m->choosing.entry = ENTRY_NONE;
+    m->resume_flow.entry = ENTRY_NONE;
     m->damaged.entry = m->damaged.sought = m->doctor.entry = ENTRY_NONE;
-    m->viewer = transcript_view_new(settings, ASKER_VIEWER);
+    m->viewer = transcript_view_new(settings, REQUESTER_VIEWER);
     m->rewind = rewind_view_new(settings);
     if (!m->viewer || !m->rewind || !list_init(&m->list, settings, now_ms, &m->fx)) {
         model_free(m);
         return NULL;
     }
-    list_hold(&m->list, &m->viewed);
-    list_hold(&m->list, &m->damaged.entry);
-    list_hold(&m->list, &m->damaged.sought);
-    list_hold(&m->list, &m->doctor.entry);
+    list_track(&m->list, &m->viewed);
+    list_track(&m->list, &m->damaged.entry);
+    list_track(&m->list, &m->damaged.sought);
+    list_track(&m->list, &m->doctor.entry);
     return m;
 }
 
@@ -45,8 +45,8 @@ void model_free(struct model *m)
 {
     if (!m)
         return;
-    changing_forget(m);
-    undoing_fini(&m->undoing);
+    pending_change_clear(m);
+    undo_flow_fini(&m->undo_flow);
     trash_view_fini(&m->trash);
     cleanup_fini(&m->cleanup);
     damaged_fini(&m->damaged);
@@ -54,7 +54,7 @@ void model_free(struct model *m)
     list_fini(&m->list);
     transcript_view_free(m->viewer);
     rewind_view_free(m->rewind);
-    place_free(m->choosing.place);
+    resume_dirs_free(m->resume_flow.place);
     free(m->chosen);
     effects_fini(&m->fx);
     free(m);
@@ -79,7 +79,7 @@ int64_t model_wake_ms(const struct model *m)
     at = earlier(at, cleanup_wake_ms(&m->cleanup, m->now_ms));
     at = earlier(at, damaged_wake_ms(&m->damaged, m->now_ms));
     at = earlier(at, doctor_wake_ms(&m->doctor, m->now_ms));
-    if (m->changing.under_way > 0)
-        at = earlier(at, spinner_wake_ms(m->changing.since_ms, m->now_ms));
+    if (m->pending_change.under_way > 0)
+        at = earlier(at, spinner_wake_ms(m->pending_change.since_ms, m->now_ms));
     return earlier(at, rewind_view_wake_ms(m->rewind));
 }

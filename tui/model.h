@@ -12,7 +12,7 @@
 /* The whole state of the screen. No curses type and no descriptor in it, so that update and render run in a
  * test without a terminal.
  *
- *     model_new -> update(MSG_RESIZE) -> [ effects_take..., render, wait, update ]... -> model_free
+ *     model_new -> update(MSG_RESIZE) -> [ effects_pop..., render, wait, update ]... -> model_free
  *
  * The loop waits until a message arrives or model_wake_ms has come (then it sends MSG_TICK). It renders
  * once when no message is waiting, not once a message. */

@@ -32,30 +32,30 @@ enum msg_kind {
     MSG_RESIZE,        /* also the first message of all */
     MSG_CONTINUE,      /* back from suspension or from the editor */
     MSG_FILES_CHANGED, /* something under the listed folders appeared, grew or vanished */
-    MSG_SAY, /* the result of an effect that has no other answer: copied, printed, opened */
+    MSG_NOTICE, /* the result of an effect that has no other answer: copied, printed, opened */
 
     MSG_SESSIONS,  /* EFFECT_LIST: a batch of sessions; the first one early, with few */
     MSG_LISTED,    /* EFFECT_LIST: that were all */
     MSG_DESCRIBED, /* EFFECT_DESCRIBE: all its rows, or some of them; each is answered once */
-    MSG_WEIGHTS, /* EFFECT_WEIGHTS: all its rows, or some; each is answered once, with bytes and no row */
-    MSG_DEEP,        /* EFFECT_DEEP: the same, with a row only where something was found */
-    MSG_TRANSCRIPT,  /* EFFECT_TAIL, EFFECT_LOAD */
-    MSG_PASSAGES,    /* EFFECT_READ: all of what was asked, or the front of it */
-    MSG_FOUND,       /* EFFECT_SEARCH: hits in order; the last one says so */
-    MSG_SUBAGENTS,   /* EFFECT_SUBAGENTS */
-    MSG_BRANCHES,    /* EFFECT_BRANCHES */
-    MSG_PLACE,       /* EFFECT_PLACE */
-    MSG_CHECKPOINTS, /* EFFECT_CHECKPOINTS, EFFECT_TURN_LINES */
-    MSG_PROSPECT,    /* EFFECT_PROSPECT */
-    MSG_COMPARISON,  /* EFFECT_COMPARE */
-    MSG_REWOUND,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
-    MSG_WEIGHED,     /* EFFECT_WEIGH */
-    MSG_SWEEP,       /* EFFECT_SWEEP */
-    MSG_TRASH,       /* EFFECT_TRASH */
-    MSG_FINDINGS,    /* EFFECT_DOCTOR, EFFECT_AROUND */
-    MSG_CHANGED,     /* EFFECT_CHANGE: done, or not done and why */
-    MSG_PROGRESS,    /* any question that takes long: at most ten a second */
-    MSG_FAILED,      /* any question: there will be no answer */
+    MSG_DISK_USAGE, /* EFFECT_DISK_USAGE: all its rows, or some; each is answered once, with bytes and no row */
+    MSG_FULL_SCAN,       /* EFFECT_FULL_SCAN: the same, with a row only where something was found */
+    MSG_TRANSCRIPT,      /* EFFECT_TAIL, EFFECT_LOAD */
+    MSG_PASSAGES,        /* EFFECT_READ: all of what was asked, or the front of it */
+    MSG_FOUND,           /* EFFECT_SEARCH: hits in order; the last one says so */
+    MSG_SUBAGENTS,       /* EFFECT_SUBAGENTS */
+    MSG_BRANCHES,        /* EFFECT_BRANCHES */
+    MSG_RESUME_DIRS,     /* EFFECT_RESUME_DIRS */
+    MSG_CHECKPOINTS,     /* EFFECT_CHECKPOINTS, EFFECT_TURN_LINES */
+    MSG_PREVIEW,         /* EFFECT_PREVIEW */
+    MSG_COMPARISON,      /* EFFECT_COMPARE */
+    MSG_REWIND_DONE,     /* EFFECT_REWIND, EFFECT_UNDO_REWIND */
+    MSG_DELETE_ESTIMATE, /* EFFECT_ESTIMATE_DELETE */
+    MSG_SWEEP,           /* EFFECT_SWEEP */
+    MSG_TRASH,           /* EFFECT_TRASH */
+    MSG_FINDINGS,        /* EFFECT_CHECK_SESSION, EFFECT_CHECK_STORE */
+    MSG_CHANGED,         /* EFFECT_CHANGE: done, or not done and why */
+    MSG_PROGRESS,        /* any question that takes long: at most ten a second */
+    MSG_FAILED,          /* any question: there will be no answer */
 };
 
 struct msg {
@@ -72,7 +72,7 @@ struct msg {
         struct {
             bool error;        /* stays until read */
             struct slice text; /* borrowed */
-        } say;
+        } notice;
         struct ref_list *sessions;
         struct {
             struct problem_list *problems; /* NULL: none */
@@ -81,15 +81,15 @@ struct msg {
         struct described_list *described;
         struct conversation *conversation; /* one hold is handed over */
         struct passage_list *passages;
-        struct hit_list *found;
+        struct search_hits *found;
         struct subagent_list *subagents;
         struct branch_list *branches;
-        struct place *place;
+        struct resume_dirs *place;
         struct checkpoint_list *checkpoints;
-        struct prospect *prospect; /* one hold is handed over */
+        struct preview *preview; /* one hold is handed over */
         struct comparison *comparison;
-        struct rewound rewound;
-        struct weighed weight;
+        struct rewind_summary rewind_summary;
+        struct delete_estimate usage;
         struct sweep *sweep;
         struct {
             struct trash_list *list;
@@ -97,7 +97,7 @@ struct msg {
                 refs; /* of those that can be read where they are now, by their place in the list */
         } trash;
         struct findings *findings;
-        struct changed *changed;
+        struct change_result *changed;
         struct {
             int64_t done, total; /* bytes or things; total 0: not known */
         } progress;

@@ -10,8 +10,8 @@
  * next one. */
 
 enum {
-    TEXT_MAX = HAY_MAX, /* titles are folded up to here; of an id nobody needs more */
-    AHEAD = 32,         /* what is asked lies all over the memory: called for before it is needed */
+    TEXT_MAX = FUZZY_HAYSTACK_MAX, /* titles are folded up to here; of an id nobody needs more */
+    AHEAD = 32, /* what is asked lies all over the memory: called for before it is needed */
     FEW = 12,
 };
 
@@ -24,7 +24,7 @@ struct criterion {
 };
 
 struct sorting {
-    const struct roster *roster;
+    const struct session_table *sessions;
     const struct filter *titles;
     uint64_t *item, *spare;
     size_t n;
@@ -54,22 +54,22 @@ static uint64_t title_key(const struct filter *titles, unsigned level, uint32_t 
 {
     if (level < TITLE_KEYS)
         return entry < titles->slots ? titles->front[level][entry] : TITLE_NONE;
-    struct hay title = doc_hay(titles->slot[entry].doc, DOC_TITLE);
+    struct fuzzy_haystack title = doc_haystack(titles->slot[entry].doc, DOC_TITLE);
 
     return radix_text_key((struct slice){ title.text, title.n },
                           depth_of((struct criterion){ BY_TITLE, level }));
 }
 
-static uint64_t key_of(const struct sorting *s, struct criterion by, uint32_t entry)
+static uint64_t criterion_key(const struct sorting *s, struct criterion by, uint32_t entry)
 {
-    const struct standing *at = &s->roster->standing[entry];
+    const struct session_sort_key *at = &s->sessions->sort_key[entry];
 
     switch (by.aspect) {
     case BY_CREATED: return largest_first(at->created_ms);
     case BY_SIZE: return largest_first(at->bytes);
     case BY_TIME: return largest_first(at->time_ms);
     case BY_TITLE: return title_key(s->titles, by.level, entry);
-    case BY_ID: return ~radix_text_key(s->roster->entry[entry].ref.id, depth_of(by));
+    case BY_ID: return ~radix_text_key(s->sessions->entry[entry].ref.id, depth_of(by));
     case BY_NOTHING: break;
     }
     return 0;
@@ -81,18 +81,18 @@ static void fetch_key(const struct sorting *s, struct criterion by, uint32_t ent
     const char *at;
 
     if (by.aspect == BY_ID) {
-        at = s->roster->entry[entry].ref.id.p;
+        at = s->sessions->entry[entry].ref.id.p;
     } else if (by.aspect != BY_TITLE) {
-        at = (const char *)&s->roster->standing[entry];
+        at = (const char *)&s->sessions->sort_key[entry];
     } else if (entry >= s->titles->slots) {
         return;
     } else if (by.level < TITLE_KEYS) {
         at = (const char *)&s->titles->front[by.level][entry];
     } else {
         at = (const char *)s->titles->slot[entry].doc;
-        fetch(at + LINE); /* the texts stand behind the sets */
+        prefetch(at + LINE); /* the texts stand behind the sets */
     }
-    fetch(at);
+    prefetch(at);
 }
 
 static bool text_goes_on(struct criterion by, uint64_t key)
@@ -108,7 +108,7 @@ static struct criterion criterion_after(struct criterion by, uint64_t key)
 
     switch (by.aspect) {
     case BY_TITLE:
-        if (by.level < TITLE_KEYS ? title_key_goes_on(key) : text_goes_on(by, key))
+        if (by.level < TITLE_KEYS ? title_key_is_cut(key) : text_goes_on(by, key))
             return next;
         return (struct criterion){ BY_TIME, 0 };
     case BY_TIME: return (struct criterion){ BY_ID, 0 };
@@ -120,10 +120,10 @@ static struct criterion criterion_after(struct criterion by, uint64_t key)
     }
 }
 
-static bool stands_before(const struct sorting *s, struct criterion by, uint32_t a, uint32_t b)
+static bool sorts_before(const struct sorting *s, struct criterion by, uint32_t a, uint32_t b)
 {
     while (by.aspect != BY_NOTHING) {
-        uint64_t x = key_of(s, by, a), y = key_of(s, by, b);
+        uint64_t x = criterion_key(s, by, a), y = criterion_key(s, by, b);
 
         if (x != y)
             return x < y;
@@ -139,18 +139,18 @@ static void sort_few(const struct sorting *s, struct criterion by, size_t from, 
         uint32_t this = entry_at(s, i);
         size_t at = i;
 
-        for (; at > from && stands_before(s, by, this, entry_at(s, at - 1)); at--)
+        for (; at > from && sorts_before(s, by, this, entry_at(s, at - 1)); at--)
             s->item[at] = s->item[at - 1];
         s->item[at] = this;
     }
 }
 
 /* Items from .. end - 1 get their keys, whose lost bits are answered. */
-static unsigned take_keys(const struct sorting *s, struct criterion by, size_t from, size_t end)
+static unsigned collect_keys(const struct sorting *s, struct criterion by, size_t from, size_t end)
 {
     for (size_t i = from; i < end; i++) {
         s->item[i] = entry_at(s, i);
-        s->spare[i] = key_of(s, by, (uint32_t)s->item[i]);
+        s->spare[i] = criterion_key(s, by, (uint32_t)s->item[i]);
     }
     return radix_pack(s->item + from, s->spare + from, end - from, s->value_bits);
 }
@@ -177,7 +177,7 @@ static void sort_by(const struct sorting *s, struct criterion by, size_t from, s
         sort_few(s, by, from, end);
         return;
     }
-    unsigned lost = take_keys(s, by, from, end);
+    unsigned lost = collect_keys(s, by, from, end);
     struct criterion likely = criterion_after(by, GOES_ON);
     size_t called = from;
 
@@ -188,7 +188,7 @@ static void sort_by(const struct sorting *s, struct criterion by, size_t from, s
         fetch_ties(s, likely, &called, next + AHEAD < end ? next + AHEAD : end);
         if (next - i == 1)
             continue;
-        uint64_t key = key_of(s, by, entry_at(s, i));
+        uint64_t key = criterion_key(s, by, entry_at(s, i));
 
         sort_by(s, lost ? by : criterion_after(by, key), i, next);
     }
@@ -227,7 +227,7 @@ static bool order_reserve(struct order *o, size_t n)
     return true;
 }
 
-bool order_make(struct order *o, const struct roster *r, const struct filter *titles,
+bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort)
 {
     size_t n = 0;
@@ -236,12 +236,12 @@ bool order_make(struct order *o, const struct roster *r, const struct filter *ti
     if (!order_reserve(o, r->n))
         return false;
     for (uint32_t i = 0; i < r->n; i++) {
-        if (!r->standing[i].listed)
+        if (!r->sort_key[i].listed)
             continue;
         o->item[n++] = i;
-        bytes += r->standing[i].bytes;
+        bytes += r->sort_key[i].bytes;
     }
-    const struct sorting s = { .roster = r,
+    const struct sorting s = { .sessions = r,
                                .titles = titles,
                                .item = o->item,
                                .spare = o->spare,
@@ -264,7 +264,7 @@ void order_fini(struct order *o)
     *o = (struct order){ 0 };
 }
 
-const char *sort_name(enum sort_kind sort)
+const char *order_sort_name(enum sort_kind sort)
 {
     static const char *const names[] = {
         [SORT_RECENT] = "recent",

@@ -22,10 +22,10 @@ struct order {
 
 /* Puts the listed entries of the roster in order. Equal ones stand newest first, then by id. titles: the
  * folded titles by which SORT_TITLE compares. False without memory (the order is then as before). */
-bool order_make(struct order *o, const struct roster *r, const struct filter *titles,
+bool order_make(struct order *o, const struct session_table *r, const struct filter *titles,
                 enum sort_kind sort);
 void order_fini(struct order *o);
 
-const char *sort_name(enum sort_kind sort);
+const char *order_sort_name(enum sort_kind sort);
 
 #endif

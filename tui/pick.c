@@ -1,6 +1,6 @@
 #include "tui/pick.h"
 
-void pick_move(struct pick *p, int64_t at, size_t n, size_t fit)
+void list_cursor_move(struct list_cursor *p, int64_t at, size_t n, size_t fit)
 {
     p->at = at < 0 || n == 0 ? 0 : (size_t)at < n ? (size_t)at : n - 1;
     if (p->at < p->top)
@@ -11,7 +11,7 @@ void pick_move(struct pick *p, int64_t at, size_t n, size_t fit)
         p->top = n > fit ? n - fit : 0;
 }
 
-bool pick_act(struct pick *p, enum action a, size_t n, size_t fit)
+bool list_cursor_act(struct list_cursor *p, enum action a, size_t n, size_t fit)
 {
     int64_t at = (int64_t)p->at, page = (int64_t)fit;
 
@@ -24,6 +24,6 @@ bool pick_act(struct pick *p, enum action a, size_t n, size_t fit)
     case ACT_LAST: at = INT64_MAX; break;
     default: return false;
     }
-    pick_move(p, at, n, fit);
+    list_cursor_move(p, at, n, fit);
     return true;
 }

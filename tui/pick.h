@@ -11,13 +11,13 @@
  *
  * Invariant, after each call: at < n (0 where there is none), top <= at < top + fit, and no room is left below the last
  * row as long as rows are hidden above. */
-struct pick {
+struct list_cursor {
     size_t at, top;
 };
 
 /* Puts the cursor there, or as near as there are rows. */
-void pick_move(struct pick *p, int64_t at, size_t n, size_t fit);
+void list_cursor_move(struct list_cursor *p, int64_t at, size_t n, size_t fit);
 /* Moves it by a key; false: this is no action that moves. */
-bool pick_act(struct pick *p, enum action a, size_t n, size_t fit);
+bool list_cursor_act(struct list_cursor *p, enum action a, size_t n, size_t fit);
 
 #endif

@@ -4,22 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct prospect *prospect_new(void)
+struct preview *preview_new(void)
 {
-    struct prospect *p = calloc(1, sizeof *p);
+    struct preview *p = calloc(1, sizeof *p);
 
     if (p)
         atomic_init(&p->holders, 1);
     return p;
 }
 
-struct prospect *prospect_hold(struct prospect *p)
+struct preview *preview_retain(struct preview *p)
 {
     atomic_fetch_add(&p->holders, 1);
     return p;
 }
 
-void prospect_drop(struct prospect *p)
+void preview_free(struct preview *p)
 {
     if (!p || atomic_fetch_sub(&p->holders, 1) != 1)
         return;
@@ -28,19 +28,19 @@ void prospect_drop(struct prospect *p)
     free(p);
 }
 
-struct checkpoint_list *checkpoints_new(void)
+struct checkpoint_list *preview_checkpoints_new(void)
 {
     return calloc(1, sizeof(struct checkpoint_list));
 }
 
-void checkpoints_free(struct checkpoint_list *list)
+void preview_checkpoints_free(struct checkpoint_list *list)
 {
     if (list)
         checkpoint_list_fini(list);
     free(list);
 }
 
-void comparison_free(struct comparison *c)
+void preview_comparison_free(struct comparison *c)
 {
     if (!c)
         return;
@@ -49,9 +49,9 @@ void comparison_free(struct comparison *c)
     free(c);
 }
 
-struct picks *picks_new(size_t n)
+struct preview_selection *preview_selection_new(size_t n)
 {
-    struct picks *p = calloc(1, sizeof *p);
+    struct preview_selection *p = calloc(1, sizeof *p);
 
     if (!p)
         return NULL;
@@ -74,17 +74,17 @@ static bool *copy_hunks(const bool *from, size_t n)
     return to;
 }
 
-struct picks *picks_copy(const struct picks *from)
+struct preview_selection *preview_selection_copy(const struct preview_selection *from)
 {
-    struct picks *p = picks_new(from->n);
+    struct preview_selection *p = preview_selection_new(from->n);
 
     for (size_t i = 0; p && i < from->n; i++) {
-        const struct rewind_pick *pick = &from->pick[i];
+        const struct rewind_selection *pick = &from->pick[i];
 
         p->pick[i] = *pick;
         p->pick[i].hunk = pick->hunk ? copy_hunks(pick->hunk, pick->hunks) : NULL;
         if (pick->hunk && !p->pick[i].hunk) {
-            picks_free(p);
+            preview_selection_free(p);
             p = NULL;
         }
     }
@@ -92,33 +92,33 @@ struct picks *picks_copy(const struct picks *from)
 }
 
 /* The flags are made here, by the one who owns them; only the engine sees them as const. */
-static bool *own(const bool *hunk)
+static bool *mutable_hunks(const bool *hunk)
 {
     return (bool *)(uintptr_t)hunk;
 }
 
-bool *picks_hunks(struct picks *p, size_t entry, size_t n)
+bool *preview_selection_hunks(struct preview_selection *p, size_t entry, size_t n)
 {
-    struct rewind_pick *pick = &p->pick[entry];
+    struct rewind_selection *pick = &p->pick[entry];
 
     if (!pick->hunk || pick->hunks != n) {
         bool *all = copy_hunks(NULL, n);
 
         if (!all)
             return NULL;
-        free(own(pick->hunk));
+        free(mutable_hunks(pick->hunk));
         pick->hunk = all;
         pick->hunks = n;
     }
-    return own(pick->hunk);
+    return mutable_hunks(pick->hunk);
 }
 
-void picks_free(struct picks *p)
+void preview_selection_free(struct preview_selection *p)
 {
     if (!p)
         return;
     for (size_t i = 0; i < p->n; i++)
-        free(own(p->pick[i].hunk));
+        free(mutable_hunks(p->pick[i].hunk));
     free(p->pick);
     free(p);
 }

@@ -15,7 +15,7 @@
  * dies with its last holder. */
 
 /* What going back to a point would do: a plan, and the preview of it. */
-struct prospect {
+struct preview {
     atomic_uint holders;
     struct rewind_options options;
     struct rewind_plan plan;
@@ -23,12 +23,12 @@ struct prospect {
 };
 
 /* Empty, with one holder: the caller, who fills it. NULL without memory. */
-struct prospect *prospect_new(void);
-struct prospect *prospect_hold(struct prospect *p);
-void prospect_drop(struct prospect *p); /* NULL is fine */
+struct preview *preview_new(void);
+struct preview *preview_retain(struct preview *p);
+void preview_free(struct preview *p); /* NULL is fine */
 
-struct checkpoint_list *checkpoints_new(void);       /* empty; NULL without memory */
-void checkpoints_free(struct checkpoint_list *list); /* NULL is fine */
+struct checkpoint_list *preview_checkpoints_new(void);       /* empty; NULL without memory */
+void preview_checkpoints_free(struct checkpoint_list *list); /* NULL is fine */
 
 /* One file of a prospect, line by line: from what lies there to what would lie there. */
 struct comparison {
@@ -37,25 +37,26 @@ struct comparison {
     struct linediff diff;
 };
 
-void comparison_free(struct comparison *c); /* NULL is fine */
+void preview_comparison_free(struct comparison *c); /* NULL is fine */
 
 /* What was picked of a prospect: one for each of its entries, with copies of the hunks. */
-struct picks {
-    struct rewind_pick *pick; /* owned, its hunks too */
+struct preview_selection {
+    struct rewind_selection *pick; /* owned, its hunks too */
     size_t n;
 };
 
-struct picks *picks_new(size_t n); /* nothing is picked; NULL without memory */
-struct picks *picks_copy(const struct picks *from);
+struct preview_selection *
+preview_selection_new(size_t n); /* nothing is picked; NULL without memory */
+struct preview_selection *preview_selection_copy(const struct preview_selection *from);
 /* Which of n hunks are taken, to be changed; all of them at first. NULL without memory. */
-bool *picks_hunks(struct picks *p, size_t entry, size_t n);
-void picks_free(struct picks *p); /* NULL is fine */
+bool *preview_selection_hunks(struct preview_selection *p, size_t entry, size_t n);
+void preview_selection_free(struct preview_selection *p); /* NULL is fine */
 
 /* What came of a rewind, or of taking one back. */
-struct rewound {
+struct rewind_summary {
     char record[40]; /* the undo record; "": nothing had to be done */
     size_t restored, created, deleted;
-    bool talked; /* the conversation went back, or came back: */
+    bool conversation_changed; /* the conversation went back, or came back: */
     size_t dropped, added, kept;
     size_t left;          /* files that stayed as they are: in conflict, or refused to an undo */
     char left_name[160];  /* one of them */

@@ -1,6 +1,6 @@
 #include "tui/state.h"
 
-unsigned action_ability(enum action a)
+unsigned action_required_ability(enum action a)
 {
     switch (a) {
     case ACT_RESUME: return CAN_RESUME;
@@ -20,13 +20,13 @@ unsigned action_ability(enum action a)
 static bool needs_session(enum action a)
 {
     return a == ACT_RESUME || a == ACT_VIEW || a == ACT_COPY || a == ACT_EDIT || a == ACT_PRINT ||
-           a == ACT_MARK || a == ACT_DOCTOR || action_ability(a) != 0;
+           a == ACT_MARK || a == ACT_DOCTOR || action_required_ability(a) != 0;
 }
 
 /* In the words of its system, where it has some. */
 static const char *incapable(const struct session_row *row, unsigned ability)
 {
-    const char *why = row->ref.store ? store_cannot(row->ref.store->ops, ability) : NULL;
+    const char *why = row->ref.store ? unsupported_reason(row->ref.store->ops, ability) : NULL;
 
     if (row->problem)
         why = row->problem;
@@ -40,13 +40,13 @@ static const char no_session[] = "no session is selected";
 
 static const char *change_reason(const struct model *m, enum action a)
 {
-    struct subjects s = subjects_of(m);
-    unsigned ability = action_ability(a);
+    struct selection s = selection_of(m);
+    unsigned ability = action_required_ability(a);
     const char *why = no_session;
     uint32_t i;
 
-    while (subject_next(&s, &i)) {
-        const struct session_row *row = m->list.roster.entry[i].row;
+    while (selection_next(&s, &i)) {
+        const struct session_row *row = m->list.sessions.entry[i].row;
 
         if (row && !(row->can & ability))
             why = incapable(row, ability);
@@ -64,10 +64,10 @@ static bool is_change(enum action a)
            a == ACT_FORK_AT || a == ACT_RESUME_AT;
 }
 
-const char *action_reason(const struct model *m, enum action a)
+const char *action_unavailable(const struct model *m, enum action a)
 {
-    const struct entry *e = model_subject(m);
-    unsigned ability = action_ability(a);
+    const struct session_entry *e = selection_session(m);
+    unsigned ability = action_required_ability(a);
 
     if (view_base(m) == VIEW_REWIND)
         return rewind_view_unavailable(m->rewind, a);

@@ -20,18 +20,19 @@ static uint32_t hash_bytes(struct slice s)
     return (uint32_t)(h >> 32);
 }
 
-static struct slice key_of(const struct entry *e, bool by_path)
+static struct slice entry_key(const struct session_entry *e, bool by_path)
 {
     return by_path ? e->ref.path : e->ref.id;
 }
 
-static bool has_key(const struct entry *e, bool by_path, struct slice key, uint32_t hash)
+static bool has_key(const struct session_entry *e, bool by_path, struct slice key, uint32_t hash)
 {
-    return (by_path ? e->path_hash : e->id_hash) == hash && slice_eq(key_of(e, by_path), key);
+    return (by_path ? e->path_hash : e->id_hash) == hash && slice_eq(entry_key(e, by_path), key);
 }
 
 /* The place of the key in a table: of its entry, or the free one where it would go. */
-static size_t place_in(const struct roster *r, bool by_path, struct slice key, uint32_t hash)
+static size_t table_slot(const struct session_table *r, bool by_path, struct slice key,
+                         uint32_t hash)
 {
     const uint32_t *table = by_path ? r->by_path : r->by_id;
     size_t i = hash & (r->table - 1);
@@ -42,14 +43,14 @@ static size_t place_in(const struct roster *r, bool by_path, struct slice key, u
 }
 
 /* Fills a larger table from a smaller one: no two of its entries are the same, so no text is looked at. */
-static void move_table(const struct roster *r, bool by_path, uint32_t *to, size_t size)
+static void move_table(const struct session_table *r, bool by_path, uint32_t *to, size_t size)
 {
     const uint32_t *from = by_path ? r->by_path : r->by_id;
 
     for (size_t i = 0; i < r->table; i++) {
         if (from[i] == 0)
             continue;
-        const struct entry *e = &r->entry[from[i] - 1];
+        const struct session_entry *e = &r->entry[from[i] - 1];
         size_t at = (by_path ? e->path_hash : e->id_hash) & (size - 1);
 
         while (to[at] != 0)
@@ -59,7 +60,7 @@ static void move_table(const struct roster *r, bool by_path, uint32_t *to, size_
 }
 
 /* Tables are at most half full. An id's place holds the first entry that had it. */
-static bool grow_tables(struct roster *r)
+static bool grow_tables(struct session_table *r)
 {
     size_t size = r->table ? r->table : 64;
 
@@ -84,77 +85,77 @@ static bool grow_tables(struct roster *r)
     return true;
 }
 
-static bool grow_entries(struct roster *r)
+static bool grow_entries(struct session_table *r)
 {
     if (r->n < r->cap)
         return true;
     size_t cap = r->cap ? r->cap * 2 : 64;
-    struct entry *entry = reallocarray(r->entry, cap, sizeof *entry);
+    struct session_entry *entry = reallocarray(r->entry, cap, sizeof *entry);
 
     if (!entry)
         return false;
     r->entry = entry;
-    struct standing *standing = reallocarray(r->standing, cap, sizeof *standing);
+    struct session_sort_key *standing = reallocarray(r->sort_key, cap, sizeof *standing);
 
     if (!standing)
         return false;
-    r->standing = standing;
+    r->sort_key = standing;
     r->cap = cap;
     return true;
 }
 
-static bool may_be_listed(const struct entry *e)
+static bool may_be_listed(const struct session_entry *e)
 {
     return !e->gone && !e->hidden;
 }
 
 /* Something of the entry has changed. */
-static void set_standing(struct roster *r, uint32_t entry)
+static void set_standing(struct session_table *r, uint32_t entry)
 {
-    const struct entry *e = &r->entry[entry];
+    const struct session_entry *e = &r->entry[entry];
 
-    r->standing[entry] = (struct standing){
-        .time_ms = entry_time(e),
+    r->sort_key[entry] = (struct session_sort_key){
+        .time_ms = session_entry_time(e),
         .created_ms = e->row ? e->row->created_ms : TIME_NONE,
-        .bytes = entry_bytes(e),
+        .bytes = session_entry_bytes(e),
         .listed = may_be_listed(e) && !e->copy,
     };
 }
 
-void roster_fini(struct roster *r)
+void session_table_fini(struct session_table *r)
 {
     for (size_t i = 0; i < r->n; i++)
         session_row_free(r->entry[i].row);
     free(r->entry);
-    free(r->standing);
+    free(r->sort_key);
     free(r->by_path);
     free(r->by_id);
     arena_fini(&r->arena);
-    *r = (struct roster){ 0 };
+    *r = (struct session_table){ 0 };
 }
 
-static bool add_entry(struct roster *r, const struct session_ref *ref, uint32_t path_hash,
-                      unsigned listing)
+static bool add_session_entry(struct session_table *r, const struct session_ref *ref,
+                              uint32_t path_hash, unsigned listing)
 {
-    struct entry new = {
+    struct session_entry new = {
         .seen = listing, .path_hash = path_hash, .id_hash = hash_bytes(ref->id), .stale = true
     };
 
     if (!grow_entries(r) || !grow_tables(r) || !session_ref_copy(&r->arena, ref, &new.ref))
         return false;
     uint32_t e = (uint32_t)r->n;
-    size_t id = place_in(r, false, new.ref.id, new.id_hash);
+    size_t id = table_slot(r, false, new.ref.id, new.id_hash);
 
     new.same_id = e;
     if (r->by_id[id] == 0) {
         r->by_id[id] = e + 1;
     } else { /* joins the ring of its id */
-        struct entry *first = &r->entry[r->by_id[id] - 1];
+        struct session_entry *first = &r->entry[r->by_id[id] - 1];
 
         new.same_id = first->same_id;
         first->same_id = e;
     }
-    r->by_path[place_in(r, true, new.ref.path, path_hash)] = e + 1;
+    r->by_path[table_slot(r, true, new.ref.path, path_hash)] = e + 1;
     r->entry[e] = new;
     set_standing(r, e);
     r->n++;
@@ -162,11 +163,12 @@ static bool add_entry(struct roster *r, const struct session_ref *ref, uint32_t 
     return true;
 }
 
-static uint32_t find_hashed(const struct roster *r, struct slice path, uint32_t hash)
+static uint32_t find_hashed(const struct session_table *r, struct slice path, uint32_t hash)
 {
     if (r->table == 0)
         return ENTRY_NONE;
-    return r->by_path[place_in(r, true, path, hash)] - 1; /* 0, a free place, wraps to ENTRY_NONE */
+    return r->by_path[table_slot(r, true, path, hash)] -
+           1; /* 0, a free place, wraps to ENTRY_NONE */
 }
 
 static bool same_file(const struct file_id *a, const struct file_id *b)
@@ -174,7 +176,7 @@ static bool same_file(const struct file_id *a, const struct file_id *b)
     return a->dev == b->dev && a->ino == b->ino && a->size == b->size && a->mtime_ns == b->mtime_ns;
 }
 
-static void set_stale(struct roster *r, struct entry *e, bool stale)
+static void set_stale(struct session_table *r, struct session_entry *e, bool stale)
 {
     if (e->stale == stale)
         return;
@@ -183,7 +185,7 @@ static void set_stale(struct roster *r, struct entry *e, bool stale)
 }
 
 /* A last line without its end is no damage while somebody writes it. */
-bool row_is_damaged(const struct session_row *row)
+bool session_row_is_damaged(const struct session_row *row)
 {
     unsigned damage = SESSION_DAMAGED | SESSION_CHANGED;
 
@@ -193,7 +195,7 @@ bool row_is_damaged(const struct session_row *row)
            (row->hidden == HIDDEN_NOT && row->flags & damage);
 }
 
-static void note_damage(struct roster *r, struct entry *e, bool damaged)
+static void note_damage(struct session_table *r, struct session_entry *e, bool damaged)
 {
     if (e->damaged) {
         r->damaged--;
@@ -206,10 +208,10 @@ static void note_damage(struct roster *r, struct entry *e, bool damaged)
     }
 }
 
-static void see_again(struct roster *r, uint32_t entry, const struct session_ref *ref,
-                      unsigned listing)
+static void update_seen_entry(struct session_table *r, uint32_t entry,
+                              const struct session_ref *ref, unsigned listing)
 {
-    struct entry *e = &r->entry[entry];
+    struct session_entry *e = &r->entry[entry];
     bool changed = !same_file(&e->ref.file, &ref->file);
 
     e->ref.file = ref->file;
@@ -222,35 +224,35 @@ static void see_again(struct roster *r, uint32_t entry, const struct session_ref
     set_standing(r, entry);
 }
 
-bool roster_see(struct roster *r, const struct ref_list *refs, unsigned listing)
+bool session_table_update(struct session_table *r, const struct ref_list *refs, unsigned listing)
 {
     for (size_t i = 0; i < refs->n; i++) {
         uint32_t hash = hash_bytes(refs->ref[i].path);
         uint32_t e = find_hashed(r, refs->ref[i].path, hash);
 
         if (e != ENTRY_NONE)
-            see_again(r, e, &refs->ref[i], listing);
-        else if (!add_entry(r, &refs->ref[i], hash, listing))
+            update_seen_entry(r, e, &refs->ref[i], listing);
+        else if (!add_session_entry(r, &refs->ref[i], hash, listing))
             return false;
     }
     return true;
 }
 
-static bool newer(const struct entry *a, const struct entry *b)
+static bool newer(const struct session_entry *a, const struct session_entry *b)
 {
     if (a->ref.file.mtime_ns != b->ref.file.mtime_ns)
         return a->ref.file.mtime_ns > b->ref.file.mtime_ns;
     return a->ref.path.n < b->ref.path.n;
 }
 
-static void set_copy(struct roster *r, uint32_t entry, bool copy)
+static void set_copy(struct session_table *r, uint32_t entry, bool copy)
 {
     r->entry[entry].copy = copy;
     set_standing(r, entry);
 }
 
 /* Of the entries with one id (and system), the newest that can be listed is; the others are copies. */
-static void choose_copy(struct roster *r, uint32_t e)
+static void choose_copy(struct session_table *r, uint32_t e)
 {
     uint32_t best = ENTRY_NONE, i = e;
 
@@ -259,7 +261,7 @@ static void choose_copy(struct roster *r, uint32_t e)
         return;
     }
     do {
-        const struct entry *other = &r->entry[i];
+        const struct session_entry *other = &r->entry[i];
 
         if (other->ref.store == r->entry[e].ref.store) {
             set_copy(r, i, true);
@@ -272,10 +274,10 @@ static void choose_copy(struct roster *r, uint32_t e)
         set_copy(r, best, false);
 }
 
-void roster_sweep(struct roster *r, unsigned listing)
+void session_table_remove_unseen(struct session_table *r, unsigned listing)
 {
     for (size_t i = 0; i < r->n; i++) {
-        struct entry *e = &r->entry[i];
+        struct session_entry *e = &r->entry[i];
 
         if (e->seen == listing)
             continue;
@@ -287,7 +289,7 @@ void roster_sweep(struct roster *r, unsigned listing)
 }
 
 /* What was found in the middle of a file stays there while it grows: nobody reads gigabytes again for a line more. */
-static void keep_deep(struct entry *e, struct session_row *row)
+static void keep_full_scan(struct session_entry *e, struct session_row *row)
 {
     const struct session_row *old = e->row;
     bool grown = old && row && old->ref.file.ino == row->ref.file.ino &&
@@ -306,38 +308,38 @@ static void keep_deep(struct entry *e, struct session_row *row)
         row->tag = arena_copy(&row->arena, old->tag);
 }
 
-void roster_set_row(struct roster *r, uint32_t entry, struct session_row *row)
+void session_table_set_row(struct session_table *r, uint32_t entry, struct session_row *row)
 {
-    struct entry *e = &r->entry[entry];
+    struct session_entry *e = &r->entry[entry];
 
-    keep_deep(e, row);
+    keep_full_scan(e, row);
     note_damage(r, e, false); /* as long as it is known whether it was listed */
     session_row_free(e->row);
     e->row = row;
     e->made++;
-    e->weighed = false;
+    e->has_disk_usage = false;
     e->asked = false;
     e->gone = row == NULL;
     set_stale(r, e, false);
     e->hidden = row && row->hidden != HIDDEN_NOT;
-    note_damage(r, e, row && row_is_damaged(row));
+    note_damage(r, e, row && session_row_is_damaged(row));
     if (row)
         e->ref.file = row->ref.file; /* what the row was made from */
     choose_copy(r, entry);
 }
 
-void roster_set_bytes(struct roster *r, uint32_t entry, int64_t bytes)
+void session_table_set_bytes(struct session_table *r, uint32_t entry, int64_t bytes)
 {
     r->entry[entry].bytes = bytes;
     set_standing(r, entry);
 }
 
-uint32_t roster_by_id(const struct roster *r, struct slice id)
+uint32_t session_table_by_id(const struct session_table *r, struct slice id)
 {
-    uint32_t at = r->table == 0 ? 0 : r->by_id[place_in(r, false, id, hash_bytes(id))];
+    uint32_t at = r->table == 0 ? 0 : r->by_id[table_slot(r, false, id, hash_bytes(id))];
 
     for (uint32_t i = at - 1; at != 0;) {
-        if (roster_listed(r, i))
+        if (session_table_is_listed(r, i))
             return i;
         i = r->entry[i].same_id;
         if (i == at - 1)
@@ -346,9 +348,9 @@ uint32_t roster_by_id(const struct roster *r, struct slice id)
     return ENTRY_NONE;
 }
 
-void roster_touch(struct roster *r, struct slice id)
+void session_table_invalidate(struct session_table *r, struct slice id)
 {
-    uint32_t at = r->table == 0 ? 0 : r->by_id[place_in(r, false, id, hash_bytes(id))];
+    uint32_t at = r->table == 0 ? 0 : r->by_id[table_slot(r, false, id, hash_bytes(id))];
 
     if (at == 0)
         return;
@@ -362,34 +364,34 @@ void roster_touch(struct roster *r, struct slice id)
     } while (i != first);
 }
 
-bool roster_listed(const struct roster *r, uint32_t entry)
+bool session_table_is_listed(const struct session_table *r, uint32_t entry)
 {
-    return r->standing[entry].listed;
+    return r->sort_key[entry].listed;
 }
 
-uint32_t roster_find(const struct roster *r, struct slice path)
+uint32_t session_table_find(const struct session_table *r, struct slice path)
 {
     return find_hashed(r, path, hash_bytes(path));
 }
 
-int64_t entry_time(const struct entry *e)
+int64_t session_entry_time(const struct session_entry *e)
 {
     int64_t active_ms = e->row ? e->row->activity_ms : TIME_NONE;
 
     return active_ms != TIME_NONE ? active_ms : e->ref.file.mtime_ns / 1000000;
 }
 
-int64_t entry_bytes(const struct entry *e)
+int64_t session_entry_bytes(const struct session_entry *e)
 {
     return e->bytes > e->ref.file.size ? e->bytes : e->ref.file.size;
 }
 
-struct slice entry_title(const struct entry *e)
+struct slice session_entry_title(const struct session_entry *e)
 {
     return e->row ? session_row_title(e->row) : (struct slice){ 0 };
 }
 
-struct slice entry_cwd(const struct entry *e)
+struct slice session_entry_cwd(const struct session_entry *e)
 {
     return e->row ? e->row->cwd : (struct slice){ 0 };
 }

@@ -10,9 +10,9 @@
 
 enum { BATCH = 256, ROWS_BETWEEN = 2048 };
 
-struct hit_list *hit_list_new(size_t cap)
+struct search_hits *search_hits_new(size_t cap)
 {
-    struct hit_list *list = calloc(1, sizeof *list);
+    struct search_hits *list = calloc(1, sizeof *list);
 
     if (!list)
         return NULL;
@@ -24,7 +24,7 @@ struct hit_list *hit_list_new(size_t cap)
     return NULL;
 }
 
-void hit_list_free(struct hit_list *list)
+void search_hits_free(struct search_hits *list)
 {
     if (!list)
         return;
@@ -39,7 +39,7 @@ static uint32_t lower(uint32_t cp)
     return (uint32_t)utf8proc_tolower((utf8proc_int32_t)cp);
 }
 
-static uint32_t next(struct slice *rest)
+static uint32_t next_char(struct slice *rest)
 {
     unsigned char byte = (unsigned char)*rest->p;
 
@@ -53,7 +53,7 @@ static uint32_t next(struct slice *rest)
 static bool has_capital(struct slice needle)
 {
     while (needle.n > 0) {
-        uint32_t cp = next(&needle);
+        uint32_t cp = next_char(&needle);
 
         if (lower(cp) != cp)
             return true;
@@ -62,12 +62,12 @@ static bool has_capital(struct slice needle)
 }
 
 /* Does the needle, in lower case, stand here? */
-static bool stands_here(struct slice text, struct slice needle, size_t *n)
+static bool matches_here(struct slice text, struct slice needle, size_t *n)
 {
     struct slice rest = text;
 
     while (needle.n > 0) {
-        if (rest.n == 0 || lower(next(&rest)) != next(&needle))
+        if (rest.n == 0 || lower(next_char(&rest)) != next_char(&needle))
             return false;
     }
     *n = text.n - rest.n;
@@ -101,7 +101,7 @@ static bool search_ascii(struct slice text, struct slice needle, size_t *at, siz
     for (int i = 0; i < 2; i++)
         near.at[i] = memchr(p, near.letter[i], text.n);
     while ((p = nearest(&near, p, end)) != NULL) {
-        if (stands_here((struct slice){ p, (size_t)(end - p) }, needle, n)) {
+        if (matches_here((struct slice){ p, (size_t)(end - p) }, needle, n)) {
             *at = (size_t)(p - text.p);
             return true;
         }
@@ -115,11 +115,11 @@ static bool search_any(struct slice text, struct slice needle, size_t *at, size_
     struct slice rest = text;
 
     while (rest.n > 0) {
-        if (stands_here(rest, needle, n)) {
+        if (matches_here(rest, needle, n)) {
             *at = text.n - rest.n;
             return true;
         }
-        next(&rest);
+        next_char(&rest);
     }
     return false;
 }
@@ -160,16 +160,16 @@ struct searching {
     struct slice needle;
     search_found_fn *fn;
     void *arg;
-    struct hit_list *list; /* being filled; NULL: none is begun */
-    size_t rows;           /* since the last list was handed out */
+    struct search_hits *list; /* being filled; NULL: none is begun */
+    size_t rows;              /* since the last list was handed out */
     struct buf row, above;
     struct block_list blocks;
 };
 
-static void hand_out(struct searching *s, bool done)
+static void pass_hits_on(struct searching *s, bool done)
 {
     if (!s->list && done)
-        s->list = hit_list_new(0);
+        s->list = search_hits_new(0);
     if (!s->list)
         return;
     s->list->done = done;
@@ -178,15 +178,15 @@ static void hand_out(struct searching *s, bool done)
     s->rows = 0;
 }
 
-static enum err_code add_hit(struct searching *s, struct hit hit)
+static enum err_code add_hit(struct searching *s, struct search_hit hit)
 {
     if (!s->list)
-        s->list = hit_list_new(BATCH);
+        s->list = search_hits_new(BATCH);
     if (!s->list)
         return ERR_NOMEM;
     s->list->hit[s->list->n++] = hit;
     if (s->list->n == s->list->cap)
-        hand_out(s, false);
+        pass_hits_on(s, false);
     return ERR_OK;
 }
 
@@ -203,7 +203,7 @@ static bool may_hold(struct slice row, struct slice needle)
 }
 
 /* The place of a call in the rows at and above its result. Rows without its id are not decoded. */
-static bool find_call(struct searching *s, size_t message, struct slice id, struct hit *hit)
+static bool find_call(struct searching *s, size_t message, struct slice id, struct search_hit *hit)
 {
     struct block_list list = { 0 };
     bool found = false;
@@ -217,10 +217,10 @@ static bool find_call(struct searching *s, size_t message, struct slice id, stru
         for (size_t i = 0; i < list.n && !found; i++) {
             found = list.block[i].kind == BLOCK_TOOL_CALL && slice_eq(list.block[i].call_id, id);
             if (found)
-                *hit =
-                    (struct hit){ message - away, (uint32_t)i, hit->count, (uint32_t)away, true };
+                *hit = (struct search_hit){ message - away, (uint32_t)i, hit->count, (uint32_t)away,
+                                            true };
         }
-        block_list_fini(&list);
+        transcript_blocks_fini(&list);
     }
     return found;
 }
@@ -242,7 +242,7 @@ static enum err_code search_message(struct searching *s, size_t message)
     for (size_t i = 0; i < s->blocks.n && !rc; i++) {
         const struct block *b = &s->blocks.block[i];
         size_t count = count_block(b, s->needle);
-        struct hit hit = { message, (uint32_t)i, (uint32_t)count, 0, false };
+        struct search_hit hit = { message, (uint32_t)i, (uint32_t)count, 0, false };
 
         if (count && b->kind == BLOCK_TOOL_RESULT)
             find_call(s, message, b->call_id, &hit);
@@ -250,7 +250,7 @@ static enum err_code search_message(struct searching *s, size_t message)
             rc = add_hit(s, hit);
     }
     if (++s->rows >= ROWS_BETWEEN && s->list)
-        hand_out(s, false);
+        pass_hits_on(s, false);
     return rc;
 }
 
@@ -266,11 +266,11 @@ enum err_code search_conversation(const struct conversation *c, struct slice nee
             rc = err_set(e, ERR_CANCELLED, c->transcript->path, "search");
         else if (search_message(&s, i))
             rc = err_nomem(e);
-        block_list_fini(&s.blocks);
+        transcript_blocks_fini(&s.blocks);
     }
     if (!rc)
-        hand_out(&s, true);
-    hit_list_free(s.list);
+        pass_hits_on(&s, true);
+    search_hits_free(s.list);
     buf_fini(&s.row);
     buf_fini(&s.above);
     return rc;

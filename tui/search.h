@@ -14,7 +14,7 @@
 
 /* A block that holds the needle. A tool's result is shown under its call, and is found there: its own message
  * is `away` messages behind the call's. */
-struct hit {
+struct search_hit {
     size_t message;
     uint32_t block, count; /* of occurrences in it */
     uint32_t away;
@@ -24,21 +24,21 @@ struct hit {
 /* How far a call and its result may lie apart to be shown as one. */
 enum { SEARCH_PARTNER_ROWS = 64 };
 
-struct hit_list {
-    struct hit *hit; /* owned */
+struct search_hits {
+    struct search_hit *hit; /* owned */
     size_t n, cap;
     bool done; /* nothing comes after this one */
 };
 
-struct hit_list *hit_list_new(size_t cap);
-void hit_list_free(struct hit_list *list); /* NULL is fine */
+struct search_hits *search_hits_new(size_t cap);
+void search_hits_free(struct search_hits *list); /* NULL is fine */
 
 /* The first occurrence in the text; false: there is none. An empty needle is nowhere. */
 bool search_text(struct slice text, struct slice needle, size_t *at, size_t *n);
 size_t search_count(struct slice text, struct slice needle);
 
 /* Takes over the list. */
-typedef void search_found_fn(struct hit_list *list, void *arg);
+typedef void search_found_fn(struct search_hits *list, void *arg);
 
 /* Reads every message and hands out hits in order, many or none at a time, the last list with `done`. Rows that
  * cannot be read are passed over. */

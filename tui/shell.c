@@ -5,7 +5,7 @@
 
 #include "tui/clean.h"
 
-static bool plain(struct slice word)
+static bool is_plain_word(struct slice word)
 {
     static const char chars[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_@%+:,./-=";
@@ -58,7 +58,7 @@ enum err_code shell_quote(struct buf *out, struct slice word)
     size_t before = out->n;
     bool clean = false;
 
-    if (plain(word))
+    if (is_plain_word(word))
         return buf_add(out, word);
     enum err_code rc = is_clean(word, &clean);
 
@@ -82,14 +82,14 @@ static bool blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static char take(struct reader *r)
+static char next_byte(struct reader *r)
 {
     r->rest.n--;
     return *r->rest.p++;
 }
 
 /* "{name}" at the front: its value, and it is read over. */
-static const struct slice *take_value(struct reader *r)
+static const struct slice *read_value(struct reader *r)
 {
     for (size_t i = 0; i < r->n; i++) {
         size_t len = strlen(r->values[i].name);
@@ -104,13 +104,13 @@ static const struct slice *take_value(struct reader *r)
     return NULL;
 }
 
-static enum err_code take_piece(struct reader *r, struct buf *word)
+static enum err_code read_piece(struct reader *r, struct buf *word)
 {
-    const struct slice *value = r->quote == '\'' ? NULL : take_value(r);
+    const struct slice *value = r->quote == '\'' ? NULL : read_value(r);
 
     if (value)
         return buf_add(word, *value);
-    char c = take(r);
+    char c = next_byte(r);
 
     if (r->quote && c == r->quote) {
         r->quote = 0;
@@ -121,21 +121,21 @@ static enum err_code take_piece(struct reader *r, struct buf *word)
         return ERR_OK;
     }
     if (c == '\\' && r->quote != '\'' && r->rest.n)
-        c = take(r);
+        c = next_byte(r);
     return buf_add_byte(word, c);
 }
 
 /* One word into the buffer; *found is false at the end of the line. */
-static enum err_code take_word(struct reader *r, struct buf *word, bool *found)
+static enum err_code read_word(struct reader *r, struct buf *word, bool *found)
 {
     enum err_code rc = ERR_OK;
 
     word->n = 0;
     while (r->rest.n && blank(r->rest.p[0]))
-        take(r);
+        next_byte(r);
     *found = r->rest.n > 0;
     while (rc == ERR_OK && r->rest.n && (r->quote || !blank(r->rest.p[0])))
-        rc = take_piece(r, word);
+        rc = read_piece(r, word);
     return rc ? rc : r->quote ? ERR_USAGE : ERR_OK;
 }
 
@@ -157,7 +157,7 @@ enum err_code shell_split(struct slice line, const struct shell_value *values, s
     enum err_code rc = list ? ERR_OK : ERR_NOMEM;
 
     while (rc == ERR_OK && found) {
-        rc = take_word(&r, &word, &found);
+        rc = read_word(&r, &word, &found);
         if (rc == ERR_OK && found) {
             list[words] = (char *)arena_copy(a, buf_slice(&word)).p;
             rc = list[words++] ? ERR_OK : ERR_NOMEM;

@@ -44,13 +44,13 @@ enum { VIEW_STACK = 8 };
 
 /* A choice on its way: Enter was pressed; perhaps the row is not there yet, perhaps we wait to hear whether
  * the session's directory still is. */
-struct choosing {
-    bool waits_for_row;  /* act as soon as the list can tell which session is meant */
-    enum action action;  /* what then: ACT_RESUME, ACT_PRINT */
-    uint32_t entry;      /* which session; ENTRY_NONE: the one that will be selected */
-    unsigned question;   /* generation of EFFECT_PLACE; 0: none */
-    bool knows_live;     /* the person was told that it is running */
-    struct place *place; /* owned; what the dialog chooses from */
+struct resume_flow {
+    bool waits_for_row;        /* act as soon as the list can tell which session is meant */
+    enum action action;        /* what then: ACT_RESUME, ACT_PRINT */
+    uint32_t entry;            /* which session; ENTRY_NONE: the one that will be selected */
+    unsigned question;         /* generation of EFFECT_RESUME_DIRS; 0: none */
+    bool knows_live;           /* the person was told that it is running */
+    struct resume_dirs *place; /* owned; what the dialog chooses from */
 };
 
 struct model {
@@ -74,9 +74,9 @@ struct model {
     struct prompt prompt;
     struct help help;
     struct toast toast;
-    struct choosing choosing;
-    struct changing changing;
-    struct undoing undoing;
+    struct resume_flow resume_flow;
+    struct pending_change pending_change;
+    struct undo_flow undo_flow;
     const struct session_row **chosen; /* owned: what RESUME and PRINT point to */
     bool leaving;                      /* RESUME, PRINT or QUIT was queued: nothing more happens */
 };
@@ -84,7 +84,7 @@ struct model {
 struct view_ops {
     const char *name;
     bool overlay; /* drawn over the view below */
-    enum place_id (*place)(const struct model *m);
+    enum key_context (*place)(const struct model *m);
     void (*draw)(const struct model *m, struct frame *f);
     /* True: the view did it. Else it is one of the actions that mean the same everywhere. */
     bool (*act)(struct model *m, enum action a);
@@ -110,63 +110,65 @@ enum view_id view_base(const struct model *m);
 
 /* Does an action wherever it was asked for: by key, from the menu, by mouse. An action that cannot be done
  * says why. */
-void perform(struct model *m, enum action a);
+void update_perform(struct model *m, enum action a);
 /* Why an action cannot be done now; NULL: it can (or is nobody's). Static text. */
-const char *action_reason(const struct model *m, enum action a);
+const char *action_unavailable(const struct model *m, enum action a);
 
 /* What a session must be able to do for an action; 0: nothing special. */
-unsigned action_ability(enum action a);
+unsigned action_required_ability(enum action a);
 
 /* The session that actions on one are about: the one that is read, examined or selected; ENTRY_NONE, NULL: none. */
-uint32_t model_subject_entry(const struct model *m);
-const struct entry *model_subject(const struct model *m);
+uint32_t selection_entry(const struct model *m);
+const struct session_entry *selection_session(const struct model *m);
 
 /* The sessions that a change is about (subject.c): a walk over them. */
-struct subjects {
+struct selection {
     const struct list *list;
     bool marked; /* those that are marked, from `next` on; else `one` */
     uint32_t one, next;
 };
 
-struct subjects subjects_of(const struct model *m);
-bool subject_next(struct subjects *s, uint32_t *entry);
+struct selection selection_of(const struct model *m);
+bool selection_next(struct selection *s, uint32_t *entry);
 
 /* screens/list_view.c: here -> the repository's worktrees -> every project. */
 void list_next_scope(struct model *m);
 
 /* choose.c */
-void choose_begin(struct model *m, enum action a);
-void choose_retry(struct model *m); /* something has arrived */
-bool choose_msg(struct model *m, const struct msg *msg);
-void choose_answer(struct model *m, enum dialog_choice choice);
-void choose_forget(struct model *m);
+void resume_flow_begin(struct model *m, enum action a);
+void resume_flow_retry(struct model *m); /* something has arrived */
+bool resume_flow_msg(struct model *m, const struct msg *msg);
+void resume_flow_answer(struct model *m, enum dialog_choice choice);
+void resume_flow_cancel(struct model *m);
 void model_quit(struct model *m);
 
 /* screens/rewinder.c: from the list, or from a message of the conversation that is read. */
-void rewind_begin(struct model *m, enum action a);
+void rewind_screen_open(struct model *m, enum action a);
 /* changing.c */
-void changing_begin(struct model *m, enum action a);
+void pending_change_begin(struct model *m, enum action a);
 /* Asks for the repair of one session. */
-void changing_ask_fix(struct model *m, uint32_t entry);
+void pending_change_request_fix(struct model *m, uint32_t entry);
 /* Asks for a change that is about names alone; takes them over. */
-void changing_ask_names(struct model *m, enum wish wish, struct name_list *names);
+void pending_change_request_names(struct model *m, enum change_request request,
+                                  struct name_list *names);
 /* The same for what is chosen of a sweep; takes it over. */
-void changing_ask_sweep(struct model *m, struct sweep *sweep);
-bool changing_msg(struct model *m, const struct msg *msg);
-void changing_forget(struct model *m); /* what was being asked about */
+void pending_change_request_sweep(struct model *m, struct sweep *sweep);
+bool pending_change_msg(struct model *m, const struct msg *msg);
+void pending_change_clear(struct model *m); /* what was being asked about */
 /* Undo and redo (undoing.c): what was done elsewhere or in another run, and files that changed since, are asked about. */
-void undoing_begin(struct model *m, enum wish wish);
-void undoing_ask(struct model *m, const struct changed *c);
+void undo_flow_begin(struct model *m, enum change_request request);
+void undo_flow_confirm(struct model *m, const struct change_result *c);
 /* Of the rewind view: notes its record, or asks about files that changed since. */
-void undoing_rewound(struct model *m, const struct rewound *r);
-void undoing_note_made(struct model *m, const char *record);
-void undoing_fini(struct undoing *u);
-/* Asks a worker for the change with this id (WISH_UNDO, WISH_REDO); takes the names. */
-void changing_ask_named(struct model *m, enum wish wish, struct name_list *names, struct slice id);
+void undoing_rewound(struct model *m, const struct rewind_summary *r);
+void undo_flow_note_rewind(struct model *m, const char *record);
+void undo_flow_fini(struct undo_flow *u);
+/* Asks a worker for the change with this id (CHANGE_UNDO, CHANGE_REDO); takes the names. */
+void pending_change_request_undo(struct model *m, enum change_request request,
+                                 struct name_list *names, struct slice id);
 /* What came of one (changing_end.c): said, and what it touched is read again. */
-void changing_end(struct model *m, const struct changed *c);
+void pending_change_finish(struct model *m, const struct change_result *c);
 /* Says that a change takes its time; false: none does. */
-bool changing_draw(const struct model *m, struct frame *f, struct rect r);
+bool pending_change_draw(const struct model *m, struct frame *f, struct rect r);
 
 /* screens/prompt.c */
 void prompt_open(struct model *m, const char *label, struct slice text,

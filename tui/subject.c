@@ -3,7 +3,7 @@
 /* What an action is about: the session that is read, examined or selected; in the list those that are marked, if
  * any. */
 
-uint32_t model_subject_entry(const struct model *m)
+uint32_t selection_entry(const struct model *m)
 {
     switch (view_base(m)) {
     case VIEW_LIST: return m->list.selected;
@@ -13,25 +13,25 @@ uint32_t model_subject_entry(const struct model *m)
     }
 }
 
-const struct entry *model_subject(const struct model *m)
+const struct session_entry *selection_session(const struct model *m)
 {
-    uint32_t i = model_subject_entry(m);
+    uint32_t i = selection_entry(m);
 
-    return i == ENTRY_NONE ? NULL : &m->list.roster.entry[i];
+    return i == ENTRY_NONE ? NULL : &m->list.sessions.entry[i];
 }
 
-struct subjects subjects_of(const struct model *m)
+struct selection selection_of(const struct model *m)
 {
-    struct subjects s = { .list = &m->list, .next = 0 };
+    struct selection s = { .list = &m->list, .next = 0 };
 
     if (view_base(m) == VIEW_LIST && m->list.marks > 0)
         s.marked = true;
     else
-        s.one = model_subject_entry(m);
+        s.one = selection_entry(m);
     return s;
 }
 
-bool subject_next(struct subjects *s, uint32_t *entry)
+bool selection_next(struct selection *s, uint32_t *entry)
 {
     const struct list *l = s->list;
 
@@ -40,10 +40,10 @@ bool subject_next(struct subjects *s, uint32_t *entry)
         s->one = ENTRY_NONE;
         return *entry != ENTRY_NONE;
     }
-    while (s->next < l->marked_cap && s->next < l->roster.n) {
+    while (s->next < l->marked_cap && s->next < l->sessions.n) {
         uint32_t i = s->next++;
 
-        if (l->marked[i] && roster_listed(&l->roster, i)) {
+        if (l->marked[i] && session_table_is_listed(&l->sessions, i)) {
             *entry = i;
             return true;
         }

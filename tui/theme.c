@@ -5,37 +5,37 @@
 enum { BLACK, RED, GREEN, YELLOW, BLUE, MAGENTA, CYAN, WHITE, BRIGHT = 8, GREY = BRIGHT + BLACK };
 
 /* clang-format off */
-static const struct look defaults[STYLE_COUNT] = {
-    [STYLE_TEXT] =        { LOOK_DEFAULT, LOOK_DEFAULT, 0 },
-    [STYLE_DIM] =         { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_DIM },
-    [STYLE_TITLE] =       { LOOK_DEFAULT, LOOK_DEFAULT, 0 },
-    [STYLE_STRONG] =      { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_BOLD },
-    [STYLE_EMPHASIS] =    { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_ITALIC },
-    [STYLE_MATCH] =       { YELLOW,       LOOK_DEFAULT, LOOK_BOLD | LOOK_UNDERLINE },
-    [STYLE_MARK] =        { MAGENTA,      LOOK_DEFAULT, LOOK_BOLD },
-    [STYLE_TAG] =         { MAGENTA,      LOOK_DEFAULT, 0 },
-    [STYLE_BRANCH] =      { CYAN,         LOOK_DEFAULT, 0 },
-    [STYLE_SYSTEM] =      { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_DIM },
-    [STYLE_AGE] =         { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_DIM },
-    [STYLE_LIVE] =        { GREEN,        LOOK_DEFAULT, LOOK_BOLD },
-    [STYLE_WARN] =        { YELLOW,       LOOK_DEFAULT, 0 },
-    [STYLE_ERROR] =       { RED,          LOOK_DEFAULT, LOOK_BOLD },
-    [STYLE_OK] =          { GREEN,        LOOK_DEFAULT, 0 },
-    [STYLE_BAR] =         { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_REVERSE },
-    [STYLE_KEY] =         { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_BOLD },
-    [STYLE_BORDER] =      { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_DIM },
-    [STYLE_PROMPT] =      { CYAN,         LOOK_DEFAULT, LOOK_BOLD },
-    [STYLE_TOOL] =        { BLUE,         LOOK_DEFAULT, 0 },
-    [STYLE_THINKING] =    { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_DIM | LOOK_ITALIC },
-    [STYLE_HEADING] =     { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_BOLD | LOOK_UNDERLINE },
-    [STYLE_CODE] =        { GREEN,        LOOK_DEFAULT, 0 },
-    [STYLE_QUOTE] =       { LOOK_DEFAULT, LOOK_DEFAULT, LOOK_ITALIC },
-    [STYLE_LINK] =        { BLUE,         LOOK_DEFAULT, LOOK_UNDERLINE },
-    [STYLE_ADD] =         { GREEN,        LOOK_DEFAULT, 0 },
-    [STYLE_DELETE] =      { RED,          LOOK_DEFAULT, 0 },
-    [STYLE_HUNK] =        { CYAN,         LOOK_DEFAULT, 0 },
-    [STYLE_ADD_WORD] =    { GREEN,        LOOK_DEFAULT, LOOK_BOLD | LOOK_UNDERLINE },
-    [STYLE_DELETE_WORD] = { RED,          LOOK_DEFAULT, LOOK_BOLD | LOOK_UNDERLINE },
+static const struct theme_style defaults[STYLE_COUNT] = {
+    [STYLE_TEXT] =        { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_DIM] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_TITLE] =       { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_STRONG] =      { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_EMPHASIS] =    { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_ITALIC },
+    [STYLE_MATCH] =       { YELLOW,       THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+    [STYLE_MARK] =        { MAGENTA,      THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_TAG] =         { MAGENTA,      THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_BRANCH] =      { CYAN,         THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_SYSTEM] =      { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_AGE] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_LIVE] =        { GREEN,        THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_WARN] =        { YELLOW,       THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_ERROR] =       { RED,          THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_OK] =          { GREEN,        THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_BAR] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_REVERSE },
+    [STYLE_KEY] =         { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_BORDER] =      { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM },
+    [STYLE_PROMPT] =      { CYAN,         THEME_DEFAULT_COLOUR, THEME_BOLD },
+    [STYLE_TOOL] =        { BLUE,         THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_THINKING] =    { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_DIM | THEME_ITALIC },
+    [STYLE_HEADING] =     { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+    [STYLE_CODE] =        { GREEN,        THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_QUOTE] =       { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, THEME_ITALIC },
+    [STYLE_LINK] =        { BLUE,         THEME_DEFAULT_COLOUR, THEME_UNDERLINE },
+    [STYLE_ADD] =         { GREEN,        THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_DELETE] =      { RED,          THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_HUNK] =        { CYAN,         THEME_DEFAULT_COLOUR, 0 },
+    [STYLE_ADD_WORD] =    { GREEN,        THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
+    [STYLE_DELETE_WORD] = { RED,          THEME_DEFAULT_COLOUR, THEME_BOLD | THEME_UNDERLINE },
 };
 
 static const char *const style_names[STYLE_COUNT] = {
@@ -48,9 +48,9 @@ static const struct {
     const char *name;
     uint8_t attribute;
 } attributes[] = {
-    { "bold", LOOK_BOLD },           { "dim", LOOK_DIM },
-    { "italic", LOOK_ITALIC },       { "underline", LOOK_UNDERLINE },
-    { "reverse", LOOK_REVERSE },
+    { "bold", THEME_BOLD },           { "dim", THEME_DIM },
+    { "italic", THEME_ITALIC },       { "underline", THEME_UNDERLINE },
+    { "reverse", THEME_REVERSE },
 };
 
 static const char *const colours[] = {
@@ -63,7 +63,7 @@ void theme_default(struct theme *t)
     memcpy(t->look, defaults, sizeof defaults);
 }
 
-enum style style_named(struct slice name)
+enum style theme_find_style(struct slice name)
 {
     for (int i = 0; i < STYLE_COUNT; i++)
         if (slice_eq(name, slice_of(style_names[i])))
@@ -71,7 +71,7 @@ enum style style_named(struct slice name)
     return STYLE_COUNT;
 }
 
-static bool is(struct slice text, const char *word)
+static bool is_style_word(struct slice text, const char *word)
 {
     return slice_eq(text, slice_of(word));
 }
@@ -96,11 +96,11 @@ static bool parse_colour(struct slice word, int16_t *colour)
     static const char bright[] = "bright-";
     int16_t base = 0;
 
-    if (is(word, "default")) {
-        *colour = LOOK_DEFAULT;
+    if (is_style_word(word, "default")) {
+        *colour = THEME_DEFAULT_COLOUR;
         return true;
     }
-    if (is(word, "grey") || is(word, "gray")) {
+    if (is_style_word(word, "grey") || is_style_word(word, "gray")) {
         *colour = GREY;
         return true;
     }
@@ -110,7 +110,7 @@ static bool parse_colour(struct slice word, int16_t *colour)
         base = BRIGHT;
     }
     for (int i = 0; i < BRIGHT; i++)
-        if (is(word, colours[i])) {
+        if (is_style_word(word, colours[i])) {
             *colour = (int16_t)(base + i);
             return true;
         }
@@ -120,14 +120,14 @@ static bool parse_colour(struct slice word, int16_t *colour)
 static bool parse_attribute(struct slice word, uint8_t *set)
 {
     for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++)
-        if (is(word, attributes[i].name)) {
+        if (is_style_word(word, attributes[i].name)) {
             *set |= attributes[i].attribute;
             return true;
         }
     return false;
 }
 
-static bool take_word(struct slice *rest, struct slice *word)
+static bool next_style_word(struct slice *rest, struct slice *word)
 {
     while (rest->n && rest->p[0] == ' ') {
         rest->p++;
@@ -142,14 +142,14 @@ static bool take_word(struct slice *rest, struct slice *word)
     return word->n > 0;
 }
 
-bool look_parse(struct slice text, struct look *look)
+bool theme_parse_style(struct slice text, struct theme_style *look)
 {
-    struct look made = { LOOK_DEFAULT, LOOK_DEFAULT, 0 };
+    struct theme_style made = { THEME_DEFAULT_COLOUR, THEME_DEFAULT_COLOUR, 0 };
     int16_t *next = &made.fg;
     struct slice word;
 
-    while (take_word(&text, &word)) {
-        if (is(word, "on"))
+    while (next_style_word(&text, &word)) {
+        if (is_style_word(word, "on"))
             next = &made.bg;
         else if (!parse_attribute(word, &made.attributes) && !parse_colour(word, next))
             return false;

@@ -8,19 +8,19 @@
 
 enum { SHOWN_MS = 6000, LEAST_OF_PATH = 12 };
 
-static void say(struct toast *t, int64_t now_ms, const char *fmt, va_list args)
+static void set_toast(struct toast *t, int64_t now_ms, const char *fmt, va_list args)
 {
     vsnprintf(t->text, sizeof t->text, fmt, args);
     t->error = t->note = false;
     t->until_ms = now_ms + SHOWN_MS;
 }
 
-void toast_say(struct toast *t, int64_t now_ms, const char *fmt, ...)
+void toast_info(struct toast *t, int64_t now_ms, const char *fmt, ...)
 {
     va_list args;
 
     va_start(args, fmt);
-    say(t, now_ms, fmt, args);
+    set_toast(t, now_ms, fmt, args);
     va_end(args);
 }
 
@@ -29,7 +29,7 @@ void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...)
     va_list args;
 
     va_start(args, fmt);
-    say(t, now_ms, fmt, args);
+    set_toast(t, now_ms, fmt, args);
     va_end(args);
     t->note = true;
 }
@@ -55,7 +55,7 @@ void toast_no_memory(struct toast *t)
     toast_error_text(t, SLICE("out of memory"));
 }
 
-void toast_read(struct toast *t)
+void toast_dismiss(struct toast *t)
 {
     t->text[0] = '\0';
 }

@@ -20,14 +20,14 @@ struct toast {
     int64_t until_ms; /* of news */
 };
 
-void toast_say(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void toast_info(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* News that is no success: a reason, or how something looks now. */
 void toast_note(struct toast *t, int64_t now_ms, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void toast_error(struct toast *t, const struct err *e);
 void toast_error_text(struct toast *t, struct slice text);
 void toast_no_memory(struct toast *t);
 /* A key was pressed: what was there has been read. */
-void toast_read(struct toast *t);
+void toast_dismiss(struct toast *t);
 /* The time has come for news to go. */
 void toast_tick(struct toast *t, int64_t now_ms);
 int64_t toast_wake_ms(const struct toast *t);

@@ -9,31 +9,31 @@
  *                                                             -> it asks -> dialog, one more for each file that
  *                                                                changed since -> EFFECT_CHANGE (with its id) -> ...
  *
- * In the rewind view the same with EFFECT_UNDO_REWIND and MSG_REWOUND.
+ * In the rewind view the same with EFFECT_UNDO_REWIND and MSG_REWIND_DONE.
  *
  * A rewind rewrites files of a project: one that was made by another instance, from another directory or before this
  * run is never undone by one key. */
 
 enum { SHOWN_BYTES = 200 }; /* of a path in a line of ours */
 
-void undoing_fini(struct undoing *u)
+void undo_flow_fini(struct undo_flow *u)
 {
     name_list_free(u->edited);
     name_list_free(u->taken);
     name_list_free(u->made);
-    *u = (struct undoing){ .at = 0 };
+    *u = (struct undo_flow){ .at = 0 };
 }
 
-static void forget_question(struct undoing *u)
+static void clear_question(struct undo_flow *u)
 {
     name_list_free(u->edited);
     name_list_free(u->taken);
     u->edited = u->taken = NULL;
 }
 
-void undoing_note_made(struct model *m, const char *record)
+void undo_flow_note_rewind(struct model *m, const char *record)
 {
-    struct undoing *u = &m->undoing;
+    struct undo_flow *u = &m->undo_flow;
 
     if (!record[0])
         return;
@@ -56,56 +56,56 @@ static struct name_list *copy_of(const struct name_list *from)
     return list;
 }
 
-static void no_memory(struct model *m)
+static void fail_undo(struct model *m)
 {
-    forget_question(&m->undoing);
+    clear_question(&m->undo_flow);
     toast_no_memory(&m->toast);
 }
 
-void undoing_begin(struct model *m, enum wish wish)
+void undo_flow_begin(struct model *m, enum change_request request)
 {
-    struct name_list *made = copy_of(m->undoing.made);
+    struct name_list *made = copy_of(m->undo_flow.made);
 
     if (made)
-        changing_ask_named(m, wish, made, (struct slice){ 0 });
+        pending_change_request_undo(m, request, made, (struct slice){ 0 });
     else
-        no_memory(m);
+        fail_undo(m);
 }
 
-static void carry_out(struct model *m)
+static void submit_undo(struct model *m)
 {
-    struct undoing *u = &m->undoing;
+    struct undo_flow *u = &m->undo_flow;
     struct name_list *taken = u->taken;
 
     u->taken = NULL;
     if (u->in_view)
         rewind_view_take_back(m->rewind, taken, &m->fx);
     else
-        changing_ask_named(m, u->wish, taken, slice_of(u->id));
-    forget_question(u);
+        pending_change_request_undo(m, u->request, taken, slice_of(u->id));
+    clear_question(u);
 }
 
-static void ask_about_file(struct model *m);
+static void confirm_file(struct model *m);
 
 static void file_answer(struct model *m, enum dialog_choice choice)
 {
-    struct undoing *u = &m->undoing;
+    struct undo_flow *u = &m->undo_flow;
 
     if (choice == CHOICE_DO && !name_list_add(u->taken, u->edited->name[u->at])) {
-        no_memory(m);
+        fail_undo(m);
         return;
     }
     u->at = choice == CHOICE_ANYWAY ? u->edited->n : u->at + 1;
-    ask_about_file(m);
+    confirm_file(m);
 }
 
-static void ask_about_file(struct model *m)
+static void confirm_file(struct model *m)
 {
-    struct undoing *u = &m->undoing;
+    struct undo_flow *u = &m->undo_flow;
     struct dialog *d = &m->dialog;
 
     if (u->at >= u->edited->n) {
-        carry_out(m);
+        submit_undo(m);
         return;
     }
     struct slice path = u->edited->name[u->at];
@@ -124,17 +124,17 @@ static void ask_about_file(struct model *m)
 static void first_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO)
-        ask_about_file(m);
+        confirm_file(m);
     else
-        forget_question(&m->undoing);
+        clear_question(&m->undo_flow);
 }
 
 /* False: it cannot be asked, and that was said. */
 static bool begin_question(struct model *m, const struct name_list *edited)
 {
-    struct undoing *u = &m->undoing;
+    struct undo_flow *u = &m->undo_flow;
 
-    forget_question(u);
+    clear_question(u);
     if (view_top(m) == VIEW_DIALOG || view_top(m) == VIEW_PROMPT) {
         toast_note(&m->toast, m->now_ms, "nothing undone: another question is open");
         return false;
@@ -143,11 +143,11 @@ static bool begin_question(struct model *m, const struct name_list *edited)
     u->edited = copy_of(edited);
     u->taken = name_list_new();
     if (!u->edited || !u->taken)
-        no_memory(m);
+        fail_undo(m);
     return u->edited != NULL;
 }
 
-static void say_edited(struct dialog *d, const struct undoing *u)
+static void say_edited(struct dialog *d, const struct undo_flow *u)
 {
     if (u->edited->n > 0)
         dialog_line(d, "%zu file%s changed since; you are asked about each.", u->edited->n,
@@ -160,39 +160,39 @@ static void ask_edited(struct model *m, const struct name_list *edited)
 
     if (!begin_question(m, edited))
         return;
-    m->undoing.in_view = true;
+    m->undo_flow.in_view = true;
     dialog_begin(d, "Files changed since. Continue?", first_answer);
-    say_edited(d, &m->undoing);
+    say_edited(d, &m->undo_flow);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
     dialog_offer(d, CHOICE_DO, "continue");
     view_push(m, VIEW_DIALOG);
 }
 
-void undoing_rewound(struct model *m, const struct rewound *r)
+void undoing_rewound(struct model *m, const struct rewind_summary *r)
 {
-    undoing_note_made(m, r->record);
+    undo_flow_note_rewind(m, r->record);
     if (r->edited)
         ask_edited(m, r->edited);
     name_list_free(r->edited);
 }
 
-void undoing_ask(struct model *m, const struct changed *c)
+void undo_flow_confirm(struct model *m, const struct change_result *c)
 {
-    struct undoing *u = &m->undoing;
+    struct undo_flow *u = &m->undo_flow;
     struct dialog *d = &m->dialog;
     struct slice text = buf_slice(&c->text);
 
     if (!begin_question(m, &c->edited))
         return;
     u->in_view = false;
-    u->wish = c->wish;
+    u->request = c->request;
     snprintf(u->id, sizeof u->id, "%s", c->id);
-    dialog_begin(d, c->wish == WISH_UNDO ? "Undo this?" : "Redo this?", first_answer);
+    dialog_begin(d, c->request == CHANGE_UNDO ? "Undo this?" : "Redo this?", first_answer);
     dialog_line(d, "%.*s", (int)(text.n < 250 ? text.n : 250), text.p);
     if (c->where[0])
         dialog_line(d, "in %s", c->where);
     say_edited(d, u);
     dialog_offer(d, CHOICE_CANCEL, "cancel");
-    dialog_offer(d, CHOICE_DO, c->wish == WISH_UNDO ? "undo it" : "redo it");
+    dialog_offer(d, CHOICE_DO, c->request == CHANGE_UNDO ? "undo it" : "redo it");
     view_push(m, VIEW_DIALOG);
 }

@@ -7,31 +7,32 @@
 
 static void open_viewer(struct model *m)
 {
-    const struct entry *e = model_subject(m);
+    const struct session_entry *e = selection_session(m);
 
     if (view_is_open(m, VIEW_TRANSCRIPT))
         return;
-    if (!transcript_view_open(m->viewer, &e->ref, entry_title(e), entry_cwd(e), &m->fx)) {
+    if (!transcript_view_open(m->viewer, &e->ref, session_entry_title(e), session_entry_cwd(e),
+                              &m->fx)) {
         toast_no_memory(&m->toast);
         return;
     }
-    m->viewed = model_subject_entry(m);
+    m->viewed = selection_entry(m);
     view_push(m, VIEW_TRANSCRIPT);
 }
 
 static void copy_id(struct model *m)
 {
-    struct effect *e = effect_add(&m->fx, EFFECT_COPY, ASKER_LIST);
+    struct effect *e = effect_add(&m->fx, EFFECT_COPY, REQUESTER_LIST);
 
-    if (buf_add(&e->text, model_subject(m)->ref.id))
+    if (buf_add(&e->text, selection_session(m)->ref.id))
         toast_no_memory(&m->toast);
 }
 
 static void open_editor(struct model *m)
 {
-    struct effect *e = effect_add(&m->fx, EFFECT_EDIT, ASKER_LIST);
+    struct effect *e = effect_add(&m->fx, EFFECT_EDIT, REQUESTER_LIST);
 
-    if (buf_add(&e->text, model_subject(m)->ref.path) || !buf_cstr(&e->text))
+    if (buf_add(&e->text, selection_session(m)->ref.path) || !buf_cstr(&e->text))
         toast_no_memory(&m->toast);
 }
 
@@ -56,14 +57,14 @@ static void act_anywhere(struct model *m, enum action a)
 {
     switch (a) {
     case ACT_RESUME:
-    case ACT_PRINT: choose_begin(m, a); break;
+    case ACT_PRINT: resume_flow_begin(m, a); break;
     case ACT_VIEW: open_viewer(m); break;
     case ACT_COPY: copy_id(m); break;
     case ACT_EDIT: open_editor(m); break;
     case ACT_MENU: open_menu(m); break;
     case ACT_HELP: open_help(m); break;
     case ACT_REWIND:
-    case ACT_REWIND_AT: rewind_begin(m, a); break;
+    case ACT_REWIND_AT: rewind_screen_open(m, a); break;
     case ACT_TRASHED: trash_view_open(m); break;
     case ACT_CLEANUP: cleanup_open(m); break;
     case ACT_DAMAGED: damaged_open(m); break;
@@ -76,9 +77,9 @@ static void act_anywhere(struct model *m, enum action a)
     case ACT_ARCHIVE:
     case ACT_TRASH:
     case ACT_UNDO:
-    case ACT_REDO: changing_begin(m, a); break;
-    case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, ASKER_LIST); break;
-    case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, ASKER_LIST); break;
+    case ACT_REDO: pending_change_begin(m, a); break;
+    case ACT_SUSPEND: effect_add(&m->fx, EFFECT_SUSPEND, REQUESTER_LIST); break;
+    case ACT_REDRAW: effect_add(&m->fx, EFFECT_REDRAW, REQUESTER_LIST); break;
     case ACT_QUIT: model_quit(m); break;
     default: break;
     }
@@ -105,11 +106,11 @@ static bool waits_for_filter(const struct model *m, enum action a)
     }
 }
 
-void perform(struct model *m, enum action a)
+void update_perform(struct model *m, enum action a)
 {
     if (!waits_for_filter(m, a))
         list_filter_finish(&m->list, &m->fx);
-    const char *why = action_reason(m, a);
+    const char *why = action_unavailable(m, a);
 
     if (why && !can_wait(m, a)) {
         toast_note(&m->toast, m->now_ms, "%s: %s", action_title(a), why);
@@ -126,15 +127,16 @@ static void act_on_key(struct model *m, enum action a)
 
     if (top->overlay && top->act(m, a))
         return;
-    perform(m, a);
+    update_perform(m, a);
 }
 
-static void take_key(struct model *m, struct key key)
+static void handle_key(struct model *m, struct key key)
 {
     const struct view_ops *top = view_ops_of(view_top(m));
 
-    toast_read(&m->toast);
-    m->choosing.waits_for_row = false; /* another key takes back an Enter that is still waiting */
+    toast_dismiss(&m->toast);
+    m->resume_flow.waits_for_row =
+        false; /* another key takes back an Enter that is still waiting */
     if (top->takes && top->takes(m, key))
         return;
     enum action a = keymap_find(m->settings->keys, top->place(m), key);
@@ -157,16 +159,16 @@ static void resize(struct model *m, int rows, int cols)
             view_ops_of(m->stack[i])->resized(m);
 }
 
-static void say(struct model *m, bool error, struct slice text)
+static void show_notice_toast(struct model *m, bool error, struct slice text)
 {
     if (error)
         toast_error_text(&m->toast, text);
     else
-        toast_say(&m->toast, m->now_ms, "%.*s", SLICE_ARG(text));
+        toast_info(&m->toast, m->now_ms, "%.*s", SLICE_ARG(text));
 }
 
 /* Once, not with every listing: what cannot be read stays so. */
-static void say_problems(struct model *m)
+static void report_problems(struct model *m)
 {
     const struct problem_list *p = m->list.problems;
     char text[400];
@@ -186,40 +188,40 @@ static void reload_viewer(struct model *m, unsigned before)
 {
     if (m->viewed == ENTRY_NONE || view_base(m) != VIEW_TRANSCRIPT)
         return;
-    const struct entry *e = &m->list.roster.entry[m->viewed];
+    const struct session_entry *e = &m->list.sessions.entry[m->viewed];
 
     transcript_view_gone(m->viewer, e->gone);
     if (e->row)
-        transcript_view_retitle(m->viewer, entry_title(e));
+        transcript_view_retitle(m->viewer, session_entry_title(e));
     if (e->made != before && before != 0)
         transcript_view_reload(m->viewer, &e->ref, &m->fx);
 }
 
 /* What Enter was pressed on is counted otherwise now: better to ask again than to take the wrong one. */
-static void forget_choice(struct model *m)
+static void clear_pending_resume(struct model *m)
 {
-    if (m->choosing.entry == ENTRY_NONE)
+    if (m->resume_flow.entry == ENTRY_NONE)
         return;
-    choose_forget(m);
+    resume_flow_cancel(m);
     toast_note(&m->toast, m->now_ms, "the list was reloaded meanwhile: please choose again");
 }
 
-static void take_answer(struct model *m, const struct msg *msg)
+static void dispatch_answer(struct model *m, const struct msg *msg)
 {
     bool replaces = m->list.replace;
-    unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.roster.entry[m->viewed].made;
+    unsigned made = m->viewed == ENTRY_NONE ? 0 : m->list.sessions.entry[m->viewed].made;
 
-    if (choose_msg(m, msg) || changing_msg(m, msg) || trash_view_msg(m, msg) ||
+    if (resume_flow_msg(m, msg) || pending_change_msg(m, msg) || trash_view_msg(m, msg) ||
         cleanup_msg(m, msg) || damaged_msg(m, msg) || doctor_msg(m, msg) ||
         rewind_view_msg(m->rewind, msg, &m->fx) || transcript_view_msg(m->viewer, msg, &m->fx) ||
         list_msg(&m->list, msg, &m->fx)) {
         if (replaces && !m->list.replace)
-            forget_choice(m);
+            clear_pending_resume(m);
         if (msg->kind == MSG_LISTED)
-            say_problems(m);
-        if (msg->kind == MSG_DESCRIBED || msg->kind == MSG_DEEP)
+            report_problems(m);
+        if (msg->kind == MSG_DESCRIBED || msg->kind == MSG_FULL_SCAN)
             reload_viewer(m, made);
-        choose_retry(m);
+        resume_flow_retry(m);
         return;
     }
     struct msg late = *msg;
@@ -227,20 +229,20 @@ static void take_answer(struct model *m, const struct msg *msg)
     msg_fini(&late);
 }
 
-static void take_mouse(struct model *m, struct mouse mouse)
+static void handle_mouse(struct model *m, struct mouse mouse)
 {
     const struct view_ops *top = view_ops_of(view_top(m));
 
-    toast_read(&m->toast);
+    toast_dismiss(&m->toast);
     if (top->mouse)
         top->mouse(m, mouse);
 }
 
-static void take_paste(struct model *m, struct slice text)
+static void handle_paste(struct model *m, struct slice text)
 {
     const struct view_ops *top = view_ops_of(view_top(m));
 
-    toast_read(&m->toast);
+    toast_dismiss(&m->toast);
     if (top->paste)
         top->paste(m, text);
 }
@@ -250,12 +252,12 @@ static void dispatch(struct model *m, const struct msg *msg)
     switch (msg->kind) {
     case MSG_TICK: list_filter_more(&m->list, &m->fx); break;
     case MSG_CONTINUE: break;
-    case MSG_KEY: take_key(m, msg->u.key); break;
-    case MSG_PASTE: take_paste(m, msg->u.paste); break;
-    case MSG_MOUSE: take_mouse(m, msg->u.mouse); break;
+    case MSG_KEY: handle_key(m, msg->u.key); break;
+    case MSG_PASTE: handle_paste(m, msg->u.paste); break;
+    case MSG_MOUSE: handle_mouse(m, msg->u.mouse); break;
     case MSG_RESIZE: resize(m, msg->u.size.rows, msg->u.size.cols); break;
-    case MSG_SAY: say(m, msg->u.say.error, msg->u.say.text); break;
-    default: take_answer(m, msg); break;
+    case MSG_NOTICE: show_notice_toast(m, msg->u.notice.error, msg->u.notice.text); break;
+    default: dispatch_answer(m, msg); break;
     }
 }
 
@@ -271,7 +273,7 @@ void update(struct model *m, const struct msg *msg)
     dispatch(m, msg);
     list_tick(&m->list, &m->fx);
     rewind_view_tick(m->rewind, m->now_ms, &m->fx);
-    choose_retry(m);
+    resume_flow_retry(m);
     damaged_tick(m);
     toast_tick(&m->toast, m->now_ms);
 }

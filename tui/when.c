@@ -112,7 +112,7 @@ static int64_t midnight(int64_t ms, int days)
     return (int64_t)mktime(&day) * 1000;
 }
 
-static bool is(struct slice text, const char *word)
+static bool is_time_word(struct slice text, const char *word)
 {
     return slice_eq(text, slice_of(word));
 }
@@ -127,7 +127,7 @@ static bool parse_back(struct slice text, int64_t now_ms, int64_t *ms)
     struct slice unit = { text.p + i, text.n - i };
 
     for (size_t k = 0; i > 0 && k < UNITS; k++)
-        if (is(unit, units[k].name)) {
+        if (is_time_word(unit, units[k].name)) {
             *ms = now_ms - n * units[k].ms;
             return true;
         }
@@ -157,8 +157,8 @@ static bool parse_date(struct slice text, int64_t *ms)
 
 bool when_parse(struct slice text, int64_t now_ms, int64_t *ms)
 {
-    if (is(text, "today") || is(text, "yesterday")) {
-        *ms = midnight(now_ms, is(text, "today") ? 0 : -1);
+    if (is_time_word(text, "today") || is_time_word(text, "yesterday")) {
+        *ms = midnight(now_ms, is_time_word(text, "today") ? 0 : -1);
         return true;
     }
     return parse_back(text, now_ms, ms) || parse_date(text, ms);

@@ -8,7 +8,7 @@
 /* What the process was given by whoever started it: filled in main.c, read-only everywhere else. A test
  * fills one by hand. Strings are borrowed from the environment and may be NULL where a variable is not
  * set. */
-struct world {
+struct process_env {
     struct store_env env;
     const char *config_dir; /* $XDG_CONFIG_HOME/reprise; NULL without a home */
     const char *term;       /* $TERM */

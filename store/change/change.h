@@ -53,11 +53,12 @@ struct change *change_new(const char *kind);
 void change_free(struct change *c); /* NULL is fine */
 /* Texts and bytes of the step are copied. */
 MUST_CHECK enum err_code change_add(struct change *c, const struct step *s, struct err *e);
-MUST_CHECK enum err_code change_session(struct change *c, const char *system, struct slice id,
-                                        struct err *e);
+MUST_CHECK enum err_code change_add_session(struct change *c, const char *system, struct slice id,
+                                            struct err *e);
 
 /* The same for a name that is complete: "claude:5e55…". */
-MUST_CHECK enum err_code change_name(struct change *c, const char *session, struct err *e);
+MUST_CHECK enum err_code change_add_session_name(struct change *c, const char *session,
+                                                 struct err *e);
 /* Of the session that was named last. Texts are copied. */
 MUST_CHECK enum err_code change_set_origin(struct change *c, const struct change_origin *origin,
                                            struct err *e);

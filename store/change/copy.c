@@ -72,10 +72,10 @@ static enum err_code copy_attributes(int in, int out, const struct stat *st, con
     struct timespec t[2] = { st->st_atim, st->st_mtim };
     struct arena a = { 0 };
     struct attrs x;
-    enum err_code rc = attrs_take(in, &a, to, &x, e);
+    enum err_code rc = attrs_get(in, &a, to, &x, e);
 
     if (!rc)
-        rc = attrs_carry(out, &x, to, e);
+        rc = attrs_apply_portable(out, &x, to, e);
     if (!rc && fchmod(out, st->st_mode & 07777))
         rc = err_sys(e, to, "keep the mode");
     if (!rc && futimens(out, t))
@@ -162,7 +162,8 @@ struct trip {
     size_t links;
 };
 
-static enum err_code remember(struct trip *t, const struct stat *st, const char *to, struct err *e)
+static enum err_code remember_hard_link(struct trip *t, const struct stat *st, const char *to,
+                                        struct err *e)
 {
     struct link *more = realloc(t->link, (t->links + 1) * sizeof *more);
 
@@ -194,7 +195,7 @@ static enum err_code copy_name(const FTSENT *f, const char *to, struct trip *t, 
         return ERR_OK;
     enum err_code rc = copy_file(f->fts_accpath, to, t->piece, e);
 
-    return rc || st->st_nlink == 1 || first ? rc : remember(t, st, to, e);
+    return rc || st->st_nlink == 1 || first ? rc : remember_hard_link(t, st, to, e);
 }
 
 static enum err_code copy_entry(const FTSENT *f, const char *to, struct trip *t, struct err *e)
@@ -352,7 +353,7 @@ enum err_code copy_compare(const char *from, const char *to, struct err *e)
     return rc == ERR_NOT_FOUND ? err_set(e, ERR_STALE, from, "it changed since the copy") : rc;
 }
 
-enum err_code copy_settle(const char *from, const char *to, struct err *e)
+enum err_code copy_remove_source(const char *from, const char *to, struct err *e)
 {
     return tree_each(from, to, settle_entry, e);
 }

@@ -34,10 +34,10 @@ static bool is_of(const struct change *c, const char *log)
     return !log || (c->n && strcmp(c->step[0].path, log) == 0);
 }
 
-static enum err_code end_one(const char *dir, const char *log)
+static enum err_code recover_append(const char *dir, const char *log)
 {
     struct change *c;
-    enum err_code rc = record_read(dir, &c, NULL);
+    enum err_code rc = change_record_read(dir, &c, NULL);
 
     if (rc == ERR_NOT_FOUND) /* it was never begun; or is not yet, by a program that is at it now */
         return log ? ERR_OK : copy_remove(dir, NULL);
@@ -50,15 +50,15 @@ static enum err_code end_one(const char *dir, const char *log)
     for (size_t i = 0; i < c->n && !rc; i++) {
         bool done;
 
-        rc = step_done(&c->step[i], &done, NULL);
+        rc = step_is_done(&c->step[i], &done, NULL);
         if (!rc && !done)
-            rc = step_mend(&c->step[i], &c->arena, NULL);
+            rc = step_repair(&c->step[i], &c->arena, NULL);
     }
     change_free(c);
     return rc ? rc : copy_remove(dir, NULL);
 }
 
-static void end_all(const char *dir, const char *log)
+static void recover_appends(const char *dir, const char *log)
 {
     char path[PATH_MAX];
     const struct dirent *x;
@@ -67,7 +67,7 @@ static void end_all(const char *dir, const char *log)
     while (d && (x = readdir(d)))
         if (x->d_name[0] != '.' &&
             (size_t)snprintf(path, sizeof path, "%s/%s", dir, x->d_name) < sizeof path &&
-            end_one(path, log))
+            recover_append(path, log))
             errno = 0; /* the next one tries again */
     if (d)
         closedir(d);
@@ -82,7 +82,7 @@ void journal_recover(const struct store_env *env)
     int lock = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
-        end_all(dir, NULL);
+        recover_appends(dir, NULL);
     if (lock >= 0)
         close(lock);
 }
@@ -96,8 +96,8 @@ static enum err_code lock_shared(int lock, const char *dir, struct err *e)
 }
 
 /* The link's target: what recovery opens must be no link. */
-static enum err_code describe(struct change *c, const char *path, struct slice records,
-                              unsigned flags, struct err *e)
+static enum err_code describe_append(struct change *c, const char *path, struct slice records,
+                                     unsigned flags, struct err *e)
 {
     char *real = flags & APPEND_FOLLOW ? realpath(path, NULL) : strdup(path);
     struct step s = { .kind = STEP_APPEND, .bytes = records, .mtime_ns = MTIME_NOW };
@@ -128,7 +128,7 @@ static enum err_code entry_write(struct journal *j, const char *above, struct ch
         j->dir[0] = '\0';
         return rc;
     }
-    enum err_code rc = record_write(j->dir, c, e);
+    enum err_code rc = change_record_write(j->dir, c, e);
 
     return rc ? rc : disk_sync_dir(above, e);
 }
@@ -137,7 +137,7 @@ static enum err_code journal_begin(struct journal *j, const char *above, struct 
                                    struct err *e)
 {
     struct change *c = change_new("append");
-    enum err_code rc = c ? describe(c, j->path, records, j->flags, e) : err_nomem(e);
+    enum err_code rc = c ? describe_append(c, j->path, records, j->flags, e) : err_nomem(e);
 
     if (!rc)
         rc = entry_write(j, above, c, e);
@@ -156,13 +156,13 @@ static void journal_end(struct journal *j)
 }
 
 /* Entries of this log can only be those of the dead: it is our turn. */
-static enum err_code end_dead(struct journal *j, const char *above, struct err *e)
+static enum err_code recover_dead_append(struct journal *j, const char *above, struct err *e)
 {
     char *real = j->flags & APPEND_FOLLOW ? realpath(j->path, NULL) : strdup(j->path);
 
     if (!real)
         return err_sys(e, j->path, "append: find the file");
-    end_all(above, real);
+    recover_appends(above, real);
     free(real);
     return ERR_OK;
 }
@@ -182,7 +182,7 @@ static enum err_code compose_written_down(void *arg, struct buf *records, struct
     j->lock = open(above, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     rc = j->lock < 0 ? err_sys(e, above, "open") : lock_shared(j->lock, above, e);
     if (!rc)
-        rc = end_dead(j, above, e);
+        rc = recover_dead_append(j, above, e);
     if (!rc)
         rc = j->compose(j->arg, records, e);
     return rc || !records->n ? rc : journal_begin(j, above, buf_slice(records), e);

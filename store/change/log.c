@@ -14,7 +14,7 @@
 
 enum { LOCK_WAIT_MS = 5000, LOCK_STEP_MS = 20 };
 
-static enum err_code lock_take(struct change_log *log, struct err *e)
+static enum err_code acquire_change_lock(struct change_log *log, struct err *e)
 {
     char path[PATH_MAX];
     struct timespec nap = { .tv_nsec = LOCK_STEP_MS * 1000000L };
@@ -102,7 +102,7 @@ enum err_code change_log_open(const struct store_env *env, struct change_log **o
     if (!rc)
         rc = disk_own_dir(env->state_dir, log->dir, e);
     if (!rc)
-        rc = lock_take(log, e);
+        rc = acquire_change_lock(log, e);
     if (!rc)
         journal_recover(env);
     if (!rc)

@@ -21,24 +21,24 @@ MUST_CHECK enum err_code change_names(const struct change_log *log, bool intents
                                       struct dirent ***names, int *n, struct err *e);
 void change_names_free(struct dirent **names, int n);
 /* Takes the first `done` steps back, newest first. */
-MUST_CHECK enum err_code change_steps_back(struct change *c, size_t done, struct err *e);
+MUST_CHECK enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e);
 /* Does the steps; *done says how many. */
 MUST_CHECK enum err_code change_steps_do(struct change *c, size_t *done, struct err *e);
 /* After a failure, `why`, with so many steps done: nothing of the change remains, nor its record in dir. Answers why. */
-MUST_CHECK enum err_code change_take_back(struct change *c, size_t done, const char *dir,
+MUST_CHECK enum err_code change_roll_back(struct change *c, size_t done, const char *dir,
                                           enum err_code why, struct err *e);
 /* Takes back one step of which it is not known how far it came, and all steps, newest first, up to one that has to
  * wait. */
-MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum step_back *how,
+MUST_CHECK enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
                                              struct err *e);
-MUST_CHECK enum err_code change_steps_recover(struct change *c, enum step_back *how, struct err *e);
+MUST_CHECK enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e);
 /* Makes what all steps did to names durable. */
 MUST_CHECK enum err_code change_steps_sync(const struct change *c, struct err *e);
 /* The one moment: the record under way becomes one that is done. *stands: it did so even though this failed. */
 MUST_CHECK enum err_code change_finish(struct change_log *log, const struct change *c,
                                        const char *intent, bool *stands, struct err *e);
 /* Removes the record of a change that was taken back, durably. */
-MUST_CHECK enum err_code change_forget(const char *dir, struct err *e);
+MUST_CHECK enum err_code change_remove_record(const char *dir, struct err *e);
 /* Ends what a crash left under this name: see recover.c. */
 MUST_CHECK enum err_code change_recover(struct change_log *log, const char *name, struct err *e);
 

@@ -15,7 +15,7 @@
 /* A copy under way lies beside its goal; a crash leaves it there, and recovery removes it. */
 static const char copy_suffix[] = ".reprise-copy";
 
-static enum err_code parent_of(const char *path, char out[PATH_MAX], struct err *e)
+static enum err_code parent_dir(const char *path, char out[PATH_MAX], struct err *e)
 {
     const char *slash = strrchr(path, '/');
     size_t n = slash ? (size_t)(slash - path) : 0;
@@ -27,10 +27,10 @@ static enum err_code parent_of(const char *path, char out[PATH_MAX], struct err 
     return ERR_OK;
 }
 
-static enum err_code sync_parent(const char *path, struct err *e)
+static enum err_code sync_parent_dir(const char *path, struct err *e)
 {
     char dir[PATH_MAX];
-    enum err_code rc = parent_of(path, dir, e);
+    enum err_code rc = parent_dir(path, dir, e);
 
     return rc ? rc : disk_sync_dir(dir, e);
 }
@@ -53,7 +53,7 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
             err_wrap(e, rc, "an unfinished copy stays behind");
         return rc;
     }
-    rc = sync_parent(to, e);
+    rc = sync_parent_dir(to, e);
     if (rc)
         return rc;
     /* Not removed blindly: what a live writer added since the copy must not go. The whole of it is compared before
@@ -61,10 +61,10 @@ static enum err_code move_across(const char *from, const char *to, struct err *e
     rc = copy_compare(from, to, e);
     if (rc == ERR_STALE && copy_remove(to, NULL))
         return err_wrap(e, rc, "a copy stays behind");
-    return rc ? rc : copy_settle(from, to, e);
+    return rc ? rc : copy_remove_source(from, to, e);
 }
 
-enum err_code move_mend(const char *from, const char *to, struct err *e)
+enum err_code move_repair(const char *from, const char *to, struct err *e)
 {
     char temp[PATH_MAX];
 
@@ -83,14 +83,14 @@ enum err_code move_path(const char *from, const char *to, struct err *e)
     return errno == EXDEV ? move_across(from, to, e) : err_sys(e, from, "move");
 }
 
-enum err_code move_done(const char *from, const char *to, bool *done, struct err *e)
+enum err_code move_is_done(const char *from, const char *to, bool *done, struct err *e)
 {
     bool left;
     struct stat x, y;
-    enum err_code rc = place_look(to, done, &y, e);
+    enum err_code rc = file_at_stat(to, done, &y, e);
 
     if (!rc && *done)
-        rc = place_look(from, &left, &x, e);
+        rc = file_at_stat(from, &left, &x, e);
     if (rc || !*done || !left) {
         *done = *done && !rc;
         return rc;
@@ -103,18 +103,18 @@ enum err_code move_done(const char *from, const char *to, bool *done, struct err
     rc = copy_compare(from, to, e);
 
     if (!rc) {
-        rc = copy_settle(from, to, e);
+        rc = copy_remove_source(from, to, e);
         *done = rc == ERR_OK;
     } else if (rc == ERR_STALE) { /* perhaps it was being moved back */
         rc = copy_compare(to, from, e);
-        rc = rc ? rc : copy_settle(to, from, e);
+        rc = rc ? rc : copy_remove_source(to, from, e);
     }
     return rc == ERR_STALE ? ERR_OK : rc;
 }
 
 enum err_code move_sync(const char *from, const char *to, struct err *e)
 {
-    enum err_code rc = sync_parent(to, e);
+    enum err_code rc = sync_parent_dir(to, e);
 
-    return rc ? rc : sync_parent(from, e);
+    return rc ? rc : sync_parent_dir(from, e);
 }

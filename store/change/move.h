@@ -14,9 +14,9 @@ MUST_CHECK enum err_code move_path(const char *from, const char *to, struct err 
 /* Does `to` exist, and `from` not? Where a crash left both (a copy across file systems that was named before its
  * source was gone) what lies in both places goes from the one that is not whole: the move was done, or was being
  * taken back. Where they differ both stay, and it was not done. */
-MUST_CHECK enum err_code move_done(const char *from, const char *to, bool *done, struct err *e);
+MUST_CHECK enum err_code move_is_done(const char *from, const char *to, bool *done, struct err *e);
 /* Removes the unfinished copy that a crash left beside `to`. */
-MUST_CHECK enum err_code move_mend(const char *from, const char *to, struct err *e);
+MUST_CHECK enum err_code move_repair(const char *from, const char *to, struct err *e);
 MUST_CHECK enum err_code move_sync(const char *from, const char *to, struct err *e);
 
 #endif

@@ -6,21 +6,21 @@
 #include "store/change/record.h"
 #include "store/disk.h"
 
-enum err_code change_part_back(const char *dir, enum step_back *how, struct err *e)
+enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct err *e)
 {
     struct change *c;
-    enum err_code rc = record_read(dir, &c, e);
+    enum err_code rc = change_record_read(dir, &c, e);
 
-    *how = BACK_DONE;
+    *how = ROLLBACK_DONE;
     if (rc == ERR_NOT_FOUND)
-        return change_forget(dir, e);
+        return change_remove_record(dir, e);
     if (rc)
         return rc;
     rc = change_steps_recover(c, how, e);
-    if (!rc && *how == BACK_STAYS) /* with what the steps learned */
-        rc = record_write(dir, c, e);
+    if (!rc && *how == ROLLBACK_CONFLICT) /* with what the steps learned */
+        rc = change_record_write(dir, c, e);
     change_free(c);
-    return rc || *how != BACK_DONE ? rc : change_forget(dir, e);
+    return rc || *how != ROLLBACK_DONE ? rc : change_remove_record(dir, e);
 }
 
 enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
@@ -33,21 +33,21 @@ enum err_code change_part_do(struct change_log *log, const char *dir, struct cha
     for (size_t i = 0; i < c->n && !rc; i++)
         rc = step_prepare(&c->step[i], &c->arena, e);
     if (!rc)
-        rc = record_write(dir, c, e);
+        rc = change_record_write(dir, c, e);
     if (rc) {
-        if (change_forget(dir, NULL))
+        if (change_remove_record(dir, NULL))
             err_wrap(e, rc, "its record stays behind");
         return rc;
     }
     rc = change_steps_do(c, &done, e);
     if (!rc)
-        rc = record_write(dir, c, e);
-    return rc ? change_take_back(c, done, dir, rc, e) : ERR_OK;
+        rc = change_record_write(dir, c, e);
+    return rc ? change_roll_back(c, done, dir, rc, e) : ERR_OK;
 }
 
 enum err_code change_part_read(const char *dir, struct change **out, struct err *e)
 {
-    return record_read(dir, out, e);
+    return change_record_read(dir, out, e);
 }
 
 /* ---- others of the same steps ---- */
@@ -63,7 +63,7 @@ static struct change *like(const struct change *c, const char *kind)
     bool ok = to->kind && to->text;
 
     for (size_t i = 0; i < c->sessions_n && ok; i++)
-        ok = change_name(to, c->sessions[i], NULL) == ERR_OK &&
+        ok = change_add_session_name(to, c->sessions[i], NULL) == ERR_OK &&
              change_set_origin(to, &c->origin[i], NULL) == ERR_OK;
     if (ok)
         return to;

@@ -10,12 +10,12 @@
  *                   where their bytes went */
 
 /* Does the steps. On failure nothing of them remains, and no record: or the text says "unfinished" and the record lies
- * there for change_part_back. The directory is made. */
+ * there for change_part_roll_back. The directory is made. */
 MUST_CHECK enum err_code change_part_do(struct change_log *log, const char *dir, struct change *c,
                                         struct err *e);
 /* Takes back whatever of it was done, and removes the directory where nothing remains. Nothing to take back is fine.
  * ERR_FORMAT: the record is damaged, and nothing was done. */
-MUST_CHECK enum err_code change_part_back(const char *dir, enum step_back *how, struct err *e);
+MUST_CHECK enum err_code change_part_roll_back(const char *dir, enum rollback *how, struct err *e);
 /* What was done. ERR_NOT_FOUND: nothing. The caller frees it. */
 MUST_CHECK enum err_code change_part_read(const char *dir, struct change **out, struct err *e);
 

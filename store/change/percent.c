@@ -26,7 +26,7 @@ enum err_code percent_encode(struct slice bytes, struct buf *out)
     return rc;
 }
 
-static int hex(char c)
+static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
         return c - '0';
@@ -45,7 +45,7 @@ bool percent_decode(const char *text, struct arena *a, struct slice *out)
             p[n++] = *text;
             continue;
         }
-        int hi = hex(text[1]), lo = hi < 0 ? -1 : hex(text[2]);
+        int hi = hex_digit(text[1]), lo = hi < 0 ? -1 : hex_digit(text[2]);
 
         if (lo < 0)
             return false;

@@ -50,7 +50,7 @@ static void put_bytes(struct writer *w, const char *key, struct slice bytes)
     jsonout_text(&w->j, buf_slice(&w->text));
 }
 
-static void put_text(struct writer *w, const char *key, const char *text)
+static void write_text_member(struct writer *w, const char *key, const char *text)
 {
     if (text)
         put_bytes(w, key, slice_of(text));
@@ -78,17 +78,17 @@ static void put_content(struct writer *w, const char *key, size_t step, struct s
     snprintf(name, sizeof name, "%zu.%s", step, key);
     snprintf(file_key, sizeof file_key, "%s.file", key);
     if (!w->rc)
-        w->rc = disk_put(w->dir, name, bytes, 0600, w->e);
-    put_text(w, file_key, name);
+        w->rc = disk_replace_file(w->dir, name, bytes, 0600, w->e);
+    write_text_member(w, file_key, name);
 }
 
 static void put_step(struct writer *w, size_t i, const struct step *s)
 {
     jsonout_open(&w->j, '{');
-    put_text(w, "do", step_names[s->kind]);
-    put_text(w, "path", s->path);
-    put_text(w, "to", s->to);
-    put_text(w, "lock", s->lock);
+    write_text_member(w, "do", step_names[s->kind]);
+    write_text_member(w, "path", s->path);
+    write_text_member(w, "to", s->to);
+    write_text_member(w, "lock", s->lock);
     put_content(w, "bytes", i, s->bytes);
     put_content(w, "old", i, s->old);
     put_content(w, "opposite", i, s->opposite);
@@ -105,18 +105,18 @@ static void put_change(struct writer *w, const struct change *c)
 {
     jsonout_open(&w->j, '{');
     put_int(w, "version", RECORD_VERSION);
-    put_text(w, "kind", c->kind);
-    put_text(w, "text", c->text);
-    put_text(w, "undoes", c->undoes);
+    write_text_member(w, "kind", c->kind);
+    write_text_member(w, "text", c->text);
+    write_text_member(w, "undoes", c->undoes);
     put_int(w, "at", c->at_ms);
     jsonout_key(&w->j, "sessions");
     jsonout_open(&w->j, '[');
     for (size_t i = 0; i < c->sessions_n && !w->rc; i++) {
         jsonout_open(&w->j, '{');
-        put_text(w, "id", c->sessions[i]);
-        put_text(w, "store", c->origin[i].store);
-        put_text(w, "dir", c->origin[i].dir);
-        put_text(w, "title", c->origin[i].title);
+        write_text_member(w, "id", c->sessions[i]);
+        write_text_member(w, "store", c->origin[i].store);
+        write_text_member(w, "dir", c->origin[i].dir);
+        write_text_member(w, "title", c->origin[i].title);
         jsonout_close(&w->j, '}');
     }
     jsonout_close(&w->j, ']');
@@ -128,7 +128,7 @@ static void put_change(struct writer *w, const struct change *c)
     jsonout_close(&w->j, '}');
 }
 
-enum err_code record_write(const char *dir, const struct change *c, struct err *e)
+enum err_code change_record_write(const char *dir, const struct change *c, struct err *e)
 {
     struct writer w = { .dir = dir, .e = e };
 
@@ -137,7 +137,7 @@ enum err_code record_write(const char *dir, const struct change *c, struct err *
     if (w.j.rc)
         no_memory(&w);
     if (!w.rc)
-        w.rc = disk_put(dir, "record", buf_slice(&w.out), 0600, e);
+        w.rc = disk_replace_file(dir, "record", buf_slice(&w.out), 0600, e);
     buf_fini(&w.out);
     buf_fini(&w.text);
     return w.rc ? err_wrap(e, w.rc, "write down a change") : ERR_OK;
@@ -305,7 +305,7 @@ static enum err_code record_text(const char *dir, struct buf *out, struct err *e
     return rc;
 }
 
-enum err_code record_read(const char *dir, struct change **out, struct err *e)
+enum err_code change_record_read(const char *dir, struct change **out, struct err *e)
 {
     struct buf text = { 0 };
     enum err_code rc = record_text(dir, &text, e);

@@ -9,8 +9,9 @@
  * that nothing is lost to JSON's idea of text. */
 
 /* Writes all of it into an existing directory, durably; `record` last. */
-MUST_CHECK enum err_code record_write(const char *dir, const struct change *c, struct err *e);
+MUST_CHECK enum err_code change_record_write(const char *dir, const struct change *c,
+                                             struct err *e);
 /* ERR_NOT_FOUND: there is no record (it was never finished). ERR_FORMAT: it is damaged, or newer than we are. */
-MUST_CHECK enum err_code record_read(const char *dir, struct change **out, struct err *e);
+MUST_CHECK enum err_code change_record_read(const char *dir, struct change **out, struct err *e);
 
 #endif

@@ -26,13 +26,13 @@
 static const char stays_text[] = "cut short; it stays, since somebody wrote after it";
 
 /* A refusal is an answer, no failure. */
-static enum err_code answer_of(enum err_code rc, enum step_back *how)
+static enum err_code answer_of(enum err_code rc, enum rollback *how)
 {
     if (rc == ERR_LOCKED)
-        *how = BACK_LATER;
+        *how = ROLLBACK_RETRY;
     else if (rc == ERR_STALE || rc == ERR_UNSAFE)
-        *how = BACK_STAYS;
-    return *how == BACK_DONE ? rc : ERR_OK;
+        *how = ROLLBACK_CONFLICT;
+    return *how == ROLLBACK_DONE ? rc : ERR_OK;
 }
 
 /* Of a path's first n bytes: how many are its directory's. */
@@ -43,7 +43,7 @@ static size_t dir_length(const char *path, size_t n)
     return n > 0 ? n - 1 : 0;
 }
 
-static bool is_there(const char *path, size_t n)
+static bool dir_exists(const char *path, size_t n)
 {
     char dir[PATH_MAX];
 
@@ -55,7 +55,7 @@ static bool is_there(const char *path, size_t n)
 }
 
 /* Does a step of the change make or remove this directory, or one above it? */
-static bool is_ours(const struct change *c, const char *path, size_t n)
+static bool is_step_dir(const struct change *c, const char *path, size_t n)
 {
     for (size_t i = 0; i < c->n; i++) {
         const char *other = c->step[i].path;
@@ -80,31 +80,31 @@ static bool is_away(const struct change *c)
             continue;
         if (s->with_dir)
             n = dir_length(s->path, n);
-        if (!is_there(s->path, n) && (s->with_dir || !is_ours(c, s->path, n)))
+        if (!dir_exists(s->path, n) && (s->with_dir || !is_step_dir(c, s->path, n)))
             return true;
     }
     return false;
 }
 
-enum err_code change_step_recover(struct change *c, struct step *s, enum step_back *how,
+enum err_code change_step_recover(struct change *c, struct step *s, enum rollback *how,
                                   struct err *e)
 {
     bool done;
-    enum err_code rc = step_done(s, &done, e);
+    enum err_code rc = step_is_done(s, &done, e);
 
-    *how = BACK_DONE;
+    *how = ROLLBACK_DONE;
     if (rc)
         return rc;
     if (done) {
         struct step inverse = step_inverse(s);
 
         rc = answer_of(step_do(&inverse, &c->arena, e), how);
-        if (!rc && *how == BACK_DONE)
+        if (!rc && *how == ROLLBACK_DONE)
             rc = step_sync(&inverse, e);
     }
-    if (rc || *how != BACK_DONE)
+    if (rc || *how != ROLLBACK_DONE)
         return rc;
-    return answer_of(step_mend(s, &c->arena, e), how);
+    return answer_of(step_repair(s, &c->arena, e), how);
 }
 
 static enum err_code all_done(struct change *c, bool *done, struct err *e)
@@ -113,7 +113,7 @@ static enum err_code all_done(struct change *c, bool *done, struct err *e)
 
     *done = true;
     for (size_t i = 0; i < c->n && *done && !rc; i++)
-        rc = step_done(&c->step[i], done, e);
+        rc = step_is_done(&c->step[i], done, e);
     return rc;
 }
 
@@ -143,7 +143,7 @@ static enum err_code go_forward(struct change_log *log, struct change *c, const 
     if (!rc)
         rc = change_steps_sync(c, e);
     for (size_t i = 0; i < c->n && !rc; i++)
-        rc = step_settle(&c->step[i], &c->arena, e);
+        rc = step_clean_up(&c->step[i], &c->arena, e);
     if (!rc && !disk_new_sweep(dir))
         rc = err_sys(e, dir, "remove temporary files");
     return rc ? rc : change_finish(log, c, dir, &stands, e);
@@ -155,22 +155,22 @@ static bool is_held(const struct step *s, const struct step *stays)
     return stays && s->kind == STEP_REF && strcmp(s->path, stays->path) == 0;
 }
 
-enum err_code change_steps_recover(struct change *c, enum step_back *how, struct err *e)
+enum err_code change_steps_recover(struct change *c, enum rollback *how, struct err *e)
 {
     const struct step *stays = NULL;
     enum err_code rc = ERR_OK;
 
-    *how = is_away(c) ? BACK_LATER : BACK_DONE;
-    for (size_t i = c->n; i > 0 && !rc && *how != BACK_LATER; i--) {
+    *how = is_away(c) ? ROLLBACK_RETRY : ROLLBACK_DONE;
+    for (size_t i = c->n; i > 0 && !rc && *how != ROLLBACK_RETRY; i--) {
         struct step *s = &c->step[i - 1];
-        enum step_back one;
+        enum rollback one;
 
         if (is_held(s, stays))
             continue;
         rc = change_step_recover(c, s, &one, e);
-        if (!rc && one != BACK_DONE)
+        if (!rc && one != ROLLBACK_DONE)
             *how = one;
-        if (!rc && one == BACK_STAYS && s->kind == STEP_REF)
+        if (!rc && one == ROLLBACK_CONFLICT && s->kind == STEP_REF)
             stays = s;
     }
     return rc;
@@ -179,14 +179,14 @@ enum err_code change_steps_recover(struct change *c, enum step_back *how, struct
 static enum err_code go_back(struct change_log *log, struct change *c, const char *dir,
                              struct err *e)
 {
-    enum step_back how;
+    enum rollback how;
     bool stands;
     enum err_code rc = change_steps_recover(c, &how, e);
 
-    if (rc || how == BACK_LATER)
+    if (rc || how == ROLLBACK_RETRY)
         return rc;
-    if (how == BACK_DONE)
-        return change_forget(dir, e);
+    if (how == ROLLBACK_DONE)
+        return change_remove_record(dir, e);
     c->text = stays_text;
     return change_finish(log, c, dir, &stands, e);
 }
@@ -206,10 +206,10 @@ enum err_code change_recover(struct change_log *log, const char *name, struct er
 
     if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, name) >= sizeof dir)
         return ERR_OK;
-    enum err_code rc = record_read(dir, &c, e);
+    enum err_code rc = change_record_read(dir, &c, e);
 
     if (rc == ERR_NOT_FOUND)
-        return change_forget(dir, e);
+        return change_remove_record(dir, e);
     if (rc) /* what cannot be understood is not acted on: a newer reprise will, and doctor tells */
         return rc == ERR_FORMAT || rc == ERR_UNSAFE ? ERR_OK : rc;
     if (n < sizeof c->id) {

@@ -5,16 +5,16 @@
 
 struct writing {
     const char *path;
-    struct log_rows *rows;
+    struct append_rows *rows;
     struct arena *a;
     bool again; /* the file was replaced by one that may have got the rows */
 };
 
-static enum err_code compose(void *arg, struct buf *out, struct err *e)
+static enum err_code compose_new_rows(void *arg, struct buf *out, struct err *e)
 {
     struct writing *w = arg;
-    struct log_rows *rows = w->rows;
-    struct slice *id = log_rows_ids(rows, w->a);
+    struct append_rows *rows = w->rows;
+    struct slice *id = append_rows_ids(rows, w->a);
     bool *skip = arena_zalloc(w->a, rows->n * sizeof *skip);
     enum err_code rc = id && skip ? ERR_OK : ERR_NOMEM;
 
@@ -22,7 +22,7 @@ static enum err_code compose(void *arg, struct buf *out, struct err *e)
         if (rows->row[i].drawn && !w->again)
             id[i].n = 0;
     if (!rc)
-        rc = seek_repeated(w->path, 0, id, rows->n, skip, e);
+        rc = log_find_repeated(w->path, 0, id, rows->n, skip, e);
     else
         err_nomem(e);
     rows->present = 0;
@@ -37,15 +37,15 @@ static enum err_code compose(void *arg, struct buf *out, struct err *e)
     return rc;
 }
 
-enum err_code log_rows_append(const struct store_env *env, const char *path, struct log_rows *rows,
-                              struct arena *a, struct err *e)
+enum err_code append_rows_write(const struct store_env *env, const char *path,
+                                struct append_rows *rows, struct arena *a, struct err *e)
 {
     struct writing w = { .path = path, .rows = rows, .a = a };
 
-    return journal_append(env, path, 0, compose, &w, e);
+    return journal_append(env, path, 0, compose_new_rows, &w, e);
 }
 
-struct slice *log_rows_ids(const struct log_rows *rows, struct arena *a)
+struct slice *append_rows_ids(const struct append_rows *rows, struct arena *a)
 {
     struct slice *id = arena_alloc(a, (rows->n + 1) * sizeof *id);
 

@@ -7,22 +7,23 @@
 
 /* Rows of a host for a log in which no row depends on the one before: their lines are made first, and those that the log
  * has already are left out when it is their turn. */
-struct log_row {
+struct append_rows_item {
     struct slice id;
     bool drawn; /* the id is new: nobody can have written the row before */
     size_t end; /* of its line in `lines` */
 };
 
-struct log_rows {
-    struct log_row *row; /* in the arena */
+struct append_rows {
+    struct append_rows_item *row; /* in the arena */
     size_t n;
     struct buf lines; /* owned */
     size_t present;   /* rows that were left out, once they are written */
 };
 
-MUST_CHECK enum err_code log_rows_append(const struct store_env *env, const char *path,
-                                         struct log_rows *rows, struct arena *a, struct err *e);
+MUST_CHECK enum err_code append_rows_write(const struct store_env *env, const char *path,
+                                           struct append_rows *rows, struct arena *a,
+                                           struct err *e);
 /* Their ids, in the arena; NULL without memory. */
-struct slice *log_rows_ids(const struct log_rows *rows, struct arena *a);
+struct slice *append_rows_ids(const struct append_rows *rows, struct arena *a);
 
 #endif

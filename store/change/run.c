@@ -11,7 +11,7 @@
 #include "store/disk.h"
 #include "store/stamp.h"
 
-enum err_code change_steps_back(struct change *c, size_t done, struct err *e)
+enum err_code change_steps_roll_back(struct change *c, size_t done, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -30,7 +30,7 @@ static enum err_code id_make(struct change_log *log, char out[40], struct err *e
 {
     unsigned char r[4];
     int64_t ms;
-    enum err_code rc = stamp_next(&log->env, &ms, e);
+    enum err_code rc = record_id_next(&log->env, &ms, e);
 
     if (rc)
         return rc;
@@ -45,7 +45,7 @@ static enum err_code intent_write(struct change_log *log, const struct change *c
 {
     if (mkdir(dir, 0700))
         return err_sys(e, dir, "make directory");
-    enum err_code rc = record_write(dir, c, e);
+    enum err_code rc = change_record_write(dir, c, e);
 
     return rc ? rc : disk_sync_dir(log->dir, e);
 }
@@ -87,7 +87,7 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
                             bool *stands, struct err *e)
 {
     char done[PATH_MAX];
-    enum err_code rc = c->learned ? record_write(intent, c, e) : ERR_OK;
+    enum err_code rc = c->learned ? change_record_write(intent, c, e) : ERR_OK;
 
     *stands = false;
     snprintf(done, sizeof done, "%s/%s", log->dir, c->id);
@@ -102,7 +102,7 @@ enum err_code change_finish(struct change_log *log, const struct change *c, cons
     return err_wrap(e, rc, "unfinished: it is done, but perhaps not for good");
 }
 
-enum err_code change_forget(const char *dir, struct err *e)
+enum err_code change_remove_record(const char *dir, struct err *e)
 {
     char above[PATH_MAX];
     const char *slash = strrchr(dir, '/');
@@ -124,19 +124,19 @@ static bool untouched(enum err_code rc)
 }
 
 /* Where that fails too, the record stays and the next start tries again. */
-enum err_code change_take_back(struct change *c, size_t done, const char *dir, enum err_code why,
+enum err_code change_roll_back(struct change *c, size_t done, const char *dir, enum err_code why,
                                struct err *e)
 {
-    enum step_back how = BACK_DONE;
+    enum rollback how = ROLLBACK_DONE;
     enum err_code rc = ERR_OK;
 
     if (done < c->n && !untouched(why))
         rc = change_step_recover(c, &c->step[done], &how, NULL);
-    if (!rc && how == BACK_DONE)
-        rc = change_steps_back(c, done, NULL);
-    if (rc || how != BACK_DONE)
+    if (!rc && how == ROLLBACK_DONE)
+        rc = change_steps_roll_back(c, done, NULL);
+    if (rc || how != ROLLBACK_DONE)
         return err_wrap(e, why, "unfinished, and could not be taken back yet");
-    if (change_forget(dir, NULL))
+    if (change_remove_record(dir, NULL))
         return err_wrap(e, why, "its record stays behind");
     return why;
 }
@@ -156,14 +156,14 @@ enum err_code change_run(struct change_log *log, struct change *c, struct err *e
     snprintf(dir, sizeof dir, "%s/%s%s", log->dir, c->id, CHANGE_INTENT_SUFFIX);
     rc = intent_write(log, c, dir, e);
     if (rc) {
-        if (change_forget(dir, NULL))
+        if (change_remove_record(dir, NULL))
             err_wrap(e, rc, "its record stays behind");
         return rc;
     }
     rc = change_steps_do(c, &done, e);
     if (!rc)
         rc = change_finish(log, c, dir, &stands, e);
-    return rc && !stands ? change_take_back(c, done, dir, rc, e) : rc;
+    return rc && !stands ? change_roll_back(c, done, dir, rc, e) : rc;
 }
 
 enum err_code change_do(const struct store_env *env, struct change *c, struct err *e)

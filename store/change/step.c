@@ -28,11 +28,11 @@ static enum err_code do_alone(struct step *s, struct arena *a, struct err *e)
 enum err_code step_do(struct step *s, struct arena *a, struct err *e)
 {
     int lock = -1;
-    enum err_code rc = s->lock ? filelock_take(s->lock, &lock, e) : ERR_OK;
+    enum err_code rc = s->lock ? filelock_acquire(s->lock, &lock, e) : ERR_OK;
 
     if (!rc)
         rc = do_alone(s, a, e);
-    filelock_drop(lock);
+    filelock_release(lock);
     return rc;
 }
 
@@ -42,9 +42,9 @@ static bool holds_other(const struct step *s)
     bool same = true;
     int fd;
 
-    if (place_open(s->path, &fd, &st, NULL))
+    if (file_at_open(s->path, &fd, &st, NULL))
         return false;
-    enum err_code rc = place_holds(fd, s->old, s->offset, &same, s->path, NULL);
+    enum err_code rc = file_at_holds(fd, s->old, s->offset, &same, s->path, NULL);
 
     close(fd);
     return !rc && (!same || (s->kind == STEP_TAIL && st.st_size != s->offset + (int64_t)s->old.n));
@@ -59,46 +59,46 @@ bool step_is_stale(const struct step *s)
     switch (s->kind) {
     case STEP_TAIL: return s->opposite.n == 0 && holds_other(s);
     case STEP_EDIT: return holds_other(s);
-    case STEP_PUT: return !step_put_looks(s, s->old, s->old_absent, &same, &mtime, NULL) && !same;
+    case STEP_PUT: return !step_put_matches(s, s->old, s->old_absent, &same, &mtime, NULL) && !same;
     case STEP_MOVE: return lstat(s->path, &st) == 0 && lstat(s->to, &st) == 0;
     default: return false;
     }
 }
 
-enum err_code step_done(struct step *s, bool *done, struct err *e)
+enum err_code step_is_done(struct step *s, bool *done, struct err *e)
 {
     int64_t mtime;
 
     switch (s->kind) {
-    case STEP_APPEND: return step_append_done(s, done, e);
-    case STEP_TAIL: return step_tail_done(s, done, e);
-    case STEP_EDIT: return step_bytes_done(s, done, e);
-    case STEP_PUT: return step_put_looks(s, s->bytes, s->absent, done, &mtime, e);
-    case STEP_MOVE: return move_done(s->path, s->to, done, e);
-    case STEP_REF: return step_ref_done(s, done, e);
+    case STEP_APPEND: return step_append_is_done(s, done, e);
+    case STEP_TAIL: return step_tail_is_done(s, done, e);
+    case STEP_EDIT: return step_bytes_is_done(s, done, e);
+    case STEP_PUT: return step_put_matches(s, s->bytes, s->absent, done, &mtime, e);
+    case STEP_MOVE: return move_is_done(s->path, s->to, done, e);
+    case STEP_REF: return step_ref_is_done(s, done, e);
     case STEP_KINDS: break;
     }
     return err_set(e, ERR_FORMAT, s->path, "a step of an unknown kind");
 }
 
-enum err_code step_mend(const struct step *s, struct arena *a, struct err *e)
+enum err_code step_repair(const struct step *s, struct arena *a, struct err *e)
 {
     switch (s->kind) {
-    case STEP_APPEND: return step_append_mend(s, e);
+    case STEP_APPEND: return step_append_repair(s, e);
     case STEP_TAIL:
-    case STEP_EDIT: return step_bytes_mend(s, e);
-    case STEP_PUT: return step_put_mend(s, a, e);
-    case STEP_MOVE: return move_mend(s->path, s->to, e);
-    case STEP_REF: return step_ref_mend(s, e);
+    case STEP_EDIT: return step_bytes_repair(s, e);
+    case STEP_PUT: return step_put_repair(s, a, e);
+    case STEP_MOVE: return move_repair(s->path, s->to, e);
+    case STEP_REF: return step_ref_repair(s, e);
     case STEP_KINDS: break;
     }
     return ERR_OK;
 }
 
-enum err_code step_settle(const struct step *s, struct arena *a, struct err *e)
+enum err_code step_clean_up(const struct step *s, struct arena *a, struct err *e)
 {
-    return s->kind == STEP_PUT   ? step_put_settle(s, a, e)
-           : s->kind == STEP_REF ? step_ref_settle(s, e)
+    return s->kind == STEP_PUT   ? step_put_clean_up(s, a, e)
+           : s->kind == STEP_REF ? step_ref_clean_up(s, e)
                                  : ERR_OK;
 }
 
@@ -133,7 +133,7 @@ enum err_code step_prepare(struct step *s, struct arena *a, struct err *e)
         s->old_mtime_ns = MTIME_NOW; /* nothing there */
         return ERR_OK;
     }
-    s->old_mtime_ns = place_mtime(&st);
+    s->old_mtime_ns = file_at_mtime(&st);
     if (s->kind == STEP_APPEND)
         s->offset = st.st_size;
     s->old_mode = st.st_mode & 07777;
@@ -182,7 +182,7 @@ enum err_code step_sync(const struct step *s, struct err *e)
 }
 
 /* The last part of a path. */
-static const char *name_of(const char *path)
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -191,7 +191,7 @@ static const char *name_of(const char *path)
 
 static bool same_parent(const char *a, const char *b)
 {
-    size_t m = (size_t)(name_of(a) - a), n = (size_t)(name_of(b) - b);
+    size_t m = (size_t)(base_name(a) - a), n = (size_t)(base_name(b) - b);
 
     return m == n && memcmp(a, b, m) == 0;
 }

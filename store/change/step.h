@@ -28,10 +28,10 @@
 enum step_kind { STEP_APPEND, STEP_TAIL, STEP_EDIT, STEP_PUT, STEP_MOVE, STEP_REF, STEP_KINDS };
 
 /* How taking a step back went that a crash or a failure had left. */
-enum step_back {
-    BACK_DONE, /* nothing of it remains */
-    BACK_STAYS, /* somebody worked on the same file since: what it took out lies in its record only */
-    BACK_LATER, /* a program has the file open: the next start tries again */
+enum rollback {
+    ROLLBACK_DONE, /* nothing of it remains */
+    ROLLBACK_CONFLICT, /* somebody worked on the same file since: what it took out lies in its record only */
+    ROLLBACK_RETRY, /* a program has the file open: the next start tries again */
 };
 
 struct step {
@@ -67,15 +67,15 @@ MUST_CHECK enum err_code step_do(struct step *s, struct arena *a, struct err *e)
 bool step_is_stale(const struct step *s);
 /* Has it happened? For recovery, from what lies on the disk alone; others may have written behind a TAIL. s learns where: at which offset an APPEND went, and
  * that a TAIL was done as an APPEND. */
-MUST_CHECK enum err_code step_done(struct step *s, bool *done, struct err *e);
+MUST_CHECK enum err_code step_is_done(struct step *s, bool *done, struct err *e);
 /* After a crash or a failure in the middle of a step that is not done: a part of an append is cut off, a mixture of
  * old and new bytes becomes the old ones, and temporary names and empty directories of a PUT go. Anything else is
  * left alone: of a TAIL, whose old bytes would be lost with the record, and of a REF that somebody moved, ERR_STALE says
  * so, and ERR_LOCKED that a program has the file open. */
-MUST_CHECK enum err_code step_mend(const struct step *s, struct arena *a, struct err *e);
+MUST_CHECK enum err_code step_repair(const struct step *s, struct arena *a, struct err *e);
 /* After a crash behind a PUT or a REF that is done: temporary names go, and what it did to names becomes durable. Of other
  * kinds there is nothing to do. */
-MUST_CHECK enum err_code step_settle(const struct step *s, struct arena *a, struct err *e);
+MUST_CHECK enum err_code step_clean_up(const struct step *s, struct arena *a, struct err *e);
 /* The step that takes a done step back. Slices and paths are shared with s. */
 struct step step_inverse(const struct step *s);
 /* Makes the names that a MOVE changed durable. */

@@ -38,9 +38,9 @@ enum err_code step_append_do(struct step *s, struct arena *a, struct err *e)
 /* The lease was taken from us while we were stopped, and whoever waited for it may have written. */
 static enum err_code still_alone(const struct lease *lease, const char *path, struct err *e)
 {
-    return lease_holds(lease) ? ERR_OK
-                              : err_set(e, ERR_LOCKED, path,
-                                        "change the end: a program opened the session meanwhile");
+    return lease_is_held(lease) ? ERR_OK
+                                : err_set(e, ERR_LOCKED, path,
+                                          "change the end: a program opened the session meanwhile");
 }
 
 static enum err_code cut_end(const struct lease *lease, int64_t end, const char *path,
@@ -61,12 +61,12 @@ static enum err_code tail_write(const struct lease *lease, const struct step *s,
 
     if (rc)
         return rc;
-    rc = place_write(lease->fd, s->bytes, s->offset, s->path, e);
+    rc = file_at_write(lease->fd, s->bytes, s->offset, s->path, e);
     if (!rc && end < st->st_size)
         rc = cut_end(lease, end, s->path, e);
     if (!rc)
         return ERR_OK;
-    enum err_code back = place_write(lease->fd, s->old, s->offset, s->path, NULL);
+    enum err_code back = file_at_write(lease->fd, s->old, s->offset, s->path, NULL);
 
     if (!back && end > st->st_size)
         back = cut_end(lease, st->st_size, s->path, NULL);
@@ -78,11 +78,11 @@ static enum err_code tail_do(struct step *s, struct err *e)
     int fd;
     struct lease lease;
     struct stat st;
-    enum err_code rc = place_open(s->path, &fd, &st, e);
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
 
     if (rc)
         return rc;
-    if (!lease_take(&lease, fd)) {
+    if (!lease_acquire(&lease, fd)) {
         close(fd);
         return err_set(e, ERR_LOCKED, s->path, "change the end: a program has the session open");
     }
@@ -91,16 +91,16 @@ static enum err_code tail_do(struct step *s, struct err *e)
     if (fstat(fd, &st))
         rc = err_sys(e, s->path, "look at the file");
     else
-        rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
     if (!rc && (!same || st.st_size != s->offset + (int64_t)s->old.n))
         rc = err_set(e, ERR_STALE, s->path, "change the end: the session continued since");
     if (!rc) {
-        s->old_mtime_ns = place_mtime(&st);
+        s->old_mtime_ns = file_at_mtime(&st);
         rc = tail_write(&lease, s, &st, e);
-        if (lease_holds(&lease)) /* else the time is that of somebody's write */
-            place_mtime_put(fd, rc ? s->old_mtime_ns : s->mtime_ns);
+        if (lease_is_held(&lease)) /* else the time is that of somebody's write */
+            file_at_set_mtime(fd, rc ? s->old_mtime_ns : s->mtime_ns);
     }
-    lease_drop(&lease);
+    lease_release(&lease);
     if (!rc)
         rc = disk_sync(fd, s->path, e);
     close(fd);
@@ -134,27 +134,27 @@ enum err_code step_edit_do(struct step *s, struct err *e)
 {
     int fd;
     struct stat st;
-    enum err_code rc = place_open(s->path, &fd, &st, e);
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
 
     if (rc)
         return rc;
     bool same;
 
-    rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+    rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
     if (!rc && (!same || s->old.n != s->bytes.n))
         rc = err_set(e, ERR_STALE, s->path, "edit in place: the bytes there changed");
     if (!rc) {
-        s->old_mtime_ns = place_mtime(&st);
-        rc = place_write(fd, s->bytes, s->offset, s->path, e);
-        if (rc && place_write(fd, s->old, s->offset, s->path, NULL))
+        s->old_mtime_ns = file_at_mtime(&st);
+        rc = file_at_write(fd, s->bytes, s->offset, s->path, e);
+        if (rc && file_at_write(fd, s->old, s->offset, s->path, NULL))
             rc = err_wrap(e, rc, "the old bytes could not be put back");
         else if (rc)
-            place_mtime_put(fd, s->old_mtime_ns);
+            file_at_set_mtime(fd, s->old_mtime_ns);
     }
     if (!rc)
         rc = disk_sync(fd, s->path, e);
     if (!rc)
-        place_mtime_put(fd, s->mtime_ns);
+        file_at_set_mtime(fd, s->mtime_ns);
     close(fd);
     return rc;
 }
@@ -167,13 +167,13 @@ static enum err_code search(int fd, const struct step *s, char *window, int64_t 
     enum err_code rc = ERR_OK;
 
     while (!rc && !*found) {
-        rc = place_read(fd, window, SEARCH_WINDOW, *at, &got, s->path, e);
+        rc = file_at_read(fd, window, SEARCH_WINDOW, *at, &got, s->path, e);
         if (rc || got < head)
             break;
         const char *from = window, *hit;
 
         while (!rc && (hit = memmem(from, got - (size_t)(from - window), s->bytes.p, head))) {
-            rc = place_holds(fd, s->bytes, *at + (hit - window), found, s->path, e);
+            rc = file_at_holds(fd, s->bytes, *at + (hit - window), found, s->path, e);
             if (*found)
                 *at += hit - window;
             if (rc || *found)
@@ -187,7 +187,7 @@ static enum err_code search(int fd, const struct step *s, char *window, int64_t 
 }
 
 /* The appended bytes are looked for behind the place where the file ended: another program may have written between. */
-enum err_code step_append_done(struct step *s, bool *done, struct err *e)
+enum err_code step_append_is_done(struct step *s, bool *done, struct err *e)
 {
     struct stat st;
     int fd = open(s->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -252,17 +252,17 @@ static enum err_code written_behind(int fd, const struct step *s, int64_t size, 
     bool grows =
         s->bytes.n > s->old.n && (s->old.n == 0 || memcmp(s->bytes.p, s->old.p, s->old.n) == 0);
     bool same = false, half = false;
-    enum err_code rc = place_holds(fd, s->bytes, s->offset, is, s->path, e);
+    enum err_code rc = file_at_holds(fd, s->bytes, s->offset, is, s->path, e);
 
     if (!rc && *is && !grows)
-        rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+        rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
     if (!rc && *is && !same)
         rc = mixed(fd, s, size, &half, e);
     *is = *is && !rc && !same && !half;
     return rc;
 }
 
-enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e)
+enum err_code step_bytes_is_done(const struct step *s, bool *done, struct err *e)
 {
     struct stat st;
     int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -274,16 +274,16 @@ enum err_code step_bytes_done(const struct step *s, bool *done, struct err *e)
     enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
 
     if (!rc && (s->kind == STEP_EDIT || st.st_size == end))
-        rc = place_holds(fd, s->bytes, s->offset, done, s->path, e);
+        rc = file_at_holds(fd, s->bytes, s->offset, done, s->path, e);
     else if (!rc && st.st_size > end)
         rc = written_behind(fd, s, st.st_size, done, e);
     close(fd);
     return rc;
 }
 
-enum err_code step_tail_done(struct step *s, bool *done, struct err *e)
+enum err_code step_tail_is_done(struct step *s, bool *done, struct err *e)
 {
-    enum err_code rc = step_bytes_done(s, done, e);
+    enum err_code rc = step_bytes_is_done(s, done, e);
 
     if (rc || *done || s->opposite.n == 0)
         return rc;
@@ -293,7 +293,7 @@ enum err_code step_tail_done(struct step *s, bool *done, struct err *e)
     append.bytes = s->opposite;
     append.opposite = s->old;
     append.offset = s->offset + (int64_t)s->old.n;
-    rc = step_append_done(&append, done, e);
+    rc = step_append_is_done(&append, done, e);
     if (!rc && *done)
         *s = append;
     return rc;
@@ -305,20 +305,20 @@ static enum err_code time_mend(const struct step *s, struct err *e)
     struct stat st;
 
     /* Where nothing can be written nothing was; that must not be taken for a failure to mend. */
-    if (lstat(s->path, &st) == 0 && place_mtime(&st) == s->old_mtime_ns)
+    if (lstat(s->path, &st) == 0 && file_at_mtime(&st) == s->old_mtime_ns)
         return ERR_OK;
-    enum err_code rc = place_open(s->path, &fd, &st, e);
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
 
     if (rc)
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
-    if (place_mtime(&st) != s->old_mtime_ns && !place_mtime_put(fd, s->old_mtime_ns))
+    if (file_at_mtime(&st) != s->old_mtime_ns && !file_at_set_mtime(fd, s->old_mtime_ns))
         rc = err_sys(e, s->path, "put the time back");
     close(fd);
     return rc;
 }
 
 /* Where the lease is not granted blanks lie in place of what there is of the append. */
-enum err_code step_append_mend(const struct step *s, struct err *e)
+enum err_code step_append_repair(const struct step *s, struct err *e)
 {
     struct step tail = *s;
     struct stat st;
@@ -332,7 +332,7 @@ enum err_code step_append_mend(const struct step *s, struct err *e)
         return time_mend(s, e);
     tail.kind = STEP_TAIL;
     tail.old = (struct slice){ NULL, 0 };
-    return step_bytes_mend(&tail, e);
+    return step_bytes_repair(&tail, e);
 }
 
 /* Do the old bytes lie there, and nothing but them, as if nobody had come? */
@@ -345,9 +345,9 @@ static bool is_as_before(const struct step *s)
 
     if (fd < 0)
         return false;
-    if (fstat(fd, &st) == 0 && place_mtime(&st) == s->old_mtime_ns &&
+    if (fstat(fd, &st) == 0 && file_at_mtime(&st) == s->old_mtime_ns &&
         (s->kind == STEP_EDIT || st.st_size == end) &&
-        place_holds(fd, s->old, s->offset, &same, s->path, NULL))
+        file_at_holds(fd, s->old, s->offset, &same, s->path, NULL))
         same = false; /* whoever mends it will say what is wrong */
     close(fd);
     return same;
@@ -357,7 +357,7 @@ static bool is_as_before(const struct step *s)
 static enum err_code is_there_still(int fd, const struct step *s, struct err *e)
 {
     bool same;
-    enum err_code rc = place_holds(fd, s->old, s->offset, &same, s->path, e);
+    enum err_code rc = file_at_holds(fd, s->old, s->offset, &same, s->path, e);
 
     return rc || same ? rc : err_set(e, ERR_STALE, s->path, "undo: the session continued since");
 }
@@ -367,11 +367,11 @@ static enum err_code bytes_back(int fd, const struct lease *lease, const struct 
                                 int64_t size, struct err *e)
 {
     int64_t end = s->offset + (int64_t)s->old.n;
-    enum err_code rc = place_write(fd, s->old, s->offset, s->path, e);
+    enum err_code rc = file_at_write(fd, s->old, s->offset, s->path, e);
 
     if (!rc && lease && size > end)
         rc = cut_end(lease, end, s->path, e);
-    if (!rc && !place_mtime_put(fd, s->old_mtime_ns))
+    if (!rc && !file_at_set_mtime(fd, s->old_mtime_ns))
         rc = err_sys(e, s->path, "put the time back");
     return rc;
 }
@@ -381,12 +381,12 @@ static enum err_code part_blank(int fd, const struct step *s, int64_t size, stru
 {
     int64_t guard = s->bytes.n && s->bytes.p[0] == '\n';
     int64_t n = size - s->offset - guard;
-    enum err_code rc = n > 0 ? place_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK;
+    enum err_code rc = n > 0 ? file_at_blank(fd, (size_t)n, s->offset + guard, s->path, e) : ERR_OK;
 
     return rc ? rc : disk_sync(fd, s->path, e);
 }
 
-enum err_code step_bytes_mend(const struct step *s, struct err *e)
+enum err_code step_bytes_repair(const struct step *s, struct err *e)
 {
     int fd;
     struct lease lease;
@@ -395,7 +395,7 @@ enum err_code step_bytes_mend(const struct step *s, struct err *e)
 
     if (is_as_before(s))
         return ERR_OK;
-    enum err_code rc = place_open(s->path, &fd, &st, e);
+    enum err_code rc = file_at_open(s->path, &fd, &st, e);
 
     if (rc == ERR_NOT_FOUND)
         return tail && s->old.n ? err_set(e, ERR_STALE, s->path, "undo: the session is gone")
@@ -403,7 +403,7 @@ enum err_code step_bytes_mend(const struct step *s, struct err *e)
     if (rc)
         return rc;
     rc = mixed(fd, s, tail ? st.st_size : s->offset + (int64_t)s->old.n, &is, e);
-    if (!rc && is && tail && !lease_take(&lease, fd)) {
+    if (!rc && is && tail && !lease_acquire(&lease, fd)) {
         rc = s->old.n ? err_set(e, ERR_LOCKED, s->path, "undo: a program has the session open")
                       : part_blank(fd, s, st.st_size, e);
         is = false;
@@ -411,7 +411,7 @@ enum err_code step_bytes_mend(const struct step *s, struct err *e)
     if (!rc && is) {
         rc = bytes_back(fd, tail ? &lease : NULL, s, st.st_size, e);
         if (tail)
-            lease_drop(&lease);
+            lease_release(&lease);
         if (!rc)
             rc = disk_sync(fd, s->path, e);
     } else if (!rc && tail) {

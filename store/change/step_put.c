@@ -9,7 +9,7 @@
 #include "store/disk.h"
 #include "store/place.h"
 
-static const char *name_of(const char *path)
+static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -29,8 +29,8 @@ static enum err_code dir_of(const char *path, struct arena *a, const char **dir,
 }
 
 /* What a PUT finds at its place. */
-enum err_code step_put_looks(const struct step *s, struct slice want, bool want_absent, bool *same,
-                             int64_t *mtime, struct err *e)
+enum err_code step_put_matches(const struct step *s, struct slice want, bool want_absent,
+                               bool *same, int64_t *mtime, struct err *e)
 {
     struct stat st;
     int fd = open(s->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -46,9 +46,9 @@ enum err_code step_put_looks(const struct step *s, struct slice want, bool want_
     enum err_code rc = fstat(fd, &st) ? err_sys(e, s->path, "look at the file") : ERR_OK;
 
     if (!rc) {
-        *mtime = place_mtime(&st);
+        *mtime = file_at_mtime(&st);
         if (!want_absent && S_ISREG(st.st_mode) && st.st_size == (off_t)want.n)
-            rc = place_holds(fd, want, 0, same, s->path, e);
+            rc = file_at_holds(fd, want, 0, same, s->path, e);
     }
     close(fd);
     return rc;
@@ -64,14 +64,14 @@ static enum err_code put_write(const struct step *s, const char *dir, struct err
     rc = disk_write(f.fd, s->bytes, NULL, s->path, e);
     if (!rc && s->mode && fchmod(f.fd, s->mode))
         rc = err_sys(e, s->path, "set the mode");
-    if (!rc && !place_mtime_put(f.fd, s->mtime_ns))
+    if (!rc && !file_at_set_mtime(f.fd, s->mtime_ns))
         rc = err_sys(e, s->path, "set the time");
     if (rc) {
-        disk_new_drop(&f);
+        disk_new_discard(&f);
         return rc;
     }
-    return s->old_absent ? disk_new_publish(&f, name_of(s->path), e)
-                         : disk_new_replace(&f, name_of(s->path), e);
+    return s->old_absent ? disk_new_publish(&f, base_name(s->path), e)
+                         : disk_new_replace(&f, base_name(s->path), e);
 }
 
 /* The directory's own name is made durable in the one above it. */
@@ -117,7 +117,7 @@ enum err_code step_put_do(struct step *s, struct arena *a, struct err *e)
     enum err_code rc = dir_of(s->path, a, &dir, e);
 
     if (!rc)
-        rc = step_put_looks(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e);
+        rc = step_put_matches(s, s->old, s->old_absent, &same, &s->old_mtime_ns, e);
     if (rc)
         return rc;
     if (!same)
@@ -171,12 +171,12 @@ static enum err_code tidy(const struct step *s, bool dir_goes, struct arena *a, 
     return rc == ERR_NOT_FOUND ? ERR_OK : rc;
 }
 
-enum err_code step_put_mend(const struct step *s, struct arena *a, struct err *e)
+enum err_code step_put_repair(const struct step *s, struct arena *a, struct err *e)
 {
     return tidy(s, s->old_absent, a, e);
 }
 
-enum err_code step_put_settle(const struct step *s, struct arena *a, struct err *e)
+enum err_code step_put_clean_up(const struct step *s, struct arena *a, struct err *e)
 {
     enum err_code rc = tidy(s, s->absent, a, e);
     const char *dir;

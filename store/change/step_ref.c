@@ -7,7 +7,7 @@
 /* Moving a git ref: path is the repository's git directory, to the ref's name; bytes and old are commits in hex. The move is
  * git's own compare-and-swap, whatever form its refs are kept in. A commit must be there before a ref names it. */
 
-static bool read_id(struct slice hex, git_oid *out)
+static bool parse_commit_id(struct slice hex, git_oid *out)
 {
     return hex.n == GIT_OID_HEXSZ && git_oid_fromstrn(out, hex.p, hex.n) == 0;
 }
@@ -48,7 +48,8 @@ enum err_code step_ref_do(const struct step *s, struct err *e)
     git_repository *repo;
     git_oid from, to;
 
-    if ((!s->old_absent && !read_id(s->old, &from)) || (!s->absent && !read_id(s->bytes, &to)))
+    if ((!s->old_absent && !parse_commit_id(s->old, &from)) ||
+        (!s->absent && !parse_commit_id(s->bytes, &to)))
         return no_id(s, e);
     enum err_code rc = open_repo(s, &repo, e);
 
@@ -65,14 +66,14 @@ enum err_code step_ref_do(const struct step *s, struct err *e)
     return rc;
 }
 
-enum err_code step_ref_done(const struct step *s, bool *done, struct err *e)
+enum err_code step_ref_is_done(const struct step *s, bool *done, struct err *e)
 {
     git_repository *repo;
     git_oid now, to;
     bool there;
 
     *done = false;
-    if (!s->absent && !read_id(s->bytes, &to))
+    if (!s->absent && !parse_commit_id(s->bytes, &to))
         return no_id(s, e);
     enum err_code rc = open_repo(s, &repo, e);
 
@@ -87,13 +88,13 @@ enum err_code step_ref_done(const struct step *s, bool *done, struct err *e)
 
 /* git moves a ref wholly or not at all. One that is neither as it was nor as it should be was moved by somebody else,
  * perhaps behind us. */
-enum err_code step_ref_mend(const struct step *s, struct err *e)
+enum err_code step_ref_repair(const struct step *s, struct err *e)
 {
     git_repository *repo;
     git_oid now, from;
     bool there;
 
-    if (!s->old_absent && !read_id(s->old, &from))
+    if (!s->old_absent && !parse_commit_id(s->old, &from))
         return no_id(s, e);
     enum err_code rc = open_repo(s, &repo, e);
 
@@ -106,7 +107,7 @@ enum err_code step_ref_mend(const struct step *s, struct err *e)
     return rc;
 }
 
-enum err_code step_ref_settle(const struct step *s, struct err *e)
+enum err_code step_ref_clean_up(const struct step *s, struct err *e)
 {
     git_repository *repo;
     enum err_code rc = open_repo(s, &repo, e);

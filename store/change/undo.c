@@ -57,7 +57,7 @@ static struct change *walk_next(struct change_log *log, struct walk *w, bool *un
         if ((size_t)snprintf(dir, sizeof dir, "%s/%s", log->dir, name) >= sizeof dir ||
             strlen(name) >= sizeof c->id)
             continue;
-        enum err_code rc = record_read(dir, &c, NULL);
+        enum err_code rc = change_record_read(dir, &c, NULL);
 
         if (rc) { /* another user's is no record of ours at all */
             if (rc != ERR_UNSAFE && strcmp(name, log->unread) > 0)

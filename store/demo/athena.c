@@ -9,18 +9,18 @@
 
 /* What is said and done, one row an event; a write is the agent's call and the tool's answer, and what the file was
  * before is saved as the library saves it. */
-enum tell { TELL_USER, TELL_AGENT, TELL_WRITE };
+enum exathena_step_kind { TELL_USER, TELL_AGENT, TELL_WRITE };
 
-struct telling {
-    enum tell tell;
+struct exathena_step {
+    enum exathena_step_kind tell;
     const char *text;  /* or the path of a write */
     const char *after; /* of a write: the file from now on */
 };
 
-struct tale {
+struct exathena_script {
     const char *id;
     int64_t hours_ago;
-    const struct telling *row;
+    const struct exathena_step *row;
     size_t n;
 };
 
@@ -36,7 +36,7 @@ static const char report_2[] =
     "  IO.puts(\"#{order.id} #{order.total}\")\n"
     "end\n";
 
-static const struct telling nightly[] = {
+static const struct exathena_step nightly[] = {
     { TELL_USER, "Write the nightly report: the orders of the day, one line each", NULL },
     { TELL_WRITE, "ops/report.exs", report_1 },
     { TELL_AGENT, "ops/report.exs prints the id and the total of every order of today.", NULL },
@@ -45,7 +45,7 @@ static const struct telling nightly[] = {
     { TELL_AGENT, "Cancelled orders are left out now; the rest is as it was.", NULL },
 };
 
-static const struct telling twice[] = {
+static const struct exathena_step twice[] = {
     { TELL_USER, "Why does the report arrive twice?", NULL },
     { TELL_AGENT,
       "Both nodes run the schedule. Let only the leader start it, or take a lock in the database "
@@ -53,7 +53,7 @@ static const struct telling twice[] = {
       NULL },
 };
 
-static const struct tale tales[] = {
+static const struct exathena_script tales[] = {
     { "nightly-report", 77, nightly, sizeof nightly / sizeof *nightly },
     { "q8Zk2nTtR4mBv1Lx0sYpAw", 170, twice, sizeof twice / sizeof *twice },
 };
@@ -62,7 +62,7 @@ enum { STEP_MS = 20000, HOUR_MS = 3600000 };
 
 struct writing {
     const char *dir;
-    const struct tale *tale;
+    const struct exathena_script *tale;
     struct arena arena;
     struct buf log;
     int64_t clock_ms;
@@ -73,7 +73,7 @@ struct writing {
     enum err_code rc;
 };
 
-static void put(struct writing *w, const char *path, const char *text)
+static void write_demo_file(struct writing *w, const char *path, const char *text)
 {
     if (!w->rc)
         w->rc = path ? demo_put(path, slice_of(text), w->clock_ms, NULL) : ERR_NOMEM;
@@ -136,7 +136,8 @@ static void put_user(struct writing *w, const char *text)
     buf_fini(&data);
 }
 
-static void put_call(struct writing *w, struct jsonout *j, const char *path, const char *after)
+static void write_tool_call(struct writing *w, struct jsonout *j, const char *path,
+                            const char *after)
 {
     jsonout_open(j, '[');
     jsonout_open(j, '{');
@@ -165,7 +166,7 @@ static void put_agent(struct writing *w, const char *text, const char *path, con
     member_or_null(&j, "name", NULL);
     jsonout_key(&j, "tool_calls");
     if (path)
-        put_call(w, &j, path, after);
+        write_tool_call(w, &j, path, after);
     else
         jsonout_null(&j);
     member_or_null(&j, "tool_results", NULL);
@@ -221,7 +222,7 @@ static void put_result(struct writing *w, const char *path, const char *after)
 
 /* ---- files ---- */
 
-static void save(struct writing *w)
+static void save_version(struct writing *w)
 {
     char hex[SHA_HEX + 1];
 
@@ -234,10 +235,11 @@ static void save(struct writing *w)
     if (w->rc)
         return;
     if (w->versions == 0)
-        put(w, arena_format(&w->arena, "%s/path", dir), w->file);
+        write_demo_file(w, arena_format(&w->arena, "%s/path", dir), w->file);
     if (!w->now)
-        put(w, arena_format(&w->arena, "%s/%zu.tombstone", dir, w->versions), "");
-    put(w, arena_format(&w->arena, "%s/%zu.bin", dir, w->versions), w->now ? w->now : "");
+        write_demo_file(w, arena_format(&w->arena, "%s/%zu.tombstone", dir, w->versions), "");
+    write_demo_file(w, arena_format(&w->arena, "%s/%zu.bin", dir, w->versions),
+                    w->now ? w->now : "");
     w->versions++;
 }
 
@@ -248,7 +250,7 @@ static void put_write(struct writing *w, const char *path, const char *after)
         w->rc = ERR_NOMEM;
         return;
     }
-    save(w);
+    save_version(w);
     put_agent(w, NULL, path, after);
     put_result(w, path, after);
     w->now = after;
@@ -256,7 +258,8 @@ static void put_write(struct writing *w, const char *path, const char *after)
 
 /* ---- together ---- */
 
-static enum err_code tell(const char *dir, const struct tale *tale, int64_t now_ms)
+static enum err_code write_session_log(const char *dir, const struct exathena_script *tale,
+                                       int64_t now_ms)
 {
     struct writing w = { .dir = dir,
                          .tale = tale,
@@ -264,7 +267,7 @@ static enum err_code tell(const char *dir, const struct tale *tale, int64_t now_
 
     put_start(&w);
     for (size_t i = 0; i < tale->n && !w.rc; i++) {
-        const struct telling *t = &tale->row[i];
+        const struct exathena_step *t = &tale->row[i];
 
         if (t->tell == TELL_USER)
             put_user(&w, t->text);
@@ -274,7 +277,7 @@ static enum err_code tell(const char *dir, const struct tale *tale, int64_t now_
             put_write(&w, t->text, t->after);
     }
     if (w.now)
-        put(&w, w.file, w.now);
+        write_demo_file(&w, w.file, w.now);
     const char *log = arena_format(&w.arena, "%s/.exathena/sessions/%s.jsonl", dir, tale->id);
 
     if (!w.rc)
@@ -284,11 +287,11 @@ static enum err_code tell(const char *dir, const struct tale *tale, int64_t now_
     return w.rc;
 }
 
-enum err_code demo_athena(const char *dir, int64_t now_ms, struct err *e)
+enum err_code demo_exathena(const char *dir, int64_t now_ms, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < sizeof tales / sizeof *tales && !rc; i++)
-        rc = tell(dir, &tales[i], now_ms);
+        rc = write_session_log(dir, &tales[i], now_ms);
     return rc ? err_set(e, rc, dir, "write the sessions of ExAthena") : ERR_OK;
 }

@@ -71,7 +71,7 @@ static enum err_code put_old(const char *config, const char *project, int64_t no
     return demo_put(path, slice_of(text), now_ms, e);
 }
 
-struct telling {
+struct goat_writing {
     struct store_env env; /* its clock goes on while the session is told */
     struct store *store;
     struct session_ref ref;
@@ -79,7 +79,7 @@ struct telling {
     const char *file;
 };
 
-static enum err_code append(struct telling *t, const char *text, struct err *e)
+static enum err_code append_message(struct goat_writing *t, const char *text, struct err *e)
 {
     const struct slice row = slice_of(text);
     const struct host_append req = { .row = &row, .n = 1 };
@@ -89,7 +89,7 @@ static enum err_code append(struct telling *t, const char *text, struct err *e)
     return host_append(t->store, &t->ref, &req, &t->arena, &done, e);
 }
 
-static enum err_code tell(struct telling *t, struct err *e)
+static enum err_code write_goat_session(struct goat_writing *t, struct err *e)
 {
     const struct host_checkpoint point = { .message = SLICE(UUID("01")),
                                            .file = &t->file,
@@ -99,20 +99,20 @@ static enum err_code tell(struct telling *t, struct err *e)
                                              { SLICE("total_cost_usd"), SLICE("0.0348") },
                                              { SLICE("exit_reason"), SLICE("end_turn") } };
     struct host_checkpointed saved;
-    enum err_code rc = append(t, said[0], e);
+    enum err_code rc = append_message(t, said[0], e);
 
     if (!rc)
         rc = host_checkpoint(t->store, &t->ref, &point, &t->arena, &saved, e);
     if (!rc)
         rc = demo_put(t->file, SLICE(restock), t->env.now_ms, e);
     for (size_t i = 1; i < sizeof said / sizeof *said && !rc; i++)
-        rc = append(t, said[i], e);
+        rc = append_message(t, said[i], e);
     return rc ? rc : host_set(t->store, &t->ref, settings, sizeof settings / sizeof *settings, e);
 }
 
-enum err_code demo_gopher(const char *config, const char *project, int64_t now_ms, struct err *e)
+enum err_code demo_goat(const char *config, const char *project, int64_t now_ms, struct err *e)
 {
-    struct telling t = {
+    struct goat_writing t = {
         .env = { .cwd = project, .claude_config_dir = config, .now_ms = now_ms - 50 * HOUR_MS }
     };
     const struct host_create req = { .id = SLICE(RESTOCK), .model = SLICE("claude-sonnet-4-5") };
@@ -131,7 +131,7 @@ enum err_code demo_gopher(const char *config, const char *project, int64_t now_m
         rc = put_old(config, project, now_ms, e);
     if (!rc) {
         t.ref = (struct session_ref){ .store = t.store, .id = made.id, .path = made.path };
-        rc = tell(&t, e);
+        rc = write_goat_session(&t, e);
     }
     store_close(t.store);
     arena_fini(&t.arena);

@@ -25,7 +25,7 @@ static bool name_backup(const char *cwd, struct history_file *t)
 }
 
 /* Keeps the file's present bytes as the next version. */
-static enum err_code back_up(struct history *h, struct demo_log *l, struct history_file *t,
+static enum err_code back_up(struct demo_history *h, struct demo_log *l, struct history_file *t,
                              struct err *e)
 {
     char path[PATH_MAX];
@@ -54,15 +54,15 @@ static void write_backup(struct demo_log *l, struct jsonout *j, const struct his
     snprintf(parent, sizeof parent, "%s%s%.*s", l->cwd, depth ? "/" : "", depth, t->file->path);
     jsonout_open(j, '{');
     if (t->name[0]) {
-        log_member(j, "backupFileName", t->name);
+        demo_log_member(j, "backupFileName", t->name);
     } else {
         jsonout_key(j, "backupFileName");
         jsonout_null(j);
     }
     jsonout_key(j, "version");
     jsonout_int(j, t->version);
-    log_member(j, "backupTime", stamp);
-    log_member(j, "realParentDir", parent);
+    demo_log_member(j, "backupTime", stamp);
+    demo_log_member(j, "realParentDir", parent);
     jsonout_close(j, '}');
 }
 
@@ -71,10 +71,10 @@ static void write_stamp(struct demo_log *l, struct jsonout *j)
     char stamp[TIME_TEXT];
 
     time_format(l->clock_ms, stamp);
-    log_member(j, "timestamp", stamp);
+    demo_log_member(j, "timestamp", stamp);
 }
 
-enum err_code history_snapshot(struct history *h, struct demo_log *l, struct err *e)
+enum err_code demo_history_snapshot(struct demo_history *h, struct demo_log *l, struct err *e)
 {
     struct jsonout j;
 
@@ -85,11 +85,11 @@ enum err_code history_snapshot(struct history *h, struct demo_log *l, struct err
             if (rc)
                 return rc;
         }
-    log_open(l, &j, "file-history-snapshot");
-    log_member(&j, "messageId", l->prompt);
+    demo_log_open(l, &j, "file-history-snapshot");
+    demo_log_member(&j, "messageId", l->prompt);
     jsonout_key(&j, "snapshot");
     jsonout_open(&j, '{');
-    log_member(&j, "messageId", l->prompt);
+    demo_log_member(&j, "messageId", l->prompt);
     jsonout_key(&j, "trackedFileBackups");
     jsonout_open(&j, '{');
     for (size_t i = 0; i < h->n; i++) {
@@ -101,7 +101,7 @@ enum err_code history_snapshot(struct history *h, struct demo_log *l, struct err
     jsonout_close(&j, '}');
     jsonout_key(&j, "isSnapshotUpdate");
     jsonout_bool(&j, false);
-    log_close(l, &j);
+    demo_log_close(l, &j);
     return ERR_OK;
 }
 
@@ -109,18 +109,18 @@ static void write_delta(struct demo_log *l, const struct history_file *t)
 {
     struct jsonout j;
 
-    log_open(l, &j, "file-history-delta");
-    log_member(&j, "messageId", l->last);
-    log_member(&j, "snapshotMessageId", l->prompt);
-    log_member(&j, "trackingPath", t->file->path);
+    demo_log_open(l, &j, "file-history-delta");
+    demo_log_member(&j, "messageId", l->last);
+    demo_log_member(&j, "snapshotMessageId", l->prompt);
+    demo_log_member(&j, "trackingPath", t->file->path);
     jsonout_key(&j, "backup");
     write_backup(l, &j, t);
     write_stamp(l, &j);
-    log_close(l, &j);
+    demo_log_close(l, &j);
 }
 
-enum err_code history_touch(struct history *h, struct demo_log *l, const struct world_file *f,
-                            struct err *e)
+enum err_code demo_history_touch(struct demo_history *h, struct demo_log *l,
+                                 const struct world_file *f, struct err *e)
 {
     for (size_t i = 0; i < h->n; i++)
         if (h->file[i].file == f) {

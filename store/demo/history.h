@@ -19,16 +19,17 @@ struct history_file {
     int64_t backup_ms;
 };
 
-struct history {
+struct demo_history {
     const char *dir; /* CONFIG/file-history/<id>; borrowed */
     struct history_file file[HISTORY_MAX];
     size_t n;
 };
 
 /* After a prompt's row: backs up what changed since, writes the snapshot row. */
-MUST_CHECK enum err_code history_snapshot(struct history *h, struct demo_log *l, struct err *e);
+MUST_CHECK enum err_code demo_history_snapshot(struct demo_history *h, struct demo_log *l,
+                                               struct err *e);
 /* Between a tool call's row and the change it makes. */
-MUST_CHECK enum err_code history_touch(struct history *h, struct demo_log *l,
-                                       const struct world_file *f, struct err *e);
+MUST_CHECK enum err_code demo_history_touch(struct demo_history *h, struct demo_log *l,
+                                            const struct world_file *f, struct err *e);
 
 #endif

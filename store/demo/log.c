@@ -9,7 +9,7 @@
 #define CLIENT_VERSION "2.1.330"
 #define MODEL "claude-opus-5-5"
 
-void log_member(struct jsonout *j, const char *key, const char *text)
+void demo_log_member(struct jsonout *j, const char *key, const char *text)
 {
     jsonout_key(j, key);
     jsonout_text(j, slice_of(text));
@@ -29,7 +29,7 @@ static uint64_t next_id(struct demo_log *l)
     return mix(l->seed ^ mix(++l->ids));
 }
 
-void log_seed(struct demo_log *l, const char *text)
+void demo_log_seed(struct demo_log *l, const char *text)
 {
     uint64_t h = 0;
 
@@ -39,7 +39,7 @@ void log_seed(struct demo_log *l, const char *text)
     l->ids = 0;
 }
 
-void log_uuid(struct demo_log *l, char out[DEMO_UUID])
+void demo_log_uuid(struct demo_log *l, char out[DEMO_UUID])
 {
     uint64_t a = next_id(l), b = next_id(l);
 
@@ -48,44 +48,45 @@ void log_uuid(struct demo_log *l, char out[DEMO_UUID])
              ((unsigned)(b >> 48) & 0x3fff) | 0x8000, b & 0xffffffffffff);
 }
 
-void log_call_id(struct demo_log *l, char out[32])
+void demo_log_call_id(struct demo_log *l, char out[32])
 {
     uint64_t a = next_id(l), b = next_id(l);
 
     snprintf(out, 32, "toolu_%016" PRIx64 "%08x", a, (unsigned)b);
 }
 
-void log_new_answer(struct demo_log *l)
+void demo_log_new_answer(struct demo_log *l)
 {
     uint64_t a = next_id(l), b = next_id(l);
 
     snprintf(l->answer, sizeof l->answer, "msg_%016" PRIx64 "%08x", a, (unsigned)b);
 }
 
-void log_init(struct demo_log *l, const struct demo_session *s, const char *cwd, int64_t clock_ms)
+void demo_log_init(struct demo_log *l, const struct demo_session *s, const char *cwd,
+                   int64_t clock_ms)
 {
     memset(l, 0, sizeof *l);
     l->session = s;
     l->cwd = cwd;
     l->clock_ms = clock_ms;
-    log_seed(l, s->id);
-    log_new_answer(l);
+    demo_log_seed(l, s->id);
+    demo_log_new_answer(l);
 }
 
-void log_fini(struct demo_log *l)
+void demo_log_fini(struct demo_log *l)
 {
     buf_fini(&l->out);
 }
 
-void log_open(struct demo_log *l, struct jsonout *j, const char *type)
+void demo_log_open(struct demo_log *l, struct jsonout *j, const char *type)
 {
     jsonout_init(j, &l->out);
     jsonout_open(j, '{');
     if (type)
-        log_member(j, "type", type);
+        demo_log_member(j, "type", type);
 }
 
-void log_close(struct demo_log *l, struct jsonout *j)
+void demo_log_close(struct demo_log *l, struct jsonout *j)
 {
     jsonout_close(j, '}');
     if (!l->rc)
@@ -99,13 +100,13 @@ static void member_time(struct demo_log *l, struct jsonout *j)
     char stamp[TIME_TEXT];
 
     time_format(l->clock_ms, stamp);
-    log_member(j, "timestamp", stamp);
+    demo_log_member(j, "timestamp", stamp);
 }
 
 /* A row of the chain starts with its parent; members follow in the client's order (claude.md 9.2). */
 static void open_chained(struct demo_log *l, struct jsonout *j)
 {
-    log_open(l, j, NULL);
+    demo_log_open(l, j, NULL);
     jsonout_key(j, "parentUuid");
     if (l->last[0])
         jsonout_text(j, slice_of(l->last));
@@ -114,64 +115,64 @@ static void open_chained(struct demo_log *l, struct jsonout *j)
     jsonout_key(j, "isSidechain");
     jsonout_bool(j, l->agent != NULL);
     if (l->agent)
-        log_member(j, "agentId", l->agent);
+        demo_log_member(j, "agentId", l->agent);
 }
 
 static void close_chained(struct demo_log *l, struct jsonout *j)
 {
     char uuid[DEMO_UUID];
 
-    log_uuid(l, uuid);
-    log_member(j, "uuid", uuid);
+    demo_log_uuid(l, uuid);
+    demo_log_member(j, "uuid", uuid);
     member_time(l, j);
-    log_member(j, "userType", "external");
-    log_member(j, "entrypoint", "cli");
-    log_member(j, "cwd", l->cwd);
-    log_member(j, "sessionId", l->session->id);
-    log_member(j, "version", CLIENT_VERSION);
-    log_member(j, "gitBranch", l->session->branch);
+    demo_log_member(j, "userType", "external");
+    demo_log_member(j, "entrypoint", "cli");
+    demo_log_member(j, "cwd", l->cwd);
+    demo_log_member(j, "sessionId", l->session->id);
+    demo_log_member(j, "version", CLIENT_VERSION);
+    demo_log_member(j, "gitBranch", l->session->branch);
     if (l->forked_from) {
         jsonout_key(j, "forkedFrom");
         jsonout_open(j, '{');
-        log_member(j, "sessionId", l->forked_from);
-        log_member(j, "messageUuid", uuid);
+        demo_log_member(j, "sessionId", l->forked_from);
+        demo_log_member(j, "messageUuid", uuid);
         jsonout_close(j, '}');
     }
-    log_close(l, j);
+    demo_log_close(l, j);
     memcpy(l->last, uuid, sizeof uuid);
 }
 
 static void open_user(struct demo_log *l, struct jsonout *j)
 {
     open_chained(l, j);
-    log_member(j, "promptId", l->turn);
-    log_member(j, "type", "user");
+    demo_log_member(j, "promptId", l->turn);
+    demo_log_member(j, "type", "user");
     jsonout_key(j, "message");
     jsonout_open(j, '{');
-    log_member(j, "role", "user");
+    demo_log_member(j, "role", "user");
     jsonout_key(j, "content");
 }
 
-void log_prompt(struct demo_log *l, struct slice text)
+void demo_log_prompt(struct demo_log *l, struct slice text)
 {
     struct jsonout j;
 
-    log_uuid(l, l->turn);
+    demo_log_uuid(l, l->turn);
     l->turn_began_ms = l->clock_ms;
     open_user(l, &j);
     jsonout_text(&j, text);
     jsonout_close(&j, '}');
-    log_member(&j, "permissionMode", "acceptEdits");
+    demo_log_member(&j, "permissionMode", "acceptEdits");
     jsonout_key(&j, "origin");
     jsonout_raw(&j, SLICE("{\"kind\":\"human\"}"));
-    log_member(&j, "promptSource", "typed");
-    log_member(&j, "turnOrigin", "human");
+    demo_log_member(&j, "promptSource", "typed");
+    demo_log_member(&j, "turnOrigin", "human");
     close_chained(l, &j);
     memcpy(l->prompt, l->last, sizeof l->prompt);
-    log_new_answer(l);
+    demo_log_new_answer(l);
 }
 
-void log_note(struct demo_log *l, struct slice content_json)
+void demo_log_note(struct demo_log *l, struct slice content_json)
 {
     struct jsonout j;
 
@@ -179,10 +180,10 @@ void log_note(struct demo_log *l, struct slice content_json)
     jsonout_raw(&j, content_json);
     jsonout_close(&j, '}');
     close_chained(l, &j);
-    log_new_answer(l);
+    demo_log_new_answer(l);
 }
 
-void log_assistant(struct demo_log *l, struct slice content_json, const char *stop_reason)
+void demo_log_assistant(struct demo_log *l, struct slice content_json, const char *stop_reason)
 {
     struct jsonout j;
     uint64_t weight = next_id(l) % 900;
@@ -190,13 +191,13 @@ void log_assistant(struct demo_log *l, struct slice content_json, const char *st
     open_chained(l, &j);
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
-    log_member(&j, "id", l->answer);
-    log_member(&j, "type", "message");
-    log_member(&j, "role", "assistant");
-    log_member(&j, "model", MODEL);
+    demo_log_member(&j, "id", l->answer);
+    demo_log_member(&j, "type", "message");
+    demo_log_member(&j, "role", "assistant");
+    demo_log_member(&j, "model", MODEL);
     jsonout_key(&j, "content");
     jsonout_raw(&j, content_json);
-    log_member(&j, "stop_reason", stop_reason);
+    demo_log_member(&j, "stop_reason", stop_reason);
     jsonout_key(&j, "stop_sequence");
     jsonout_null(&j);
     jsonout_key(&j, "usage");
@@ -207,11 +208,11 @@ void log_assistant(struct demo_log *l, struct slice content_json, const char *st
     jsonout_int(&j, 60 + (int64_t)weight);
     jsonout_close(&j, '}');
     jsonout_close(&j, '}');
-    log_member(&j, "type", "assistant");
+    demo_log_member(&j, "type", "assistant");
     close_chained(l, &j);
 }
 
-void log_tool_result(struct demo_log *l, const struct log_result *r)
+void demo_log_tool_result(struct demo_log *l, const struct demo_log_result *r)
 {
     struct jsonout j;
 
@@ -220,18 +221,18 @@ void log_tool_result(struct demo_log *l, const struct log_result *r)
     jsonout_close(&j, '}');
     jsonout_key(&j, "toolUseResult");
     jsonout_raw(&j, r->result_json);
-    log_member(&j, "sourceToolAssistantUUID", r->call_row);
+    demo_log_member(&j, "sourceToolAssistantUUID", r->call_row);
     close_chained(l, &j);
-    log_new_answer(l);
+    demo_log_new_answer(l);
 }
 
-void log_turn_end(struct demo_log *l)
+void demo_log_turn_end(struct demo_log *l)
 {
     struct jsonout j;
 
     open_chained(l, &j);
-    log_member(&j, "type", "system");
-    log_member(&j, "subtype", "turn_duration");
+    demo_log_member(&j, "type", "system");
+    demo_log_member(&j, "subtype", "turn_duration");
     jsonout_key(&j, "durationMs");
     jsonout_int(&j, l->clock_ms - l->turn_began_ms);
     jsonout_key(&j, "isMeta");
@@ -239,7 +240,7 @@ void log_turn_end(struct demo_log *l)
     close_chained(l, &j);
 }
 
-void log_seam(struct demo_log *l, struct slice summary)
+void demo_log_seam(struct demo_log *l, struct slice summary)
 {
     struct jsonout j;
     char before[DEMO_UUID];
@@ -247,11 +248,11 @@ void log_seam(struct demo_log *l, struct slice summary)
     memcpy(before, l->last, sizeof before);
     l->last[0] = '\0';
     open_chained(l, &j);
-    log_member(&j, "logicalParentUuid", before);
-    log_member(&j, "type", "system");
-    log_member(&j, "subtype", "compact_boundary");
-    log_member(&j, "content", "Conversation compacted");
-    log_member(&j, "level", "info");
+    demo_log_member(&j, "logicalParentUuid", before);
+    demo_log_member(&j, "type", "system");
+    demo_log_member(&j, "subtype", "compact_boundary");
+    demo_log_member(&j, "content", "Conversation compacted");
+    demo_log_member(&j, "level", "info");
     jsonout_key(&j, "compactMetadata");
     jsonout_raw(&j, SLICE("{\"trigger\":\"auto\",\"preTokens\":155432,\"durationMs\":18411}"));
     close_chained(l, &j);
@@ -264,7 +265,7 @@ void log_seam(struct demo_log *l, struct slice summary)
     jsonout_key(&j, "isCompactSummary");
     jsonout_bool(&j, true);
     close_chained(l, &j);
-    log_new_answer(l);
+    demo_log_new_answer(l);
 }
 
 static void metadata_row(struct demo_log *l, const char *type, const char *key, const char *value)
@@ -273,21 +274,21 @@ static void metadata_row(struct demo_log *l, const char *type, const char *key, 
 
     if (!value)
         return;
-    log_open(l, &j, type);
-    log_member(&j, key, value);
-    log_member(&j, "sessionId", l->session->id);
-    log_close(l, &j);
+    demo_log_open(l, &j, type);
+    demo_log_member(&j, key, value);
+    demo_log_member(&j, "sessionId", l->session->id);
+    demo_log_close(l, &j);
 }
 
-void log_metadata(struct demo_log *l, struct slice last_prompt)
+void demo_log_metadata(struct demo_log *l, struct slice last_prompt)
 {
     struct jsonout j;
 
-    log_open(l, &j, "last-prompt");
+    demo_log_open(l, &j, "last-prompt");
     jsonout_member(&j, "lastPrompt", last_prompt);
-    log_member(&j, "leafUuid", l->last);
-    log_member(&j, "sessionId", l->session->id);
-    log_close(l, &j);
+    demo_log_member(&j, "leafUuid", l->last);
+    demo_log_member(&j, "sessionId", l->session->id);
+    demo_log_close(l, &j);
     metadata_row(l, "custom-title", "customTitle", l->session->title);
     metadata_row(l, "ai-title", "aiTitle", l->session->ai_title);
     metadata_row(l, "tag", "tag", l->session->tag);

@@ -32,37 +32,39 @@ struct demo_log {
     char answer[32];        /* message.id: one model answer may be several rows */
 };
 
-void log_init(struct demo_log *l, const struct demo_session *s, const char *cwd, int64_t clock_ms);
-void log_fini(struct demo_log *l);
+void demo_log_init(struct demo_log *l, const struct demo_session *s, const char *cwd,
+                   int64_t clock_ms);
+void demo_log_fini(struct demo_log *l);
 /* From now on ids come from this text. */
-void log_seed(struct demo_log *l, const char *text);
+void demo_log_seed(struct demo_log *l, const char *text);
 
 /* Rows of the chain; each stands at the clock and becomes `last`. JSON texts are complete values. */
-void log_prompt(struct demo_log *l, struct slice text);
-void log_note(struct demo_log *l, struct slice content_json); /* a user row that is no prompt */
-void log_assistant(struct demo_log *l, struct slice content_json, const char *stop_reason);
-struct log_result {
+void demo_log_prompt(struct demo_log *l, struct slice text);
+void demo_log_note(struct demo_log *l,
+                   struct slice content_json); /* a user row that is no prompt */
+void demo_log_assistant(struct demo_log *l, struct slice content_json, const char *stop_reason);
+struct demo_log_result {
     struct slice content_json; /* of the tool_result block's row */
     struct slice result_json;  /* toolUseResult */
     const char *call_row;      /* uuid of the row that made the call */
 };
-void log_tool_result(struct demo_log *l, const struct log_result *r);
-void log_turn_end(struct demo_log *l);
-void log_seam(struct demo_log *l, struct slice summary); /* a boundary and its summary */
+void demo_log_tool_result(struct demo_log *l, const struct demo_log_result *r);
+void demo_log_turn_end(struct demo_log *l);
+void demo_log_seam(struct demo_log *l, struct slice summary); /* a boundary and its summary */
 
 /* Starts a new model answer. */
-void log_new_answer(struct demo_log *l);
+void demo_log_new_answer(struct demo_log *l);
 /* An id for a tool call. */
-void log_call_id(struct demo_log *l, char out[32]);
-void log_uuid(struct demo_log *l, char out[DEMO_UUID]);
+void demo_log_call_id(struct demo_log *l, char out[32]);
+void demo_log_uuid(struct demo_log *l, char out[DEMO_UUID]);
 
 /* Rows beside the chain: open, add members, close. */
-void log_open(struct demo_log *l, struct jsonout *j, const char *type);
-void log_close(struct demo_log *l, struct jsonout *j);
+void demo_log_open(struct demo_log *l, struct jsonout *j, const char *type);
+void demo_log_close(struct demo_log *l, struct jsonout *j);
 /* What the client repeats at the end: last prompt, titles, tag, mode. */
-void log_metadata(struct demo_log *l, struct slice last_prompt);
+void demo_log_metadata(struct demo_log *l, struct slice last_prompt);
 
 /* member(j, "key", "text") for texts of ours. */
-void log_member(struct jsonout *j, const char *key, const char *text);
+void demo_log_member(struct jsonout *j, const char *key, const char *text);
 
 #endif

@@ -3,7 +3,7 @@
 enum { CONTEXT = 3 };
 
 /* Line number i from 0, without its newline; false past the end. */
-static bool line_at(struct slice text, size_t i, struct slice *line)
+static bool nth_line(struct slice text, size_t i, struct slice *line)
 {
     bool torn;
 
@@ -37,10 +37,10 @@ static struct common common_lines(struct slice a, size_t na, struct slice b, siz
     struct slice x, y;
     size_t most = na < nb ? na : nb;
 
-    while (c.head < most && line_at(a, c.head, &x) && line_at(b, c.head, &y) && slice_eq(x, y))
+    while (c.head < most && nth_line(a, c.head, &x) && nth_line(b, c.head, &y) && slice_eq(x, y))
         c.head++;
     most -= c.head;
-    while (c.tail < most && line_at(a, na - 1 - c.tail, &x) && line_at(b, nb - 1 - c.tail, &y) &&
+    while (c.tail < most && nth_line(a, na - 1 - c.tail, &x) && nth_line(b, nb - 1 - c.tail, &y) &&
            slice_eq(x, y))
         c.tail++;
     return c;
@@ -51,7 +51,7 @@ static void write_lines(struct jsonout *j, char sign, struct slice text, size_t 
 {
     struct slice line;
 
-    for (size_t i = from; i < to && line_at(text, i, &line); i++) {
+    for (size_t i = from; i < to && nth_line(text, i, &line); i++) {
         struct buf signed_line = { 0 };
 
         if (buf_add_byte(&signed_line, sign) || buf_add(&signed_line, line))

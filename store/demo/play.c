@@ -30,15 +30,15 @@ static void play_words(struct play *p, const struct demo_step *step, const char 
     jsonout_init(&j, &content);
     jsonout_open(&j, '[');
     jsonout_open(&j, '{');
-    log_member(&j, "type", thinking ? "thinking" : "text");
-    log_member(&j, thinking ? "thinking" : "text", step->arg[0]);
+    demo_log_member(&j, "type", thinking ? "thinking" : "text");
+    demo_log_member(&j, thinking ? "thinking" : "text", step->arg[0]);
     if (thinking)
-        log_member(&j, "signature", "ZGVtbw==");
+        demo_log_member(&j, "signature", "ZGVtbw==");
     jsonout_close(&j, '}');
     jsonout_close(&j, ']');
     if (!p->log.rc)
         p->log.rc = j.rc;
-    log_assistant(&p->log, buf_slice(&content), stop_reason);
+    demo_log_assistant(&p->log, buf_slice(&content), stop_reason);
     buf_fini(&content);
 }
 
@@ -54,7 +54,7 @@ static void note_text(struct play *p, const char *open, const char *text, const 
     jsonout_text(&j, buf_slice(&whole));
     if (!p->log.rc)
         p->log.rc = j.rc;
-    log_note(&p->log, buf_slice(&json));
+    demo_log_note(&p->log, buf_slice(&json));
     buf_fini(&whole);
     buf_fini(&json);
 }
@@ -62,13 +62,13 @@ static void note_text(struct play *p, const char *open, const char *text, const 
 static enum err_code play_ask(struct play *p, const struct demo_step *step, struct err *e)
 {
     p->last_prompt = slice_of(step->arg[0]);
-    log_prompt(&p->log, p->last_prompt);
-    return history_snapshot(&p->history, &p->log, e);
+    demo_log_prompt(&p->log, p->last_prompt);
+    return demo_history_snapshot(&p->history, &p->log, e);
 }
 
 static void play_shell(struct play *p, const struct demo_step *step)
 {
-    log_uuid(&p->log, p->log.turn);
+    demo_log_uuid(&p->log, p->log.turn);
     note_text(p, "<bash-input>", step->arg[0], "</bash-input>");
     note_text(p, "<bash-stdout>", step->arg[1], "</bash-stdout><bash-stderr></bash-stderr>");
 }
@@ -78,7 +78,7 @@ static enum err_code play_stop(struct play *p, const struct demo_step *step, str
     enum err_code rc = play_tool(p, step, e);
 
     if (!rc)
-        log_note(
+        demo_log_note(
             &p->log,
             SLICE("[{\"type\":\"text\",\"text\":\"[Request interrupted by user for tool use]\"}]"));
     return rc;
@@ -102,12 +102,12 @@ static enum err_code play_step(struct play *p, size_t i, struct err *e)
     case ACT_SHELL: play_shell(p, step); return ERR_OK;
     case ACT_THINK:
     case ACT_SAY: play_words(p, step, last ? "end_turn" : "tool_use"); break;
-    case ACT_COMPACT: log_seam(&p->log, slice_of(step->arg[0])); return ERR_OK;
+    case ACT_COMPACT: demo_log_seam(&p->log, slice_of(step->arg[0])); return ERR_OK;
     case ACT_STOP: return play_stop(p, step, e);
     default: return play_tool(p, step, e);
     }
     if (last)
-        log_turn_end(&p->log);
+        demo_log_turn_end(&p->log);
     return ERR_OK;
 }
 
@@ -126,13 +126,13 @@ enum err_code play_session(struct play *p, int64_t began_ms, int64_t parent_bega
     const struct demo_session *s = p->log.session;
 
     if (s->fork_of) {
-        log_seed(&p->log, s->fork_of);
+        demo_log_seed(&p->log, s->fork_of);
         p->log.forked_from = s->fork_of;
     }
     p->log.clock_ms = s->fork_of ? parent_began_ms : began_ms;
     for (size_t i = 0; i < s->script->n; i++) {
         if (s->fork_of && i == s->shared) {
-            log_seed(&p->log, s->id);
+            demo_log_seed(&p->log, s->id);
             p->log.forked_from = NULL;
             p->log.clock_ms = began_ms;
         }
@@ -142,7 +142,7 @@ enum err_code play_session(struct play *p, int64_t began_ms, int64_t parent_bega
             return rc;
     }
     if (s->end == END_WHOLE)
-        log_metadata(&p->log, p->last_prompt);
+        demo_log_metadata(&p->log, p->last_prompt);
     else if (s->end == END_TORN && !p->log.rc)
         tear(&p->log.out);
     return p->log.rc ? err_set(e, p->log.rc, s->id, "write the demo") : ERR_OK;

@@ -16,7 +16,7 @@ struct play {
     const char *side;
     struct world *world;
     struct demo_log log;
-    struct history history;
+    struct demo_history history;
     struct slice last_prompt; /* borrowed from the script */
 };
 

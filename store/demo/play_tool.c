@@ -28,7 +28,7 @@ static enum err_code play_read(struct play *p, const struct world_file *f)
     tool_call(p, &t);
     size_t lines = number_lines(&t, buf_slice(&f->text));
     jsonout_open(&t.out, '{');
-    log_member(&t.out, "type", "text");
+    demo_log_member(&t.out, "type", "text");
     jsonout_key(&t.out, "file");
     jsonout_open(&t.out, '{');
     tool_member_path(p, &t.out, "filePath", f->path);
@@ -41,7 +41,7 @@ static enum err_code play_read(struct play *p, const struct world_file *f)
     jsonout_int(&t.out, (int64_t)lines);
     jsonout_close(&t.out, '}');
     jsonout_close(&t.out, '}');
-    tool_answer(p, &t);
+    tool_write_result(p, &t);
     tool_fini(&t);
     return ERR_OK;
 }
@@ -71,7 +71,7 @@ static enum err_code play_edit(struct play *p, const struct demo_step *step, str
     tool_member(&t.in, "old_string", old);
     tool_member(&t.in, "new_string", new);
     tool_call(p, &t);
-    enum err_code rc = history_touch(&p->history, &p->log, f, e);
+    enum err_code rc = demo_history_touch(&p->history, &p->log, f, e);
     if (!rc && buf_add(&before, buf_slice(&f->text)))
         rc = err_nomem(e);
     if (!rc)
@@ -83,7 +83,7 @@ static enum err_code play_edit(struct play *p, const struct demo_step *step, str
         tool_member(&t.out, "newString", new);
         tool_member(&t.out, "originalFile", buf_slice(&before));
         result_change(p, &t, f, buf_slice(&before));
-        tool_answer(p, &t);
+        tool_write_result(p, &t);
     }
     buf_fini(&before);
     tool_fini(&t);
@@ -99,23 +99,23 @@ static enum err_code play_write(struct play *p, const struct demo_step *step, st
 
     tool_init(&t, p, "Write");
     tool_member_path(p, &t.in, "file_path", f->path);
-    log_member(&t.in, "content", step->arg[1]);
+    demo_log_member(&t.in, "content", step->arg[1]);
     tool_call(p, &t);
-    enum err_code rc = history_touch(&p->history, &p->log, f, e);
+    enum err_code rc = demo_history_touch(&p->history, &p->log, f, e);
     if (!rc && (buf_add(&before, buf_slice(&f->text)) || world_write(f, slice_of(step->arg[1]))))
         rc = err_nomem(e);
     if (!rc) {
         jsonout_open(&t.out, '{');
-        log_member(&t.out, "type", fresh ? "create" : "update");
+        demo_log_member(&t.out, "type", fresh ? "create" : "update");
         tool_member_path(p, &t.out, "filePath", f->path);
-        log_member(&t.out, "content", step->arg[1]);
+        demo_log_member(&t.out, "content", step->arg[1]);
         jsonout_key(&t.out, "originalFile");
         if (fresh)
             jsonout_null(&t.out);
         else
             jsonout_text(&t.out, buf_slice(&before));
         result_change(p, &t, f, buf_slice(fresh ? &f->text : &before));
-        tool_answer(p, &t);
+        tool_write_result(p, &t);
     }
     buf_fini(&before);
     tool_fini(&t);
@@ -136,8 +136,8 @@ static void result_failure(struct tool *t)
 static void result_output(struct tool *t, const char *output)
 {
     jsonout_open(&t->out, '{');
-    log_member(&t->out, "stdout", output);
-    log_member(&t->out, "stderr", "");
+    demo_log_member(&t->out, "stdout", output);
+    demo_log_member(&t->out, "stderr", "");
     jsonout_key(&t->out, "interrupted");
     jsonout_bool(&t->out, false);
     jsonout_key(&t->out, "isImage");
@@ -150,16 +150,16 @@ static enum err_code play_run(struct play *p, const struct demo_step *step)
     struct tool t;
 
     tool_init(&t, p, "Bash");
-    log_member(&t.in, "command", step->arg[0]);
+    demo_log_member(&t.in, "command", step->arg[0]);
     tool_call(p, &t);
     if (step->act == ACT_RUN) {
-        tool_say(&t, step->arg[1][0] ? step->arg[1] : "(no output)");
+        tool_write_text(&t, step->arg[1][0] ? step->arg[1] : "(no output)");
         result_output(&t, step->arg[1]);
     } else {
-        tool_say(&t, step->act == ACT_STOP ? "The command was stopped." : step->arg[1]);
+        tool_write_text(&t, step->act == ACT_STOP ? "The command was stopped." : step->arg[1]);
         result_failure(&t);
     }
-    tool_answer(p, &t);
+    tool_write_result(p, &t);
     tool_fini(&t);
     return ERR_OK;
 }

@@ -8,7 +8,7 @@ void tool_init(struct tool *t, struct play *p, const char *name)
 {
     memset(t, 0, sizeof *t);
     t->name = name;
-    log_call_id(&p->log, t->id);
+    demo_log_call_id(&p->log, t->id);
     jsonout_init(&t->in, &t->input);
     jsonout_init(&t->out, &t->result);
     jsonout_open(&t->in, '{');
@@ -21,7 +21,7 @@ void tool_fini(struct tool *t)
     buf_fini(&t->text);
 }
 
-void tool_say(struct tool *t, const char *text)
+void tool_write_text(struct tool *t, const char *text)
 {
     if (buf_add(&t->text, slice_of(text)))
         t->out.rc = ERR_NOMEM;
@@ -32,7 +32,7 @@ void tool_member_path(struct play *p, struct jsonout *j, const char *key, const 
     char whole[PATH_MAX];
 
     snprintf(whole, sizeof whole, "%s/%s", p->cwd, path);
-    log_member(j, key, whole);
+    demo_log_member(j, key, whole);
 }
 
 void tool_member(struct jsonout *j, const char *key, struct slice text)
@@ -50,21 +50,21 @@ void tool_call(struct play *p, struct tool *t)
     jsonout_init(&j, &content);
     jsonout_open(&j, '[');
     jsonout_open(&j, '{');
-    log_member(&j, "type", "tool_use");
-    log_member(&j, "id", t->id);
-    log_member(&j, "name", t->name);
+    demo_log_member(&j, "type", "tool_use");
+    demo_log_member(&j, "id", t->id);
+    demo_log_member(&j, "name", t->name);
     jsonout_key(&j, "input");
     jsonout_raw(&j, buf_slice(&t->input));
     jsonout_close(&j, '}');
     jsonout_close(&j, ']');
     if (!p->log.rc)
         p->log.rc = t->in.rc ? t->in.rc : j.rc;
-    log_assistant(&p->log, buf_slice(&content), "tool_use");
+    demo_log_assistant(&p->log, buf_slice(&content), "tool_use");
     memcpy(t->row, p->log.last, sizeof t->row);
     buf_fini(&content);
 }
 
-void tool_answer(struct play *p, struct tool *t)
+void tool_write_result(struct play *p, struct tool *t)
 {
     struct buf content = { 0 };
     struct jsonout j;
@@ -72,8 +72,8 @@ void tool_answer(struct play *p, struct tool *t)
     jsonout_init(&j, &content);
     jsonout_open(&j, '[');
     jsonout_open(&j, '{');
-    log_member(&j, "tool_use_id", t->id);
-    log_member(&j, "type", "tool_result");
+    demo_log_member(&j, "tool_use_id", t->id);
+    demo_log_member(&j, "type", "tool_result");
     tool_member(&j, "content", buf_slice(&t->text));
     if (t->failed) {
         jsonout_key(&j, "is_error");
@@ -83,8 +83,8 @@ void tool_answer(struct play *p, struct tool *t)
     jsonout_close(&j, ']');
     if (!p->log.rc)
         p->log.rc = t->out.rc ? t->out.rc : j.rc;
-    log_tool_result(&p->log, &(struct log_result){ .content_json = buf_slice(&content),
-                                                   .result_json = buf_slice(&t->result),
-                                                   .call_row = t->row });
+    demo_log_tool_result(&p->log, &(struct demo_log_result){ .content_json = buf_slice(&content),
+                                                             .result_json = buf_slice(&t->result),
+                                                             .call_row = t->row });
     buf_fini(&content);
 }

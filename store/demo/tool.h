@@ -22,9 +22,9 @@ struct tool {
 
 void tool_init(struct tool *t, struct play *p, const char *name);
 void tool_fini(struct tool *t);
-void tool_say(struct tool *t, const char *text);
+void tool_write_text(struct tool *t, const char *text);
 void tool_call(struct play *p, struct tool *t);
-void tool_answer(struct play *p, struct tool *t);
+void tool_write_result(struct play *p, struct tool *t);
 
 void tool_member(struct jsonout *j, const char *key, struct slice text);
 /* A path of the project, made absolute. */

@@ -72,7 +72,7 @@ static const struct turn turns[] = {
 };
 enum { TURNS = sizeof turns / sizeof *turns };
 
-struct weaving {
+struct entire_writing {
     const char *dir;
     int64_t began_ms;
     git_repository *repo;
@@ -85,30 +85,30 @@ struct weaving {
     struct err *e;
 };
 
-static void *start(void *arg)
+static void *start_git(void *arg)
 {
     return gitlib_ready() ? arg : NULL; /* whoever needs it asks again */
 }
 
-void loom_begin(struct loom *l)
+void demo_git_start_begin(struct demo_git_start *l)
 {
-    l->started = pthread_create(&l->starting, NULL, start, NULL) == 0;
+    l->started = pthread_create(&l->starting, NULL, start_git, NULL) == 0;
 }
 
-void loom_end(struct loom *l)
+void demo_git_start_join(struct demo_git_start *l)
 {
     if (l->started)
         pthread_join(l->starting, NULL);
 }
 
 /* The first failure is kept; what comes after it is passed over. */
-static void done(struct weaving *w, enum err_code rc)
+static void done(struct entire_writing *w, enum err_code rc)
 {
     if (!w->rc)
         w->rc = rc;
 }
 
-static const char *said_at(struct weaving *w, int64_t ms)
+static const char *said_at(struct entire_writing *w, int64_t ms)
 {
     char text[TIME_TEXT];
 
@@ -119,7 +119,7 @@ static const char *said_at(struct weaving *w, int64_t ms)
 /* ---- objects ---- */
 
 /* Seventy small files would take longer than all else of the demo: objects are gathered in memory, and become one pack. */
-static void gather_objects(struct weaving *w)
+static void use_mempack(struct entire_writing *w)
 {
     git_odb *odb = NULL;
     int answer = git_repository_odb(&odb, w->repo);
@@ -133,7 +133,7 @@ static void gather_objects(struct weaving *w)
         done(w, repo_error(w->e, answer, w->dir, "gather objects"));
 }
 
-static void write_pack(struct weaving *w)
+static void write_pack(struct entire_writing *w)
 {
     const char *dir = arena_format(&w->arena, "%s/.git/objects/pack", w->dir);
     git_buf pack = { 0 };
@@ -162,7 +162,7 @@ static void write_pack(struct weaving *w)
 
 /* ---- what is said ---- */
 
-static void put_row(struct weaving *w, const struct turn *t, int part)
+static void put_row(struct entire_writing *w, const struct turn *t, int part)
 {
     static const char *const roles[ROWS_A_TURN] = { "user", "assistant", "assistant" };
     struct jsonout j;
@@ -211,7 +211,7 @@ static void put_row(struct weaving *w, const struct turn *t, int part)
     done(w, j.rc ? j.rc : buf_add_byte(&w->log, '\n'));
 }
 
-static void tell(struct weaving *w, const struct turn *t)
+static void write_turn(struct entire_writing *w, const struct turn *t)
 {
     for (int part = 0; part < ROWS_A_TURN; part++)
         put_row(w, t, part);
@@ -227,8 +227,8 @@ static struct author author_at(int64_t ms)
 }
 
 /* A commit of the tree; onto a ref that must be where it was. */
-static void commit(struct weaving *w, const char *ref, git_oid *tip, bool has_tip,
-                   const char *message, int64_t at_ms)
+static void commit_tree(struct entire_writing *w, const char *ref, git_oid *tip, bool has_tip,
+                        const char *message, int64_t at_ms)
 {
     const struct author who = author_at(at_ms);
     struct commit_text c = { .tree = w->tree,
@@ -240,7 +240,7 @@ static void commit(struct weaving *w, const char *ref, git_oid *tip, bool has_ti
     git_oid made;
 
     if (!w->rc)
-        done(w, commit_write(w->repo, &c, &made, w->e));
+        done(w, treewrite_commit(w->repo, &c, &made, w->e));
     if (!w->rc)
         done(w, ref_move(w->repo, ref, has_tip ? tip : NULL, &made, "demo", w->e));
     if (!w->rc)
@@ -248,7 +248,7 @@ static void commit(struct weaving *w, const char *ref, git_oid *tip, bool has_ti
 }
 
 /* All that lies in the work tree. */
-static void take_disk(struct weaving *w)
+static void take_disk(struct entire_writing *w)
 {
     struct treewrite t;
     struct disktree disk = { .n = 0 };
@@ -258,14 +258,15 @@ static void take_disk(struct weaving *w)
     done(w, disktree_read(NULL, w->dir, &w->arena, &disk, w->e));
     done(w, treewrite_open(w->repo, NULL, &t, w->e));
     for (size_t i = 0; i < disk.n && !w->rc; i++)
-        done(w, treewrite_file(&t, w->dir, disk.path[i], w->e));
+        done(w, treewrite_add_file(&t, w->dir, disk.path[i], w->e));
     if (!w->rc)
-        done(w, treewrite_done(&t, &w->tree, w->e));
+        done(w, treewrite_finish(&t, &w->tree, w->e));
     treewrite_close(&t);
 }
 
 /* The tree with one more text, and what a shadow commit keeps beside it. */
-static void add_file(struct weaving *w, const char *path, const char *text, const char *prompt)
+static void add_file_to_tree(struct entire_writing *w, const char *path, const char *text,
+                             const char *prompt)
 {
     static const char folder[] = ".entire/metadata/" CARD;
     struct treewrite t;
@@ -276,20 +277,20 @@ static void add_file(struct weaving *w, const char *path, const char *text, cons
     w->rc = treewrite_open(w->repo, &w->tree, &t, w->e);
     if (w->rc)
         return;
-    done(w, treewrite_bytes(&t, path, slice_of(text), w->e));
+    done(w, treewrite_add_bytes(&t, path, slice_of(text), w->e));
     if (prompt) {
         snprintf(name, sizeof name, "%s/full.jsonl", folder);
-        done(w, treewrite_bytes(&t, name, buf_slice(&w->log), w->e));
+        done(w, treewrite_add_bytes(&t, name, buf_slice(&w->log), w->e));
         snprintf(name, sizeof name, "%s/prompt.txt", folder);
-        done(w, treewrite_bytes(&t, name, slice_of(prompt), w->e));
+        done(w, treewrite_add_bytes(&t, name, slice_of(prompt), w->e));
     }
     if (!w->rc)
-        done(w, treewrite_done(&t, &w->tree, w->e));
+        done(w, treewrite_finish(&t, &w->tree, w->e));
     treewrite_close(&t);
 }
 
 /* The files as git has them too: `git status` tells of the last two turns alone. */
-static void write_index(struct weaving *w)
+static void write_index(struct entire_writing *w)
 {
     git_index *index = NULL;
     git_tree *tree = NULL;
@@ -312,7 +313,7 @@ static void write_index(struct weaving *w)
 
 /* ---- checkpoints ---- */
 
-static void put_committed(struct weaving *w, struct committed_session s, const char *path)
+static void put_committed(struct entire_writing *w, struct committed_session s, const char *path)
 {
     const struct author who = author_at(s.created_ms);
     git_oid made;
@@ -332,7 +333,7 @@ static void put_committed(struct weaving *w, struct committed_session s, const c
 }
 
 /* Another agent's conversation, in that agent's own form. */
-static void put_help(struct weaving *w)
+static void put_help(struct entire_writing *w)
 {
     int64_t at = w->began_ms + 10 * MINUTE_MS;
     const char *log = arena_format(
@@ -358,7 +359,7 @@ static void put_help(struct weaving *w)
         w->rc = ERR_NOMEM;
 }
 
-static void put_card(struct weaving *w)
+static void put_card(struct entire_writing *w)
 {
     put_committed(w,
                   (struct committed_session){ .session = SLICE(CARD),
@@ -370,7 +371,7 @@ static void put_card(struct weaving *w)
 }
 
 /* Each turn after the commit is one commit of the shadow branch. */
-static void put_shadow(struct weaving *w, const struct turn *t)
+static void put_shadow(struct entire_writing *w, const struct turn *t)
 {
     char hex[GIT_OID_HEXSZ + 1], name[ENTIRE_SHADOW_NAME], ref[ENTIRE_SHADOW_NAME + 16];
     bool first = t == &turns[1];
@@ -380,19 +381,19 @@ static void put_shadow(struct weaving *w, const struct turn *t)
                      "\nEntire-Strategy: manual-commit\n",
                      t->subject);
 
-    tell(w, t);
-    add_file(w, t->path, t->text, t->prompt);
+    write_turn(w, t);
+    add_file_to_tree(w, t->path, t->text, t->prompt);
     git_oid_tostr(hex, sizeof hex, &w->head);
     entire_shadow_name(slice_of(hex), SLICE(""), name);
     snprintf(ref, sizeof ref, ENTIRE_HEADS "%s", name);
     if (message)
-        commit(w, ref, &w->tip, !first, message, w->began_ms + t->minutes * MINUTE_MS);
+        commit_tree(w, ref, &w->tip, !first, message, w->began_ms + t->minutes * MINUTE_MS);
     else
         w->rc = ERR_NOMEM;
 }
 
 /* What Entire knows of the session that goes on. */
-static void put_state(struct weaving *w)
+static void put_state(struct entire_writing *w)
 {
     char hex[GIT_OID_HEXSZ + 1];
     int64_t last = w->began_ms + turns[TURNS - 1].minutes * MINUTE_MS;
@@ -416,7 +417,7 @@ static void put_state(struct weaving *w)
         done(w, demo_put(path, slice_of(text), last, w->e));
 }
 
-static void put_file(struct weaving *w, const char *name, const char *text, int64_t minutes)
+static void put_file(struct entire_writing *w, const char *name, const char *text, int64_t minutes)
 {
     const char *path = arena_format(&w->arena, "%s/%s", w->dir, name);
 
@@ -426,20 +427,20 @@ static void put_file(struct weaving *w, const char *name, const char *text, int6
         done(w, demo_put(path, slice_of(text), w->began_ms + minutes * MINUTE_MS, w->e));
 }
 
-static void weave(struct weaving *w)
+static void weave(struct entire_writing *w)
 {
     /* The sessions of another system lie in the project, and are none of its files. */
     put_file(w, ".git/info/exclude", ".exathena/\n", 0);
-    gather_objects(w);
+    use_mempack(w);
     take_disk(w);
-    commit(w, ENTIRE_HEADS "main", &w->head, false, "The shop as it is\n",
-           w->began_ms - 100 * (int64_t)HOUR_MS);
-    tell(w, &turns[0]);
-    add_file(w, turns[0].path, turns[0].text, NULL);
-    add_file(w, "docs/gift-cards.md", help, NULL);
-    commit(w, ENTIRE_HEADS "main", &w->head, true,
-           "Let customers pay with a gift card\n\nEntire-Checkpoint: " CHECKPOINT "\n",
-           w->began_ms + 30 * MINUTE_MS);
+    commit_tree(w, ENTIRE_HEADS "main", &w->head, false, "The shop as it is\n",
+                w->began_ms - 100 * (int64_t)HOUR_MS);
+    write_turn(w, &turns[0]);
+    add_file_to_tree(w, turns[0].path, turns[0].text, NULL);
+    add_file_to_tree(w, "docs/gift-cards.md", help, NULL);
+    commit_tree(w, ENTIRE_HEADS "main", &w->head, true,
+                "Let customers pay with a gift card\n\nEntire-Checkpoint: " CHECKPOINT "\n",
+                w->began_ms + 30 * MINUTE_MS);
     write_index(w);
     put_card(w);
     put_help(w);
@@ -452,9 +453,11 @@ static void weave(struct weaving *w)
     put_file(w, turns[2].path, turns[2].text, turns[2].minutes);
 }
 
-enum err_code demo_weaver(const char *dir, int64_t now_ms, struct err *e)
+enum err_code demo_entire(const char *dir, int64_t now_ms, struct err *e)
 {
-    struct weaving w = { .dir = dir, .began_ms = now_ms - BEGAN_HOURS * (int64_t)HOUR_MS, .e = e };
+    struct entire_writing w = { .dir = dir,
+                                .began_ms = now_ms - BEGAN_HOURS * (int64_t)HOUR_MS,
+                                .e = e };
 
     w.rc = repo_open(dir, &w.repo, e);
     if (!w.rc)

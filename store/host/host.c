@@ -69,13 +69,13 @@ enum err_code host_set(const struct store *st, const struct session_ref *ref,
                        const struct host_setting *setting, size_t n, struct err *e)
 {
     if (!st->ops->set)
-        return store_refuse(ref, CAN_SET, "set", e);
+        return unsupported_error(ref, CAN_SET, "set", e);
     return n ? st->ops->set(st, ref, setting, n, e) : ERR_OK;
 }
 
 /* ---- for those who call ---- */
 
-static bool is_blank(struct slice line)
+static bool is_blank_line(struct slice line)
 {
     for (size_t i = 0; i < line.n; i++)
         if (!strchr(" \t\r", line.p[i]) || !line.p[i])
@@ -91,7 +91,7 @@ enum err_code host_rows(struct slice text, struct arena *a, struct slice **row, 
     bool torn;
 
     while (slice_line(&text, &line, &torn)) {
-        if (is_blank(line))
+        if (is_blank_line(line))
             continue;
         list = arena_grow(a, list, count, sizeof *list);
         if (!list)
@@ -103,7 +103,7 @@ enum err_code host_rows(struct slice text, struct arena *a, struct slice **row, 
     return ERR_OK;
 }
 
-void host_draw_id(char out[HOST_ID])
+void host_generate_id(char out[HOST_ID])
 {
     uuid_t random;
 

@@ -123,7 +123,7 @@ MUST_CHECK enum err_code host_set(const struct store *st, const struct session_r
 
 enum { HOST_ID = 37 }; /* bytes of a drawn id, with its NUL */
 /* A random UUID: what a host that writes nothing may call its session. */
-void host_draw_id(char out[HOST_ID]);
+void host_generate_id(char out[HOST_ID]);
 /* Rows of a text of many lines, blank ones left out, in the arena: what `reprise append` reads. */
 MUST_CHECK enum err_code host_rows(struct slice text, struct arena *a, struct slice **row,
                                    size_t *n, struct err *e);

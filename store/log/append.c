@@ -20,8 +20,8 @@ enum { FRESH_MS = 200 };
 /* Other programs of ours hold the lock for the few milliseconds of one append. */
 enum { LOCK_WAIT_MS = 10000, LOCK_NAP_MS = 2, REPLACED_MOST = 8 };
 
-static enum err_code log_open(const char *path, unsigned flags, int *fd, struct file_id *id,
-                              struct err *e)
+static enum err_code demo_log_open(const char *path, unsigned flags, int *fd, struct file_id *id,
+                                   struct err *e)
 {
     int follow = flags & APPEND_FOLLOW ? 0 : O_NOFOLLOW;
     struct stat st;
@@ -84,7 +84,7 @@ static enum err_code tail_is_torn(int fd, const char *path, bool *torn, struct s
     enum err_code rc = fstat(fd, st) ? err_sys(e, path, "look at the file") : ERR_OK;
 
     if (!rc && st->st_size > 0)
-        rc = place_holds(fd, SLICE("\n"), st->st_size - 1, &ends, path, e);
+        rc = file_at_holds(fd, SLICE("\n"), st->st_size - 1, &ends, path, e);
     *torn = !ends;
     return rc;
 }
@@ -109,7 +109,7 @@ enum err_code log_tail_is_torn(const char *path, unsigned flags, bool *torn, str
 {
     struct file_id id;
     int fd;
-    enum err_code rc = log_open(path, flags, &fd, &id, e);
+    enum err_code rc = demo_log_open(path, flags, &fd, &id, e);
 
     if (rc)
         return rc;
@@ -124,14 +124,14 @@ static bool cut_off(int fd, off_t end, size_t done, int64_t mtime_ns)
     struct lease lease;
     struct stat st;
 
-    if (!lease_take(&lease, fd))
+    if (!lease_acquire(&lease, fd))
         return false;
-    bool last = fstat(fd, &st) == 0 && st.st_size == end && lease_holds(&lease);
+    bool last = fstat(fd, &st) == 0 && st.st_size == end && lease_is_held(&lease);
     bool cut = last && ftruncate(fd, end - (off_t)done) == 0;
 
     if (cut)
-        place_mtime_put(fd, mtime_ns);
-    lease_drop(&lease);
+        file_at_set_mtime(fd, mtime_ns);
+    lease_release(&lease);
     return cut;
 }
 
@@ -142,7 +142,7 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
     struct lease lease;
     struct stat st;
 
-    if (!lease_take(&lease, fd)) {
+    if (!lease_acquire(&lease, fd)) {
         errno = ENOSPC; /* what a short write to a regular file means */
         return err_sys(e, path, "append");
     }
@@ -152,7 +152,7 @@ static enum err_code write_rest(int fd, struct slice rest, off_t end, const char
         rc = err_set(e, ERR_STALE, path, "append: another program wrote after the first part");
     if (!rc)
         rc = disk_write(fd, rest, NULL, path, e);
-    lease_drop(&lease);
+    lease_release(&lease);
     return rc;
 }
 
@@ -162,14 +162,14 @@ static void blank_out(int fd, struct slice bytes, off_t begin)
     bool ours;
     int flags = fcntl(fd, F_GETFL), guard = bytes.p[0] == '\n';
 
-    if (place_holds(fd, bytes, begin, &ours, "", NULL) || !ours ||
+    if (file_at_holds(fd, bytes, begin, &ours, "", NULL) || !ours ||
         fcntl(fd, F_SETFL, flags & ~O_APPEND) ||
-        place_blank(fd, bytes.n - (size_t)guard, begin + guard, "", NULL))
+        file_at_blank(fd, bytes.n - (size_t)guard, begin + guard, "", NULL))
         errno = 0; /* nothing is left to try */
 }
 
 /* After a partial write: so that the next record of anybody begins on a line of its own. */
-static void take_back(int fd, struct slice bytes, off_t begin, int64_t mtime_ns)
+static void undo_partial_write(int fd, struct slice bytes, off_t begin, int64_t mtime_ns)
 {
     off_t end = lseek(fd, 0, SEEK_CUR);
 
@@ -204,7 +204,7 @@ static enum err_code write_once(int fd, struct slice bytes, const struct file_id
         write_rest(fd, (struct slice){ bytes.p + done, bytes.n - done }, *end, path, e);
 
     if (rc)
-        take_back(fd, bytes, begin, before->mtime_ns);
+        undo_partial_write(fd, bytes, begin, before->mtime_ns);
     else
         *end = begin + (off_t)bytes.n;
     return rc;
@@ -216,7 +216,7 @@ static enum err_code make_sure(int fd, struct slice bytes, const struct appended
                                const char *path, struct err *e)
 {
     bool same;
-    enum err_code rc = place_holds(fd, bytes, a->offset, &same, path, e);
+    enum err_code rc = file_at_holds(fd, bytes, a->offset, &same, path, e);
 
     if (!rc && !same)
         return err_set(e, ERR_STALE, path, "append: what was written is not there");
@@ -261,11 +261,11 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
 {
     struct file_id id;
     int fd;
-    enum err_code rc = log_open(path, flags, &fd, &id, e);
+    enum err_code rc = demo_log_open(path, flags, &fd, &id, e);
 
     if (rc)
         return rc;
-    rc = place_holds(fd, records, a->offset + a->guarded, there, path, e);
+    rc = file_at_holds(fd, records, a->offset + a->guarded, there, path, e);
     if (!rc && *there)
         rc = disk_sync(fd, path, e);
     if (!rc && *there)
@@ -275,8 +275,8 @@ static enum err_code in_successor(const char *path, unsigned flags, struct slice
 }
 
 /* After the write; what cannot be looked at is where it was: the record is in the file and synced. */
-static enum err_code check_name(const char *path, unsigned flags, const struct appended *a,
-                                bool *same, struct err *e)
+static enum err_code check_still_named(const char *path, unsigned flags, const struct appended *a,
+                                       bool *same, struct err *e)
 {
     struct err why = { 0 };
 
@@ -293,7 +293,7 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
 {
     struct buf records = { 0 };
     int fd;
-    enum err_code rc = log_open(path, flags, &fd, &a->before, e);
+    enum err_code rc = demo_log_open(path, flags, &fd, &a->before, e);
 
     if (rc)
         return rc;
@@ -305,7 +305,7 @@ static enum err_code try_append(const char *path, unsigned flags, log_compose_fn
     if (!rc && *done && records.n) {
         rc = append_records(fd, path, buf_slice(&records), a, e);
         if (!rc)
-            rc = check_name(path, flags, a, done, e);
+            rc = check_still_named(path, flags, a, done, e);
     }
     close(fd);
     if (!rc && records.n && !*done)

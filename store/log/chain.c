@@ -28,7 +28,7 @@ uint32_t chain_find(const struct chain *c, struct id128 id)
     return idset_find(&c->ids, id);
 }
 
-enum err_code chain_name(struct chain *c, struct id128 id, uint32_t *node)
+enum err_code chain_add_id(struct chain *c, struct id128 id, uint32_t *node)
 {
     static const struct chain_node nothing = { CHAIN_NONE, CHAIN_NONE, CHAIN_NONE,
                                                CHAIN_NONE, CHAIN_NONE, CHAIN_NONE };
@@ -54,7 +54,7 @@ bool chain_has_row(const struct chain *c, uint32_t node)
     return c->node[node].line != CHAIN_NONE;
 }
 
-uint32_t chain_up(const struct chain *c, uint32_t node)
+uint32_t chain_parent(const struct chain *c, uint32_t node)
 {
     uint32_t parent = c->node[node].parent;
 
@@ -100,7 +100,7 @@ static enum err_code add_rows(struct chain *c, uint64_t kinds)
 
         if (l->state != LINE_OK || l->kind > 63 || !(kinds >> l->kind & 1) || id128_none(l->id))
             continue;
-        if (chain_name(c, l->id, &node))
+        if (chain_add_id(c, l->id, &node))
             return ERR_NOMEM;
         if (chain_has_row(c, node))
             c->again++;
@@ -121,7 +121,7 @@ static enum err_code link_rows(struct chain *c)
 
         if (id128_none(id))
             continue;
-        if (chain_name(c, id, &parent))
+        if (chain_add_id(c, id, &parent))
             return ERR_NOMEM;
         chain_relink(c, (uint32_t)i, parent);
     }
@@ -154,7 +154,7 @@ enum err_code chain_walk(struct chain *c, uint32_t leaf, uint8_t mark, uint32_t 
 {
     size_t count = 0;
 
-    for (uint32_t at = leaf; at != CHAIN_NONE && !(c->mark[at] & mark); at = chain_up(c, at)) {
+    for (uint32_t at = leaf; at != CHAIN_NONE && !(c->mark[at] & mark); at = chain_parent(c, at)) {
         c->mark[at] |= mark;
         count++;
     }
@@ -164,7 +164,7 @@ enum err_code chain_walk(struct chain *c, uint32_t leaf, uint8_t mark, uint32_t 
         return err_nomem(e);
     uint32_t at = leaf;
 
-    for (size_t i = count; i-- > 0; at = chain_up(c, at))
+    for (size_t i = count; i-- > 0; at = chain_parent(c, at))
         nodes[i] = at;
     *path = nodes;
     *n = count;

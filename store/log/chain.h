@@ -46,9 +46,9 @@ void chain_fini(struct chain *c);
 /* The node of an id, or CHAIN_NONE. */
 uint32_t chain_find(const struct chain *c, struct id128 id);
 /* The same, but makes a node without a row where there is none. Moves c->node and c->mark. */
-MUST_CHECK enum err_code chain_name(struct chain *c, struct id128 id, uint32_t *node);
+MUST_CHECK enum err_code chain_add_id(struct chain *c, struct id128 id, uint32_t *node);
 /* The parent of a node if that has a row, else CHAIN_NONE. */
-uint32_t chain_up(const struct chain *c, uint32_t node);
+uint32_t chain_parent(const struct chain *c, uint32_t node);
 struct id128 chain_id(const struct chain *c, uint32_t node);
 bool chain_has_row(const struct chain *c, uint32_t node);
 /* Puts a node under another parent (CHAIN_NONE: makes it a root). */

@@ -8,7 +8,7 @@
 
 enum { WAIT_MS = 5000, STEP_MS = 50 };
 
-enum err_code filelock_take(const char *path, int *fd, struct err *e)
+enum err_code filelock_acquire(const char *path, int *fd, struct err *e)
 {
     const struct timespec nap = { .tv_nsec = STEP_MS * 1000000L };
 
@@ -33,7 +33,7 @@ enum err_code filelock_take(const char *path, int *fd, struct err *e)
     return ERR_OK;
 }
 
-void filelock_drop(int fd)
+void filelock_release(int fd)
 {
     if (fd >= 0)
         close(fd);

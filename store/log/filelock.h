@@ -9,8 +9,8 @@
  * the log, 0600, which is left in its place (goat.md B5). It dies with its holder. */
 
 /* Waits up to 5 s: then ERR_LOCKED. Makes the file where it is missing; not through a link (ERR_UNSAFE). */
-MUST_CHECK enum err_code filelock_take(const char *path, int *fd, struct err *e);
-void filelock_drop(int fd);
+MUST_CHECK enum err_code filelock_acquire(const char *path, int *fd, struct err *e);
+void filelock_release(int fd);
 /* Does somebody hold it right now? No file: nobody. */
 bool filelock_is_held(const char *path);
 

@@ -12,7 +12,7 @@ static size_t slot_of(const struct idset *set, struct id128 id)
 }
 
 /* Where the id is, or the empty slot where it belongs. */
-static uint32_t *seek(const struct idset *set, struct id128 id)
+static uint32_t *find_slot(const struct idset *set, struct id128 id)
 {
     size_t i = slot_of(set, id);
 
@@ -33,7 +33,7 @@ static enum err_code grow_slots(struct idset *set)
     set->slot = slot;
     set->slots = slots;
     for (size_t i = 0; i < set->n; i++)
-        *seek(set, set->id[i]) = (uint32_t)i;
+        *find_slot(set, set->id[i]) = (uint32_t)i;
     return ERR_OK;
 }
 
@@ -54,7 +54,7 @@ static enum err_code grow_ids(struct idset *set)
 
 uint32_t idset_find(const struct idset *set, struct id128 id)
 {
-    return set->slots ? *seek(set, id) : IDSET_NONE;
+    return set->slots ? *find_slot(set, id) : IDSET_NONE;
 }
 
 bool idset_has(const struct idset *set, struct id128 id)
@@ -75,7 +75,7 @@ enum err_code idset_add(struct idset *set, struct id128 id, uint32_t *number)
     if (set->n + 1 > set->slots / 2 && grow_slots(set))
         return ERR_NOMEM;
     set->id[set->n] = id;
-    *number = *seek(set, id) = (uint32_t)set->n++;
+    *number = *find_slot(set, id) = (uint32_t)set->n++;
     return ERR_OK;
 }
 

@@ -19,17 +19,17 @@ static bool take(struct lease *l, int fd, int kind)
     return false;
 }
 
-bool lease_take(struct lease *l, int fd)
+bool lease_acquire(struct lease *l, int fd)
 {
     return take(l, fd, F_WRLCK);
 }
 
-bool lease_holds(const struct lease *l)
+bool lease_is_held(const struct lease *l)
 {
     return fcntl(l->fd, F_GETLEASE) == F_WRLCK;
 }
 
-void lease_drop(struct lease *l)
+void lease_release(struct lease *l)
 {
     fcntl(l->fd, F_SETLEASE, F_UNLCK);
     signal_hold_end(&l->hold, l->fd);
@@ -41,24 +41,24 @@ enum lease_writer lease_writer(int fd)
 
     if (!take(&lease, fd, F_RDLCK))
         return errno == EAGAIN ? LEASE_WRITER : LEASE_UNKNOWN;
-    lease_drop(&lease);
+    lease_release(&lease);
     return LEASE_NO_WRITER;
 }
 
-bool lease_refused_close(int fd)
+bool lease_fd_in_use_close(int fd)
 {
     struct lease lease;
-    bool taken = lease_take(&lease, fd), busy = !taken && errno == EAGAIN;
+    bool taken = lease_acquire(&lease, fd), busy = !taken && errno == EAGAIN;
 
     if (taken)
-        lease_drop(&lease);
+        lease_release(&lease);
     close(fd);
     return busy;
 }
 
-bool lease_refused(const char *path)
+bool lease_file_in_use(const char *path)
 {
     int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    return fd >= 0 && lease_refused_close(fd);
+    return fd >= 0 && lease_fd_in_use_close(fd);
 }

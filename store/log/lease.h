@@ -15,7 +15,7 @@
  * part of never sees it, whatever its other threads do.
  *
  * The kernel takes the lease away from a process that was stopped for longer than /proc/sys/fs/lease-break-time, and
- * tells nobody: so lease_holds is asked directly before each call that could destroy what another wrote. */
+ * tells nobody: so lease_is_held is asked directly before each call that could destroy what another wrote. */
 struct lease {
     int fd; /* borrowed */
     struct signal_hold hold;
@@ -23,13 +23,13 @@ struct lease {
 
 /* False: someone has the file open, the file system has no leases, or it is not our file. All of them mean
  * "treat as live". The thread that took a lease drops it. */
-bool lease_take(struct lease *l, int fd);
-bool lease_holds(const struct lease *l);
-void lease_drop(struct lease *l);
+bool lease_acquire(struct lease *l, int fd);
+bool lease_is_held(const struct lease *l);
+void lease_release(struct lease *l);
 /* Has anybody the file open right now? Takes a lease for a moment. False where that cannot be known. */
-bool lease_refused(const char *path);
+bool lease_file_in_use(const char *path);
 /* The same for a descriptor, the only one of its file here, which is closed. */
-bool lease_refused_close(int fd);
+bool lease_fd_in_use_close(int fd);
 
 /* Does anybody have the file open for writing, or mapped so? The descriptor is open for reading only. Takes a read lease
  * for a moment, which readers never notice. Unknown: the file system has no leases, or it is not our file. */

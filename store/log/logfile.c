@@ -25,14 +25,14 @@ enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags
 
     if (rc)
         return rc;
-    rc = pieces_index(&log->index, &log->file, keys, INDEX_EXACT, stop, e);
+    rc = index_parallel_build(&log->index, &log->file, keys, INDEX_VALIDATE, stop, e);
     if (rc)
         logfile_close(log);
     return rc;
 }
 
 /* Reads [at, at + n) into the buffer; fewer bytes at the end of the file. */
-static enum err_code fill(struct logfile *log, int64_t at, size_t n, struct err *e)
+static enum err_code fill_buffer(struct logfile *log, int64_t at, size_t n, struct err *e)
 {
     size_t got;
 
@@ -60,7 +60,7 @@ enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned 
     /* One byte more than asked for tells whether a line begins exactly where the window does. */
     int64_t from = (uint64_t)size > bytes ? size - (int64_t)bytes - 1 : 0;
 
-    rc = fill(log, from, (size_t)(size - from), e);
+    rc = fill_buffer(log, from, (size_t)(size - from), e);
     if (rc)
         goto fail;
     struct slice window = buf_slice(&log->bytes), part;
@@ -68,7 +68,7 @@ enum err_code logfile_open_tail(struct logfile *log, const char *path, unsigned 
 
     if (from > 0 && slice_line(&window, &part, &torn))
         from += (int64_t)part.n + !torn;
-    rc = index_bytes(&log->index, window, from, keys, INDEX_EXACT, e);
+    rc = index_bytes(&log->index, window, from, keys, INDEX_VALIDATE, e);
     if (rc)
         goto fail;
     return ERR_OK;
@@ -77,7 +77,7 @@ fail:
     return rc;
 }
 
-static bool holds(const struct logfile *log, int64_t at, size_t n)
+static bool buffer_holds(const struct logfile *log, int64_t at, size_t n)
 {
     return at >= log->at && at + (int64_t)n <= log->at + (int64_t)log->bytes.n;
 }
@@ -86,15 +86,15 @@ enum err_code logfile_row(struct logfile *log, size_t line, struct slice *row, s
 {
     const struct index_line *l = &log->index.line[line];
 
-    if (!holds(log, l->offset, l->length)) {
+    if (!buffer_holds(log, l->offset, l->length)) {
         int64_t end = log->at + (int64_t)log->bytes.n;
         bool walking = l->offset + (int64_t)l->length > end && l->offset <= end + NEAR;
         size_t want = walking && l->length < READ_AHEAD ? READ_AHEAD : l->length;
-        enum err_code rc = fill(log, l->offset, want, e);
+        enum err_code rc = fill_buffer(log, l->offset, want, e);
 
         if (rc)
             return rc;
-        if (!holds(log, l->offset, l->length))
+        if (!buffer_holds(log, l->offset, l->length))
             return err_set(e, ERR_STALE, log->path, "read line %zu: the file became shorter", line);
     }
     *row = (struct slice){ log->bytes.p + (l->offset - log->at), l->length };

@@ -19,7 +19,7 @@ struct logfile {
     const char *path; /* borrowed; for error texts */
 };
 
-/* Opens the file and indexes all of it (INDEX_EXACT). flags: file_open's. On failure nothing is left open. */
+/* Opens the file and indexes all of it (INDEX_VALIDATE). flags: file_open's. On failure nothing is left open. */
 MUST_CHECK enum err_code logfile_open(struct logfile *log, const char *path, unsigned flags,
                                       const struct index_keys *keys, const atomic_bool *stop,
                                       struct err *e);

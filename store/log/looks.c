@@ -1,15 +1,15 @@
 #include "store/log/looks.h"
 
-static bool is_blank(char c)
+static bool is_row_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
 static bool looks_whole(struct slice row)
 {
-    while (row.n && is_blank(row.p[row.n - 1]))
+    while (row.n && is_row_blank(row.p[row.n - 1]))
         row.n--;
-    while (row.n && is_blank(row.p[0]))
+    while (row.n && is_row_blank(row.p[0]))
         row = (struct slice){ row.p + 1, row.n - 1 };
     return row.n == 0 || (row.n >= 2 && row.p[0] == '{' && row.p[row.n - 1] == '}');
 }
@@ -28,7 +28,7 @@ static bool shows_damage(struct slice rows, bool cut_front)
     return false;
 }
 
-bool windows_show_damage(const struct window *w)
+bool damage_scan_windows(const struct window *w)
 {
     bool apart = w->tail.p != w->head.p;
 

@@ -8,6 +8,6 @@
 /* Is there a row that cannot be whole? Looked for by its ends only (a check of every row would cost more
  * than all else together): a row that does not begin and end as an object. Rows that the windows cut,
  * and a torn last one, are not meant. */
-bool windows_show_damage(const struct window *w);
+bool damage_scan_windows(const struct window *w);
 
 #endif

@@ -69,7 +69,7 @@ static int64_t line_behind(const struct file *f, int64_t from, char *room)
 }
 
 /* One piece at least: the whole file. */
-static void cut(struct work *w)
+static void cut_into_pieces(struct work *w)
 {
     int64_t size = w->file->id.size, from = 0;
     int64_t want = size >= WORTH_IT ? size / PIECE_BYTES + 1 : 1;
@@ -91,7 +91,7 @@ static void cut(struct work *w)
 }
 
 /* Room for the lines of all pieces. */
-static enum err_code make_room(const struct work *w, struct index *ix, struct err *e)
+static enum err_code reserve_lines(const struct work *w, struct index *ix, struct err *e)
 {
     size_t n = 0;
 
@@ -106,7 +106,7 @@ static enum err_code make_room(const struct work *w, struct index *ix, struct er
     return ix->line ? ERR_OK : err_nomem(e);
 }
 
-static void append(struct index *ix, const struct index *more)
+static void append_index(struct index *ix, const struct index *more)
 {
     if (more->n)
         memcpy(ix->line + ix->n, more->line, more->n * sizeof *ix->line);
@@ -117,9 +117,9 @@ static void append(struct index *ix, const struct index *more)
 }
 
 /* A file that was cut while it was read: a piece does not end where the next one begins. */
-static enum err_code join(struct work *w, struct index *ix, struct err *e)
+static enum err_code join_pieces(struct work *w, struct index *ix, struct err *e)
 {
-    enum err_code rc = make_room(w, ix, e);
+    enum err_code rc = reserve_lines(w, ix, e);
 
     for (size_t i = 0; i < w->n && !rc; i++) {
         struct piece *p = &w->piece[i];
@@ -130,19 +130,20 @@ static enum err_code join(struct work *w, struct index *ix, struct err *e)
         else if (!rc && i + 1 < w->n && p->index.end != p->to)
             rc = err_set(e, ERR_STALE, "", "index lines: the file became shorter");
         else if (!rc)
-            append(ix, &p->index);
+            append_index(ix, &p->index);
     }
     return rc;
 }
 
-enum err_code pieces_index(struct index *ix, const struct file *f, const struct index_keys *keys,
-                           unsigned flags, const atomic_bool *stop, struct err *e)
+enum err_code index_parallel_build(struct index *ix, const struct file *f,
+                                   const struct index_keys *keys, unsigned flags,
+                                   const atomic_bool *stop, struct err *e)
 {
     struct work w = { .file = f, .keys = keys, .stop = stop, .flags = flags };
     struct index whole = { 0 };
     pthread_t thread;
 
-    cut(&w);
+    cut_into_pieces(&w);
     if (w.n == 1)
         return index_build(ix, f, keys, flags, stop, e);
     bool helped = pthread_create(&thread, NULL, take_pieces, &w) == 0;
@@ -150,7 +151,7 @@ enum err_code pieces_index(struct index *ix, const struct file *f, const struct 
     take_pieces(&w);
     if (helped)
         pthread_join(thread, NULL);
-    enum err_code rc = join(&w, &whole, e);
+    enum err_code rc = join_pieces(&w, &whole, e);
 
     for (size_t i = 0; i < w.n; i++)
         index_fini(&w.piece[i].index);

@@ -5,8 +5,8 @@
 
 /* index_build over a zeroed index, but a large file is cut into pieces where lines end, and two threads take one after the
  * other: telling valid JSON takes longer than reading it. The answer is the same, line by line. */
-MUST_CHECK enum err_code pieces_index(struct index *ix, const struct file *f,
-                                      const struct index_keys *keys, unsigned flags,
-                                      const atomic_bool *stop, struct err *e);
+MUST_CHECK enum err_code index_parallel_build(struct index *ix, const struct file *f,
+                                              const struct index_keys *keys, unsigned flags,
+                                              const atomic_bool *stop, struct err *e);
 
 #endif

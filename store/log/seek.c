@@ -10,7 +10,7 @@ enum { PIECE = 1024 * 1024, LINE_STEP = 64 * 1024 };
 
 /* Places in [at, at + n) of a piece that was read with what follows it. */
 static enum err_code seek_piece(struct slice bytes, size_t n, int64_t at, struct slice part,
-                                seek_fn *fn, void *arg, bool *enough, struct err *e)
+                                log_find_fn *fn, void *arg, bool *enough, struct err *e)
 {
     const char *p = bytes.p, *end = bytes.p + bytes.n, *found;
     enum err_code rc = ERR_OK;
@@ -24,10 +24,10 @@ static enum err_code seek_piece(struct slice bytes, size_t n, int64_t at, struct
     return rc;
 }
 
-enum err_code seek_back(const struct file *f, int64_t end, struct slice part, seek_fn *fn,
-                        void *arg, struct err *e)
+enum err_code log_find_backward(const struct file *f, int64_t end, struct slice part,
+                                log_find_fn *fn, void *arg, struct err *e)
 {
-    char *bytes = malloc(PIECE + SEEK_REST);
+    char *bytes = malloc(PIECE + LOG_FIND_REST);
     bool enough = false;
     enum err_code rc = bytes ? ERR_OK : err_nomem(e);
 
@@ -35,7 +35,7 @@ enum err_code seek_back(const struct file *f, int64_t end, struct slice part, se
         int64_t at = end > PIECE ? end - PIECE : 0;
         size_t n = (size_t)(end - at), got;
 
-        rc = file_read(f, at, bytes, n + SEEK_REST, &got, e);
+        rc = file_read(f, at, bytes, n + LOG_FIND_REST, &got, e);
         if (!rc)
             rc = seek_piece((struct slice){ bytes, got }, n, at, part, fn, arg, &enough, e);
         end = at;
@@ -66,8 +66,8 @@ static enum err_code line_begin(const struct file *f, int64_t offset, char *byte
     return ERR_OK;
 }
 
-enum err_code seek_line(const struct file *f, int64_t offset, struct buf *line, int64_t *begin,
-                        struct err *e)
+enum err_code log_find_line(const struct file *f, int64_t offset, struct buf *line, int64_t *begin,
+                            struct err *e)
 {
     char *bytes = malloc(LINE_STEP);
     size_t got = LINE_STEP;
@@ -91,7 +91,7 @@ enum err_code seek_line(const struct file *f, int64_t offset, struct buf *line, 
 
 #define KEY "\"uuid\""
 
-struct sought {
+struct id_search {
     const struct file *f;
     const struct idset *ids;
     bool *there;
@@ -100,7 +100,7 @@ struct sought {
     struct arena scratch;
 };
 
-static bool is_blank(char c)
+static bool is_line_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
@@ -112,11 +112,11 @@ static bool id_behind(struct slice rest, struct arena *a, struct id128 *id)
     size_t i = sizeof KEY - 1;
     struct slice text;
 
-    while (i < rest.n && is_blank(rest.p[i]))
+    while (i < rest.n && is_line_blank(rest.p[i]))
         i++;
     if (i == rest.n || rest.p[i++] != ':')
         return false;
-    while (i < rest.n && is_blank(rest.p[i]))
+    while (i < rest.n && is_line_blank(rest.p[i]))
         i++;
     if (i == rest.n || rest.p[i] != '"')
         return false;
@@ -129,11 +129,11 @@ static bool id_behind(struct slice rest, struct arena *a, struct id128 *id)
 }
 
 /* Is it the row's own id, and the row whole? */
-static enum err_code is_id_of_row(struct sought *s, int64_t offset, struct id128 id, bool *is,
+static enum err_code is_id_of_row(struct id_search *s, int64_t offset, struct id128 id, bool *is,
                                   struct err *e)
 {
     int64_t begin;
-    enum err_code rc = seek_line(s->f, offset, &s->line, &begin, e);
+    enum err_code rc = log_find_line(s->f, offset, &s->line, &begin, e);
     struct slice row = buf_slice(&s->line), text;
 
     while (row.n && (unsigned char)row.p[0] <= ' ') {
@@ -145,10 +145,10 @@ static enum err_code is_id_of_row(struct sought *s, int64_t offset, struct id128
     return rc;
 }
 
-static enum err_code check_place(void *arg, struct slice rest, int64_t offset, bool *enough,
-                                 struct err *e)
+static enum err_code check_id_row(void *arg, struct slice rest, int64_t offset, bool *enough,
+                                  struct err *e)
 {
-    struct sought *s = arg;
+    struct id_search *s = arg;
     struct id128 id;
     uint32_t number = IDSET_NONE;
     bool is = false;
@@ -174,7 +174,7 @@ static enum err_code check_place(void *arg, struct slice rest, int64_t offset, b
 static enum err_code seek_ids(const char *path, unsigned flags, const struct idset *ids,
                               bool there[], struct err *e)
 {
-    struct sought s = { .ids = ids, .there = there, .missing = ids->n };
+    struct id_search s = { .ids = ids, .there = there, .missing = ids->n };
     struct file f;
 
     if (!ids->n)
@@ -184,15 +184,15 @@ static enum err_code seek_ids(const char *path, unsigned flags, const struct ids
     if (rc)
         return rc;
     s.f = &f;
-    rc = seek_back(&f, f.id.size, SLICE(KEY), check_place, &s, e);
+    rc = log_find_backward(&f, f.id.size, SLICE(KEY), check_id_row, &s, e);
     file_close(&f);
     buf_fini(&s.line);
     arena_fini(&s.scratch);
     return err_at(e, rc, path);
 }
 
-enum err_code seek_repeated(const char *path, unsigned flags, const struct slice id[], size_t n,
-                            bool repeated[], struct err *e)
+enum err_code log_find_repeated(const char *path, unsigned flags, const struct slice id[], size_t n,
+                                bool repeated[], struct err *e)
 {
     struct idset ids = { 0 };
     uint32_t *number = calloc(n + 1, sizeof *number);

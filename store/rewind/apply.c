@@ -51,13 +51,14 @@ static enum err_code missing_dirs(char *path, unsigned *n, struct err *e)
     return ERR_OK;
 }
 
-static const char *keep(struct tx *tx, const char *text)
+static const char *copy_tx_text(struct rewind_tx *tx, const char *text)
 {
     return text ? arena_copy(&tx->arena, slice_of(text)).p : NULL;
 }
 
 /* What a deleted file and the directories that go with it are like. */
-static enum err_code note(struct tx *tx, struct reach *reach, struct tx_entry *x, struct err *e)
+static enum err_code record_deleted_attrs(struct rewind_tx *tx, struct reach *reach,
+                                          struct rewind_tx_entry *x, struct err *e)
 {
     const char *name;
     int dir;
@@ -69,97 +70,99 @@ static enum err_code note(struct tx *tx, struct reach *reach, struct tx_entry *x
 
     close(dir);
     if (fd < 0)
-        return tx_not_opened(x, e);
-    rc = attrs_take(fd, &tx->arena, x->path, &x->was, e);
+        return rewind_tx_open_error(x, e);
+    rc = attrs_get(fd, &tx->arena, x->path, &x->was, e);
     close(fd);
-    return rc ? rc : tx_note_dirs(tx, x, e);
+    return rc ? rc : rewind_tx_record_dirs(tx, x, e);
 }
 
-static enum err_code note_all(struct tx *tx, const struct rewind_plan *plan, struct err *e)
+static enum err_code note_all(struct rewind_tx *tx, const struct rewind_plan *plan, struct err *e)
 {
     struct reach reach = { 0 };
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < tx->n && !rc; i++)
         if (tx->entry[i].action == REWIND_DELETE)
-            rc = note(tx, &reach, &tx->entry[i], e);
-    reach_end(&reach);
+            rc = record_deleted_attrs(tx, &reach, &tx->entry[i], e);
+    reach_fini(&reach);
     if (!rc && !dirs_add_all(&tx->dirs, &tx->arena, &plan->dirs))
         rc = err_nomem(e);
     return rc;
 }
 
-static enum err_code add_entry(struct tx *tx, const struct rewind_entry *from, struct err *e)
+static enum err_code add_tx_entry(struct rewind_tx *tx, const struct rewind_entry *from,
+                                  struct err *e)
 {
     const char *root = tx->root_id ? tx->project : NULL; /* NULL: it is gone */
-    struct tx_entry *x = &tx->entry[tx->n++];
+    struct rewind_tx_entry *x = &tx->entry[tx->n++];
     char *path = arena_format(&tx->arena, "%s", from->target->path);
 
     if (!path)
         return err_nomem(e);
     bool inside = root && pathrule_under(slice_of(path), slice_of(root));
 
-    *x =
-        (struct tx_entry){ .path = path,
-                           .root = inside ? root : "/",
-                           .root_id = inside ? tx->root_id : NULL,
-                           .action = from->action,
-                           .mode_only = from->mode_only,
-                           .mixed = from->target->mixed,
-                           .adopts = from->action == REWIND_DELETE || from->mode_only
-                                         ? NULL
-                                         : keep(tx, from->target->adopts),
-                           .mode = mode_of(from),
-                           .mtime_ns = from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
-                           .dirs = from->target->prune,
-                           .seen = from->seen };
+    *x = (struct rewind_tx_entry){ .path = path,
+                                   .root = inside ? root : "/",
+                                   .root_id = inside ? tx->root_id : NULL,
+                                   .action = from->action,
+                                   .mode_only = from->mode_only,
+                                   .mixed = from->target->mixed,
+                                   .adopts = from->action == REWIND_DELETE || from->mode_only
+                                                 ? NULL
+                                                 : copy_tx_text(tx, from->target->adopts),
+                                   .mode = mode_of(from),
+                                   .mtime_ns =
+                                       from->target->has_mtime ? from->target->mtime_ns : MTIME_NOW,
+                                   .dirs = from->target->prune,
+                                   .seen = from->seen };
     memcpy(x->wanted, from->wanted, SHA256_BYTES);
     return x->action == REWIND_CREATE ? missing_dirs(path, &x->dirs, e) : ERR_OK;
 }
 
-bool tx_takes_part(const struct rewind_entry *x)
+bool rewind_tx_includes(const struct rewind_entry *x)
 {
     return x->chosen && x->action != REWIND_UNCHANGED && x->action != REWIND_REFUSED;
 }
 
 /* Steps learn where they went: the plan's stay as they are. */
-static enum err_code keep_talk(struct tx *tx, const struct rewind_talk *t, struct err *e)
+static enum err_code copy_conversation(struct rewind_tx *tx, const struct rewind_conversation *t,
+                                       struct err *e)
 {
     if (!t->change)
         return ERR_OK;
-    tx->talk = *t;
-    tx->talk.change = change_copy(t->change);
-    return tx->talk.change ? ERR_OK : err_nomem(e);
+    tx->conversation = *t;
+    tx->conversation.change = change_copy(t->change);
+    return tx->conversation.change ? ERR_OK : err_nomem(e);
 }
 
 /* An undo says what it leaves: the rest of the record can then be taken back later. */
-static bool keep_settled(struct tx *tx, const struct rewind_preview *p)
+static bool keep_settled(struct rewind_tx *tx, const struct rewind_preview *p)
 {
     if (!tx->undoes)
         return true;
     tx->settled = arena_zalloc(&tx->arena, sizeof *tx->settled * (p->n + 1));
     for (size_t i = 0; i < p->n && tx->settled; i++)
         if (p->entry[i].action == REWIND_UNCHANGED)
-            tx->settled[tx->settled_n++] = keep(tx, p->entry[i].target->path);
+            tx->settled[tx->settled_n++] = copy_tx_text(tx, p->entry[i].target->path);
     return !tx->arena.failed;
 }
 
 static enum err_code tx_make(const struct store_env *env, const struct rewind_preview *p,
-                             const char *id, const char *dir, struct tx *tx, struct err *e)
+                             const char *id, const char *dir, struct rewind_tx *tx, struct err *e)
 {
-    *tx = (struct tx){ .version = TX_VERSION,
-                       .at_ms = env->now_ms,
-                       .progress = p->options.progress,
-                       .progress_arg = p->options.progress_arg };
-    tx->id = keep(tx, id);
-    tx->dir = keep(tx, dir);
-    tx->system = keep(tx, p->plan->system);
-    tx->session = keep(tx, p->plan->session);
-    tx->point = keep(tx, p->plan->point);
-    tx->undoes = keep(tx, p->plan->undoes);
-    tx->project = keep(tx, p->plan->root);
-    tx->store = keep(tx, p->plan->store);
-    tx->title = keep(tx, p->plan->title);
+    *tx = (struct rewind_tx){ .version = TX_VERSION,
+                              .at_ms = env->now_ms,
+                              .progress = p->options.progress,
+                              .progress_arg = p->options.progress_arg };
+    tx->id = copy_tx_text(tx, id);
+    tx->dir = copy_tx_text(tx, dir);
+    tx->system = copy_tx_text(tx, p->plan->system);
+    tx->session = copy_tx_text(tx, p->plan->session);
+    tx->point = copy_tx_text(tx, p->plan->point);
+    tx->undoes = copy_tx_text(tx, p->plan->undoes);
+    tx->project = copy_tx_text(tx, p->plan->root);
+    tx->store = copy_tx_text(tx, p->plan->store);
+    tx->title = copy_tx_text(tx, p->plan->title);
     tx->root_id =
         tx->project && p->root_id.ino ? arena_zalloc(&tx->arena, sizeof *tx->root_id) : NULL;
     if (tx->root_id)
@@ -167,12 +170,12 @@ static enum err_code tx_make(const struct store_env *env, const struct rewind_pr
     tx->entry = arena_zalloc(&tx->arena, sizeof *tx->entry * (p->n + 1));
     if (tx->arena.failed || !keep_settled(tx, p))
         return err_nomem(e);
-    enum err_code rc = keep_talk(tx, &p->plan->talk, e);
+    enum err_code rc = copy_conversation(tx, &p->plan->conversation, e);
 
     for (size_t i = 0; i < p->n && !rc; i++)
-        if (tx_takes_part(&p->entry[i]))
-            rc = add_entry(tx, &p->entry[i], e);
-    if (!rc && !tx_lay_out(tx))
+        if (rewind_tx_includes(&p->entry[i]))
+            rc = add_tx_entry(tx, &p->entry[i], e);
+    if (!rc && !rewind_tx_backup_layout(tx))
         rc = err_set(e, ERR_STALE, dir, "plan a rewind: sizes that cannot be");
     return rc ? rc : note_all(tx, p->plan, e);
 }
@@ -190,7 +193,8 @@ static int64_t on_disk(int64_t size)
 
 /* The record holds the old files, its plan and four marks: the marks come when there is no way back, so there must be
  * room for them now. */
-static enum err_code preflight(const struct tx *tx, const struct rewind_preview *p, struct err *e)
+static enum err_code preflight(const struct rewind_tx *tx, const struct rewind_preview *p,
+                               struct err *e)
 {
     const char *root = p->plan->root ? p->plan->root : "/";
     int64_t undo = 5 * on_disk(0), fresh = 0;
@@ -199,25 +203,25 @@ static enum err_code preflight(const struct tx *tx, const struct rewind_preview 
     for (size_t i = 0; i < p->n; i++) {
         const struct rewind_entry *x = &p->entry[i];
 
-        if (!tx_takes_part(x))
+        if (!rewind_tx_includes(x))
             continue;
         undo += PLAN_BYTES_EACH + (x->seen.exists ? on_disk(x->seen.size) : 0);
         fresh += x->action == REWIND_DELETE ? 0 : on_disk(x->wanted_size);
     }
     if (stat(tx->dir, &a) == 0 && stat(root, &b) == 0 && a.st_dev == b.st_dev)
-        return room_check(tx->dir, undo + fresh, "the rewind and its undo record", e);
-    enum err_code rc = room_check(tx->dir, undo, "the undo record", e);
+        return free_space_check(tx->dir, undo + fresh, "the rewind and its undo record", e);
+    enum err_code rc = free_space_check(tx->dir, undo, "the undo record", e);
 
-    return rc ? rc : room_check(root, fresh, "the rewind", e);
+    return rc ? rc : free_space_check(root, fresh, "the rewind", e);
 }
 
 /* ---- apply ---- */
 
-static enum err_code lock_take(const char *dir, int *fd, struct err *e)
+static enum err_code acquire_rewind_lock(const char *dir, int *fd, struct err *e)
 {
     char path[TX_PATH_MAX], holder[32] = "";
 
-    tx_path(dir, "lock", path);
+    rewind_tx_path(dir, "lock", path);
     *fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (*fd < 0)
         return err_sys(e, path, "open the lock");
@@ -242,15 +246,15 @@ static enum err_code lock_take(const char *dir, int *fd, struct err *e)
                    holder[0] ? holder : "unknown");
 }
 
-enum err_code rewinds_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
-                           struct err *e)
+enum err_code rewind_records_open(const struct store_env *env, char dir[PATH_MAX], int *lock,
+                                  struct err *e)
 {
     enum err_code rc = env_state_path(env, "rewinds", dir, e);
 
     if (!rc)
         rc = disk_own_dir(env->state_dir, dir, e);
 
-    return rc ? rc : lock_take(dir, lock, e);
+    return rc ? rc : acquire_rewind_lock(dir, lock, e);
 }
 
 static enum err_code make_record(const struct store_env *env, const char *rewinds, char id[40],
@@ -259,47 +263,47 @@ static enum err_code make_record(const struct store_env *env, const char *rewind
     unsigned char r[4];
     char old[TX_PATH_MAX];
     int64_t ms;
-    enum err_code rc = stamp_next(env, &ms, e);
+    enum err_code rc = record_id_next(env, &ms, e);
 
     if (rc)
         return rc;
     if (getrandom(r, sizeof r, 0) != (ssize_t)sizeof r)
         return err_sys(e, rewinds, "draw a random name");
     snprintf(id, 40, "%015lld-%02x%02x%02x%02x", (long long)ms, r[0], r[1], r[2], r[3]);
-    tx_path(rewinds, id, dir);
-    tx_path(dir, "old", old);
+    rewind_tx_path(rewinds, id, dir);
+    rewind_tx_path(dir, "old", old);
     return disk_private_dir(old, e);
 }
 
 /* Everything that can still be dropped, and then the decision. */
-static enum err_code prepare(struct change_log *log, struct tx *tx, const struct rewind_preview *p,
-                             struct err *e)
+static enum err_code prepare(struct change_log *log, struct rewind_tx *tx,
+                             const struct rewind_preview *p, struct err *e)
 {
     enum err_code rc = preflight(tx, p, e);
 
     if (!rc)
-        rc = tx_write_plan(tx, e);
+        rc = rewind_tx_write_plan(tx, e);
     if (!rc)
-        rc = tx_stage(tx, p, e);
+        rc = rewind_tx_stage(tx, p, e);
     if (!rc)
-        rc = tx_talk_do(log, tx, e);
+        rc = rewind_tx_conversation_do(log, tx, e);
     if (!rc)
-        rc = tx_mark(tx, TX_INTENT, e);
-    enum step_back how = BACK_DONE;
+        rc = rewind_tx_mark(tx, TX_INTENT, e);
+    enum rollback how = ROLLBACK_DONE;
 
-    if (rc && tx_drop(tx, &how, NULL))
+    if (rc && rewind_tx_roll_back(tx, &how, NULL))
         err_wrap(e, rc, "unfinished, and what was prepared could not be removed yet");
-    else if (rc && how != BACK_DONE)
+    else if (rc && how != ROLLBACK_DONE)
         err_wrap(e, rc,
                  "unfinished: only the conversation was rewound, since a program is writing to it");
     return rc;
 }
 
-static enum err_code run(const struct store_env *env, struct tx *tx, const struct rewind_preview *p,
-                         struct err *e)
+static enum err_code run_transaction(const struct store_env *env, struct rewind_tx *tx,
+                                     const struct rewind_preview *p, struct err *e)
 {
     struct change_log *log = NULL;
-    enum err_code rc = tx->talk.change ? change_log_open(env, &log, e) : ERR_OK;
+    enum err_code rc = tx->conversation.change ? change_log_open(env, &log, e) : ERR_OK;
 
     if (rc) {
         if (copy_remove(tx->dir, NULL))
@@ -310,39 +314,41 @@ static enum err_code run(const struct store_env *env, struct tx *tx, const struc
     change_log_close(log);
     if (rc)
         return rc;
-    rc = tx_finish(tx, e);
+    rc = rewind_tx_finish(tx, e);
     return rc ? err_wrap(e, rc, "unfinished rewind, to be finished at the next start") : ERR_OK;
 }
 
-static void report(const struct tx *tx, const struct rewind_preview *p, struct rewind_result *r)
+static void report(const struct rewind_tx *tx, const struct rewind_preview *p,
+                   struct rewind_result *r)
 {
     size_t at = 0;
 
     for (size_t i = 0; i < p->n; i++) {
-        r->outcome[i] = tx_takes_part(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
+        r->outcome[i] = rewind_tx_includes(&p->entry[i]) ? tx->entry[at++].outcome : REWIND_SKIPPED;
         r->conflicts += r->outcome[i] == REWIND_CONFLICT;
     }
-    snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->talk.change ? tx->id : "");
+    snprintf(r->undo, sizeof r->undo, "%s", tx->n || tx->conversation.change ? tx->id : "");
 }
 
 /* Nothing of an undo was left for later. */
 static bool takes_all(const struct rewind_preview *p)
 {
     for (size_t i = 0; i < p->n; i++)
-        if (p->entry[i].action != REWIND_UNCHANGED && !tx_takes_part(&p->entry[i]))
+        if (p->entry[i].action != REWIND_UNCHANGED && !rewind_tx_includes(&p->entry[i]))
             return false;
     return true;
 }
 
 /* A record that waits holds up its own files, and no others. */
-static enum err_code check_not_held(const struct tx *tx, void *arg, bool *more, struct err *e)
+static enum err_code check_not_held(const struct rewind_tx *tx, void *arg, bool *more,
+                                    struct err *e)
 {
     const struct rewind_preview *p = arg;
 
     *more = true;
     for (size_t i = 0; i < tx->n && tx->phase < TX_DONE; i++)
         for (size_t k = 0; k < p->n; k++)
-            if (tx_takes_part(&p->entry[k]) &&
+            if (rewind_tx_includes(&p->entry[k]) &&
                 strcmp(p->entry[k].target->path, tx->entry[i].path) == 0)
                 return err_set(e, ERR_STALE, tx->entry[i].path,
                                "an interrupted rewind is using it: %s", tx->id);
@@ -353,9 +359,9 @@ static enum err_code recover_first(const struct store_env *env, const char *rewi
                                    const struct rewind_preview *p, struct err *e)
 {
     struct rewind_recovery r;
-    enum err_code rc = rewinds_recover(env, rewinds, &r, e);
+    enum err_code rc = rewind_records_recover(env, rewinds, &r, e);
 
-    return rc || !r.waiting ? rc : rewinds_each(env, SIZE_MAX, check_not_held, (void *)p, e);
+    return rc || !r.waiting ? rc : rewind_records_each(env, SIZE_MAX, check_not_held, (void *)p, e);
 }
 
 static enum err_code apply_locked(const struct store_env *env, const char *rewinds,
@@ -363,7 +369,7 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
                                   struct err *e)
 {
     char id[40], dir[TX_PATH_MAX];
-    struct tx tx = { 0 };
+    struct rewind_tx tx = { 0 };
     enum err_code rc = recover_first(env, rewinds, p, e);
 
     if (!rc)
@@ -373,16 +379,16 @@ static enum err_code apply_locked(const struct store_env *env, const char *rewin
     rc = tx_make(env, p, id, dir, &tx, e);
     if (!rc && tx.n && p->plan->before)
         rc = p->plan->before(p, id, e);
-    if (!rc && (tx.n || tx.talk.change || tx.settled_n))
-        rc = run(env, &tx, p, e);
+    if (!rc && (tx.n || tx.conversation.change || tx.settled_n))
+        rc = run_transaction(env, &tx, p, e);
     else if (copy_remove(dir, NULL) && !rc)
         rc = err_set(e, ERR_IO, dir, "remove an empty record");
     if (!rc)
         report(&tx, p, r);
     /* A conversation alone has no root. */
     if (!rc && p->plan->undoes && p->plan->root && r->conflicts == 0 && takes_all(p))
-        ref_forget_before(p->plan->root, p->plan->undoes);
-    tx_fini(&tx);
+        ref_remove_before(p->plan->root, p->plan->undoes);
+    rewind_tx_fini(&tx);
     return rc;
 }
 
@@ -397,7 +403,7 @@ enum err_code rewind_apply(const struct store_env *env, const struct rewind_prev
     r.outcome = arena_zalloc(&r.arena, sizeof *r.outcome * (preview->n + 1));
     if (!r.outcome)
         return err_nomem(e);
-    enum err_code rc = rewinds_open(env, rewinds, &lock, e);
+    enum err_code rc = rewind_records_open(env, rewinds, &lock, e);
 
     if (!rc) {
         rc = apply_locked(env, rewinds, preview, &r, e);

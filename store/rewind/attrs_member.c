@@ -13,18 +13,19 @@ static bool write_list(cJSON *o, const struct attrs *x, struct buf *scratch)
         cJSON *one = cJSON_CreateObject();
 
         ok = cJSON_AddItemToArray(list, one) &&
-             member_put_text(one, "name", x->x[i].name, scratch) &&
-             member_put_bytes(one, "value", x->x[i].value, scratch);
+             record_json_set_text(one, "name", x->x[i].name, scratch) &&
+             record_json_set_bytes(one, "value", x->x[i].value, scratch);
     }
     return ok;
 }
 
-bool attrs_write(cJSON *o, const struct attrs *x, struct buf *scratch)
+bool attrs_json_write(cJSON *o, const struct attrs *x, struct buf *scratch)
 {
     cJSON *to = cJSON_AddObjectToObject(o, "attrs");
 
-    return to && member_put_int(to, "mode", x->mode) && member_put_int(to, "uid", x->uid) &&
-           member_put_int(to, "gid", x->gid) && member_put_int(to, "mtime", x->mtime_ns) &&
+    return to && record_json_set_int(to, "mode", x->mode) &&
+           record_json_set_int(to, "uid", x->uid) && record_json_set_int(to, "gid", x->gid) &&
+           record_json_set_int(to, "mtime", x->mtime_ns) &&
            (x->n == 0 || write_list(to, x, scratch));
 }
 
@@ -36,19 +37,20 @@ static bool read_list(const cJSON *list, struct arena *a, struct attrs *out)
     for (const cJSON *one = list ? list->child : NULL; one && ok; one = one->next) {
         struct attr *x = &out->x[out->n++];
 
-        ok = member_text(one, "name", a, &x->name) && member_bytes(one, "value", a, &x->value);
+        ok = record_json_text(one, "name", a, &x->name) &&
+             record_json_bytes(one, "value", a, &x->value);
     }
     return ok;
 }
 
-bool attrs_read(const cJSON *o, struct arena *a, struct attrs *out)
+bool attrs_json_read(const cJSON *o, struct arena *a, struct attrs *out)
 {
     const cJSON *from = cJSON_GetObjectItemCaseSensitive(o, "attrs");
     int64_t mode, uid, gid;
     struct attrs x = { 0 };
 
-    if (!member_int(from, "mode", &mode) || !member_int(from, "uid", &uid) ||
-        !member_int(from, "gid", &gid) || !member_int(from, "mtime", &x.mtime_ns) ||
+    if (!record_json_int(from, "mode", &mode) || !record_json_int(from, "uid", &uid) ||
+        !record_json_int(from, "gid", &gid) || !record_json_int(from, "mtime", &x.mtime_ns) ||
         !read_list(cJSON_GetObjectItemCaseSensitive(from, "xattrs"), a, &x))
         return false;
     x.mode = (uint32_t)mode & 07777;

@@ -230,7 +230,7 @@ enum err_code beneath_parent(int root_fd, const char *root, const char *path, in
 /* A new directory was private so far. */
 static enum err_code make_like(int fd, struct dir_like *like, struct err *e)
 {
-    enum err_code rc = attrs_put(fd, &like->attrs, like->path, e);
+    enum err_code rc = attrs_apply(fd, &like->attrs, like->path, e);
 
     if (!rc && fchmod(fd, like->attrs.mode))
         rc = err_sys(e, like->path, "set the mode");

@@ -25,7 +25,7 @@ bool dirs_add(struct dirs *list, struct arena *a, struct slice path, const struc
     struct dir_like *all = arena_grow(a, list->dir, list->n, sizeof *all),
                     d = { .path = arena_copy(a, path).p, .attrs = *x };
 
-    if (!attrs_keep(a, &d.attrs)) /* of all that was asked of the arena */
+    if (!attrs_copy(a, &d.attrs)) /* of all that was asked of the arena */
         return false;
     list->dir = all;
     list->dir[list->n++] = d;
@@ -53,8 +53,8 @@ bool dirs_write(cJSON *root, const struct dirs *list, struct buf *scratch)
         cJSON *o = cJSON_CreateObject();
 
         ok = cJSON_AddItemToArray(array, o) &&
-             member_put_text(o, "path", list->dir[i].path, scratch) &&
-             attrs_write(o, &list->dir[i].attrs, scratch);
+             record_json_set_text(o, "path", list->dir[i].path, scratch) &&
+             attrs_json_write(o, &list->dir[i].attrs, scratch);
     }
     return ok;
 }
@@ -72,7 +72,7 @@ bool dirs_read(const cJSON *root, struct arena *a, struct dirs *out)
     for (const cJSON *o = array->child; o && ok; o = o->next) {
         struct dir_like *d = &list.dir[list.n++];
 
-        ok = member_text(o, "path", a, &d->path) && attrs_read(o, a, &d->attrs);
+        ok = record_json_text(o, "path", a, &d->path) && attrs_json_read(o, a, &d->attrs);
     }
     *out = list;
     return ok;

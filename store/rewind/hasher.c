@@ -7,7 +7,7 @@
 
 enum { PIECE = 1 << 18 };
 
-static bool begin(struct hasher *h)
+static bool begin_digest(struct hasher *h)
 {
     if (!h->kind)
         h->kind = EVP_MD_fetch(NULL, "SHA256", NULL);
@@ -16,7 +16,8 @@ static bool begin(struct hasher *h)
     return h->kind && h->state && EVP_DigestInit_ex2(h->state, h->kind, NULL);
 }
 
-static enum err_code end(struct hasher *h, bool ok, uint8_t sha256[SHA256_BYTES], struct err *e)
+static enum err_code finish_digest(struct hasher *h, bool ok, uint8_t sha256[SHA256_BYTES],
+                                   struct err *e)
 {
     return ok && EVP_DigestFinal_ex(h->state, sha256, NULL) ? ERR_OK : err_nomem(e);
 }
@@ -32,8 +33,9 @@ void hasher_fini(struct hasher *h)
 enum err_code hasher_bytes(struct hasher *h, struct slice bytes, uint8_t sha256[SHA256_BYTES],
                            struct err *e)
 {
-    return end(h, begin(h) && EVP_DigestUpdate(h->state, bytes.p ? bytes.p : "", bytes.n), sha256,
-               e);
+    return finish_digest(
+        h, begin_digest(h) && EVP_DigestUpdate(h->state, bytes.p ? bytes.p : "", bytes.n), sha256,
+        e);
 }
 
 enum err_code hasher_span(struct hasher *h, const struct span *from, int to, const char *to_path,
@@ -43,7 +45,7 @@ enum err_code hasher_span(struct hasher *h, const struct span *from, int to, con
 
     if (!h->piece)
         h->piece = malloc(PIECE);
-    if (!h->piece || !begin(h))
+    if (!h->piece || !begin_digest(h))
         return err_nomem(e);
     for (int64_t done = 0; done < from->n && !rc;) {
         size_t n = from->n - done < PIECE ? (size_t)(from->n - done) : PIECE;
@@ -58,10 +60,10 @@ enum err_code hasher_span(struct hasher *h, const struct span *from, int to, con
     }
     if (!rc)
         rc = span_ended(from, e);
-    return rc ? rc : end(h, true, sha256, e);
+    return rc ? rc : finish_digest(h, true, sha256, e);
 }
 
-void sha256_hex(const uint8_t hash[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1])
+void hasher_hex(const uint8_t hash[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1])
 {
     static const char digits[] = "0123456789abcdef";
 

@@ -26,6 +26,6 @@ MUST_CHECK enum err_code hasher_span(struct hasher *h, const struct span *from, 
                                      const char *to_path, uint8_t sha256[SHA256_BYTES],
                                      struct err *e);
 
-void sha256_hex(const uint8_t hash[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1]);
+void hasher_hex(const uint8_t hash[SHA256_BYTES], char out[SHA256_BYTES * 2 + 1]);
 
 #endif

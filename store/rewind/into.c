@@ -87,7 +87,7 @@ struct into {
     const char *dir;
     int root;
     struct hasher hasher;
-    struct rewind_into_result result;
+    struct rewind_export_result result;
 };
 
 static enum err_code put_one(struct into *in, const struct rewind_target *t, struct err *e)
@@ -116,8 +116,8 @@ static enum err_code put_one(struct into *in, const struct rewind_target *t, str
     return rc;
 }
 
-enum err_code rewind_into(const struct rewind_plan *plan, const struct rewind_options *options,
-                          const char *dir, struct rewind_into_result *out, struct err *e)
+enum err_code rewind_export(const struct rewind_plan *plan, const struct rewind_options *options,
+                            const char *dir, struct rewind_export_result *out, struct err *e)
 {
     struct into in = { .plan = plan, .dir = dir, .root = -1 };
     struct rewind_chosen chosen = { .all = false };
@@ -140,14 +140,14 @@ enum err_code rewind_into(const struct rewind_plan *plan, const struct rewind_op
     if (in.root >= 0)
         close(in.root);
     if (rc)
-        rewind_into_fini(&in.result);
+        rewind_export_fini(&in.result);
     else
         *out = in.result;
     return rc;
 }
 
-void rewind_into_fini(struct rewind_into_result *r)
+void rewind_export_fini(struct rewind_export_result *r)
 {
     arena_fini(&r->arena);
-    *r = (struct rewind_into_result){ 0 };
+    *r = (struct rewind_export_result){ 0 };
 }

@@ -226,8 +226,9 @@ static enum err_code pick(const struct linediff *d, struct slice before, const b
     return rc ? rc : buf_add(out, (struct slice){ from, (size_t)(end - from) });
 }
 
-enum err_code linediff_pick(const struct linediff *d, struct slice before, const bool *chosen,
-                            struct arena *a, struct slice *out, struct err *e)
+enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
+                                   const bool *chosen, struct arena *a, struct slice *out,
+                                   struct err *e)
 {
     struct buf bytes = { 0 };
     struct slice old = before.p ? before : SLICE("");

@@ -43,8 +43,8 @@ MUST_CHECK enum err_code linediff_count(struct slice before, struct slice after,
                                         struct err *e);
 /* Takes some of the hunks over: the bytes of `before` with the chosen hunks (one flag each) applied. The result lives
  * in the arena. */
-MUST_CHECK enum err_code linediff_pick(const struct linediff *d, struct slice before,
-                                       const bool *chosen, struct arena *a, struct slice *out,
-                                       struct err *e);
+MUST_CHECK enum err_code linediff_apply_hunks(const struct linediff *d, struct slice before,
+                                              const bool *chosen, struct arena *a,
+                                              struct slice *out, struct err *e);
 
 #endif

@@ -21,7 +21,7 @@ static void let_go(struct look *l)
 void look_fini(struct look *l)
 {
     let_go(l);
-    content_fini(&l->present);
+    source_content_fini(&l->present);
 }
 
 bool look_is_written(const struct look *l)
@@ -29,7 +29,7 @@ bool look_is_written(const struct look *l)
     return l->is_open && lease_writer(l->file.fd) == LEASE_WRITER;
 }
 
-static void refuse(struct look *l, enum rewind_rule rule, const char *why)
+static void set_rule(struct look *l, enum rewind_rule rule, const char *why)
 {
     l->rule = rule;
     l->why = why;
@@ -65,20 +65,20 @@ static bool is_real_parent(int fd, const char *real_parent)
     return strcmp(real, real_parent) == 0;
 }
 
-static void judge(struct look *l, const struct stat *st)
+static void judge_type(struct look *l, const struct stat *st)
 {
     if (S_ISLNK(st->st_mode))
-        refuse(l, REWIND_RULE_LINK, "a symbolic link is there now");
+        set_rule(l, REWIND_RULE_LINK, "a symbolic link is there now");
     else if (S_ISDIR(st->st_mode))
-        refuse(l, REWIND_RULE_TYPE, "a directory is there now");
+        set_rule(l, REWIND_RULE_TYPE, "a directory is there now");
     else if (!S_ISREG(st->st_mode))
-        refuse(l, REWIND_RULE_TYPE, "a FIFO, socket or device is there now");
+        set_rule(l, REWIND_RULE_TYPE, "a FIFO, socket or device is there now");
     else if (st->st_nlink > 1)
-        refuse(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
+        set_rule(l, REWIND_RULE_HARD_LINK, "the file has other names (hard links)");
 }
 
-static enum err_code read_present(int dir, const char *name, const char *path, struct look *l,
-                                  struct err *e)
+static enum err_code read_present_file(int dir, const char *name, const char *path, struct look *l,
+                                       struct err *e)
 {
     int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     struct stat st;
@@ -86,7 +86,7 @@ static enum err_code read_present(int dir, const char *name, const char *path, s
     if (fd < 0 && err_is_exhausted(errno))
         return err_sys(e, path, "open");
     if (fd < 0) {
-        refuse(l, REWIND_RULE_ACCESS, "it cannot be read");
+        set_rule(l, REWIND_RULE_ACCESS, "it cannot be read");
         return ERR_OK;
     }
     l->is_mount = beneath_is_mount(fd, dir);
@@ -94,7 +94,7 @@ static enum err_code read_present(int dir, const char *name, const char *path, s
     enum err_code rc = span_of_file(fd, path, &l->file, e);
 
     if (!rc)
-        rc = content_read(&l->file, NULL, &l->present, e);
+        rc = source_content_read(&l->file, NULL, &l->present, e);
     /* Of the descriptor, after the bytes: what is compared at apply is what was read. */
     if (!rc && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         take_stat(l, &st);
@@ -104,8 +104,8 @@ static enum err_code read_present(int dir, const char *name, const char *path, s
     if (rc == ERR_NOMEM)
         return rc;
     if (rc)
-        refuse(l, REWIND_RULE_ACCESS,
-               rc == ERR_STALE ? "it is being written right now" : "it cannot be read");
+        set_rule(l, REWIND_RULE_ACCESS,
+                 rc == ERR_STALE ? "it is being written right now" : "it cannot be read");
     else
         memcpy(l->seen.sha256, l->present.sha256, sizeof l->seen.sha256);
     return ERR_OK;
@@ -118,12 +118,12 @@ static enum err_code look_in(int dir, const char *name, const char *path, struct
 
     if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
         if (errno != ENOENT)
-            refuse(l, REWIND_RULE_ACCESS, "it cannot be examined");
+            set_rule(l, REWIND_RULE_ACCESS, "it cannot be examined");
         return ERR_OK;
     }
     take_stat(l, &st);
-    judge(l, &st);
-    return l->rule ? ERR_OK : read_present(dir, name, path, l, e);
+    judge_type(l, &st);
+    return l->rule ? ERR_OK : read_present_file(dir, name, path, l, e);
 }
 
 enum err_code look_at(int root_fd, const char *root, const char *path, const char *real_parent,
@@ -132,7 +132,7 @@ enum err_code look_at(int root_fd, const char *root, const char *path, const cha
     int dir;
     const char *name;
     struct err why = { 0 };
-    struct content keep = out->present;
+    struct source_content keep = out->present;
 
     let_go(out);
     *out = (struct look){ .present = { .bytes = keep.bytes, .hasher = keep.hasher } };
@@ -142,16 +142,16 @@ enum err_code look_at(int root_fd, const char *root, const char *path, const cha
     if (rc == ERR_NOT_FOUND)
         return ERR_OK; /* its directory is gone, and so is it */
     if (rc == ERR_UNSAFE)
-        refuse(out, REWIND_RULE_LINK, "a link or file took the place of a parent directory");
+        set_rule(out, REWIND_RULE_LINK, "a link or file took the place of a parent directory");
     else if (rc && err_is_exhausted(why.sys)) {
         errno = why.sys;
         return err_sys(e, path, "open its directory");
     } else if (rc)
-        refuse(out, REWIND_RULE_ACCESS, "its directory cannot be opened");
+        set_rule(out, REWIND_RULE_ACCESS, "its directory cannot be opened");
     if (rc)
         return ERR_OK;
     if (real_parent && !is_real_parent(dir, real_parent))
-        refuse(out, REWIND_RULE_PARENT, "its directory is not the original one");
+        set_rule(out, REWIND_RULE_PARENT, "its directory is not the original one");
     else
         rc = look_in(dir, name, path, out, e);
     close(dir);

@@ -7,10 +7,10 @@
 /* What lies at a path of the work tree, looked at once and through nothing but real directories. */
 struct look {
     struct rewind_seen seen;
-    enum rewind_rule rule;  /* why it cannot be touched; REWIND_RULE_NONE otherwise */
-    const char *why;        /* a static text */
-    struct content present; /* when seen.exists and the rule is none */
-    struct span file;       /* the open file, when its content was read */
+    enum rewind_rule rule;         /* why it cannot be touched; REWIND_RULE_NONE otherwise */
+    const char *why;               /* a static text */
+    struct source_content present; /* when seen.exists and the rule is none */
+    struct span file;              /* the open file, when its content was read */
     bool is_open;
     struct beneath_at at; /* of its directory */
     bool is_mount;        /* its bytes can be read and written, but its name cannot be moved */

@@ -7,18 +7,18 @@
 
 #include "store/change/percent.h"
 
-bool member_put_bytes(cJSON *o, const char *key, struct slice bytes, struct buf *scratch)
+bool record_json_set_bytes(cJSON *o, const char *key, struct slice bytes, struct buf *scratch)
 {
     return percent_encode(bytes, scratch) == ERR_OK && buf_cstr(scratch) &&
            cJSON_AddStringToObject(o, key, scratch->p);
 }
 
-bool member_put_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
+bool record_json_set_text(cJSON *o, const char *key, const char *text, struct buf *scratch)
 {
-    return !text || member_put_bytes(o, key, slice_of(text), scratch);
+    return !text || record_json_set_bytes(o, key, slice_of(text), scratch);
 }
 
-bool member_put_int(cJSON *o, const char *key, int64_t n)
+bool record_json_set_int(cJSON *o, const char *key, int64_t n)
 {
     char text[24];
 
@@ -26,37 +26,37 @@ bool member_put_int(cJSON *o, const char *key, int64_t n)
     return cJSON_AddStringToObject(o, key, text);
 }
 
-bool member_put_hash(cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES])
+bool record_json_set_hash(cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES])
 {
     char hex[SHA256_BYTES * 2 + 1];
 
-    sha256_hex(hash, hex);
+    hasher_hex(hash, hex);
     return cJSON_AddStringToObject(o, key, hex);
 }
 
-bool member_bytes(const cJSON *o, const char *key, struct arena *a, struct slice *out)
+bool record_json_bytes(const cJSON *o, const char *key, struct arena *a, struct slice *out)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
 
     return cJSON_IsString(v) && percent_decode(v->valuestring, a, out);
 }
 
-bool member_text(const cJSON *o, const char *key, struct arena *a, const char **out)
+bool record_json_text(const cJSON *o, const char *key, struct arena *a, const char **out)
 {
     struct slice text;
 
-    if (!member_bytes(o, key, a, &text))
+    if (!record_json_bytes(o, key, a, &text))
         return false;
     *out = text.p;
     return true;
 }
 
-bool member_may_text(const cJSON *o, const char *key, struct arena *a, const char **out)
+bool record_json_optional_text(const cJSON *o, const char *key, struct arena *a, const char **out)
 {
-    return !cJSON_HasObjectItem(o, key) || member_text(o, key, a, out);
+    return !cJSON_HasObjectItem(o, key) || record_json_text(o, key, a, out);
 }
 
-bool member_int(const cJSON *o, const char *key, int64_t *n)
+bool record_json_int(const cJSON *o, const char *key, int64_t *n)
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
     char *end;
@@ -74,7 +74,7 @@ static int nibble(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-bool member_hash(const cJSON *o, const char *key, uint8_t out[SHA256_BYTES])
+bool record_json_hash(const cJSON *o, const char *key, uint8_t out[SHA256_BYTES])
 {
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(o, key);
 

@@ -13,17 +13,19 @@
 struct cJSON;
 
 /* False without memory. A NULL text is no member. */
-bool member_put_bytes(struct cJSON *o, const char *key, struct slice bytes, struct buf *scratch);
-bool member_put_text(struct cJSON *o, const char *key, const char *text, struct buf *scratch);
-bool member_put_int(struct cJSON *o, const char *key, int64_t n);
-bool member_put_hash(struct cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES]);
+bool record_json_set_bytes(struct cJSON *o, const char *key, struct slice bytes,
+                           struct buf *scratch);
+bool record_json_set_text(struct cJSON *o, const char *key, const char *text, struct buf *scratch);
+bool record_json_set_int(struct cJSON *o, const char *key, int64_t n);
+bool record_json_set_hash(struct cJSON *o, const char *key, const uint8_t hash[SHA256_BYTES]);
 
 /* False: it is not there, or damaged. */
-bool member_bytes(const struct cJSON *o, const char *key, struct arena *a, struct slice *out);
-bool member_text(const struct cJSON *o, const char *key, struct arena *a, const char **out);
+bool record_json_bytes(const struct cJSON *o, const char *key, struct arena *a, struct slice *out);
+bool record_json_text(const struct cJSON *o, const char *key, struct arena *a, const char **out);
 /* One that need not be there; where it is, it must be whole. */
-bool member_may_text(const struct cJSON *o, const char *key, struct arena *a, const char **out);
-bool member_int(const struct cJSON *o, const char *key, int64_t *n);
-bool member_hash(const struct cJSON *o, const char *key, uint8_t out[SHA256_BYTES]);
+bool record_json_optional_text(const struct cJSON *o, const char *key, struct arena *a,
+                               const char **out);
+bool record_json_int(const struct cJSON *o, const char *key, int64_t *n);
+bool record_json_hash(const struct cJSON *o, const char *key, uint8_t out[SHA256_BYTES]);
 
 #endif

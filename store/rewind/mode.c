@@ -11,11 +11,11 @@
 const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_mode mode)
 {
     const struct store_ops *ops = ref->store->ops;
-    const char *why = store_cannot(ops, CAN_REWIND);
+    const char *why = unsupported_reason(ops, CAN_REWIND);
 
     if (mode != REWIND_CONVERSATION && !ops->plan)
         return why ? why : "sessions of this system keep no file checkpoints";
-    if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_talk)
+    if ((mode == REWIND_CONVERSATION || mode == REWIND_BOTH) && !ops->plan_conversation)
         return "conversations of this system cannot be rewound";
     if (mode == REWIND_INFERRED && !ops->plan_inferred)
         return "this system needs no inferring: it keeps every state";
@@ -23,8 +23,8 @@ const char *rewind_mode_unavailable(const struct session_ref *ref, enum rewind_m
 }
 
 /* A plan without files. */
-static enum err_code begin(const struct session_ref *ref, struct slice point,
-                           struct rewind_plan *plan, struct err *e)
+static enum err_code begin_empty_plan(const struct session_ref *ref, struct slice point,
+                                      struct rewind_plan *plan, struct err *e)
 {
     *plan = (struct rewind_plan){ .system = ref->store->ops->name, .point_ms = TIME_NONE };
     plan->session = arena_copy(&plan->arena, ref->id).p;
@@ -32,14 +32,14 @@ static enum err_code begin(const struct session_ref *ref, struct slice point,
     return plan->session && plan->point ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code add_talk(const struct session_ref *ref, struct rewind_plan *plan,
-                              struct err *e)
+static enum err_code add_conversation(const struct session_ref *ref, struct rewind_plan *plan,
+                                      struct err *e)
 {
     const struct slice point = slice_of(plan->point);
-    enum err_code rc = ref->store->ops->plan_talk(ref->store, ref, point, plan, e);
+    enum err_code rc = ref->store->ops->plan_conversation(ref->store, ref, point, plan, e);
 
-    if (!rc && plan->talk.change)
-        rc = change_session(plan->talk.change, plan->system, ref->id, e);
+    if (!rc && plan->conversation.change)
+        rc = change_add_session(plan->conversation.change, plan->system, ref->id, e);
     return rc;
 }
 
@@ -65,15 +65,15 @@ static enum err_code make(const struct session_ref *ref, struct slice point, enu
     enum err_code rc = why ? err_set(e, ERR_UNSUPPORTED, ref->path.p, "rewind: %s", why) : ERR_OK;
 
     if (!rc)
-        rc = mode == REWIND_CONVERSATION ? begin(ref, point, &plan, e)
-             : mode == REWIND_TURN       ? rewind_plan_only(ref, point, &plan, e)
+        rc = mode == REWIND_CONVERSATION ? begin_empty_plan(ref, point, &plan, e)
+             : mode == REWIND_TURN       ? rewind_plan_single_turn(ref, point, &plan, e)
                                          : files(ref->store, ref, point, &plan, e);
     if (!rc && mode != REWIND_CONVERSATION && mode != REWIND_TURN)
-        rc = rewind_rivals(ref, &plan, e);
+        rc = rewind_concurrent_sessions(ref, &plan, e);
     if (!rc && (mode == REWIND_CONVERSATION || mode == REWIND_BOTH))
-        rc = add_talk(ref, &plan, e);
+        rc = add_conversation(ref, &plan, e);
     if (!rc && mode != REWIND_TURN) /* that one knows what lies there by itself */
-        rc = rewind_plan_recall(ref->store->env, &plan, e);
+        rc = rewind_plan_known_state(ref->store->env, &plan, e);
     if (!rc)
         rc = rewind_plan_origin(ref, &plan, e);
     if (!rc)

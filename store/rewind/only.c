@@ -11,16 +11,16 @@
 
 /* A turn lies between two points: what the files were at its own, and at the next one (or, of the newest turn, what the
  * session last left). Where points lie behind their turns, the system itself says what a turn found and what it left. */
-struct only {
+struct turn_removal {
     struct rewind_plan *plan; /* that is made */
-    struct content found, left;
+    struct source_content found, left;
     struct look look;
 };
 
 /* ---- one file ---- */
 
-static enum err_code refuse(struct only *o, const struct rewind_target *found, const char *why,
-                            struct err *e)
+static enum err_code add_conflict(struct turn_removal *o, const struct rewind_target *found,
+                                  const char *why, struct err *e)
 {
     struct rewind_target t = *found;
 
@@ -31,8 +31,8 @@ static enum err_code refuse(struct only *o, const struct rewind_target *found, c
 }
 
 /* source NULL: there shall be no file. */
-static enum err_code add(struct only *o, const struct rewind_target *found,
-                         const struct rewind_source *source, struct err *e)
+static enum err_code add_single_target(struct turn_removal *o, const struct rewind_target *found,
+                                       const struct rewind_source *source, struct err *e)
 {
     struct rewind_target t = *found;
     bool exists = o->look.seen.exists;
@@ -40,7 +40,7 @@ static enum err_code add(struct only *o, const struct rewind_target *found,
 
     /* The mode is the file's own affair by now; what was read is what the preview has to find. */
     t.has_mode = t.has_mode && !exists;
-    sha256_hex(o->look.seen.sha256, seen);
+    hasher_hex(o->look.seen.sha256, seen);
     t.has_last = true;
     t.last_absent = !exists;
     t.last = (struct rewind_source){ .sha256 = seen };
@@ -50,30 +50,31 @@ static enum err_code add(struct only *o, const struct rewind_target *found,
 }
 
 /* Is the present file what the session last knew of it? Then what a merge keeps of it is no person's. */
-static bool is_known(const struct only *o, const struct rewind_target *found)
+static bool is_last_known(const struct turn_removal *o, const struct rewind_target *found)
 {
-    struct content last = { 0 };
+    struct source_content last = { 0 };
     char seen[SHA256_BYTES * 2 + 1];
     bool same = false;
 
-    sha256_hex(o->look.seen.sha256, seen);
+    hasher_hex(o->look.seen.sha256, seen);
     if (found->has_last && !found->last_absent && found->last.sha256)
         same = strcmp(seen, found->last.sha256) == 0;
     else if (found->has_last && !found->last_absent)
         same = source_read(&found->last, &o->look.present, &last, NULL) == ERR_OK &&
-               content_same(&o->look.present, &last);
-    content_fini(&last);
+               source_content_same(&o->look.present, &last);
+    source_content_fini(&last);
     return same;
 }
 
-static bool is_as_left(const struct only *o, bool left_absent)
+static bool is_as_left(const struct turn_removal *o, bool left_absent)
 {
     if (left_absent || !o->look.seen.exists)
         return left_absent && !o->look.seen.exists;
-    return content_same(&o->look.present, &o->left);
+    return source_content_same(&o->look.present, &o->left);
 }
 
-static enum err_code take_merged(struct only *o, const struct rewind_target *found, struct err *e)
+static enum err_code take_merged(struct turn_removal *o, const struct rewind_target *found,
+                                 struct err *e)
 {
     struct rewind_source merged = { 0 };
     struct rewind_target t = *found;
@@ -84,32 +85,32 @@ static enum err_code take_merged(struct only *o, const struct rewind_target *fou
 
     if (rc)
         return rc;
-    t.mixed = !is_known(o, found);
-    return clean ? add(o, &t, &merged, e)
-                 : refuse(o, found,
-                          "later changes overlap this turn's: it cannot be undone "
-                          "alone",
-                          e);
+    t.mixed = !is_last_known(o, found);
+    return clean ? add_single_target(o, &t, &merged, e)
+                 : add_conflict(o, found,
+                                "later changes overlap this turn's: it cannot be undone "
+                                "alone",
+                                e);
 }
 
-static enum err_code judge(struct only *o, const struct rewind_target *found, bool left_absent,
-                           struct err *e)
+static enum err_code merge_target(struct turn_removal *o, const struct rewind_target *found,
+                                  bool left_absent, struct err *e)
 {
     bool found_absent = found->want == REWIND_ABSENT;
 
     if (is_as_left(o, left_absent)) /* nothing came after: as if one went back */
-        return add(o, found, found_absent ? NULL : &found->source, e);
+        return add_single_target(o, found, found_absent ? NULL : &found->source, e);
     if (found_absent == !o->look.seen.exists &&
-        (found_absent || content_same(&o->look.present, &o->found)))
+        (found_absent || source_content_same(&o->look.present, &o->found)))
         return ERR_OK; /* somebody took it back already */
     if (left_absent)
-        return refuse(o, found, "this turn deleted it, and a new file is there now", e);
+        return add_conflict(o, found, "this turn deleted it, and a new file is there now", e);
     if (found_absent)
-        return refuse(o, found, "this turn created it, and it was changed since", e);
+        return add_conflict(o, found, "this turn created it, and it was changed since", e);
     if (!o->look.seen.exists)
-        return refuse(o, found, "it was deleted since", e);
+        return add_conflict(o, found, "it was deleted since", e);
     if (!o->found.held || !o->left.held || !o->look.present.held)
-        return refuse(o, found, "it is too large to be merged", e);
+        return add_conflict(o, found, "it is too large to be merged", e);
     return take_merged(o, found, e);
 }
 
@@ -161,7 +162,7 @@ static struct left left_by_next(const struct next *next, const char *path)
     return (struct left){ t->want != REWIND_UNKNOWN, t->want == REWIND_ABSENT, &t->source };
 }
 
-static enum err_code read_both(struct only *o, const struct rewind_target *found,
+static enum err_code read_both(struct turn_removal *o, const struct rewind_target *found,
                                const struct left *left, const char **why, struct err *e)
 {
     struct err ignored;
@@ -179,14 +180,15 @@ static enum err_code read_both(struct only *o, const struct rewind_target *found
     return ERR_OK;
 }
 
-static bool is_unchanged(const struct only *o, const struct rewind_target *found, bool left_absent)
+static bool is_unchanged(const struct turn_removal *o, const struct rewind_target *found,
+                         bool left_absent)
 {
     if (left_absent || found->want == REWIND_ABSENT)
         return left_absent && found->want == REWIND_ABSENT;
-    return content_same(&o->found, &o->left);
+    return source_content_same(&o->found, &o->left);
 }
 
-static enum err_code take_file(struct only *o, const struct rewind_target *found,
+static enum err_code plan_file(struct turn_removal *o, const struct rewind_target *found,
                                const struct left *left, struct err *e)
 {
     const char *why;
@@ -194,21 +196,21 @@ static enum err_code take_file(struct only *o, const struct rewind_target *found
     if (found->want == REWIND_UNKNOWN)
         return rewind_plan_add(o->plan, found, e);
     if (!left->known)
-        return refuse(o, found, "its content after this turn is unknown", e);
+        return add_conflict(o, found, "its content after this turn is unknown", e);
     enum err_code rc = read_both(o, found, left, &why, e);
 
     if (rc || why)
-        return rc ? rc : refuse(o, found, why, e);
+        return rc ? rc : add_conflict(o, found, why, e);
     if (is_unchanged(o, found, left->absent))
         return ERR_OK;
     rc = rewind_look(o->plan, found, &o->look, e);
     if (rc)
         return rc;
     return o->look.rule ? rewind_plan_add(o->plan, found, e) /* the preview refuses it */
-                        : judge(o, found, left->absent, e);
+                        : merge_target(o, found, left->absent, e);
 }
 
-static enum err_code take_files(struct only *o, const struct rewind_plan *found,
+static enum err_code plan_files(struct turn_removal *o, const struct rewind_plan *found,
                                 const struct rewind_plan *behind, struct err *e)
 {
     struct next next;
@@ -220,11 +222,11 @@ static enum err_code take_files(struct only *o, const struct rewind_plan *found,
 
         if (behind)
             left = left_by_next(&next, t->path);
-        rc = take_file(o, t, &left, e);
+        rc = plan_file(o, t, &left, e);
     }
     textset_fini(&next.path);
-    content_fini(&o->found);
-    content_fini(&o->left);
+    source_content_fini(&o->found);
+    source_content_fini(&o->left);
     look_fini(&o->look);
     return rc;
 }
@@ -252,7 +254,8 @@ static enum err_code find_next(const struct session_ref *ref, const char *point,
     return rc;
 }
 
-static enum err_code begin(const struct rewind_plan *found, struct rewind_plan *plan, struct err *e)
+static enum err_code begin_turn_plan(const struct rewind_plan *found, struct rewind_plan *plan,
+                                     struct err *e)
 {
     const char *const from[] = { found->session, found->point, found->root };
     const char **const to[] = { &plan->session, &plan->point, &plan->root };
@@ -280,7 +283,7 @@ static enum err_code keep_notes(const struct rewind_plan *found, struct rewind_p
 }
 
 static enum err_code between_points(const struct session_ref *ref, struct slice point,
-                                    struct only *o, struct err *e)
+                                    struct turn_removal *o, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     struct rewind_plan found = { 0 }, next = { 0 };
@@ -292,36 +295,36 @@ static enum err_code between_points(const struct session_ref *ref, struct slice 
     if (!rc && behind.p)
         rc = ops->plan(ref->store, ref, behind, &next, e);
     if (!rc)
-        rc = begin(&found, o->plan, e);
+        rc = begin_turn_plan(&found, o->plan, e);
     if (!rc)
-        rc = take_files(o, &found, behind.p ? &next : NULL, e);
+        rc = plan_files(o, &found, behind.p ? &next : NULL, e);
     rewind_plan_fini(&found);
     rewind_plan_fini(&next);
     return rc;
 }
 
-static enum err_code by_system(const struct session_ref *ref, struct slice point, struct only *o,
-                               struct err *e)
+static enum err_code by_system(const struct session_ref *ref, struct slice point,
+                               struct turn_removal *o, struct err *e)
 {
     struct rewind_plan found = { 0 };
     enum err_code rc = ref->store->ops->plan_turn(ref->store, ref, point, &found, e);
 
     if (!rc)
-        rc = begin(&found, o->plan, e);
+        rc = begin_turn_plan(&found, o->plan, e);
     if (!rc)
         rc = keep_notes(&found, o->plan, e);
     if (!rc)
-        rc = take_files(o, &found, NULL, e);
+        rc = plan_files(o, &found, NULL, e);
     rewind_plan_fini(&found);
     return rc;
 }
 
-enum err_code rewind_plan_only(const struct session_ref *ref, struct slice point,
-                               struct rewind_plan *out, struct err *e)
+enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slice point,
+                                      struct rewind_plan *out, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     struct rewind_plan plan = { 0 };
-    struct only o = { .plan = &plan };
+    struct turn_removal o = { .plan = &plan };
 
     if (!ops->plan || !ops->checkpoints)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,

@@ -16,7 +16,7 @@
  * The plan has only files that the turn changed. It reads the work tree, as the preview does, and knows what it read: a file
  * that changes before the preview counts as edited. ERR_NOT_FOUND: no such point; ERR_UNSUPPORTED: the system keeps none, or
  * what the turn left is not known. */
-MUST_CHECK enum err_code rewind_plan_only(const struct session_ref *ref, struct slice point,
-                                          struct rewind_plan *out, struct err *e);
+MUST_CHECK enum err_code rewind_plan_single_turn(const struct session_ref *ref, struct slice point,
+                                                 struct rewind_plan *out, struct err *e);
 
 #endif

@@ -124,14 +124,14 @@ static const char *const agent_parts[] = {
 };
 /* clang-format on */
 
-static bool is_one_of(struct slice part, const char *const *names, size_t n)
+static bool is_listed_part(struct slice part, const char *const *names, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (strlen(names[i]) == part.n && strncasecmp(names[i], part.p, part.n) == 0)
             return true;
     return false;
 }
-#define IS_ONE_OF(part, names) is_one_of(part, names, sizeof(names) / sizeof(names)[0])
+#define IS_ONE_OF(part, names) is_listed_part(part, names, sizeof(names) / sizeof(names)[0])
 
 /* Does the rest of a path, from one of its slashes on, begin with the place? whole: and end with it. */
 static bool is_at(struct slice rest, const char *place, bool whole)

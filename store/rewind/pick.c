@@ -13,7 +13,7 @@ bool rewind_may_consent(const struct rewind_entry *entry)
             entry->rule == REWIND_RULE_OUTSIDE || entry->rule == REWIND_RULE_SENSITIVE);
 }
 
-static bool is_part(const struct rewind_pick *pick)
+static bool is_part(const struct rewind_selection *pick)
 {
     for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
         if (!pick->hunk[i])
@@ -23,7 +23,7 @@ static bool is_part(const struct rewind_pick *pick)
 
 /* The bytes of the present file with the picked hunks in it. */
 static enum err_code merge(const struct rewind_sides *s, const struct rewind_entry *x,
-                           const struct rewind_pick *pick, struct arena *a, struct slice *out,
+                           const struct rewind_selection *pick, struct arena *a, struct slice *out,
                            struct err *e)
 {
     struct linediff diff;
@@ -35,14 +35,14 @@ static enum err_code merge(const struct rewind_sides *s, const struct rewind_ent
     if (diff.hunks != pick->hunks)
         rc = err_set(e, ERR_STALE, x->target->path, "its hunks are others than those picked from");
     else
-        rc = linediff_pick(&diff, before, pick->hunk, a, out, e);
+        rc = linediff_apply_hunks(&diff, before, pick->hunk, a, out, e);
     linediff_fini(&diff);
     return rc;
 }
 
 /* A target of its own: the picked hunks, and the mode that the file has. */
 static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x,
-                                const struct rewind_pick *pick, struct err *e)
+                                const struct rewind_selection *pick, struct err *e)
 {
     struct rewind_target *t = arena_alloc(&p->arena, sizeof *t);
     struct hasher hasher = { 0 };
@@ -67,8 +67,8 @@ static enum err_code take_hunks(struct rewind_preview *p, struct rewind_entry *x
     return rc;
 }
 
-static enum err_code take(struct rewind_preview *p, size_t i, const struct rewind_pick *pick,
-                          struct err *e)
+static enum err_code apply_selection(struct rewind_preview *p, size_t i,
+                                     const struct rewind_selection *pick, struct err *e)
 {
     struct rewind_entry *x = &p->entry[i];
 
@@ -82,9 +82,10 @@ static enum err_code take(struct rewind_preview *p, size_t i, const struct rewin
                                                                      : ERR_OK;
 }
 
-enum err_code rewind_apply_picked(const struct store_env *env, const struct rewind_preview *preview,
-                                  const struct rewind_pick *pick, struct rewind_result *out,
-                                  struct err *e)
+enum err_code rewind_apply_selected(const struct store_env *env,
+                                    const struct rewind_preview *preview,
+                                    const struct rewind_selection *pick, struct rewind_result *out,
+                                    struct err *e)
 {
     struct rewind_preview p = *preview;
     enum err_code rc = ERR_OK;
@@ -95,7 +96,7 @@ enum err_code rewind_apply_picked(const struct store_env *env, const struct rewi
         return err_nomem(e);
     memcpy(p.entry, preview->entry, sizeof *p.entry * p.n);
     for (size_t i = 0; i < p.n && !rc; i++)
-        rc = take(&p, i, &pick[i], e);
+        rc = apply_selection(&p, i, &pick[i], e);
     if (!rc)
         rc = rewind_apply(env, &p, out, e);
     arena_fini(&p.arena);

@@ -2,7 +2,7 @@
 
 #include "store/rewind/rewind.h"
 
-static bool keep_text(struct arena *a, const char **text)
+static bool copy_plan_text(struct arena *a, const char **text)
 {
     if (!*text)
         return true;
@@ -12,8 +12,8 @@ static bool keep_text(struct arena *a, const char **text)
 
 static bool keep_source(struct arena *a, struct rewind_source *s)
 {
-    if (!keep_text(a, &s->file) || !keep_text(a, &s->sha256) || !keep_text(a, &s->objects) ||
-        !keep_text(a, &s->blob))
+    if (!copy_plan_text(a, &s->file) || !copy_plan_text(a, &s->sha256) ||
+        !copy_plan_text(a, &s->objects) || !copy_plan_text(a, &s->blob))
         return false;
     if (!s->bytes.p)
         return true;
@@ -31,7 +31,7 @@ static bool keep_other(struct arena *a, const struct rewind_other **other)
         return false;
     *copy = **other;
     *other = copy;
-    return keep_text(a, &copy->session) && keep_text(a, &copy->title);
+    return copy_plan_text(a, &copy->session) && copy_plan_text(a, &copy->title);
 }
 
 static bool keep_like(struct arena *a, const struct attrs **like)
@@ -44,7 +44,7 @@ static bool keep_like(struct arena *a, const struct attrs **like)
         return false;
     *copy = **like;
     *like = copy;
-    return attrs_keep(a, copy);
+    return attrs_copy(a, copy);
 }
 
 enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_target *t,
@@ -53,10 +53,11 @@ enum err_code rewind_plan_add(struct rewind_plan *plan, const struct rewind_targ
     struct arena *a = &plan->arena;
     struct rewind_target copy = *t, *list = arena_grow(a, plan->target, plan->n, sizeof *list);
 
-    if (!list || !keep_text(a, &copy.path) || !keep_text(a, &copy.real_parent) ||
-        !keep_text(a, &copy.adopts) || !keep_text(a, &copy.why) || !keep_source(a, &copy.source) ||
-        !keep_source(a, &copy.last) || !keep_text(a, &copy.left_sha256) ||
-        !keep_other(a, &copy.other) || !keep_like(a, &copy.like))
+    if (!list || !copy_plan_text(a, &copy.path) || !copy_plan_text(a, &copy.real_parent) ||
+        !copy_plan_text(a, &copy.adopts) || !copy_plan_text(a, &copy.why) ||
+        !keep_source(a, &copy.source) || !keep_source(a, &copy.last) ||
+        !copy_plan_text(a, &copy.left_sha256) || !keep_other(a, &copy.other) ||
+        !keep_like(a, &copy.like))
         return err_nomem(e);
     plan->target = list;
     plan->target[plan->n++] = copy;
@@ -67,7 +68,7 @@ enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struc
 {
     const char **list = arena_grow(&plan->arena, plan->note, plan->notes, sizeof *list);
 
-    if (!list || !keep_text(&plan->arena, &text))
+    if (!list || !copy_plan_text(&plan->arena, &text))
         return err_nomem(e);
     plan->note = list;
     plan->note[plan->notes++] = text;
@@ -76,7 +77,7 @@ enum err_code rewind_plan_note(struct rewind_plan *plan, const char *text, struc
 
 void rewind_plan_fini(struct rewind_plan *plan)
 {
-    rewind_talk_fini(&plan->talk);
+    conversation_change_fini(&plan->conversation);
     arena_fini(&plan->arena);
     *plan = (struct rewind_plan){ 0 };
 }

@@ -47,7 +47,7 @@ static uint64_t inverse(uint64_t a)
 /* ---- making ---- */
 
 /* Of a path; never 0. */
-static uint64_t place_of(const char *path)
+static uint64_t path_fingerprint(const char *path)
 {
     uint64_t h = 14695981039346656037U; /* FNV-1a */
 
@@ -58,7 +58,7 @@ static uint64_t place_of(const char *path)
 
 static void sums_add(struct sums *sums, const char *path, const uint8_t hash[SHA256_BYTES])
 {
-    uint64_t x = place_of(path), v = 0;
+    uint64_t x = path_fingerprint(path), v = 0;
 
     for (size_t i = 0; i < 8; i++)
         v = v << 8 | hash[i];
@@ -67,13 +67,13 @@ static void sums_add(struct sums *sums, const char *path, const uint8_t hash[SHA
         sums->s[k] = (sums->s[k] + v) % PRIME;
 }
 
-static void add_text(EVP_MD_CTX *c, const char *text)
+static void hash_text(EVP_MD_CTX *c, const char *text)
 {
     EVP_DigestUpdate(c, text, strlen(text) + 1);
 }
 
 /* What lies there and what is wanted: not what is to be done about it, which options change. */
-static bool add_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums *sums)
+static bool hash_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums *sums)
 {
     uint8_t hash[SHA256_BYTES];
     char facts[96];
@@ -82,8 +82,8 @@ static bool add_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums 
              (int)x->target->want, x->target->has_mode ? (unsigned)x->target->mode : 0);
     if (!EVP_DigestInit_ex(one, EVP_sha256(), NULL))
         return false;
-    add_text(one, x->target->path);
-    add_text(one, facts);
+    hash_text(one, x->target->path);
+    hash_text(one, facts);
     EVP_DigestUpdate(one, x->seen.sha256, SHA256_BYTES);
     EVP_DigestUpdate(one, x->wanted, SHA256_BYTES);
     if (!EVP_DigestFinal_ex(one, hash, NULL))
@@ -92,32 +92,33 @@ static bool add_file(EVP_MD_CTX *one, const struct rewind_entry *x, struct sums 
     return true;
 }
 
-static void add_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
+static void hash_entry(EVP_MD_CTX *c, const struct rewind_entry *x)
 {
     char facts[128];
 
-    add_text(c, x->target->path);
+    hash_text(c, x->target->path);
     snprintf(facts, sizeof facts, "%d %d %d %o %d %o", (int)x->action, (int)x->rule, x->seen.exists,
              (unsigned)x->seen.mode, (int)x->target->want,
              x->target->has_mode ? (unsigned)x->target->mode : 0);
-    add_text(c, facts);
+    hash_text(c, facts);
     EVP_DigestUpdate(c, x->seen.sha256, SHA256_BYTES);
     EVP_DigestUpdate(c, x->wanted, SHA256_BYTES);
 }
 
 /* The numbers and the steps: a conversation that went on since is another plan. */
-static void add_talk(EVP_MD_CTX *c, const struct rewind_talk *talk)
+static void hash_conversation(EVP_MD_CTX *c, const struct rewind_conversation *conversation)
 {
     char facts[96];
 
-    if (!talk->change)
+    if (!conversation->change)
         return;
-    snprintf(facts, sizeof facts, "%d %zu %zu", (int)talk->how, talk->kept, talk->dropped);
-    add_text(c, facts);
-    for (size_t i = 0; i < talk->change->n; i++) {
-        const struct step *s = &talk->change->step[i];
+    snprintf(facts, sizeof facts, "%d %zu %zu", (int)conversation->how, conversation->kept,
+             conversation->dropped);
+    hash_text(c, facts);
+    for (size_t i = 0; i < conversation->change->n; i++) {
+        const struct step *s = &conversation->change->step[i];
 
-        add_text(c, s->path);
+        hash_text(c, s->path);
         EVP_DigestUpdate(c, s->old.n ? s->old.p : "", s->old.n);
         EVP_DigestUpdate(c, s->bytes.n ? s->bytes.p : "", s->bytes.n);
     }
@@ -129,11 +130,11 @@ static bool sum_up(const struct rewind_preview *p, EVP_MD_CTX *all, EVP_MD_CTX *
     bool ok = EVP_DigestInit_ex(all, EVP_sha256(), NULL);
 
     for (size_t i = 0; i < p->n && ok; i++) {
-        add_entry(all, &p->entry[i]);
-        ok = add_file(one, &p->entry[i], sums);
+        hash_entry(all, &p->entry[i]);
+        ok = hash_file(one, &p->entry[i], sums);
     }
     if (ok)
-        add_talk(all, &p->plan->talk);
+        hash_conversation(all, &p->plan->conversation);
     return ok && EVP_DigestFinal_ex(all, hash, NULL);
 }
 
@@ -149,7 +150,7 @@ enum err_code planid_make(struct rewind_preview *p, struct err *e)
     EVP_MD_CTX_free(one);
     if (!ok)
         return err_nomem(e);
-    sha256_hex(hash, hex);
+    hasher_hex(hash, hex);
     snprintf(p->id, sizeof p->id, "%.32s%08x%08x%08x%08x", hex, (unsigned)sums.s[0],
              (unsigned)sums.s[1], (unsigned)sums.s[2], (unsigned)sums.s[3]);
     return ERR_OK;
@@ -201,7 +202,7 @@ static size_t roots(const struct rewind_preview *p, uint64_t a, uint64_t b,
     size_t n = 0;
 
     for (size_t i = 0; i < p->n; i++) {
-        uint64_t x = place_of(p->entry[i].target->path);
+        uint64_t x = path_fingerprint(p->entry[i].target->path);
 
         if ((minus(times(x, x), times(a, x)) + b) % PRIME != 0)
             continue;
@@ -220,7 +221,7 @@ size_t planid_changed(const struct rewind_preview *p, const char *id, size_t ent
     if (!differences(p, id, &sums))
         return 0;
     for (size_t i = 0; i < p->n; i++)
-        if (is_alone(place_of(p->entry[i].target->path), d)) {
+        if (is_alone(path_fingerprint(p->entry[i].target->path), d)) {
             entry[0] = i;
             return 1;
         }

@@ -28,12 +28,12 @@ struct worker {
     const struct rewind_options *options;
     const struct roots *roots;
     struct look look;
-    struct content wanted, last;
+    struct source_content wanted, last;
 };
 
 /* ---- rules by name ---- */
 
-static bool refuse(struct rewind_entry *x, enum rewind_rule rule, const char *why)
+static bool refuse_entry(struct rewind_entry *x, enum rewind_rule rule, const char *why)
 {
     x->action = REWIND_REFUSED;
     x->rule = rule;
@@ -48,14 +48,14 @@ static bool may_look(const struct rewind_target *t, struct rewind_entry *x)
     enum pathrule rule = pathrule_check(slice_of(t->path), &why);
 
     if (rule == PATHRULE_BAD || rule == PATHRULE_GIT)
-        return refuse(x, REWIND_RULE_PATH, why);
+        return refuse_entry(x, REWIND_RULE_PATH, why);
     if (t->want == REWIND_UNKNOWN)
-        return refuse(x, t->conflict ? REWIND_RULE_CONFLICT : REWIND_RULE_SOURCE, t->why);
+        return refuse_entry(x, t->conflict ? REWIND_RULE_CONFLICT : REWIND_RULE_SOURCE, t->why);
     return true;
 }
 
 /* Rules that a person may lift; asked last, so that the entry knows what it would do. */
-static void ask_consent(const struct worker *w, struct rewind_entry *x)
+static void require_consent(const struct worker *w, struct rewind_entry *x)
 {
     const struct rewind_options *o = w->options;
     const char *path = x->target->path, *why = "";
@@ -64,18 +64,19 @@ static void ask_consent(const struct worker *w, struct rewind_entry *x)
         return;
     x->would = x->action;
     if (pathrule_check(slice_of(path), &why) == PATHRULE_SENSITIVE && !o->allow_sensitive)
-        refuse(x, REWIND_RULE_SENSITIVE, why);
+        refuse_entry(x, REWIND_RULE_SENSITIVE, why);
     else if (!rewind_is_inside(w->plan, path) && !o->allow_outside)
-        refuse(x, REWIND_RULE_OUTSIDE, "outside the session's project");
+        refuse_entry(x, REWIND_RULE_OUTSIDE, "outside the session's project");
     else if (w->roots->is_detour && !o->allow_outside)
-        refuse(x, REWIND_RULE_OUTSIDE,
-               "the session's project is now reached through a symbolic link");
+        refuse_entry(x, REWIND_RULE_OUTSIDE,
+                     "the session's project is now reached through a symbolic link");
     else if (x->edited && !o->allow_edited)
-        refuse(x, REWIND_RULE_EDITED,
-               x->seen.exists ? "changed since the last snapshot, not by the session"
-                              : "deleted since the last snapshot, not by the session");
+        refuse_entry(x, REWIND_RULE_EDITED,
+                     x->seen.exists ? "changed since the last snapshot, not by the session"
+                                    : "deleted since the last snapshot, not by the session");
     else if (x->unproven && !o->allow_edited)
-        refuse(x, REWIND_RULE_UNKNOWN, "its present content is not known to be the session's work");
+        refuse_entry(x, REWIND_RULE_UNKNOWN,
+                     "its present content is not known to be the session's work");
 }
 
 /* ---- what would happen ---- */
@@ -97,13 +98,13 @@ static enum err_code count_large(struct worker *w, struct rewind_entry *x, struc
     rc = spandiff_count(&before, &after, &x->insertions, &x->deletions, &x->binary, e);
     span_close(&after);
     if (rc && rc != ERR_NOMEM) {
-        refuse(x, REWIND_RULE_ACCESS, "it is being written right now");
+        refuse_entry(x, REWIND_RULE_ACCESS, "it is being written right now");
         return ERR_OK;
     }
     return rc;
 }
 
-static enum err_code count(struct worker *w, struct rewind_entry *x, struct err *e)
+static enum err_code count_entry_lines(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     if ((x->seen.exists && !w->look.present.held) ||
         (x->target->want == REWIND_BYTES && !w->wanted.held))
@@ -120,7 +121,7 @@ static void compare_with_wanted(struct worker *w, struct rewind_entry *x)
 
     if (!x->seen.exists) {
         x->action = REWIND_CREATE;
-    } else if (!content_same(&w->look.present, &w->wanted)) {
+    } else if (!source_content_same(&w->look.present, &w->wanted)) {
         x->action = REWIND_RESTORE;
     } else if (t->has_mode && (t->mode & 07777) != x->seen.mode) {
         x->action = REWIND_RESTORE;
@@ -143,7 +144,7 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
     if (!t->last.file && !t->last.blob && !t->last.bytes.p && t->last.sha256) {
         char hex[SHA256_BYTES * 2 + 1];
 
-        sha256_hex(w->look.present.sha256, hex);
+        hasher_hex(w->look.present.sha256, hex);
         *differs = strcmp(hex, t->last.sha256) != 0;
         return ERR_OK;
     }
@@ -157,7 +158,7 @@ static enum err_code compare_with_last(struct worker *w, const struct rewind_ent
         return err_sys(e, t->path, "read the last saved copy");
     }
     *known = rc == ERR_OK; /* unreadable knowledge is no knowledge */
-    *differs = !rc && !content_same(&w->look.present, &w->last);
+    *differs = !rc && !source_content_same(&w->look.present, &w->last);
     return ERR_OK;
 }
 
@@ -169,7 +170,7 @@ static bool is_as_we_left_it(const struct worker *w, const struct rewind_entry *
 
     if (!t->has_left || t->left_absent || !x->seen.exists)
         return t->has_left && t->left_absent && !x->seen.exists;
-    sha256_hex(w->look.present.sha256, hex);
+    hasher_hex(w->look.present.sha256, hex);
     return strcmp(hex, t->left_sha256) == 0;
 }
 
@@ -211,9 +212,9 @@ static enum err_code judge_wanted(struct worker *w, struct rewind_entry *x, stru
         return err_sys(e, x->target->path, "read the saved copy");
     }
     if (rc)
-        refuse(x, REWIND_RULE_SOURCE,
-               rc == ERR_FORMAT ? "the saved copy is missing, damaged or no regular file"
-                                : "the saved copy cannot be read");
+        refuse_entry(x, REWIND_RULE_SOURCE,
+                     rc == ERR_FORMAT ? "the saved copy is missing, damaged or no regular file"
+                                      : "the saved copy cannot be read");
     else
         compare_with_wanted(w, x);
     if (!rc) {
@@ -232,19 +233,19 @@ static bool judge_writer(struct worker *w, struct rewind_entry *x)
     x->held_open = look_is_written(&w->look);
     if (!x->held_open || !record->dev || beneath_same_at(*record, w->look.at))
         return true;
-    return refuse(x, REWIND_RULE_OPEN,
-                  "a program has it open for writing, and the undo record is on another file "
-                  "system: what it writes next would be lost");
+    return refuse_entry(x, REWIND_RULE_OPEN,
+                        "a program has it open for writing, and the undo record is on another file "
+                        "system: what it writes next would be lost");
 }
 
-static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err *e)
+static enum err_code judge_entry(struct worker *w, struct rewind_entry *x, struct err *e)
 {
     const struct rewind_target *t = x->target;
     enum err_code rc = ERR_OK;
 
     x->seen = w->look.seen;
     if (w->look.rule) {
-        refuse(x, w->look.rule, w->look.why);
+        refuse_entry(x, w->look.rule, w->look.why);
         return ERR_OK;
     }
     if (t->want == REWIND_ABSENT)
@@ -254,14 +255,14 @@ static enum err_code judge(struct worker *w, struct rewind_entry *x, struct err 
     if (rc || x->action == REWIND_REFUSED || x->action == REWIND_UNCHANGED)
         return rc;
     if (w->look.is_mount && !x->mode_only) {
-        refuse(x, REWIND_RULE_ACCESS, "it is a mount point, which cannot be replaced");
+        refuse_entry(x, REWIND_RULE_ACCESS, "it is a mount point, which cannot be replaced");
         return ERR_OK;
     }
     if (!x->mode_only && !judge_writer(w, x))
         return ERR_OK;
     rc = find_author(w, x, e);
     if (!rc && !x->mode_only)
-        rc = count(w, x, e);
+        rc = count_entry_lines(w, x, e);
     return rc;
 }
 
@@ -277,9 +278,9 @@ static enum err_code preview_one(struct worker *w, struct rewind_entry *x, struc
                                outside ? "/" : roots->root, t->path, t->real_parent, &w->look, e);
 
     if (!rc)
-        rc = judge(w, x, e);
+        rc = judge_entry(w, x, e);
     if (!rc && x->action != REWIND_REFUSED)
-        ask_consent(w, x);
+        require_consent(w, x);
     return rc;
 }
 
@@ -322,7 +323,7 @@ void rewind_chosen_fini(struct rewind_chosen *c)
     textset_fini(&c->path);
 }
 
-static enum err_code choose(struct rewind_preview *p, struct err *e)
+static enum err_code choose_targets(struct rewind_preview *p, struct err *e)
 {
     struct rewind_chosen chosen;
     enum err_code rc = rewind_chosen_init(&chosen, &p->options, e);
@@ -408,8 +409,8 @@ static void roots_close(const struct roots *r)
 static void worker_end(struct worker *w)
 {
     look_fini(&w->look);
-    content_fini(&w->wanted);
-    content_fini(&w->last);
+    source_content_fini(&w->wanted);
+    source_content_fini(&w->last);
 }
 
 /* Takes entry after entry until none is left, or one fails. */
@@ -469,7 +470,7 @@ enum err_code rewind_preview(const struct rewind_plan *plan, const struct rewind
     if (!p.entry)
         rc = err_nomem(e);
     if (!rc)
-        rc = choose(&p, e);
+        rc = choose_targets(&p, e);
     if (!rc)
         rc = preview_all(&p, e);
     if (!rc)

@@ -32,7 +32,7 @@ static size_t bare_length(const char *root)
 }
 
 /* A root that is gone has no directories: ERR_NOT_FOUND. */
-static enum err_code above_open(const struct tx_entry *x, struct above *a, struct err *e)
+static enum err_code above_open(const struct rewind_tx_entry *x, struct above *a, struct err *e)
 {
     snprintf(a->path, sizeof a->path, "%s", x->path);
     a->floor = bare_length(x->root);
@@ -80,7 +80,7 @@ static enum err_code remove_in(int dir, const char *name, const char *path, cons
 }
 
 /* Whoever removed it: a crash may have come before it was durable. */
-static enum err_code prune_one(const struct above *a, const struct tx_entry *x,
+static enum err_code prune_one(const struct above *a, const struct rewind_tx_entry *x,
                                const struct dirs *as, bool *more, struct err *e)
 {
     const char *name;
@@ -97,7 +97,7 @@ static enum err_code prune_one(const struct above *a, const struct tx_entry *x,
     return rc;
 }
 
-enum err_code tx_prune(const struct tx_entry *x, const struct dirs *as, struct err *e)
+enum err_code rewind_tx_prune(const struct rewind_tx_entry *x, const struct dirs *as, struct err *e)
 {
     struct above a;
     bool more = true;
@@ -114,7 +114,7 @@ enum err_code tx_prune(const struct tx_entry *x, const struct dirs *as, struct e
 /* ---- writing down ---- */
 
 /* *fd -1: a directory that is gone by now, or that may not be read. */
-static enum err_code open_dir(const struct above *a, const struct tx_entry *x, int *fd,
+static enum err_code open_dir(const struct above *a, const struct rewind_tx_entry *x, int *fd,
                               struct err *e)
 {
     const char *name;
@@ -133,22 +133,23 @@ static enum err_code open_dir(const struct above *a, const struct tx_entry *x, i
 
 /* One that could not be given back to whom it belongs is not written down: so it stays, as does one that may not be
  * read. */
-static enum err_code note_one(struct tx *tx, const struct above *a, int fd, struct err *e)
+static enum err_code note_one(struct rewind_tx *tx, const struct above *a, int fd, struct err *e)
 {
     struct attrs x;
-    enum err_code rc = attrs_take(fd, &tx->arena, a->path, &x, e);
+    enum err_code rc = attrs_get(fd, &tx->arena, a->path, &x, e);
 
     if (rc || (geteuid() != 0 && geteuid() != x.uid))
         return rc;
     return dirs_add(&tx->dirs, &tx->arena, slice_of(a->path), &x) ? ERR_OK : err_nomem(e);
 }
 
-static struct dir_like *known(const struct tx *tx, const struct above *a)
+static struct dir_like *known(const struct rewind_tx *tx, const struct above *a)
 {
     return dirs_find(&tx->dirs, slice_of(a->path));
 }
 
-enum err_code tx_note_dirs(struct tx *tx, const struct tx_entry *x, struct err *e)
+enum err_code rewind_tx_record_dirs(struct rewind_tx *tx, const struct rewind_tx_entry *x,
+                                    struct err *e)
 {
     struct above a;
     enum err_code rc = above_open(x, &a, e);
@@ -172,7 +173,7 @@ enum err_code tx_note_dirs(struct tx *tx, const struct tx_entry *x, struct err *
 /* ---- giving times back ---- */
 
 /* A time is not worth a failure. */
-static void put_times_above(const struct tx *tx, const struct tx_entry *x)
+static void put_times_above(const struct rewind_tx *tx, const struct rewind_tx_entry *x)
 {
     struct above a;
     struct err unused;
@@ -185,13 +186,13 @@ static void put_times_above(const struct tx *tx, const struct tx_entry *x)
 
         if (!d || !d->made || open_dir(&a, x, &fd, &unused) || fd < 0)
             continue;
-        place_mtime_put(fd, d->attrs.mtime_ns);
+        file_at_set_mtime(fd, d->attrs.mtime_ns);
         close(fd);
     }
     close(a.root);
 }
 
-void tx_put_dir_times(const struct tx *tx)
+void rewind_tx_restore_dir_times(const struct rewind_tx *tx)
 {
     for (size_t i = 0; i < tx->n && tx->dirs.n; i++)
         if (tx->entry[i].action == REWIND_CREATE)

@@ -11,12 +11,12 @@ struct reach {
 };
 
 /* The directory that holds the entry, and its name there; the caller closes it. Errors are those of beneath.h. */
-MUST_CHECK enum err_code reach_dir(struct reach *r, const struct tx_entry *x, int *dir,
+MUST_CHECK enum err_code reach_dir(struct reach *r, const struct rewind_tx_entry *x, int *dir,
                                    const char **name, struct err *e);
 /* The same, making missing directories, those that `like` knows as it says. */
-MUST_CHECK enum err_code reach_made_dir(struct reach *r, const struct tx_entry *x,
+MUST_CHECK enum err_code reach_make_dir(struct reach *r, const struct rewind_tx_entry *x,
                                         struct dirs *like, int *dir, const char **name,
                                         struct err *e);
-void reach_end(struct reach *r);
+void reach_fini(struct reach *r);
 
 #endif

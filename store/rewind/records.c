@@ -22,7 +22,8 @@ static int is_record(const struct dirent *d)
 }
 
 /* Sorted by time. A missing directory has none. */
-static enum err_code names_of(const char *dir, struct dirent ***names, int *n, struct err *e)
+static enum err_code list_record_names(const char *dir, struct dirent ***names, int *n,
+                                       struct err *e)
 {
     enum err_code rc = disk_check_own(dir, e);
 
@@ -44,13 +45,13 @@ static void names_free(struct dirent **names, int n)
 
 /* One that is being made has no plan yet, and one that is damaged is nobody's: *sound false. But nothing is left out
  * because there was no memory to read it. */
-static enum err_code read_one(const char *dir, const char *name, struct tx *tx, bool *sound,
+static enum err_code read_one(const char *dir, const char *name, struct rewind_tx *tx, bool *sound,
                               struct err *e)
 {
     char path[TX_PATH_MAX];
 
-    tx_path(dir, name, path);
-    enum err_code rc = tx_read(path, name, tx, e);
+    rewind_tx_path(dir, name, path);
+    enum err_code rc = rewind_tx_read(path, name, tx, e);
 
     *sound = rc == ERR_OK;
     return rc == ERR_NOMEM ? rc : ERR_OK;
@@ -61,30 +62,30 @@ static bool is_others(const char *dir, const char *name)
 {
     char path[TX_PATH_MAX];
 
-    tx_path(dir, name, path);
-    return tx_check_own(path, NULL) == ERR_UNSAFE;
+    rewind_tx_path(dir, name, path);
+    return rewind_tx_check_own(path, NULL) == ERR_UNSAFE;
 }
 
-enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn *fn, void *arg,
-                           struct err *e)
+enum err_code rewind_records_each(const struct store_env *env, size_t most, rewind_records_fn *fn,
+                                  void *arg, struct err *e)
 {
     char dir[PATH_MAX];
     struct dirent **names;
     bool more = true, sound;
     int n;
 
-    if (env_state_path(env, "rewinds", dir, NULL) || names_of(dir, &names, &n, NULL))
+    if (env_state_path(env, "rewinds", dir, NULL) || list_record_names(dir, &names, &n, NULL))
         return ERR_OK;
     enum err_code rc = ERR_OK;
 
     for (int i = n - 1; i >= 0 && (size_t)(n - i) <= most && more && !rc; i--) {
-        struct tx tx;
+        struct rewind_tx tx;
 
         rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
         if (!sound)
             continue;
         rc = fn(&tx, arg, &more, e);
-        tx_fini(&tx);
+        rewind_tx_fini(&tx);
     }
     names_free(names, n);
     return rc;
@@ -92,14 +93,14 @@ enum err_code rewinds_each(const struct store_env *env, size_t most, rewinds_fn 
 
 /* ---- recovery ---- */
 
-enum err_code rewinds_sweep(const char *dir, struct err *e)
+enum err_code rewind_records_sweep(const char *dir, struct err *e)
 {
     static const char *const places[] = { "old", "undo", "talk" };
     char path[TX_PATH_MAX];
     bool clean = disk_new_sweep(dir);
 
     for (size_t i = 0; i < sizeof places / sizeof *places && clean; i++) {
-        tx_path(dir, places[i], path);
+        rewind_tx_path(dir, places[i], path);
         clean = disk_new_sweep(path);
     }
     if (!clean)
@@ -107,35 +108,36 @@ enum err_code rewinds_sweep(const char *dir, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code drop(const struct store_env *env, struct tx *tx, enum step_back *how,
-                          struct err *e)
+static enum err_code roll_back_record(const struct store_env *env, struct rewind_tx *tx,
+                                      enum rollback *how, struct err *e)
 {
     struct change_log *log = NULL;
-    enum err_code rc = tx->talk.how == TALK_NONE ? ERR_OK : change_log_open(env, &log, e);
+    enum err_code rc =
+        tx->conversation.how == CONVERSATION_NONE ? ERR_OK : change_log_open(env, &log, e);
 
     if (!rc)
-        rc = tx_drop(tx, how, e);
+        rc = rewind_tx_roll_back(tx, how, e);
     change_log_close(log);
     return rc;
 }
 
 /* Given up and then cut short: it is brought to its end without going forward. */
-static enum err_code end(const struct store_env *env, struct tx *tx, enum step_back *how,
-                         struct err *e)
+static enum err_code finish_record(const struct store_env *env, struct rewind_tx *tx,
+                                   enum rollback *how, struct err *e)
 {
     if (tx->abandoned)
-        return tx_abandon(tx, NULL, NULL, e);
-    return tx->phase < TX_INTENT ? drop(env, tx, how, e) : tx_finish(tx, e);
+        return rewind_tx_abandon(tx, NULL, NULL, e);
+    return tx->phase < TX_INTENT ? roll_back_record(env, tx, how, e) : rewind_tx_finish(tx, e);
 }
 
 static enum err_code recover_one(const struct store_env *env, const char *dir, const char *name,
                                  size_t *recovered, struct err *e)
 {
     char path[TX_PATH_MAX];
-    struct tx tx;
+    struct rewind_tx tx;
 
-    tx_path(dir, name, path);
-    enum err_code rc = tx_read(path, name, &tx, e);
+    rewind_tx_path(dir, name, path);
+    enum err_code rc = rewind_tx_read(path, name, &tx, e);
 
     if (rc == ERR_NOT_FOUND) { /* the crash came before the plan: no temp exists */
         *recovered += 1;
@@ -144,14 +146,14 @@ static enum err_code recover_one(const struct store_env *env, const char *dir, c
     if (rc)
         return rc == ERR_FORMAT ? ERR_OK : rc; /* what cannot be understood is not acted on */
     if (tx.phase < TX_DONE) {
-        enum step_back how = BACK_DONE;
+        enum rollback how = ROLLBACK_DONE;
 
-        rc = rewinds_sweep(path, e);
+        rc = rewind_records_sweep(path, e);
         if (!rc)
-            rc = end(env, &tx, &how, e);
-        *recovered += !rc && how != BACK_LATER;
+            rc = finish_record(env, &tx, &how, e);
+        *recovered += !rc && how != ROLLBACK_RETRY;
     }
-    tx_fini(&tx);
+    rewind_tx_fini(&tx);
     return rc;
 }
 
@@ -166,12 +168,12 @@ static void wait_for(struct rewind_recovery *r, const char *name, const struct e
     r->waiting++;
 }
 
-enum err_code rewinds_recover(const struct store_env *env, const char *dir,
-                              struct rewind_recovery *out, struct err *e)
+enum err_code rewind_records_recover(const struct store_env *env, const char *dir,
+                                     struct rewind_recovery *out, struct err *e)
 {
     struct dirent **names;
     int n;
-    enum err_code rc = names_of(dir, &names, &n, e);
+    enum err_code rc = list_record_names(dir, &names, &n, e);
 
     *out = (struct rewind_recovery){ .recovered = 0 };
     for (int i = 0; i < n; i++) { /* one that cannot be ended yet does not hold up the others */
@@ -184,17 +186,17 @@ enum err_code rewinds_recover(const struct store_env *env, const char *dir,
     return rc ? err_wrap(e, rc, "finish a rewind that was cut short") : ERR_OK;
 }
 
-enum err_code rewinds_all_done(const char *dir, bool *all, struct err *e)
+enum err_code rewind_records_are_done(const char *dir, bool *all, struct err *e)
 {
     struct dirent **names;
     char record[TX_PATH_MAX], done[TX_PATH_MAX];
     int n;
-    enum err_code rc = names_of(dir, &names, &n, e);
+    enum err_code rc = list_record_names(dir, &names, &n, e);
 
     *all = rc == ERR_OK;
     for (int i = 0; i < n && *all; i++) {
-        tx_path(dir, names[i]->d_name, record);
-        tx_path(record, "done", done);
+        rewind_tx_path(dir, names[i]->d_name, record);
+        rewind_tx_path(record, "done", done);
         *all = access(done, F_OK) == 0;
     }
     names_free(names, n);
@@ -214,14 +216,14 @@ enum err_code rewind_recover_all(const struct store_env *env, struct rewind_reco
         return ERR_OK;  /* nowhere to keep anything, so nothing is kept */
     if (stat(dir, &st)) /* never rewound: nothing is written just to find that out */
         return errno == ENOENT ? ERR_OK : err_sys(e, dir, "look for rewinds that were cut short");
-    enum err_code rc = rewinds_all_done(dir, &all, e);
+    enum err_code rc = rewind_records_are_done(dir, &all, e);
 
     all = all && !(st.st_mode & 0022);
     if (!rc && !all)
-        rc = rewinds_open(env, dir, &lock, e);
+        rc = rewind_records_open(env, dir, &lock, e);
     if (rc || all)
         return rc;
-    rc = rewinds_recover(env, dir, out, e);
+    rc = rewind_records_recover(env, dir, out, e);
     close(lock);
     return rc;
 }
@@ -259,35 +261,36 @@ static int64_t size_of(const char *path)
     return bytes;
 }
 
-static const char *keep(struct arena *a, const char *text)
+static const char *copy_record_text(struct arena *a, const char *text)
 {
     return text ? arena_copy(a, slice_of(text)).p : NULL;
 }
 
-static bool add_record(struct rewind_records *list, struct undone *undone, const struct tx *tx)
+static bool add_record(struct rewind_records *list, struct undone *undone,
+                       const struct rewind_tx *tx)
 {
     struct rewind_record *r = &list->record[list->n];
     struct arena *a = &list->arena;
 
-    *r = (struct rewind_record){ .id = keep(a, tx->id),
-                                 .system = keep(a, tx->system),
-                                 .session = keep(a, tx->session),
-                                 .point = keep(a, tx->point),
-                                 .undoes = keep(a, tx->undoes),
-                                 .store = keep(a, tx->store),
-                                 .title = keep(a, tx->title),
-                                 .project = keep(a, tx->project),
+    *r = (struct rewind_record){ .id = copy_record_text(a, tx->id),
+                                 .system = copy_record_text(a, tx->system),
+                                 .session = copy_record_text(a, tx->session),
+                                 .point = copy_record_text(a, tx->point),
+                                 .undoes = copy_record_text(a, tx->undoes),
+                                 .store = copy_record_text(a, tx->store),
+                                 .title = copy_record_text(a, tx->title),
+                                 .project = copy_record_text(a, tx->project),
                                  .at_ms = tx->at_ms,
                                  .bytes = size_of(tx->dir),
-                                 .how = tx->talk.how,
-                                 .kept = tx->talk.kept,
-                                 .dropped = tx->talk.dropped,
+                                 .how = tx->conversation.how,
+                                 .kept = tx->conversation.kept,
+                                 .dropped = tx->conversation.dropped,
                                  .stays = tx->stays,
                                  .abandoned = tx->abandoned,
                                  .interrupted = tx->phase < TX_DONE };
-    r->empty = tx->phase == TX_DONE && tx->talk.how == TALK_NONE;
+    r->empty = tx->phase == TX_DONE && tx->conversation.how == CONVERSATION_NONE;
     for (size_t i = 0; i < tx->n && tx->phase >= TX_COMMITTED; i++) {
-        const struct tx_entry *x = &tx->entry[i];
+        const struct rewind_tx_entry *x = &tx->entry[i];
         enum rewind_action did =
             x->outcome == REWIND_DONE && !x->unknown ? x->action : REWIND_UNCHANGED;
 
@@ -312,14 +315,14 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
     enum err_code rc = env_state_path(env, "rewinds", dir, e);
 
     if (!rc)
-        rc = names_of(dir, &names, &n, e);
+        rc = list_record_names(dir, &names, &n, e);
 
     if (!rc) {
         list.record = arena_zalloc(&list.arena, sizeof *list.record * ((size_t)n + 1));
         rc = list.record ? ERR_OK : err_nomem(e);
     }
     for (int i = n - 1; i >= 0 && !rc; i--) {
-        struct tx tx;
+        struct rewind_tx tx;
         bool sound;
 
         rc = read_one(dir, names[i]->d_name, &tx, &sound, e);
@@ -330,7 +333,7 @@ enum err_code rewind_records_read(const struct store_env *env, struct rewind_rec
         }
         if (!add_record(&list, &undone, &tx))
             rc = err_nomem(e);
-        tx_fini(&tx);
+        rewind_tx_fini(&tx);
     }
     names_free(names, n);
     if (rc)
@@ -354,16 +357,16 @@ static void take_live(struct rewind_target *t, const struct tx_live *live)
     t->source = (struct rewind_source){ .file = live->path, .grows = true };
     t->adopts = live->name;
     t->mode = live->st.st_mode & 07777;
-    t->mtime_ns = tx_id_of(&live->st).mtime_ns;
+    t->mtime_ns = rewind_tx_file_id(&live->st).mtime_ns;
 }
 
 /* Nothing to be told where it is as it was: a program had it open, and that is all. */
-static enum err_code note_live(struct rewind_plan *plan, const struct tx_entry *x,
+static enum err_code note_live(struct rewind_plan *plan, const struct rewind_tx_entry *x,
                                const struct tx_live *live, struct err *e)
 {
     int64_t more = live->st.st_size - x->seen.size;
 
-    if (more == 0 && tx_id_of(&live->st).mtime_ns == x->seen.mtime_ns)
+    if (more == 0 && rewind_tx_file_id(&live->st).mtime_ns == x->seen.mtime_ns)
         return ERR_OK;
     const char *how = "the old file was written to after the rewind, and comes back as it is now";
     const char *text =
@@ -376,17 +379,17 @@ static enum err_code note_live(struct rewind_plan *plan, const struct tx_entry *
     return text ? rewind_plan_note(plan, text, e) : err_nomem(e);
 }
 
-static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, size_t i,
+static enum err_code add_target(struct rewind_plan *plan, const struct rewind_tx *tx, size_t i,
                                 struct err *e)
 {
-    const struct tx_entry *x = &tx->entry[i];
+    const struct rewind_tx_entry *x = &tx->entry[i];
     char wanted[SHA256_BYTES * 2 + 1], seen[SHA256_BYTES * 2 + 1], kept[TX_PATH_MAX];
     struct tx_live live;
 
     if (x->outcome != REWIND_DONE)
         return ERR_OK;
-    sha256_hex(x->wanted, wanted);
-    sha256_hex(x->seen.sha256, seen);
+    hasher_hex(x->wanted, wanted);
+    hasher_hex(x->seen.sha256, seen);
     struct rewind_target t = { .path = x->path,
                                .want = x->action == REWIND_CREATE ? REWIND_ABSENT : REWIND_BYTES,
                                .prune = x->action == REWIND_CREATE ? x->dirs : 0,
@@ -398,10 +401,10 @@ static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, s
                                .last_absent = x->action == REWIND_DELETE,
                                .last = { .sha256 = wanted } };
 
-    if (x->action == REWIND_DELETE && tx_knows_attrs(tx))
+    if (x->action == REWIND_DELETE && rewind_tx_has_attrs(tx))
         t.like = &x->was;
     if (t.want == REWIND_BYTES) {
-        t.source = tx_kept_source(tx, i, kept);
+        t.source = rewind_tx_backup_source(tx, i, kept);
         t.source.sha256 = seen;
         if (tx_find_live(tx, i, &live))
             take_live(&t, &live);
@@ -411,19 +414,19 @@ static enum err_code add_target(struct rewind_plan *plan, const struct tx *tx, s
     return rc || !t.adopts ? rc : note_live(plan, x, &live, e);
 }
 
-static enum err_code plan_from(struct tx *tx, const struct rewind_record *r,
+static enum err_code plan_from(struct rewind_tx *tx, const struct rewind_record *r,
                                struct rewind_plan *out, struct err *e)
 {
     struct rewind_plan plan = { .point_ms = tx->at_ms };
     enum err_code rc = ERR_OK;
 
-    plan.system = keep(&plan.arena, tx->system);
-    plan.session = keep(&plan.arena, tx->session);
-    plan.point = keep(&plan.arena, tx->id);
-    plan.undoes = keep(&plan.arena, tx->id);
-    plan.root = keep(&plan.arena, tx->project);
-    plan.store = keep(&plan.arena, tx->store);
-    plan.title = keep(&plan.arena, tx->title);
+    plan.system = copy_record_text(&plan.arena, tx->system);
+    plan.session = copy_record_text(&plan.arena, tx->session);
+    plan.point = copy_record_text(&plan.arena, tx->id);
+    plan.undoes = copy_record_text(&plan.arena, tx->id);
+    plan.root = copy_record_text(&plan.arena, tx->project);
+    plan.store = copy_record_text(&plan.arena, tx->store);
+    plan.title = copy_record_text(&plan.arena, tx->title);
     if (tx->root_id) {
         struct root_id *id = arena_alloc(&plan.arena, sizeof *id);
 
@@ -435,10 +438,10 @@ static enum err_code plan_from(struct tx *tx, const struct rewind_record *r,
     if (plan.arena.failed)
         rc = err_nomem(e);
     for (size_t i = 0; i < tx->n && !rc; i++)
-        if (undone_leaves(r, tx->entry[i].path))
+        if (undone_can_undo(r, tx->entry[i].path))
             rc = add_target(&plan, tx, i, e);
-    if (!rc && !r->talk_undone)
-        rc = tx_talk_inverse(tx, &plan.talk, e);
+    if (!rc && !r->conversation_undone)
+        rc = rewind_tx_conversation_inverse(tx, &plan.conversation, e);
     if (rc)
         rewind_plan_fini(&plan);
     else
@@ -447,8 +450,8 @@ static enum err_code plan_from(struct tx *tx, const struct rewind_record *r,
 }
 
 /* The named record, or the newest that stands: undos are passed over, and what they took back. */
-static enum err_code choose(const struct rewind_records *list, const char *id,
-                            const struct rewind_record **out, struct err *e)
+static enum err_code choose_undo_record(const struct rewind_records *list, const char *id,
+                                        const struct rewind_record **out, struct err *e)
 {
     for (size_t i = 0; i < list->n; i++) {
         const struct rewind_record *r = &list->record[i];
@@ -476,21 +479,21 @@ enum err_code rewind_undo_plan(const struct store_env *env, const char *id, stru
     struct rewind_records list;
     char dir[PATH_MAX], path[TX_PATH_MAX];
     const struct rewind_record *chosen;
-    struct tx tx;
+    struct rewind_tx tx;
     enum err_code rc = rewind_records_read(env, &list, e);
 
     if (rc)
         return rc;
-    rc = choose(&list, id, &chosen, e);
+    rc = choose_undo_record(&list, id, &chosen, e);
     if (!rc)
         rc = env_state_path(env, "rewinds", dir, e);
     if (!rc) {
-        tx_path(dir, chosen->id, path);
-        rc = tx_read(path, chosen->id, &tx, e);
+        rewind_tx_path(dir, chosen->id, path);
+        rc = rewind_tx_read(path, chosen->id, &tx, e);
     }
     if (!rc) {
         rc = plan_from(&tx, chosen, out, e);
-        tx_fini(&tx);
+        rewind_tx_fini(&tx);
     }
     rewind_records_fini(&list);
     if (!rc && (rc = rewind_plan_hold(env, out, e)))

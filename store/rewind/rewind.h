@@ -122,7 +122,7 @@ struct rewind_plan {
     size_t notes;
     int64_t point_ms; /* when the point was; TIME_NONE */
     /* what happens to the conversation; nothing where only files go back */
-    struct rewind_talk talk;
+    struct rewind_conversation conversation;
     /* May be NULL. Called by apply before anything of the user's is touched, when there is something to do: the
      * system's own way to keep what lies there, under the id of the record. An error ends the apply. */
     enum err_code (*before)(const struct rewind_preview *preview, const char *id, struct err *e);
@@ -249,7 +249,7 @@ void rewind_result_fini(struct rewind_result *r);
 
 /* ---- a scratch copy ---- */
 
-struct rewind_into_result {
+struct rewind_export_result {
     struct arena arena;
     size_t written;
     size_t left_out; /* saved copies that are missing or damaged, names that are no file names */
@@ -258,10 +258,10 @@ struct rewind_into_result {
 /* Writes the files of the plan, as they were then, below a directory (absolute; made, or empty: else ERR_STALE).
  * Nothing of the user's is touched. Files from outside the project go below <dir>/outside. After a failure what was
  * written stays. */
-MUST_CHECK enum err_code rewind_into(const struct rewind_plan *plan,
-                                     const struct rewind_options *options, const char *dir,
-                                     struct rewind_into_result *out, struct err *e);
-void rewind_into_fini(struct rewind_into_result *r);
+MUST_CHECK enum err_code rewind_export(const struct rewind_plan *plan,
+                                       const struct rewind_options *options, const char *dir,
+                                       struct rewind_export_result *out, struct err *e);
+void rewind_export_fini(struct rewind_export_result *r);
 /* The paths that the options choose, borrowed from them. */
 struct rewind_chosen {
     struct textset path;
@@ -283,13 +283,13 @@ struct rewind_record {
     int64_t at_ms;
     int64_t bytes; /* on disk */
     size_t restored, created, deleted;
-    enum talk_how how; /* what was done to the conversation, */
+    enum conversation_change how; /* what was done to the conversation, */
     size_t kept, dropped;
     /* it was cut short: somebody wrote to the conversation before it could be put back */
     bool stays;
     bool interrupted, undone;
     /* A part of it was taken back: of its files these, sorted, can still be; its conversation was taken back too. */
-    bool partly, talk_undone;
+    bool partly, conversation_undone;
     const char **left;
     size_t left_n;
     bool abandoned; /* the person gave it up */

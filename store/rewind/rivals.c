@@ -10,7 +10,7 @@
 
 enum { SESSIONS_MAX = 32, BYTES_MAX = 256 << 20 };
 
-struct rivals {
+struct other_sessions {
     const struct session_ref *mine;
     struct rewind_plan *plan;
     struct rewind_target **sorted; /* by path */
@@ -24,7 +24,7 @@ struct rivals {
 
 static bool take_young(const struct session_ref *ref, void *arg)
 {
-    struct rivals *r = arg;
+    struct other_sessions *r = arg;
 
     if (slice_eq(ref->id, r->mine->id) ||
         session_recent_ns(ref) <= time_ns_of_ms(r->plan->point_ms))
@@ -46,7 +46,7 @@ static int newest_first(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-static enum err_code find_young(struct rivals *r, struct err *e)
+static enum err_code find_young(struct other_sessions *r, struct err *e)
 {
     const struct store *st = r->mine->store;
     enum err_code rc = st->ops->enumerate(st, &(struct scope){ .all = true }, take_young, r, NULL);
@@ -62,28 +62,29 @@ static enum err_code find_young(struct rivals *r, struct err *e)
 
 /* ---- what they did ---- */
 
-static int by_path(const void *x, const void *y)
+static int compare_target_path(const void *x, const void *y)
 {
     const struct rewind_target *const *a = x, *const *b = y;
 
     return strcmp((*a)->path, (*b)->path);
 }
 
-static bool sort_targets(struct rivals *r)
+static bool sort_targets(struct other_sessions *r)
 {
     r->sorted = arena_alloc(&r->arena, r->plan->n * sizeof *r->sorted);
     if (!r->sorted)
         return false;
     for (size_t i = 0; i < r->plan->n; i++)
         r->sorted[i] = &r->plan->target[i];
-    qsort(r->sorted, r->plan->n, sizeof *r->sorted, by_path);
+    qsort(r->sorted, r->plan->n, sizeof *r->sorted, compare_target_path);
     return true;
 }
 
-static struct rewind_target *find_target(const struct rivals *r, const char *path)
+static struct rewind_target *find_target(const struct other_sessions *r, const char *path)
 {
     const struct rewind_target wanted = { .path = path }, *key = &wanted;
-    struct rewind_target **found = bsearch(&key, r->sorted, r->plan->n, sizeof *r->sorted, by_path);
+    struct rewind_target **found =
+        bsearch(&key, r->sorted, r->plan->n, sizeof *r->sorted, compare_target_path);
 
     return found ? *found : NULL;
 }
@@ -94,8 +95,8 @@ static bool is_newer(const struct rewind_target *t, int64_t at_ms)
 }
 
 /* The session as a target names it; in the plan's arena. NULL without memory. */
-static struct rewind_other *name(const struct rivals *r, const struct session_ref *ref,
-                                 int64_t at_ms)
+static struct rewind_other *name_other_session(const struct other_sessions *r,
+                                               const struct session_ref *ref, int64_t at_ms)
 {
     const struct scope everywhere = { .all = true };
     struct arena *a = &r->plan->arena;
@@ -116,7 +117,7 @@ static struct rewind_other *name(const struct rivals *r, const struct session_re
 
 /* What one turn of another session worked on. Where the system's own rule goes back further than to the point, what can be
  * inferred does not. */
-static enum err_code take_point(const struct rivals *r, const struct session_ref *ref,
+static enum err_code take_point(const struct other_sessions *r, const struct session_ref *ref,
                                 const struct checkpoint *c, struct err *e)
 {
     const struct store *st = ref->store;
@@ -132,7 +133,7 @@ static enum err_code take_point(const struct rivals *r, const struct session_ref
 
         if (!is_newer(t, c->time_ms))
             continue;
-        if (!other && !(other = name(r, ref, c->time_ms)))
+        if (!other && !(other = name_other_session(r, ref, c->time_ms)))
             rc = err_nomem(e);
         if (!rc)
             t->other = other;
@@ -141,7 +142,7 @@ static enum err_code take_point(const struct rivals *r, const struct session_ref
     return rc;
 }
 
-static enum err_code take_session(const struct rivals *r, const struct session_ref *ref,
+static enum err_code take_session(const struct other_sessions *r, const struct session_ref *ref,
                                   struct err *e)
 {
     struct checkpoint_list list = { 0 };
@@ -160,10 +161,11 @@ static enum err_code take_session(const struct rivals *r, const struct session_r
     return rc;
 }
 
-enum err_code rewind_rivals(const struct session_ref *ref, struct rewind_plan *plan, struct err *e)
+enum err_code rewind_concurrent_sessions(const struct session_ref *ref, struct rewind_plan *plan,
+                                         struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    struct rivals r = { .mine = ref, .plan = plan };
+    struct other_sessions r = { .mine = ref, .plan = plan };
     enum err_code rc = ERR_OK;
     int64_t bytes = 0;
 

@@ -8,7 +8,7 @@
  * (rewind_target.other). For systems whose plans do not say it themselves (store_ops.names_others): asked of their
  * checkpoints. Only sessions younger than the point are looked at, the newest first and no more than a few; one that
  * cannot be read changed nothing that we know of. */
-MUST_CHECK enum err_code rewind_rivals(const struct session_ref *ref, struct rewind_plan *plan,
-                                       struct err *e);
+MUST_CHECK enum err_code rewind_concurrent_sessions(const struct session_ref *ref,
+                                                    struct rewind_plan *plan, struct err *e);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <errno.h>
 
-bool room_free(const struct statvfs *fs, int64_t *bytes)
+bool free_space_bytes(const struct statvfs *fs, int64_t *bytes)
 {
     uint64_t blocks = fs->f_bavail, size = fs->f_frsize;
 
@@ -12,7 +12,7 @@ bool room_free(const struct statvfs *fs, int64_t *bytes)
     return true;
 }
 
-enum err_code room_check(const char *dir, int64_t need, const char *what, struct err *e)
+enum err_code free_space_check(const char *dir, int64_t need, const char *what, struct err *e)
 {
     struct statvfs fs;
     int64_t bytes, want = need + need / 20;
@@ -23,7 +23,7 @@ enum err_code room_check(const char *dir, int64_t need, const char *what, struct
         errno = EROFS;
         return err_sys(e, dir, "make room for a rewind");
     }
-    if (!room_free(&fs, &bytes) || bytes >= want)
+    if (!free_space_bytes(&fs, &bytes) || bytes >= want)
         return ERR_OK;
     return err_set(e, ERR_IO, dir, "%s needs %lld bytes, and %lld are free", what, (long long)want,
                    (long long)bytes);

@@ -9,7 +9,7 @@
 #include "store/rewind/pathrule.h"
 
 /* Is dir the path itself or above it, by their names or by where they really are? */
-static bool holds(const char *dir, const char *path)
+static bool dir_contains(const char *dir, const char *path)
 {
     char real_dir[PATH_MAX], real_path[PATH_MAX];
 
@@ -22,11 +22,11 @@ static bool holds(const char *dir, const char *path)
 enum err_code rewind_plan_root(const struct store_env *env, struct rewind_plan *plan,
                                const char *root, struct err *e)
 {
-    plan->root = root ? lexical_absolute("", root, &plan->arena) : NULL;
+    plan->root = root ? path_normalize("", root, &plan->arena) : NULL;
     if (root && !plan->root)
         return err_nomem(e);
-    plan->wide = root && (holds(plan->root, "/") ||
-                          (env && env->home && *env->home && holds(plan->root, env->home)));
+    plan->wide = root && (dir_contains(plan->root, "/") ||
+                          (env && env->home && *env->home && dir_contains(plan->root, env->home)));
     return ERR_OK;
 }
 
@@ -34,10 +34,10 @@ bool rewind_root_is_above(const struct store_env *env, const char *root)
 {
     git_repository *repo = NULL;
 
-    if (!env || !env->cwd || !holds(root, env->cwd) || holds(env->cwd, root))
+    if (!env || !env->cwd || !dir_contains(root, env->cwd) || dir_contains(env->cwd, root))
         return false;
     const char *top = repo_open(env->cwd, &repo, NULL) ? NULL : git_repository_workdir(repo);
-    bool above = !top || !holds(top, root);
+    bool above = !top || !dir_contains(top, root);
 
     repo_close(repo);
     return above;

@@ -5,7 +5,7 @@
 #include "store/rewind/span.h"
 
 /* What a record keeps, for a person who wants the bytes themselves: also where an undo cannot put them back. */
-struct rewind_kept {
+struct rewind_backup {
     const char *path;
     enum rewind_action did; /* RESTORE, CREATE or DELETE */
     bool conflict;          /* it was not done */
@@ -18,23 +18,23 @@ struct rewind_kept {
     struct rewind_source source;
 };
 
-struct rewind_kept_list {
+struct rewind_backup_list {
     struct arena arena; /* owns everything */
     const char *id;
     const char *project; /* NULL: it had none */
-    struct rewind_kept *file;
+    struct rewind_backup *file;
     size_t n;
 };
 
 /* The files of the record whose id begins so. ERR_NOT_FOUND: there is none; ERR_USAGE: there are several. */
-MUST_CHECK enum err_code rewind_kept_read(const struct store_env *env, const char *id,
-                                          struct rewind_kept_list *out, struct err *e);
-void rewind_kept_fini(struct rewind_kept_list *list);
+MUST_CHECK enum err_code rewind_backup_read(const struct store_env *env, const char *id,
+                                            struct rewind_backup_list *out, struct err *e);
+void rewind_backup_fini(struct rewind_backup_list *list);
 /* The file of this path: absolute, or relative to the project, or to cwd. NULL: the record has none. */
-const struct rewind_kept *rewind_kept_find(const struct rewind_kept_list *list, const char *path,
-                                           const char *cwd);
+const struct rewind_backup *rewind_backup_find(const struct rewind_backup_list *list,
+                                               const char *path, const char *cwd);
 /* Opens its bytes; span_close them. ERR_NOT_FOUND: there was no file before. */
-MUST_CHECK enum err_code rewind_kept_open(const struct rewind_kept *file, struct span *out,
-                                          struct err *e);
+MUST_CHECK enum err_code rewind_backup_open(const struct rewind_backup *file, struct span *out,
+                                            struct err *e);
 
 #endif

@@ -38,8 +38,9 @@ enum err_code rewind_look(const struct rewind_plan *plan, const struct rewind_ta
     return rc;
 }
 
-static enum err_code read_present(const struct rewind_plan *plan, const struct rewind_entry *entry,
-                                  struct buf *out, struct err *e)
+static enum err_code read_present_side(const struct rewind_plan *plan,
+                                       const struct rewind_entry *entry, struct buf *out,
+                                       struct err *e)
 {
     const struct rewind_target *t = entry->target;
     struct look look = { 0 };
@@ -62,7 +63,7 @@ static enum err_code read_present(const struct rewind_plan *plan, const struct r
 
 static enum err_code read_wanted(const struct rewind_target *t, struct buf *out, struct err *e)
 {
-    struct content wanted = { 0 };
+    struct source_content wanted = { 0 };
     enum err_code rc = t->want == REWIND_BYTES ? source_read(&t->source, NULL, &wanted, e) : ERR_OK;
 
     if (!rc && t->want == REWIND_BYTES && !wanted.held)
@@ -71,7 +72,7 @@ static enum err_code read_wanted(const struct rewind_target *t, struct buf *out,
         *out = wanted.bytes;
         wanted.bytes = (struct buf){ 0 };
     }
-    content_fini(&wanted);
+    source_content_fini(&wanted);
     return rc;
 }
 
@@ -79,7 +80,7 @@ enum err_code rewind_sides_read(const struct rewind_plan *plan, const struct rew
                                 struct rewind_sides *out, struct err *e)
 {
     struct rewind_sides s = { 0 };
-    enum err_code rc = read_present(plan, entry, &s.present, e);
+    enum err_code rc = read_present_side(plan, entry, &s.present, e);
 
     if (!rc)
         rc = read_wanted(entry->target, &s.wanted, e);

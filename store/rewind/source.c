@@ -8,19 +8,19 @@
 #include "lite/file.h"
 #include "store/rewind/blob.h"
 
-void content_fini(struct content *c)
+void source_content_fini(struct source_content *c)
 {
     buf_fini(&c->bytes);
     hasher_fini(&c->hasher);
 }
 
-static bool same_bytes(const struct content *a, const struct content *b)
+static bool same_bytes(const struct source_content *a, const struct source_content *b)
 {
     return a->held && a->bytes.n == b->bytes.n && memcmp(a->bytes.p, b->bytes.p, b->bytes.n) == 0;
 }
 
-static enum err_code hold(const struct span *s, const struct content *like, struct content *out,
-                          struct err *e)
+static enum err_code hold(const struct span *s, const struct source_content *like,
+                          struct source_content *out, struct err *e)
 {
     size_t n = (size_t)s->n;
 
@@ -40,17 +40,17 @@ static enum err_code hold(const struct span *s, const struct content *like, stru
     return hasher_bytes(&out->hasher, buf_slice(&out->bytes), out->sha256, e);
 }
 
-enum err_code content_read(const struct span *s, const struct content *like, struct content *out,
-                           struct err *e)
+enum err_code source_content_read(const struct span *s, const struct source_content *like,
+                                  struct source_content *out, struct err *e)
 {
     out->bytes.n = 0;
     out->size = s->n;
-    out->held = s->n <= CONTENT_HELD;
+    out->held = s->n <= SOURCE_CONTENT_HELD_MAX;
     return out->held ? hold(s, like, out, e)
                      : hasher_span(&out->hasher, s, -1, NULL, out->sha256, e);
 }
 
-bool content_same(const struct content *a, const struct content *b)
+bool source_content_same(const struct source_content *a, const struct source_content *b)
 {
     return a->size == b->size && memcmp(a->sha256, b->sha256, SHA256_BYTES) == 0;
 }
@@ -100,21 +100,21 @@ enum err_code source_check(const struct rewind_source *s, const uint8_t sha256[S
 
     if (!s->sha256)
         return ERR_OK;
-    sha256_hex(sha256, hex);
+    hasher_hex(sha256, hex);
     return strcasecmp(hex, s->sha256) == 0
                ? ERR_OK
                : err_set(e, ERR_FORMAT, s->file, "the saved copy is not what its checksum says");
 }
 
-enum err_code source_read(const struct rewind_source *s, const struct content *like,
-                          struct content *out, struct err *e)
+enum err_code source_read(const struct rewind_source *s, const struct source_content *like,
+                          struct source_content *out, struct err *e)
 {
     struct span span;
     enum err_code rc = source_open(s, &span, e);
 
     if (rc)
         return rc;
-    rc = content_read(&span, like, out, e);
+    rc = source_content_read(&span, like, out, e);
     span_close(&span);
     return rc ? rc : source_check(s, out->sha256, e);
 }

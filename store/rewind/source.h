@@ -12,9 +12,9 @@
 /* The bytes of both sides of a rewind: those that are wanted, and those that lie in the work tree. */
 
 /* Up to here they are held in memory; what is larger only passes through. */
-enum { CONTENT_HELD = 16 << 20 };
+enum { SOURCE_CONTENT_HELD_MAX = 16 << 20 };
 
-struct content {
+struct source_content {
     struct buf bytes; /* when it is held */
     bool held;
     int64_t size;
@@ -22,13 +22,14 @@ struct content {
     struct hasher hasher; /* kept, like the buffer, from file to file */
 };
 
-void content_fini(struct content *c);
+void source_content_fini(struct source_content *c);
 
 /* Reads a span and hashes it; replaces what was in out. like (may be NULL): where the bytes are the same as its bytes,
  * so is the hash, and is not made again. ERR_STALE: the file changed its size while it was read. */
-MUST_CHECK enum err_code content_read(const struct span *s, const struct content *like,
-                                      struct content *out, struct err *e);
-bool content_same(const struct content *a, const struct content *b);
+MUST_CHECK enum err_code source_content_read(const struct span *s,
+                                             const struct source_content *like,
+                                             struct source_content *out, struct err *e);
+bool source_content_same(const struct source_content *a, const struct source_content *b);
 
 /* Opens the wanted bytes; span_close them. ERR_FORMAT with a text for a person when they are missing, short, a link or
  * no regular file. */
@@ -38,7 +39,8 @@ MUST_CHECK enum err_code source_open(const struct rewind_source *s, struct span 
 MUST_CHECK enum err_code source_check(const struct rewind_source *s,
                                       const uint8_t sha256[SHA256_BYTES], struct err *e);
 /* Opens, reads and checks: a rewind refuses a file whose saved copy answers ERR_FORMAT. */
-MUST_CHECK enum err_code source_read(const struct rewind_source *s, const struct content *like,
-                                     struct content *out, struct err *e);
+MUST_CHECK enum err_code source_read(const struct rewind_source *s,
+                                     const struct source_content *like, struct source_content *out,
+                                     struct err *e);
 
 #endif

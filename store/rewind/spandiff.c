@@ -176,7 +176,8 @@ static enum err_code count_middle(struct pair *p, unsigned *insertions, unsigned
     struct buf text[2] = { 0 };
     bool binary;
 
-    if (p->end[0] - p->begin > CONTENT_HELD || p->end[1] - p->begin > CONTENT_HELD) {
+    if (p->end[0] - p->begin > SOURCE_CONTENT_HELD_MAX ||
+        p->end[1] - p->begin > SOURCE_CONTENT_HELD_MAX) {
         enum err_code rc = count_lines(p, 0, deletions, e);
 
         return rc ? rc : count_lines(p, 1, insertions, e);

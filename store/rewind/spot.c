@@ -8,30 +8,30 @@
 
 #include "store/disk.h"
 
-bool spot_is_seen(const struct tx_entry *x, struct file_id id)
+bool entry_files_is_seen(const struct rewind_tx_entry *x, struct file_id id)
 {
-    struct file_id seen = tx_id_seen(&x->seen);
+    struct file_id seen = rewind_tx_seen_id(&x->seen);
 
-    return tx_same_file(id, seen) && id.mtime_ns == seen.mtime_ns;
+    return rewind_tx_same_file(id, seen) && id.mtime_ns == seen.mtime_ns;
 }
 
 /* Whatever happens to a file puts a new ctime on it. */
 static bool same_id(struct file_id a, struct file_id b)
 {
-    return tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
+    return rewind_tx_same_file(a, b) && a.ctime_ns == b.ctime_ns;
 }
 
 /* Opens what lies under a name. Its bytes decide: a power cut may have made an equal file again, and a save of equal
  * size within one tick of the clock would hide from times and sizes. */
-enum err_code spot_read(const struct spot *at, const char *name, enum lies *out, struct file_id *id,
-                        struct err *e)
+enum err_code entry_files_read(const struct entry_files *at, const char *name, enum entry_file *out,
+                               struct file_id *id, struct err *e)
 {
     uint8_t sha256[SHA256_BYTES];
     struct span all;
     struct stat st;
     int fd = openat(at->dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
-    *out = LIES_OTHER;
+    *out = ENTRY_FILE_OTHER;
     if (fd < 0)
         return err_sys(e, at->x->path, "open");
     enum err_code rc = span_of_file(fd, at->x->path, &all, e);
@@ -46,30 +46,31 @@ enum err_code spot_read(const struct spot *at, const char *name, enum lies *out,
         return ERR_OK;
     if (rc)
         return rc;
-    *id = tx_id_of(&st);
+    *id = rewind_tx_file_id(&st);
     if (at->x->seen.exists && memcmp(sha256, at->x->seen.sha256, SHA256_BYTES) == 0)
-        *out = LIES_SEEN;
+        *out = ENTRY_FILE_SEEN;
     else if (at->x->action != REWIND_DELETE && memcmp(sha256, at->x->wanted, SHA256_BYTES) == 0)
-        *out = LIES_WANTED;
+        *out = ENTRY_FILE_WANTED;
     return ERR_OK;
 }
 
 /* Is it a file that this process had in hand, and that nobody touched since? */
-static bool by_sight(const struct tx_entry *x, const struct stat *st, enum lies *out)
+static bool by_sight(const struct rewind_tx_entry *x, const struct stat *st, enum entry_file *out)
 {
-    struct file_id id = tx_id_of(st);
+    struct file_id id = rewind_tx_file_id(st);
 
     if (same_id(x->staged, id))
-        *out = LIES_WANTED;
-    else if (same_id(x->taken, id) || (spot_is_seen(x, id) && id.ctime_ns == x->seen.ctime_ns))
-        *out = LIES_SEEN;
+        *out = ENTRY_FILE_WANTED;
+    else if (same_id(x->taken, id) ||
+             (entry_files_is_seen(x, id) && id.ctime_ns == x->seen.ctime_ns))
+        *out = ENTRY_FILE_SEEN;
     else
         return false;
     return true;
 }
 
 /* By its other name in the record: while it has that, no other file can get its number. */
-static bool is_adopted(const struct spot *at, const struct stat *st)
+static bool is_adopted(const struct entry_files *at, const struct stat *st)
 {
     char path[TX_PATH_MAX];
     struct stat kept;
@@ -80,7 +81,7 @@ static bool is_adopted(const struct spot *at, const struct stat *st)
     return lstat(path, &kept) == 0 && kept.st_dev == st->st_dev && kept.st_ino == st->st_ino;
 }
 
-enum err_code spot_release(const struct spot *at, struct err *e)
+enum err_code spot_release(const struct entry_files *at, struct err *e)
 {
     char path[TX_PATH_MAX];
     struct stat st;
@@ -95,7 +96,7 @@ enum err_code spot_release(const struct spot *at, struct err *e)
     return disk_sync_dir(path, e);
 }
 
-enum lease_writer spot_writer(const struct spot *at)
+enum lease_writer spot_writer(const struct entry_files *at)
 {
     int fd = openat(at->dir, at->temp, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 
@@ -108,57 +109,60 @@ enum lease_writer spot_writer(const struct spot *at)
 }
 
 /* id (may be NULL): asks for the bytes to be read, and says what the file was then. */
-static enum err_code look(const struct spot *at, const char *name, enum lies *out,
-                          struct file_id *id, struct err *e)
+static enum err_code identify_file(const struct entry_files *at, const char *name,
+                                   enum entry_file *out, struct file_id *id, struct err *e)
 {
     struct file_id unused;
     struct stat st;
 
     if (fstatat(at->dir, name, &st, AT_SYMLINK_NOFOLLOW)) {
-        *out = LIES_NOTHING;
+        *out = ENTRY_FILE_NONE;
         return errno == ENOENT ? ERR_OK : err_sys(e, at->x->path, "look at");
     }
-    *out = LIES_OTHER;
+    *out = ENTRY_FILE_OTHER;
     if (S_ISREG(st.st_mode) && is_adopted(at, &st)) {
-        *out = LIES_WANTED;
+        *out = ENTRY_FILE_WANTED;
         return ERR_OK;
     }
     if (!S_ISREG(st.st_mode) || (!id && by_sight(at->x, &st, out)))
         return ERR_OK;
-    return spot_read(at, name, out, id ? id : &unused, e);
+    return entry_files_read(at, name, out, id ? id : &unused, e);
 }
 
-enum err_code spot_lies(const struct spot *at, const char *name, enum lies *out, struct err *e)
+enum err_code entry_files_identify(const struct entry_files *at, const char *name,
+                                   enum entry_file *out, struct err *e)
 {
-    return look(at, name, out, NULL, e);
+    return identify_file(at, name, out, NULL, e);
 }
 
 /* What came out of its place? Always by its bytes: between the look at it and the exchange anything may have been
  * written. */
-enum err_code spot_came_out(const struct spot *at, enum lies *out, struct err *e)
+enum err_code entry_files_identify_moved(const struct entry_files *at, enum entry_file *out,
+                                         struct err *e)
 {
     struct file_id id = { 0 };
-    enum err_code rc = look(at, at->temp, out, &id, e);
+    enum err_code rc = identify_file(at, at->temp, out, &id, e);
 
-    if (!rc && *out == LIES_SEEN)
+    if (!rc && *out == ENTRY_FILE_SEEN)
         at->x->taken = id;
     return rc;
 }
 
-enum err_code spot_open(struct carrier *c, size_t i, struct spot *at, struct err *e)
+enum err_code entry_files_open(struct entry_files_context *c, size_t i, struct entry_files *at,
+                               struct err *e)
 {
-    *at = (struct spot){ .c = c, .x = &c->tx->entry[i] };
-    tx_temp_name(c->tx, i, at->temp);
+    *at = (struct entry_files){ .c = c, .x = &c->tx->entry[i] };
+    rewind_tx_temp_name(c->tx, i, at->temp);
     return reach_dir(&c->reach, at->x, &at->dir, &at->name, e);
 }
 
-void carrier_end(struct carrier *c)
+void entry_files_fini(struct entry_files_context *c)
 {
-    reach_end(&c->reach);
+    reach_fini(&c->reach);
     hasher_fini(&c->hasher);
 }
 
-enum err_code tx_later(const struct tx_entry *x, enum err_code rc, struct err *e)
+enum err_code rewind_tx_wait_error(const struct rewind_tx_entry *x, enum err_code rc, struct err *e)
 {
     switch (rc) {
     case ERR_NOT_FOUND:

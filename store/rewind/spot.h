@@ -9,39 +9,41 @@
 /* What is found at the two names of an entry: its own, and the temporary one beside it. */
 
 /* What is kept from entry to entry. */
-struct carrier {
-    struct tx *tx;
+struct entry_files_context {
+    struct rewind_tx *tx;
     struct reach reach;
     struct hasher hasher;
     int old; /* the record's directory of replaced files, while cleaning up */
 };
 
-struct spot {
-    struct carrier *c;
-    struct tx_entry *x;
+struct entry_files {
+    struct entry_files_context *c;
+    struct rewind_tx_entry *x;
     int dir;
     const char *name;
     char temp[64];
 };
 
-enum lies { LIES_NOTHING, LIES_SEEN, LIES_WANTED, LIES_OTHER };
+enum entry_file { ENTRY_FILE_NONE, ENTRY_FILE_SEEN, ENTRY_FILE_WANTED, ENTRY_FILE_OTHER };
 
 /* Opens the entry's directory; the caller closes it. Errors are those of beneath.h. */
-MUST_CHECK enum err_code spot_open(struct carrier *c, size_t i, struct spot *at, struct err *e);
+MUST_CHECK enum err_code entry_files_open(struct entry_files_context *c, size_t i,
+                                          struct entry_files *at, struct err *e);
 /* What is under a name: known by sight, or by its bytes. */
-MUST_CHECK enum err_code spot_lies(const struct spot *at, const char *name, enum lies *out,
-                                   struct err *e);
+MUST_CHECK enum err_code entry_files_identify(const struct entry_files *at, const char *name,
+                                              enum entry_file *out, struct err *e);
 /* Always by its bytes, and what the file was then. */
-MUST_CHECK enum err_code spot_read(const struct spot *at, const char *name, enum lies *out,
-                                   struct file_id *id, struct err *e);
+MUST_CHECK enum err_code entry_files_read(const struct entry_files *at, const char *name,
+                                          enum entry_file *out, struct file_id *id, struct err *e);
 /* What came out of its place, by its bytes; remembered in the entry if it is what the preview saw. */
-MUST_CHECK enum err_code spot_came_out(const struct spot *at, enum lies *out, struct err *e);
+MUST_CHECK enum err_code entry_files_identify_moved(const struct entry_files *at,
+                                                    enum entry_file *out, struct err *e);
 /* Is it the file that the preview saw, whatever happened to its mode, its owner or its name since? */
-bool spot_is_seen(const struct tx_entry *x, struct file_id id);
+bool entry_files_is_seen(const struct rewind_tx_entry *x, struct file_id id);
 /* Who writes to the file under the temporary name; where nobody does, nobody will. */
-enum lease_writer spot_writer(const struct spot *at);
+enum lease_writer spot_writer(const struct entry_files *at);
 /* A file that came back itself loses its name in the record. */
-MUST_CHECK enum err_code spot_release(const struct spot *at, struct err *e);
-void carrier_end(struct carrier *c);
+MUST_CHECK enum err_code spot_release(const struct entry_files *at, struct err *e);
+void entry_files_fini(struct entry_files_context *c);
 
 #endif

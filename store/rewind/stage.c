@@ -19,7 +19,7 @@
 enum { BATCH = 64 };
 
 struct stager {
-    struct tx *tx;
+    struct rewind_tx *tx;
     struct reach reach;
     struct hasher hasher;
     int kept;           /* where the present bytes go */
@@ -33,7 +33,7 @@ struct stager {
 
 /* An entry in hand. */
 struct work {
-    struct tx_entry *x;
+    struct rewind_tx_entry *x;
     const struct rewind_target *target;
     size_t i;
     int dir;
@@ -49,9 +49,9 @@ static enum err_code open_present(struct work *w, struct span *out, struct err *
 
     w->present = openat(w->dir, w->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (w->present < 0)
-        return tx_not_opened(w->x, e);
+        return rewind_tx_open_error(w->x, e);
     if (fstat(w->present, &st) || !S_ISREG(st.st_mode) || st.st_nlink > 1 ||
-        !tx_same_file(tx_id_of(&st), tx_id_seen(&w->x->seen)))
+        !rewind_tx_same_file(rewind_tx_file_id(&st), rewind_tx_seen_id(&w->x->seen)))
         return err_set(e, ERR_STALE, w->x->path, "it changed since the preview");
     *out = (struct span){ .path = w->x->path, .fd = w->present, .n = st.st_size, .whole = true };
     return ERR_OK;
@@ -133,11 +133,11 @@ static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
     enum err_code rc = ERR_OK;
 
     if (w->x->action == REWIND_RESTORE) {
-        rc = attrs_take(w->present, &a, w->x->path, &present, e);
+        rc = attrs_get(w->present, &a, w->x->path, &present, e);
         like = &present;
     }
     if (!rc && like)
-        rc = attrs_put(fd, like, w->x->path, e);
+        rc = attrs_apply(fd, like, w->x->path, e);
     arena_fini(&a);
     return rc;
 }
@@ -145,7 +145,7 @@ static enum err_code put_attrs(const struct work *w, int fd, struct err *e)
 static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
                                const struct span *wanted, struct err *e)
 {
-    const struct tx_entry *x = w->x;
+    const struct rewind_tx_entry *x = w->x;
     uint8_t sha256[SHA256_BYTES];
     enum err_code rc = hasher_span(&s->hasher, wanted, fd, x->path, sha256, e);
 
@@ -157,7 +157,7 @@ static enum err_code fill_temp(struct stager *s, const struct work *w, int fd,
     if (!rc && fchmod(fd, x->mode))
         rc = err_sys(e, x->path, "set the mode");
     if (!rc)
-        place_mtime_put(fd, x->mtime_ns);
+        file_at_set_mtime(fd, x->mtime_ns);
     return rc;
 }
 
@@ -167,7 +167,7 @@ static enum err_code settle(struct stager *s, struct err *e)
     enum err_code rc = ERR_OK;
 
     for (size_t k = 0; k < s->n; k++) {
-        struct tx_entry *x = &s->tx->entry[s->staged[k].entry];
+        struct rewind_tx_entry *x = &s->tx->entry[s->staged[k].entry];
         int fd = s->staged[k].fd;
         struct stat st;
 
@@ -176,7 +176,7 @@ static enum err_code settle(struct stager *s, struct err *e)
         if (!rc && fstat(fd, &st))
             rc = err_sys(e, x->path, "look at the file");
         if (!rc)
-            x->staged = tx_id_of(&st);
+            x->staged = rewind_tx_file_id(&st);
         if (close(fd) && !rc)
             rc = err_sys(e, x->path, "write");
     }
@@ -189,7 +189,7 @@ static enum err_code stage_temp(struct stager *s, const struct work *w, const st
 {
     char temp[64];
 
-    tx_temp_name(s->tx, w->i, temp);
+    rewind_tx_temp_name(s->tx, w->i, temp);
     int fd = openat(w->dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
@@ -245,7 +245,7 @@ static enum err_code probe_names(struct stager *s, const struct work *w, struct 
     if (*known == st.st_dev)
         return ERR_OK;
     *known = st.st_dev;
-    tx_temp_name(s->tx, w->i, temp);
+    rewind_tx_temp_name(s->tx, w->i, temp);
     snprintf(probe, sizeof probe, "%s.probe", temp);
     int fd = openat(w->dir, probe, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
@@ -268,7 +268,7 @@ static bool stage_adopted(const struct stager *s, const struct work *w)
     if (!w->x->adopts)
         return false;
     tx_adopted(s->tx, w->x, from);
-    tx_temp_name(s->tx, w->i, temp);
+    rewind_tx_temp_name(s->tx, w->i, temp);
     return linkat(AT_FDCWD, from, w->dir, temp, 0) == 0;
 }
 
@@ -294,7 +294,7 @@ static enum err_code stage_one(struct stager *s, size_t i, const struct rewind_t
 {
     struct work w = { .x = &s->tx->entry[i], .target = target, .i = i, .present = -1 };
     bool create = w.x->action == REWIND_CREATE;
-    enum err_code rc = create ? reach_made_dir(&s->reach, w.x, &s->tx->dirs, &w.dir, &w.name, e)
+    enum err_code rc = create ? reach_make_dir(&s->reach, w.x, &s->tx->dirs, &w.dir, &w.name, e)
                               : reach_dir(&s->reach, w.x, &w.dir, &w.name, e);
 
     if (rc)
@@ -319,9 +319,9 @@ static enum err_code stage_all(struct stager *s, const struct rewind_preview *p,
     size_t i = 0;
 
     for (size_t k = 0; k < p->n && !rc; k++) {
-        if (tx_takes_part(&p->entry[k]))
+        if (rewind_tx_includes(&p->entry[k]))
             rc = stage_one(s, i++, p->entry[k].target, e);
-        tx_progress(s->tx, i);
+        rewind_tx_progress(s->tx, i);
     }
     struct err ignored;
     enum err_code settled = settle(s, rc ? &ignored : e);
@@ -329,22 +329,22 @@ static enum err_code stage_all(struct stager *s, const struct rewind_preview *p,
     return rc ? rc : settled;
 }
 
-enum err_code tx_stage(struct tx *tx, const struct rewind_preview *p, struct err *e)
+enum err_code rewind_tx_stage(struct rewind_tx *tx, const struct rewind_preview *p, struct err *e)
 {
     struct stager s = { .tx = tx, .probed = { UINT64_MAX, UINT64_MAX } };
     struct err ignored;
-    enum err_code rc = tx_kept_open(tx, &s.kept, e);
+    enum err_code rc = rewind_tx_backup_open(tx, &s.kept, e);
 
     if (rc)
         return rc;
     rc = stage_all(&s, p, e);
-    reach_end(&s.reach);
+    reach_fini(&s.reach);
     hasher_fini(&s.hasher);
-    enum err_code kept = tx_kept_close(tx, s.kept, rc ? &ignored : e);
+    enum err_code kept = rewind_tx_backup_close(tx, s.kept, rc ? &ignored : e);
 
     if (!rc)
         rc = kept;
-    return rc ? rc : tx_sync_dirs(tx, e);
+    return rc ? rc : rewind_tx_sync_dirs(tx, e);
 }
 
 /* ---- taking it away again ---- */
@@ -360,7 +360,7 @@ static bool remove_ours(int dir, const char *name)
 }
 
 /* Its directory was to be made here: was the one above it there all the time? */
-static bool was_to_be_made(int root, const struct tx_entry *x)
+static bool was_to_be_made(int root, const struct rewind_tx_entry *x)
 {
     char path[PATH_MAX];
     const char *name;
@@ -377,8 +377,8 @@ static bool was_to_be_made(int root, const struct tx_entry *x)
 }
 
 /* *dir -1: there is none, and so no file of ours. */
-static enum err_code open_temp_dir(const struct tx *tx, const struct tx_entry *x, int *dir,
-                                   struct err *e)
+static enum err_code open_temp_dir(const struct rewind_tx *tx, const struct rewind_tx_entry *x,
+                                   int *dir, struct err *e)
 {
     const char *name;
     int root;
@@ -391,21 +391,21 @@ static enum err_code open_temp_dir(const struct tx *tx, const struct tx_entry *x
             rc = ERR_OK;
         close(root);
     }
-    if (rc && !tx_knows_root(tx)) /* an older reprise may have removed it already */
+    if (rc && !rewind_tx_has_root(tx)) /* an older reprise may have removed it already */
         return rc == ERR_NOT_FOUND || rc == ERR_UNSAFE ? ERR_OK : rc;
-    return rc ? tx_later(x, rc, e) : ERR_OK;
+    return rc ? rewind_tx_wait_error(x, rc, e) : ERR_OK;
 }
 
-enum err_code tx_drop_temp(const struct tx *tx, size_t i, struct err *e)
+enum err_code rewind_tx_remove_temp(const struct rewind_tx *tx, size_t i, struct err *e)
 {
-    const struct tx_entry *x = &tx->entry[i];
+    const struct rewind_tx_entry *x = &tx->entry[i];
     char temp[64], probe[2][80];
     int dir;
     enum err_code rc = open_temp_dir(tx, x, &dir, e);
 
     if (rc || dir < 0)
         return rc;
-    tx_temp_name(tx, i, temp);
+    rewind_tx_temp_name(tx, i, temp);
     snprintf(probe[0], sizeof probe[0], "%s.probe", temp);
     snprintf(probe[1], sizeof probe[1], "%s.probe2", temp);
     if (remove_ours(dir, temp) || remove_ours(dir, probe[0]) || remove_ours(dir, probe[1]))
@@ -415,30 +415,30 @@ enum err_code tx_drop_temp(const struct tx *tx, size_t i, struct err *e)
 }
 
 /* One that has to wait does not hold up the others. */
-static enum err_code drop_temps(const struct tx *tx, struct err *e)
+static enum err_code drop_temps(const struct rewind_tx *tx, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < tx->n; i++) {
-        const struct tx_entry *x = &tx->entry[i];
+        const struct rewind_tx_entry *x = &tx->entry[i];
         struct err ignored;
         enum err_code one = ERR_OK;
 
         if (!x->mode_only && i < tx->begun)
-            one = tx_drop_temp(tx, i, rc ? &ignored : e);
+            one = rewind_tx_remove_temp(tx, i, rc ? &ignored : e);
         if (!one && i <= tx->begun && x->action == REWIND_CREATE)
-            one = tx_prune(x, NULL, rc ? &ignored : e);
+            one = rewind_tx_prune(x, NULL, rc ? &ignored : e);
         rc = rc ? rc : one;
     }
     return rc;
 }
 
 /* A mark that could not be synced may lie there all the same: it goes before anything that it speaks of. */
-static enum err_code drop_intent(const struct tx *tx, struct err *e)
+static enum err_code drop_intent(const struct rewind_tx *tx, struct err *e)
 {
     char path[TX_PATH_MAX];
 
-    tx_path(tx->dir, "intent", path);
+    rewind_tx_path(tx->dir, "intent", path);
     if (unlink(path))
         return errno == ENOENT ? ERR_OK : err_sys(e, path, "take the decision back");
     return disk_sync_dir(tx->dir, e);
@@ -446,29 +446,29 @@ static enum err_code drop_intent(const struct tx *tx, struct err *e)
 
 /* The conversation stays as it is, and only this record holds its old end: so the record is one that is done. Each of
  * these may be done again. */
-static enum err_code keep_talk_alone(struct tx *tx, struct err *e)
+static enum err_code keep_conversation_only(struct rewind_tx *tx, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     tx->n = 0;
     tx->stays = true;
-    rc = tx_write_plan(tx, e);
-    for (enum tx_phase p = TX_INTENT; p <= TX_DONE && !rc; p++)
-        rc = tx_mark(tx, p, e);
+    rc = rewind_tx_write_plan(tx, e);
+    for (enum rewind_tx_phase p = TX_INTENT; p <= TX_DONE && !rc; p++)
+        rc = rewind_tx_mark(tx, p, e);
     return rc;
 }
 
-enum err_code tx_drop(struct tx *tx, enum step_back *how, struct err *e)
+enum err_code rewind_tx_roll_back(struct rewind_tx *tx, enum rollback *how, struct err *e)
 {
     enum err_code rc = drop_intent(tx, e);
 
     if (!rc)
-        rc = tx_talk_back(tx, how, e);
+        rc = rewind_tx_conversation_undo(tx, how, e);
     if (!rc)
         rc = drop_temps(tx, e);
     if (!rc)
-        rc = tx_sync_dirs(tx, e);
-    if (rc || *how == BACK_LATER)
+        rc = rewind_tx_sync_dirs(tx, e);
+    if (rc || *how == ROLLBACK_RETRY)
         return rc;
-    return *how == BACK_STAYS ? keep_talk_alone(tx, e) : copy_remove(tx->dir, e);
+    return *how == ROLLBACK_CONFLICT ? keep_conversation_only(tx, e) : copy_remove(tx->dir, e);
 }

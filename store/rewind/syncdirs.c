@@ -8,9 +8,9 @@
 #include "store/rewind/tx.h"
 
 /* The parents of all entries, each by name once. */
-static int by_path(const void *a, const void *b)
+static int compare_entry_path(const void *a, const void *b)
 {
-    const struct tx_entry *const *x = a, *const *y = b;
+    const struct rewind_tx_entry *const *x = a, *const *y = b;
 
     return strcmp((*x)->path, (*y)->path);
 }
@@ -27,7 +27,7 @@ static bool same_dir(const char *a, const char *b)
     return n == dir_length(b) && memcmp(a, b, n) == 0;
 }
 
-static enum err_code sync_parent(const struct tx_entry *x, struct err *e)
+static enum err_code sync_entry_dir(const struct rewind_tx_entry *x, struct err *e)
 {
     const char *name;
     int fd, dir;
@@ -44,19 +44,19 @@ static enum err_code sync_parent(const struct tx_entry *x, struct err *e)
     return rc;
 }
 
-enum err_code tx_sync_dirs(const struct tx *tx, struct err *e)
+enum err_code rewind_tx_sync_dirs(const struct rewind_tx *tx, struct err *e)
 {
-    const struct tx_entry **x = malloc(sizeof *x * (tx->n + 1));
+    const struct rewind_tx_entry **x = malloc(sizeof *x * (tx->n + 1));
     enum err_code rc = ERR_OK;
 
     if (!x)
         return err_nomem(e);
     for (size_t i = 0; i < tx->n; i++)
         x[i] = &tx->entry[i];
-    qsort(x, tx->n, sizeof *x, by_path);
+    qsort(x, tx->n, sizeof *x, compare_entry_path);
     for (size_t i = 0; i < tx->n && !rc; i++)
         if (i == 0 || !same_dir(x[i - 1]->path, x[i]->path))
-            rc = sync_parent(x[i], e);
+            rc = sync_entry_dir(x[i], e);
     free(x);
     return rc;
 }

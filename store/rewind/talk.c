@@ -17,71 +17,74 @@
 
 /* clang-format off */
 static const char *const words[] = {
-    [TALK_NONE] = "none", [TALK_TRUNCATE] = "truncate", [TALK_RESUME_AT] = "resume-at", [TALK_FORK] = "fork",
-    [TALK_REFS] = "refs",
+    [CONVERSATION_NONE] = "none", [CONVERSATION_TRUNCATE] = "truncate", [CONVERSATION_RESUME_AT] = "resume-at", [CONVERSATION_FORK] = "fork",
+    [CONVERSATION_REFS] = "refs",
 };
 /* clang-format on */
 
-bool talk_moves(enum talk_how how)
+bool conversation_change_moves(enum conversation_change how)
 {
-    return how != TALK_NONE && how != TALK_REFS;
+    return how != CONVERSATION_NONE && how != CONVERSATION_REFS;
 }
 
-const char *talk_how_word(enum talk_how how)
+const char *conversation_change_name(enum conversation_change how)
 {
     return words[how];
 }
 
-bool talk_how_of(const char *word, enum talk_how *how)
+bool conversation_change_parse(const char *word, enum conversation_change *how)
 {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcmp(word, words[i]) == 0) {
-            *how = (enum talk_how)i;
+            *how = (enum conversation_change)i;
             return true;
         }
     return false;
 }
 
-void rewind_talk_fini(struct rewind_talk *t)
+void conversation_change_fini(struct rewind_conversation *t)
 {
     change_free(t->change);
-    *t = (struct rewind_talk){ 0 };
+    *t = (struct rewind_conversation){ 0 };
 }
 
-enum err_code tx_talk_do(struct change_log *log, struct tx *tx, struct err *e)
+enum err_code rewind_tx_conversation_do(struct change_log *log, struct rewind_tx *tx, struct err *e)
 {
     char dir[TX_PATH_MAX];
 
-    tx_path(tx->dir, "talk", dir);
-    return tx->talk.change ? change_part_do(log, dir, tx->talk.change, e) : ERR_OK;
+    rewind_tx_path(tx->dir, "talk", dir);
+    return tx->conversation.change ? change_part_do(log, dir, tx->conversation.change, e) : ERR_OK;
 }
 
-enum err_code tx_talk_back(const struct tx *tx, enum step_back *how, struct err *e)
+enum err_code rewind_tx_conversation_undo(const struct rewind_tx *tx, enum rollback *how,
+                                          struct err *e)
 {
     char dir[TX_PATH_MAX];
 
-    *how = BACK_DONE;
-    tx_path(tx->dir, "talk", dir);
-    return tx->talk.how == TALK_NONE ? ERR_OK : change_part_back(dir, how, e);
+    *how = ROLLBACK_DONE;
+    rewind_tx_path(tx->dir, "talk", dir);
+    return tx->conversation.how == CONVERSATION_NONE ? ERR_OK : change_part_roll_back(dir, how, e);
 }
 
-enum err_code tx_talk_inverse(const struct tx *tx, struct rewind_talk *out, struct err *e)
+enum err_code rewind_tx_conversation_inverse(const struct rewind_tx *tx,
+                                             struct rewind_conversation *out, struct err *e)
 {
     char dir[TX_PATH_MAX];
     struct change *done;
 
-    if (tx->talk.how == TALK_NONE)
+    if (tx->conversation.how == CONVERSATION_NONE)
         return ERR_OK;
-    tx_path(tx->dir, "talk", dir);
+    rewind_tx_path(tx->dir, "talk", dir);
     enum err_code rc = change_part_read(dir, &done, e);
 
     if (rc)
         return rc;
-    *out = (struct rewind_talk){ .change = change_inverse(done, "undo"),
-                                 .how = tx->talk.how,
-                                 .kept = tx->talk.kept - tx->talk.added + tx->talk.dropped,
-                                 .dropped = tx->talk.added,
-                                 .added = tx->talk.dropped };
+    *out = (struct rewind_conversation){ .change = change_inverse(done, "undo"),
+                                         .how = tx->conversation.how,
+                                         .kept = tx->conversation.kept - tx->conversation.added +
+                                                 tx->conversation.dropped,
+                                         .dropped = tx->conversation.added,
+                                         .added = tx->conversation.dropped };
     change_free(done);
     return out->change ? ERR_OK : err_nomem(e);
 }

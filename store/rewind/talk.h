@@ -9,17 +9,17 @@
 /* The conversation's part of going back: a change (store/change/change.h) after which the conversation ends before the
  * prompt of the point. A system plans it (store_ops.plan_talk), the engine does it together with the files, and both are
  * one operation: they are there together or not at all, and one undo takes both back. */
-enum talk_how {
-    TALK_NONE,      /* nothing has to be done: it ends there already */
-    TALK_TRUNCATE,  /* what came after is cut off; the undo record holds it */
-    TALK_RESUME_AT, /* it stays where it is, and the session goes on from before it */
-    TALK_FORK,      /* a new session ends there */
-    TALK_REFS,      /* it stays as it is; git refs of its system's go back */
+enum conversation_change {
+    CONVERSATION_NONE,      /* nothing has to be done: it ends there already */
+    CONVERSATION_TRUNCATE,  /* what came after is cut off; the undo record holds it */
+    CONVERSATION_RESUME_AT, /* it stays where it is, and the session goes on from before it */
+    CONVERSATION_FORK,      /* a new session ends there */
+    CONVERSATION_REFS,      /* it stays as it is; git refs of its system's go back */
 };
 
-struct rewind_talk {
+struct rewind_conversation {
     struct change *change; /* owned; NULL: the conversation stays as it is */
-    enum talk_how how;
+    enum conversation_change how;
     size_t kept;    /* messages that the conversation has afterwards */
     size_t dropped; /* messages that it has now, and then no more */
     /* of those kept, what it has not now: taking a rewind back brings messages back */
@@ -27,9 +27,9 @@ struct rewind_talk {
 };
 
 /* Does the conversation itself go back? */
-bool talk_moves(enum talk_how how);
+bool conversation_change_moves(enum conversation_change how);
 /* "truncate", "resume-at", ... as CLI.md says. */
-const char *talk_how_word(enum talk_how how);
-void rewind_talk_fini(struct rewind_talk *t);
+const char *conversation_change_name(enum conversation_change how);
+void conversation_change_fini(struct rewind_conversation *t);
 
 #endif

@@ -27,18 +27,18 @@ static const char *const mark_names[] = {
 };
 /* clang-format on */
 
-void tx_progress(const struct tx *tx, size_t done)
+void rewind_tx_progress(const struct rewind_tx *tx, size_t done)
 {
     if (tx->progress)
         tx->progress(done, 2 * tx->n, tx->progress_arg);
 }
 
-void tx_temp_name(const struct tx *tx, size_t i, char out[64])
+void rewind_tx_temp_name(const struct rewind_tx *tx, size_t i, char out[64])
 {
     snprintf(out, 64, ".reprise-%.32s-%zu.tmp", tx->id, i);
 }
 
-void tx_path(const char *dir, const char *name, char out[TX_PATH_MAX])
+void rewind_tx_path(const char *dir, const char *name, char out[TX_PATH_MAX])
 {
     snprintf(out, TX_PATH_MAX, "%s/%s", dir, name);
 }
@@ -48,7 +48,7 @@ static int64_t ns_of(struct timespec t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-struct file_id tx_id_of(const struct stat *st)
+struct file_id rewind_tx_file_id(const struct stat *st)
 {
     return (struct file_id){ .dev = st->st_dev,
                              .ino = st->st_ino,
@@ -57,7 +57,7 @@ struct file_id tx_id_of(const struct stat *st)
                              .ctime_ns = ns_of(st->st_ctim) };
 }
 
-struct file_id tx_id_seen(const struct rewind_seen *s)
+struct file_id rewind_tx_seen_id(const struct rewind_seen *s)
 {
     return (struct file_id){ .dev = s->dev,
                              .ino = s->ino,
@@ -67,63 +67,67 @@ struct file_id tx_id_seen(const struct rewind_seen *s)
 }
 
 /* In one piece: which of them differs says nothing. */
-bool tx_same_file(struct file_id a, struct file_id b)
+bool rewind_tx_same_file(struct file_id a, struct file_id b)
 {
     return ((a.dev ^ b.dev) | (a.ino ^ b.ino) | (uint64_t)(a.size ^ b.size)) == 0;
 }
 
-void tx_fini(struct tx *tx)
+void rewind_tx_fini(struct rewind_tx *tx)
 {
-    rewind_talk_fini(&tx->talk);
+    conversation_change_fini(&tx->conversation);
     arena_fini(&tx->arena);
-    *tx = (struct tx){ 0 };
+    *tx = (struct rewind_tx){ 0 };
 }
 
-enum err_code tx_not_opened(const struct tx_entry *x, struct err *e)
+enum err_code rewind_tx_open_error(const struct rewind_tx_entry *x, struct err *e)
 {
     if (errno == ENOENT || errno == ELOOP || errno == ENXIO || errno == ENOTDIR)
         return err_set(e, ERR_STALE, x->path, "it changed since the preview");
     return err_sys(e, x->path, "open");
 }
 
-bool tx_knows_attrs(const struct tx *tx)
+bool rewind_tx_has_attrs(const struct rewind_tx *tx)
 {
     return tx->version >= 3;
 }
 
-bool tx_knows_root(const struct tx *tx)
+bool rewind_tx_has_root(const struct rewind_tx *tx)
 {
     return tx->version >= 4;
 }
 
-const struct root_id *tx_root_id(const struct tx *tx, const char *root)
+const struct root_id *rewind_tx_root_id(const struct rewind_tx *tx, const char *root)
 {
     return tx->root_id && tx->project && strcmp(root, tx->project) == 0 ? tx->root_id : NULL;
 }
 
 /* ---- writing ---- */
 
-static bool put_entry(cJSON *list, const struct tx_entry *x, struct buf *scratch)
+static bool write_entry_json(cJSON *list, const struct rewind_tx_entry *x, struct buf *scratch)
 {
     cJSON *o = cJSON_CreateObject();
     const struct rewind_seen *s = &x->seen;
 
     if (!cJSON_AddItemToArray(list, o))
         return false; /* there was no memory to make it */
-    bool ok = member_put_text(o, "path", x->path, scratch) &&
-              member_put_text(o, "root", x->root, scratch) &&
+    bool ok = record_json_set_text(o, "path", x->path, scratch) &&
+              record_json_set_text(o, "root", x->root, scratch) &&
               cJSON_AddStringToObject(o, "do", action_names[x->action]) &&
-              member_put_int(o, "mode", x->mode) && member_put_int(o, "dirs", x->dirs) &&
-              member_put_int(o, "modeOnly", x->mode_only) &&
-              member_put_int(o, "mtime", x->mtime_ns) && member_put_hash(o, "wanted", x->wanted);
+              record_json_set_int(o, "mode", x->mode) && record_json_set_int(o, "dirs", x->dirs) &&
+              record_json_set_int(o, "modeOnly", x->mode_only) &&
+              record_json_set_int(o, "mtime", x->mtime_ns) &&
+              record_json_set_hash(o, "wanted", x->wanted);
 
-    ok = ok && member_put_text(o, "adopts", x->adopts, scratch);
-    return ok && (!x->mixed || member_put_int(o, "mixed", 1)) &&
-           member_put_int(o, "exists", s->exists) && member_put_int(o, "dev", (int64_t)s->dev) &&
-           member_put_int(o, "ino", (int64_t)s->ino) && member_put_int(o, "size", s->size) &&
-           member_put_int(o, "seenMtime", s->mtime_ns) && member_put_int(o, "seenMode", s->mode) &&
-           member_put_hash(o, "seen", s->sha256) &&
-           (x->action != REWIND_DELETE || attrs_write(o, &x->was, scratch));
+    ok = ok && record_json_set_text(o, "adopts", x->adopts, scratch);
+    return ok && (!x->mixed || record_json_set_int(o, "mixed", 1)) &&
+           record_json_set_int(o, "exists", s->exists) &&
+           record_json_set_int(o, "dev", (int64_t)s->dev) &&
+           record_json_set_int(o, "ino", (int64_t)s->ino) &&
+           record_json_set_int(o, "size", s->size) &&
+           record_json_set_int(o, "seenMtime", s->mtime_ns) &&
+           record_json_set_int(o, "seenMode", s->mode) &&
+           record_json_set_hash(o, "seen", s->sha256) &&
+           (x->action != REWIND_DELETE || attrs_json_write(o, &x->was, scratch));
 }
 
 static bool put_root_id(cJSON *root, const struct root_id *x)
@@ -131,21 +135,22 @@ static bool put_root_id(cJSON *root, const struct root_id *x)
     const struct root_id none = { 0 };
 
     x = x ? x : &none;
-    return member_put_int(root, "rootDev", (int64_t)x->dev) &&
-           member_put_int(root, "rootIno", (int64_t)x->ino) &&
-           member_put_int(root, "rootFs", (int64_t)x->fs) &&
-           member_put_int(root, "rootBorn", x->born_ns);
+    return record_json_set_int(root, "rootDev", (int64_t)x->dev) &&
+           record_json_set_int(root, "rootIno", (int64_t)x->ino) &&
+           record_json_set_int(root, "rootFs", (int64_t)x->fs) &&
+           record_json_set_int(root, "rootBorn", x->born_ns);
 }
 
-static bool put_talk(cJSON *root, const struct rewind_talk *t)
+static bool write_conversation_json(cJSON *root, const struct rewind_conversation *t)
 {
-    return t->how == TALK_NONE || (cJSON_AddStringToObject(root, "talk", talk_how_word(t->how)) &&
-                                   member_put_int(root, "kept", (int64_t)t->kept) &&
-                                   member_put_int(root, "dropped", (int64_t)t->dropped) &&
-                                   member_put_int(root, "added", (int64_t)t->added));
+    return t->how == CONVERSATION_NONE ||
+           (cJSON_AddStringToObject(root, "talk", conversation_change_name(t->how)) &&
+            record_json_set_int(root, "kept", (int64_t)t->kept) &&
+            record_json_set_int(root, "dropped", (int64_t)t->dropped) &&
+            record_json_set_int(root, "added", (int64_t)t->added));
 }
 
-static bool put_settled(cJSON *root, const struct tx *tx, struct buf *scratch)
+static bool put_settled(cJSON *root, const struct rewind_tx *tx, struct buf *scratch)
 {
     cJSON *list = tx->settled ? cJSON_AddArrayToObject(root, "settled") : NULL;
     bool ok = list || !tx->settled;
@@ -153,44 +158,47 @@ static bool put_settled(cJSON *root, const struct tx *tx, struct buf *scratch)
     for (size_t i = 0; i < tx->settled_n && ok; i++) {
         cJSON *o = cJSON_CreateObject();
 
-        ok = cJSON_AddItemToArray(list, o) && member_put_text(o, "path", tx->settled[i], scratch);
+        ok = cJSON_AddItemToArray(list, o) &&
+             record_json_set_text(o, "path", tx->settled[i], scratch);
     }
     return ok;
 }
 
-static cJSON *plan_json(const struct tx *tx, struct buf *scratch)
+static cJSON *plan_json(const struct rewind_tx *tx, struct buf *scratch)
 {
     cJSON *root = cJSON_CreateObject(), *list = cJSON_AddArrayToObject(root, "entries");
-    bool ok = list && member_put_int(root, "version", tx->version) &&
-              member_put_int(root, "at", tx->at_ms) &&
-              member_put_text(root, "system", tx->system, scratch) &&
-              member_put_text(root, "session", tx->session, scratch) &&
-              member_put_text(root, "point", tx->point, scratch) &&
-              member_put_text(root, "undoes", tx->undoes, scratch) &&
-              member_put_text(root, "project", tx->project, scratch) &&
-              member_put_text(root, "store", tx->store, scratch) &&
-              member_put_text(root, "title", tx->title, scratch) && put_talk(root, &tx->talk) &&
+    bool ok = list && record_json_set_int(root, "version", tx->version) &&
+              record_json_set_int(root, "at", tx->at_ms) &&
+              record_json_set_text(root, "system", tx->system, scratch) &&
+              record_json_set_text(root, "session", tx->session, scratch) &&
+              record_json_set_text(root, "point", tx->point, scratch) &&
+              record_json_set_text(root, "undoes", tx->undoes, scratch) &&
+              record_json_set_text(root, "project", tx->project, scratch) &&
+              record_json_set_text(root, "store", tx->store, scratch) &&
+              record_json_set_text(root, "title", tx->title, scratch) &&
+              write_conversation_json(root, &tx->conversation) &&
               dirs_write(root, &tx->dirs, scratch) && put_settled(root, tx, scratch);
 
-    if (ok && tx_knows_root(tx))
+    if (ok && rewind_tx_has_root(tx))
         ok = put_root_id(root, tx->root_id);
 
     if (ok && tx->stays)
-        ok = member_put_int(root, "stays", 1);
+        ok = record_json_set_int(root, "stays", 1);
     for (size_t i = 0; i < tx->n && ok; i++)
-        ok = put_entry(list, &tx->entry[i], scratch);
+        ok = write_entry_json(list, &tx->entry[i], scratch);
     if (ok)
         return root;
     cJSON_Delete(root);
     return NULL;
 }
 
-enum err_code tx_write_plan(const struct tx *tx, struct err *e)
+enum err_code rewind_tx_write_plan(const struct rewind_tx *tx, struct err *e)
 {
     struct buf scratch = { 0 };
     cJSON *root = plan_json(tx, &scratch);
     char *text = root ? cJSON_PrintUnformatted(root) : NULL;
-    enum err_code rc = text ? disk_put(tx->dir, "plan", slice_of(text), 0600, e) : err_nomem(e);
+    enum err_code rc =
+        text ? disk_replace_file(tx->dir, "plan", slice_of(text), 0600, e) : err_nomem(e);
 
     cJSON_free(text);
     cJSON_Delete(root);
@@ -198,25 +206,25 @@ enum err_code tx_write_plan(const struct tx *tx, struct err *e)
     return rc;
 }
 
-static char letter_of(const struct tx_entry *x)
+static char letter_of(const struct rewind_tx_entry *x)
 {
     return x->outcome == REWIND_CONFLICT ? 'c' : x->unknown ? 'u' : 'd';
 }
 
-enum err_code tx_mark_as(const struct tx *tx, const char *name, struct err *e)
+enum err_code rewind_tx_write_mark(const struct rewind_tx *tx, const char *name, struct err *e)
 {
-    return disk_put(tx->dir, name, SLICE(""), 0600, e);
+    return disk_replace_file(tx->dir, name, SLICE(""), 0600, e);
 }
 
-bool tx_has_mark(const struct tx *tx, const char *name)
+bool rewind_tx_has_mark(const struct rewind_tx *tx, const char *name)
 {
     char path[TX_PATH_MAX];
 
-    tx_path(tx->dir, name, path);
+    rewind_tx_path(tx->dir, name, path);
     return access(path, F_OK) == 0;
 }
 
-enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
+enum err_code rewind_tx_mark(struct rewind_tx *tx, enum rewind_tx_phase phase, struct err *e)
 {
     char *letters = malloc(tx->n + 1);
 
@@ -225,7 +233,7 @@ enum err_code tx_mark(struct tx *tx, enum tx_phase phase, struct err *e)
     for (size_t i = 0; i < tx->n; i++)
         letters[i] = letter_of(&tx->entry[i]);
     struct slice text = { letters, phase == TX_COMMITTED ? tx->n : 0 };
-    enum err_code rc = disk_put(tx->dir, mark_names[phase], text, 0600, e);
+    enum err_code rc = disk_replace_file(tx->dir, mark_names[phase], text, 0600, e);
 
     free(letters);
     if (!rc)
@@ -250,10 +258,10 @@ static bool get_action(const cJSON *o, enum rewind_action *out)
 static bool get_seen(const cJSON *o, struct rewind_seen *s)
 {
     int64_t exists, dev, ino, mode;
-    bool ok = member_int(o, "exists", &exists) && member_int(o, "dev", &dev) &&
-              member_int(o, "ino", &ino) && member_int(o, "size", &s->size) &&
-              member_int(o, "seenMtime", &s->mtime_ns) && member_int(o, "seenMode", &mode) &&
-              member_hash(o, "seen", s->sha256);
+    bool ok = record_json_int(o, "exists", &exists) && record_json_int(o, "dev", &dev) &&
+              record_json_int(o, "ino", &ino) && record_json_int(o, "size", &s->size) &&
+              record_json_int(o, "seenMtime", &s->mtime_ns) &&
+              record_json_int(o, "seenMode", &mode) && record_json_hash(o, "seen", s->sha256);
 
     if (!ok)
         return false;
@@ -265,9 +273,9 @@ static bool get_seen(const cJSON *o, struct rewind_seen *s)
 }
 
 /* What we wrote was checked before; what a disk made of it is not followed anywhere else. */
-static bool get_place(const cJSON *o, struct arena *a, struct tx_entry *x)
+static bool get_place(const cJSON *o, struct arena *a, struct rewind_tx_entry *x)
 {
-    if (!member_text(o, "path", a, &x->path) || !member_text(o, "root", a, &x->root))
+    if (!record_json_text(o, "path", a, &x->path) || !record_json_text(o, "root", a, &x->root))
         return false;
     const struct slice path = slice_of(x->path), root = slice_of(x->root);
 
@@ -275,9 +283,9 @@ static bool get_place(const cJSON *o, struct arena *a, struct tx_entry *x)
 }
 
 /* "old/<n>.live": no other name is ever followed. */
-static bool get_adopts(const cJSON *o, struct tx *tx, struct tx_entry *x)
+static bool get_adopts(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_entry *x)
 {
-    if (!member_may_text(o, "adopts", &tx->arena, &x->adopts) || !x->adopts)
+    if (!record_json_optional_text(o, "adopts", &tx->arena, &x->adopts) || !x->adopts)
         return !x->adopts && !tx->arena.failed;
     const char *slash = strchr(x->adopts, '/');
     size_t dir = slash ? (size_t)(slash - x->adopts) : 0;
@@ -287,20 +295,21 @@ static bool get_adopts(const cJSON *o, struct tx *tx, struct tx_entry *x)
            strcmp(slash + 1 + strspn(slash + 1, "0123456789"), ".live") == 0;
 }
 
-static bool get_entry(const cJSON *o, struct tx *tx, struct tx_entry *x)
+static bool get_entry(const cJSON *o, struct rewind_tx *tx, struct rewind_tx_entry *x)
 {
     struct arena *a = &tx->arena;
     int64_t mode, mode_only, dirs;
 
-    bool ok = get_place(o, a, x) && get_action(o, &x->action) && member_int(o, "mode", &mode) &&
-              member_int(o, "dirs", &dirs) && member_int(o, "modeOnly", &mode_only) &&
-              member_int(o, "mtime", &x->mtime_ns) && member_hash(o, "wanted", x->wanted) &&
-              get_seen(o, &x->seen) && get_adopts(o, tx, x);
+    bool ok =
+        get_place(o, a, x) && get_action(o, &x->action) && record_json_int(o, "mode", &mode) &&
+        record_json_int(o, "dirs", &dirs) && record_json_int(o, "modeOnly", &mode_only) &&
+        record_json_int(o, "mtime", &x->mtime_ns) && record_json_hash(o, "wanted", x->wanted) &&
+        get_seen(o, &x->seen) && get_adopts(o, tx, x);
 
-    if (ok && tx_knows_attrs(tx) && x->action == REWIND_DELETE)
-        ok = attrs_read(o, a, &x->was);
+    if (ok && rewind_tx_has_attrs(tx) && x->action == REWIND_DELETE)
+        ok = attrs_json_read(o, a, &x->was);
     if (ok) {
-        x->root_id = tx_root_id(tx, x->root);
+        x->root_id = rewind_tx_root_id(tx, x->root);
         x->mode = (uint32_t)mode;
         x->mode_only = mode_only != 0;
         x->mixed = cJSON_HasObjectItem(o, "mixed");
@@ -310,16 +319,16 @@ static bool get_entry(const cJSON *o, struct tx *tx, struct tx_entry *x)
 }
 
 /* Files alone have no talk. */
-static bool get_talk(const cJSON *root, struct rewind_talk *t)
+static bool parse_conversation(const cJSON *root, struct rewind_conversation *t)
 {
     const cJSON *how = cJSON_GetObjectItemCaseSensitive(root, "talk");
     int64_t kept, dropped, added;
 
     if (!how)
         return true;
-    if (!cJSON_IsString(how) || !talk_how_of(how->valuestring, &t->how) ||
-        !member_int(root, "kept", &kept) || !member_int(root, "dropped", &dropped) ||
-        !member_int(root, "added", &added))
+    if (!cJSON_IsString(how) || !conversation_change_parse(how->valuestring, &t->how) ||
+        !record_json_int(root, "kept", &kept) || !record_json_int(root, "dropped", &dropped) ||
+        !record_json_int(root, "added", &added))
         return false;
     t->kept = (size_t)kept;
     t->dropped = (size_t)dropped;
@@ -327,7 +336,7 @@ static bool get_talk(const cJSON *root, struct rewind_talk *t)
     return true;
 }
 
-static bool get_settled(const cJSON *root, struct tx *tx)
+static bool get_settled(const cJSON *root, struct rewind_tx *tx)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "settled");
 
@@ -336,18 +345,18 @@ static bool get_settled(const cJSON *root, struct tx *tx)
     tx->settled =
         arena_zalloc(&tx->arena, sizeof *tx->settled * ((size_t)cJSON_GetArraySize(list) + 1));
     for (const cJSON *o = list->child; o && tx->settled; o = o->next)
-        if (!member_text(o, "path", &tx->arena, &tx->settled[tx->settled_n++]))
+        if (!record_json_text(o, "path", &tx->arena, &tx->settled[tx->settled_n++]))
             return false;
     return tx->settled && cJSON_IsArray(list);
 }
 
-static bool get_root_id(const cJSON *root, struct tx *tx)
+static bool get_root_id(const cJSON *root, struct rewind_tx *tx)
 {
     struct root_id *id = arena_zalloc(&tx->arena, sizeof *id);
     int64_t dev, ino, fs;
 
-    if (!id || !member_int(root, "rootDev", &dev) || !member_int(root, "rootIno", &ino) ||
-        !member_int(root, "rootFs", &fs) || !member_int(root, "rootBorn", &id->born_ns))
+    if (!id || !record_json_int(root, "rootDev", &dev) || !record_json_int(root, "rootIno", &ino) ||
+        !record_json_int(root, "rootFs", &fs) || !record_json_int(root, "rootBorn", &id->born_ns))
         return false;
     id->dev = (uint64_t)dev;
     id->ino = (uint64_t)ino;
@@ -356,34 +365,36 @@ static bool get_root_id(const cJSON *root, struct tx *tx)
     return true;
 }
 
-static bool get_plan(const cJSON *root, struct tx *tx)
+static bool get_plan(const cJSON *root, struct rewind_tx *tx)
 {
     const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "entries");
     struct arena *a = &tx->arena;
 
-    if (!cJSON_IsArray(list) || !member_int(root, "version", &tx->version) || tx->version < 1 ||
-        tx->version > TX_VERSION || !member_int(root, "at", &tx->at_ms))
+    if (!cJSON_IsArray(list) || !record_json_int(root, "version", &tx->version) ||
+        tx->version < 1 || tx->version > TX_VERSION || !record_json_int(root, "at", &tx->at_ms))
         return false;
     tx->entry = arena_zalloc(a, sizeof *tx->entry * (size_t)(cJSON_GetArraySize(list) + 1));
-    if (!tx->entry || !member_text(root, "system", a, &tx->system) ||
-        !member_text(root, "session", a, &tx->session) ||
-        !member_text(root, "point", a, &tx->point) ||
-        !member_may_text(root, "undoes", a, &tx->undoes) ||
-        !member_may_text(root, "project", a, &tx->project) ||
-        !member_may_text(root, "store", a, &tx->store) ||
-        !member_may_text(root, "title", a, &tx->title) || !get_talk(root, &tx->talk) ||
-        !get_settled(root, tx) || (tx_knows_attrs(tx) && !dirs_read(root, a, &tx->dirs)) ||
-        (tx_knows_root(tx) && !get_root_id(root, tx)))
+    if (!tx->entry || !record_json_text(root, "system", a, &tx->system) ||
+        !record_json_text(root, "session", a, &tx->session) ||
+        !record_json_text(root, "point", a, &tx->point) ||
+        !record_json_optional_text(root, "undoes", a, &tx->undoes) ||
+        !record_json_optional_text(root, "project", a, &tx->project) ||
+        !record_json_optional_text(root, "store", a, &tx->store) ||
+        !record_json_optional_text(root, "title", a, &tx->title) ||
+        !parse_conversation(root, &tx->conversation) || !get_settled(root, tx) ||
+        (rewind_tx_has_attrs(tx) && !dirs_read(root, a, &tx->dirs)) ||
+        (rewind_tx_has_root(tx) && !get_root_id(root, tx)))
         return false;
     tx->stays = cJSON_GetObjectItemCaseSensitive(root, "stays") != NULL;
     for (const cJSON *o = list->child; o; o = o->next)
         if (!get_entry(o, tx, &tx->entry[tx->n++]))
             return false;
-    return tx_lay_out(tx);
+    return rewind_tx_backup_layout(tx);
 }
 
 /* Without memory nothing is known of it; and what is not known must not look like what cannot be helped. */
-static enum err_code parse_plan(struct slice text, const char *path, struct tx *tx, struct err *e)
+static enum err_code parse_plan(struct slice text, const char *path, struct rewind_tx *tx,
+                                struct err *e)
 {
     cJSON *root = cJSON_ParseWithLength(text.p, text.n);
     bool sound = get_plan(root, tx), memory = !tx->arena.failed && (root || !json_valid(text));
@@ -403,7 +414,7 @@ static enum err_code find_mark(const char *dir, const char *name, bool *found, s
     struct file f;
 
     *found = false;
-    tx_path(dir, name, path);
+    rewind_tx_path(dir, name, path);
     enum err_code rc = file_open(AT_FDCWD, path, 0, &f, e);
 
     if (rc)
@@ -413,7 +424,7 @@ static enum err_code find_mark(const char *dir, const char *name, bool *found, s
     return ERR_OK;
 }
 
-static enum err_code read_phase(struct tx *tx, struct err *e)
+static enum err_code read_phase(struct rewind_tx *tx, struct err *e)
 {
     enum err_code rc = ERR_OK;
     bool found;
@@ -421,18 +432,18 @@ static enum err_code read_phase(struct tx *tx, struct err *e)
     for (int p = TX_PLANNED; p <= TX_DONE && !rc; p++) {
         rc = find_mark(tx->dir, mark_names[p], &found, e);
         if (!rc && found)
-            tx->phase = (enum tx_phase)p;
+            tx->phase = (enum rewind_tx_phase)p;
     }
     return rc ? rc : find_mark(tx->dir, "abandoned", &tx->abandoned, e);
 }
 
 /* The commit mark says of each entry how it went. */
-static enum err_code read_outcomes(struct tx *tx, struct err *e)
+static enum err_code read_outcomes(struct rewind_tx *tx, struct err *e)
 {
     struct buf text = { 0 };
     char path[TX_PATH_MAX];
 
-    tx_path(tx->dir, "commit", path);
+    rewind_tx_path(tx->dir, "commit", path);
     enum err_code rc = file_read_all(AT_FDCWD, path, 0, PLAN_MAX, &text, e);
 
     if (!rc && text.n != tx->n)
@@ -445,7 +456,7 @@ static enum err_code read_outcomes(struct tx *tx, struct err *e)
     return rc;
 }
 
-enum err_code tx_check_own(const char *dir, struct err *e)
+enum err_code rewind_tx_check_own(const char *dir, struct err *e)
 {
     static const char *const names[] = { "plan",      "intent", "commit", "cleaned", "done",
                                          "abandoned", "kept",   "old",    "undo",    "talk" };
@@ -453,23 +464,23 @@ enum err_code tx_check_own(const char *dir, struct err *e)
     enum err_code rc = disk_check_own(dir, e);
 
     for (size_t i = 0; i < sizeof names / sizeof *names && !rc; i++) {
-        tx_path(dir, names[i], path);
+        rewind_tx_path(dir, names[i], path);
         rc = disk_check_own(path, e);
         rc = rc == ERR_NOT_FOUND ? ERR_OK : rc;
     }
     return rc;
 }
 
-enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct err *e)
+enum err_code rewind_tx_read(const char *dir, const char *id, struct rewind_tx *out, struct err *e)
 {
-    struct tx tx = { 0 };
+    struct rewind_tx tx = { 0 };
     struct buf text = { 0 };
     char path[TX_PATH_MAX];
 
     tx.dir = arena_format(&tx.arena, "%s", dir);
     tx.id = arena_format(&tx.arena, "%s", id);
-    tx_path(dir, "plan", path);
-    enum err_code rc = tx_check_own(dir, e);
+    rewind_tx_path(dir, "plan", path);
+    enum err_code rc = rewind_tx_check_own(dir, e);
 
     if (rc == ERR_UNSAFE) /* no more than a damaged one */
         rc = err_set(e, ERR_FORMAT, dir, "the record of a rewind is another user's");
@@ -484,7 +495,7 @@ enum err_code tx_read(const char *dir, const char *id, struct tx *out, struct er
         rc = read_outcomes(&tx, e);
     buf_fini(&text);
     if (rc)
-        tx_fini(&tx);
+        rewind_tx_fini(&tx);
     else
         *out = tx;
     return rc;

@@ -32,46 +32,47 @@ static enum err_code add_left(const char *path, void *arg, struct err *e)
 }
 
 /* What was done to the conversation is taken back, or stays in the record as the files do. */
-static enum err_code abandon_talk(const struct store_env *env, struct tx *tx, struct err *e)
+static enum err_code abandon_conversation(const struct store_env *env, struct rewind_tx *tx,
+                                          struct err *e)
 {
     struct change_log *log;
-    enum step_back how = BACK_DONE;
+    enum rollback how = ROLLBACK_DONE;
     enum err_code rc = change_log_open(env, &log, e);
 
     if (rc)
         return rc;
-    rc = tx_talk_back(tx, &how, NULL);
+    rc = rewind_tx_conversation_undo(tx, &how, NULL);
     change_log_close(log);
-    if (!rc && how == BACK_LATER)
+    if (!rc && how == ROLLBACK_RETRY)
         return err_set(e, ERR_LOCKED, tx->session,
                        "abandon a rewind: a program has its session open");
-    if (!rc && how == BACK_DONE)
-        tx->talk.how = TALK_NONE;
+    if (!rc && how == ROLLBACK_DONE)
+        tx->conversation.how = CONVERSATION_NONE;
     else
         tx->stays = true;
-    return tx_write_plan(tx, e);
+    return rewind_tx_write_plan(tx, e);
 }
 
 static enum err_code abandon_one(const struct store_env *env, const char *dir, const char *id,
                                  struct rewind_abandoned *out, struct err *e)
 {
     char path[TX_PATH_MAX];
-    struct tx tx;
+    struct rewind_tx tx;
 
-    tx_path(dir, id, path);
-    enum err_code rc = tx_read(path, id, &tx, e);
+    rewind_tx_path(dir, id, path);
+    enum err_code rc = rewind_tx_read(path, id, &tx, e);
 
     if (rc)
         return rc;
     if (tx.phase == TX_DONE)
         rc = err_set(e, ERR_STALE, id, "abandon a rewind: it is finished; use undo");
-    else if (tx.phase < TX_INTENT && tx.talk.how != TALK_NONE)
-        rc = abandon_talk(env, &tx, e);
+    else if (tx.phase < TX_INTENT && tx.conversation.how != CONVERSATION_NONE)
+        rc = abandon_conversation(env, &tx, e);
     if (!rc)
-        rc = rewinds_sweep(path, e);
+        rc = rewind_records_sweep(path, e);
     if (!rc)
-        rc = tx_abandon(&tx, add_left, out, e);
-    tx_fini(&tx);
+        rc = rewind_tx_abandon(&tx, add_left, out, e);
+    rewind_tx_fini(&tx);
     return rc;
 }
 
@@ -85,11 +86,11 @@ enum err_code rewind_abandon(const struct store_env *env, const char *id,
 
     if (!is_id(id))
         return err_set(e, ERR_NOT_FOUND, id, "abandon a rewind: no such rewind");
-    enum err_code rc = rewinds_open(env, dir, &lock, e);
+    enum err_code rc = rewind_records_open(env, dir, &lock, e);
 
     if (rc)
         return rc;
-    rc = rewinds_recover(env, dir, &r, e);
+    rc = rewind_records_recover(env, dir, &r, e);
     if (!rc)
         rc = abandon_one(env, dir, id, &a, e);
     close(lock);
@@ -108,7 +109,7 @@ void rewind_abandoned_fini(struct rewind_abandoned *a)
 
 /* ---- files in hand ---- */
 
-static enum err_code hold_target(const struct tx *tx, void *arg, bool *more, struct err *e)
+static enum err_code hold_target(const struct rewind_tx *tx, void *arg, bool *more, struct err *e)
 {
     struct rewind_plan *plan = arg;
 
@@ -151,7 +152,7 @@ enum err_code rewind_plan_hold(const struct store_env *env, struct rewind_plan *
     if (env_state_path(env, "rewinds", dir, NULL))
         return ERR_OK;
     find_record_at(dir, plan);
-    if (rewinds_all_done(dir, &all, NULL) || all)
+    if (rewind_records_are_done(dir, &all, NULL) || all)
         return ERR_OK;
-    return rewinds_each(env, SIZE_MAX, hold_target, plan, e);
+    return rewind_records_each(env, SIZE_MAX, hold_target, plan, e);
 }

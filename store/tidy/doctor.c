@@ -8,7 +8,7 @@ enum {
     SOON_DAYS = 7
 }; /* of many sessions only those are told that the agent removes within so many days */
 
-enum err_code finding_list_add(const struct finding *f, void *arg, struct err *e)
+enum err_code doctor_list_add(const struct finding *f, void *arg, struct err *e)
 {
     struct finding_list *list = arg;
     struct finding *more = arena_grow(&list->arena, list->finding, list->n, sizeof *more);
@@ -52,8 +52,8 @@ static const char *hidden_why(const struct session_row *row)
     return NULL;
 }
 
-static enum err_code tell_hidden(const struct session_row *row, struct finding_list *list,
-                                 struct err *e)
+static enum err_code report_hidden(const struct session_row *row, struct finding_list *list,
+                                   struct err *e)
 {
     const char *why = hidden_why(row);
     struct finding f = { .kind =
@@ -62,11 +62,11 @@ static enum err_code tell_hidden(const struct session_row *row, struct finding_l
                          .path = row->ref.path.p,
                          .why = why };
 
-    return why ? finding_list_add(&f, list, e) : ERR_OK;
+    return why ? doctor_list_add(&f, list, e) : ERR_OK;
 }
 
-static enum err_code tell_expiry(const struct doctor *d, const struct session_row *row,
-                                 struct finding_list *list, struct err *e)
+static enum err_code report_expiry(const struct doctor *d, const struct session_row *row,
+                                   struct finding_list *list, struct err *e)
 {
     struct finding f = { .kind = FINDING_EXPIRES, .session = row->ref.id, .path = row->ref.path.p };
 
@@ -86,7 +86,7 @@ static enum err_code tell_expiry(const struct doctor *d, const struct session_ro
                                "the agent's own cleanup removes it at its next start: it is "
                                "%d %s overdue",
                                days, unit);
-    return f.why ? finding_list_add(&f, list, e) : err_nomem(e);
+    return f.why ? doctor_list_add(&f, list, e) : err_nomem(e);
 }
 
 static enum err_code look_at_row(const struct doctor *d, struct patient *p, struct err *e)
@@ -102,9 +102,9 @@ static enum err_code look_at_row(const struct doctor *d, struct patient *p, stru
     if (!rc && row->hidden == HIDDEN_NOT && p->older_copy)
         row->hidden = HIDDEN_DUPLICATE;
     if (!rc)
-        rc = tell_hidden(row, &p->list, e);
+        rc = report_hidden(row, &p->list, e);
     if (!rc)
-        rc = tell_expiry(d, row, &p->list, e);
+        rc = report_expiry(d, row, &p->list, e);
     session_row_free(row);
     return rc;
 }
@@ -116,8 +116,8 @@ static bool ends_all(enum err_code rc)
     return rc == ERR_NOMEM || rc == ERR_CANCELLED;
 }
 
-static enum err_code tell_unreadable(const struct session_ref *ref, const struct err *why,
-                                     struct finding_list *list, struct err *e)
+static enum err_code report_unreadable(const struct session_ref *ref, const struct err *why,
+                                       struct finding_list *list, struct err *e)
 {
     char line[400];
     struct err text = *why;
@@ -128,10 +128,10 @@ static enum err_code tell_unreadable(const struct session_ref *ref, const struct
         .kind = FINDING_UNREADABLE, .session = ref->id, .path = ref->path.p, .why = line
     };
 
-    return finding_list_add(&f, list, e);
+    return doctor_list_add(&f, list, e);
 }
 
-static enum err_code gather(const struct doctor *d, struct patient *p, struct err *e)
+static enum err_code collect_findings(const struct doctor *d, struct patient *p, struct err *e)
 {
     const struct session_ref *ref = p->ref;
     const struct store_ops *ops = ref->store->ops;
@@ -139,7 +139,7 @@ static enum err_code gather(const struct doctor *d, struct patient *p, struct er
     enum err_code rc = look_at_row(d, p, &why);
 
     if (!rc && ops->check)
-        rc = ops->check(ref->store, ref, d->cancel, finding_list_add, &p->list, &why);
+        rc = ops->check(ref->store, ref, d->cancel, doctor_list_add, &p->list, &why);
     if (!rc)
         return ERR_OK;
     if (ends_all(rc)) {
@@ -148,7 +148,7 @@ static enum err_code gather(const struct doctor *d, struct patient *p, struct er
         return rc;
     }
     if (!d->only)
-        return rc == ERR_NOT_FOUND ? ERR_OK : tell_unreadable(ref, &why, &p->list, e);
+        return rc == ERR_NOT_FOUND ? ERR_OK : report_unreadable(ref, &why, &p->list, e);
     if (rc != ERR_NOT_FOUND) /* it was deleted meanwhile */
         rc = ERR_FORMAT;
     if (e) {
@@ -158,11 +158,11 @@ static enum err_code gather(const struct doctor *d, struct patient *p, struct er
     return rc;
 }
 
-static enum err_code look_at(const struct doctor *d, const struct session_ref *ref, bool older_copy,
-                             finding_fn *fn, void *arg, struct err *e)
+static enum err_code examine_session(const struct doctor *d, const struct session_ref *ref,
+                                     bool older_copy, finding_fn *fn, void *arg, struct err *e)
 {
     struct patient p = { .ref = ref, .older_copy = older_copy };
-    enum err_code rc = gather(d, &p, e);
+    enum err_code rc = collect_findings(d, &p, e);
 
     if (!rc && d->fix)
         rc = doctor_fix(d, ref, &p.list, e);
@@ -198,15 +198,15 @@ static enum err_code look_at_all(const struct doctor *d, finding_fn *fn, void *a
     const struct session_ref *const *ref = listing_refs(l, &n);
 
     for (size_t i = 0; i < n && !rc; i++)
-        rc = look_at(d, ref[i], is_older_copy(ref, i), fn, arg, e);
+        rc = examine_session(d, ref[i], is_older_copy(ref, i), fn, arg, e);
     listing_close(l);
     return rc;
 }
 
-enum err_code doctor_look(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)
+enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg, struct err *e)
 {
     if (d->only)
-        return look_at(d, d->only, false, fn, arg, e);
+        return examine_session(d, d->only, false, fn, arg, e);
     enum err_code rc = look_at_all(d, fn, arg, e);
 
     for (size_t i = 0; i < d->stores && !rc; i++)

@@ -24,8 +24,8 @@ struct doctor {
 
 /* Findings come in the order of the sessions, newest first. ERR_FORMAT: the one session that was named cannot be
  * read. */
-MUST_CHECK enum err_code doctor_look(const struct doctor *d, finding_fn *fn, void *arg,
-                                     struct err *e);
+MUST_CHECK enum err_code doctor_examine(const struct doctor *d, finding_fn *fn, void *arg,
+                                        struct err *e);
 
 /* Interrupted or damaged changes, rewinds and trash of our own (doctor_own.c); fixed when asked to. */
 MUST_CHECK enum err_code doctor_own(const struct doctor *d, finding_fn *fn, void *arg,
@@ -38,7 +38,7 @@ struct finding_list {
 };
 
 /* Copies it; a finding_fn. */
-MUST_CHECK enum err_code finding_list_add(const struct finding *f, void *list, struct err *e);
+MUST_CHECK enum err_code doctor_list_add(const struct finding *f, void *list, struct err *e);
 
 /* ---- private to store/tidy/ ---- */
 

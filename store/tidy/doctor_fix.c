@@ -12,13 +12,13 @@
 /* A line that is being written looks torn for a moment: a young one is looked at twice. */
 enum { YOUNG_MS = 10 * 1000, PAUSE_MS = 200 };
 
-static bool is_wanted(const struct finding *f, enum finding_kind kind)
+static bool is_fixable(const struct finding *f, enum finding_kind kind)
 {
     return f->kind == kind && f->fixable && !f->fixed;
 }
 
-static enum err_code say_why_not(struct finding_list *list, struct finding *f, const char *why,
-                                 struct err *e)
+static enum err_code explain_not_repaired(struct finding_list *list, struct finding *f,
+                                          const char *why, struct err *e)
 {
     f->why = arena_format(&list->arena, "%s (not repaired: %s)", f->why, why);
     return f->why ? ERR_OK : err_nomem(e);
@@ -37,7 +37,7 @@ static enum err_code settle(struct finding_list *list, struct finding *f, enum e
         return ERR_OK;
     why->path[0] = '\0';
     err_format(why, line, sizeof line);
-    return say_why_not(list, f, line, e);
+    return explain_not_repaired(list, f, line, e);
 }
 
 /* What is being repaired: these findings of one session, by one change. Others of the list, and what was repaired
@@ -49,21 +49,21 @@ struct repair {
     size_t from, to;
 };
 
-static bool is_ours(const struct repair *r, size_t i)
+static bool is_in_repair(const struct repair *r, size_t i)
 {
     const struct finding *f = &r->list->finding[i];
 
     return i >= r->from && i < r->to &&
-           (is_wanted(f, FINDING_TORN_TAIL) ||
-            (is_wanted(f, FINDING_METADATA) && r->ref->store->ops->reappend));
+           (is_fixable(f, FINDING_TORN_TAIL) ||
+            (is_fixable(f, FINDING_METADATA) && r->ref->store->ops->reappend));
 }
 
-static size_t count(const struct repair *r, enum finding_kind kind)
+static size_t count_repairs(const struct repair *r, enum finding_kind kind)
 {
     size_t n = 0;
 
     for (size_t i = r->from; i < r->to; i++)
-        n += is_ours(r, i) && r->list->finding[i].kind == kind;
+        n += is_in_repair(r, i) && r->list->finding[i].kind == kind;
     return n;
 }
 
@@ -75,7 +75,7 @@ static enum err_code wait_while_young(const struct doctor *d, int fd, struct sta
     const struct timespec pause = { .tv_nsec = PAUSE_MS * 1000000L };
     int64_t size = st->st_size;
 
-    if (d->env->now_ms - place_mtime(st) / 1000000 > YOUNG_MS)
+    if (d->env->now_ms - file_at_mtime(st) / 1000000 > YOUNG_MS)
         return ERR_OK;
     nanosleep(&pause, NULL);
     if (fstat(fd, st))
@@ -113,7 +113,7 @@ static enum err_code plan_newline(const struct doctor *d, const char *path, stru
                             .bytes = SLICE("\n"),
                             .old = SLICE(""),
                             .offset = st.st_size,
-                            .mtime_ns = place_mtime(&st) };
+                            .mtime_ns = file_at_mtime(&st) };
 
     return change_add(c, &s, e);
 }
@@ -121,51 +121,54 @@ static enum err_code plan_newline(const struct doctor *d, const char *path, stru
 /* ---- together ---- */
 
 /* Metadata first: it says which files are appended to. A line of one of those is waited for in any case. */
-static enum err_code plan(const struct repair *r, struct change *c, struct err *e)
+static enum err_code plan_repair(const struct repair *r, struct change *c, struct err *e)
 {
     const struct store *st = r->ref->store;
     size_t appended;
-    enum err_code rc =
-        count(r, FINDING_METADATA) ? st->ops->reappend(st, r->ref, c, &appended, e) : ERR_OK;
+    enum err_code rc = count_repairs(r, FINDING_METADATA)
+                           ? st->ops->reappend(st, r->ref, c, &appended, e)
+                           : ERR_OK;
 
     for (size_t i = 0; i < r->list->n && !rc; i++) {
         const struct finding *f = &r->list->finding[i];
 
-        if (is_wanted(f, FINDING_TORN_TAIL) && (is_ours(r, i) || is_appended_to(c, f->path)))
+        if (is_fixable(f, FINDING_TORN_TAIL) && (is_in_repair(r, i) || is_appended_to(c, f->path)))
             rc = plan_newline(r->d, f->path, c, e);
     }
     return rc;
 }
 
-static const char *text_of(const struct repair *r)
+static const char *repair_text(const struct repair *r)
 {
-    if (!count(r, FINDING_METADATA))
+    if (!count_repairs(r, FINDING_METADATA))
         return "completed a torn last line";
-    return count(r, FINDING_TORN_TAIL) ? "completed a torn last line; appended the metadata again"
-                                       : "appended the metadata again";
+    return count_repairs(r, FINDING_TORN_TAIL)
+               ? "completed a torn last line; appended the metadata again"
+               : "appended the metadata again";
 }
 
-static enum err_code carry_out(const struct repair *r, struct err *why)
+static enum err_code run_repair(const struct repair *r, struct err *why)
 {
     struct change *c = change_new("doctor");
     enum err_code rc = c ? origin_add_session(c, r->ref, why) : ERR_NOMEM;
 
     if (!rc)
-        rc = plan(r, c, why);
+        rc = plan_repair(r, c, why);
     if (!rc && c->n) {
-        c->text = text_of(r);
+        c->text = repair_text(r);
         rc = change_do(r->d->env, c, why);
     }
     change_free(c);
     return rc;
 }
 
-static enum err_code tell(const struct repair *r, enum err_code rc, struct err *why, struct err *e)
+static enum err_code settle_findings(const struct repair *r, enum err_code rc, struct err *why,
+                                     struct err *e)
 {
     enum err_code told = ERR_OK;
 
     for (size_t i = r->from; i < r->to && !told; i++)
-        if (is_ours(r, i))
+        if (is_in_repair(r, i))
             told = settle(r->list, &r->list->finding[i], rc, why, e);
     return told;
 }
@@ -181,8 +184,8 @@ static enum err_code repair_singly(const struct repair *all, struct err *e)
 
         one.from = i;
         one.to = i + 1;
-        if (is_ours(all, i))
-            rc = tell(&one, carry_out(&one, &why), &why, e);
+        if (is_in_repair(all, i))
+            rc = settle_findings(&one, run_repair(&one, &why), &why, e);
     }
     return rc;
 }
@@ -191,15 +194,15 @@ static enum err_code repair_singly(const struct repair *all, struct err *e)
 static enum err_code repair_all(const struct repair *all, struct err *e)
 {
     struct err why = { 0 };
-    size_t n = count(all, FINDING_TORN_TAIL) + count(all, FINDING_METADATA);
+    size_t n = count_repairs(all, FINDING_TORN_TAIL) + count_repairs(all, FINDING_METADATA);
 
     if (n == 0)
         return ERR_OK;
-    enum err_code rc = carry_out(all, &why);
+    enum err_code rc = run_repair(all, &why);
 
     if (n > 1 && (rc == ERR_LOCKED || rc == ERR_STALE || rc == ERR_UNSAFE))
         return repair_singly(all, e);
-    return tell(all, rc, &why, e);
+    return settle_findings(all, rc, &why, e);
 }
 
 static enum err_code leave_alone(struct finding_list *list, const char *why, struct err *e)
@@ -208,7 +211,7 @@ static enum err_code leave_alone(struct finding_list *list, const char *why, str
 
     for (size_t i = 0; i < list->n && !rc; i++)
         if (list->finding[i].fixable)
-            rc = say_why_not(list, &list->finding[i], why, e);
+            rc = explain_not_repaired(list, &list->finding[i], why, e);
     return rc;
 }
 

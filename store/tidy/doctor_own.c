@@ -85,7 +85,7 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
         f->fixable = true;
         return ERR_OK;
     }
-    enum err_code rc = record_read(path, &c, NULL);
+    enum err_code rc = change_record_read(path, &c, NULL);
 
     if (rc == ERR_OK)
         change_free(c);
@@ -102,8 +102,8 @@ static enum err_code look_at_change(const char *path, const char *name, struct f
 static enum err_code look_at_rewind(const char *path, const char *name, struct finding *f,
                                     struct arena *a, struct err *e)
 {
-    struct tx tx;
-    enum err_code rc = tx_read(path, name, &tx, NULL);
+    struct rewind_tx tx;
+    enum err_code rc = rewind_tx_read(path, name, &tx, NULL);
     bool unfinished = rc == ERR_NOT_FOUND || (!rc && tx.phase < TX_DONE);
 
     (void)a;
@@ -118,12 +118,12 @@ static enum err_code look_at_rewind(const char *path, const char *name, struct f
         f->fixable = true;
     } else if (rc) {
         f->kind = FINDING_DAMAGED_REWIND;
-        f->why = tx_check_own(path, NULL) == ERR_UNSAFE
+        f->why = rewind_tx_check_own(path, NULL) == ERR_UNSAFE
                      ? "it belongs to another user, in whole or in part, and is not used"
                      : "its record cannot be read: this rewind cannot be undone";
     }
     if (!rc)
-        tx_fini(&tx);
+        rewind_tx_fini(&tx);
     return ERR_OK;
 }
 
@@ -189,7 +189,7 @@ static enum err_code look_in(const char *dir, entry_fn *look, struct finding_lis
             rc = f.path ? look(f.path, name, &f, &list->arena, e) : err_nomem(e);
         }
         if (!rc && f.why)
-            rc = finding_list_add(&f, list, e);
+            rc = doctor_list_add(&f, list, e);
         free(names[i]);
     }
     free(names);
@@ -227,7 +227,7 @@ static bool is_gone(const char *path)
 {
     bool there = true;
 
-    return place_look(path, &there, NULL, NULL) == ERR_OK && !there;
+    return file_at_stat(path, &there, NULL, NULL) == ERR_OK && !there;
 }
 
 /* The record was finished or dropped, or says what it waits for. */

@@ -32,7 +32,7 @@ static struct presence_dir *find_dir(struct presence *p, struct slice path)
     return NULL;
 }
 
-static bool path_of(const struct presence_dir *d, char out[PATH_MAX])
+static bool dir_path(const struct presence_dir *d, char out[PATH_MAX])
 {
     if (d->path.n == 0 || d->path.n >= PATH_MAX)
         return false;
@@ -58,7 +58,7 @@ static size_t probe(const struct presence_dir *d, uint64_t hash, int i)
     return (size_t)(hash >> (32 * i) ^ hash >> (32 * i + 15)) & (d->bits_n - 1);
 }
 
-static void add_name(struct presence_dir *d, const char *name)
+static void add_to_filter(struct presence_dir *d, const char *name)
 {
     uint64_t hash = hash_of(name);
 
@@ -83,10 +83,10 @@ static bool may_have(const struct presence_dir *d, const char *name)
 }
 
 /* What cannot be read is asked for name by name, as before. */
-static void read_names(struct presence_dir *d)
+static void read_dir_names(struct presence_dir *d)
 {
     char path[PATH_MAX];
-    DIR *dir = path_of(d, path) ? opendir(path) : NULL;
+    DIR *dir = dir_path(d, path) ? opendir(path) : NULL;
     const struct dirent *entry;
     size_t bits = FEWEST_BITS;
     bool whole = false;
@@ -97,7 +97,7 @@ static void read_names(struct presence_dir *d)
     if (dir && (d->bits = calloc(bits / 8, 1))) {
         d->bits_n = bits;
         while (errno = 0, (entry = readdir(dir)))
-            add_name(d, entry->d_name);
+            add_to_filter(d, entry->d_name);
         whole = errno == 0;
     }
     if (dir)
@@ -119,7 +119,7 @@ static void learn_dir(struct presence *p, struct slice path)
 
     free(d->bits);
     *d = (struct presence_dir){ .path = path };
-    if (!path_of(d, text) || place_look(text, &there, &st, NULL))
+    if (!dir_path(d, text) || file_at_stat(text, &there, &st, NULL))
         return;
     d->gone = !there;
     if (there && st.st_size / (ENTRY_BYTES * ENTRIES_A_LOOK) < UINT_MAX / 64)
@@ -131,11 +131,11 @@ static void note_miss(struct presence *p, struct presence_dir *d, struct slice p
     if (!d)
         learn_dir(p, path);
     else if (d->worth && ++d->misses >= d->worth)
-        read_names(d);
+        read_dir_names(d);
 }
 
-enum err_code presence_look(struct presence *p, const char *path, bool *there, struct stat *st,
-                            struct err *e)
+enum err_code presence_lookup(struct presence *p, const char *path, bool *there, struct stat *st,
+                              struct err *e)
 {
     struct slice dir = dir_of(path);
     struct presence_dir *d = find_dir(p, dir);
@@ -143,7 +143,7 @@ enum err_code presence_look(struct presence *p, const char *path, bool *there, s
     *there = false;
     if (d && (d->gone || (d->bits && !may_have(d, path + dir.n + 1))))
         return ERR_OK;
-    enum err_code rc = place_look(path, there, st, e);
+    enum err_code rc = file_at_stat(path, there, st, e);
 
     if (!rc && !*there)
         note_miss(p, d, dir);

@@ -30,8 +30,8 @@ struct presence {
 };
 
 /* Is there something at the path, and what (lstat)? The path stays where it is until presence_fini. */
-MUST_CHECK enum err_code presence_look(struct presence *p, const char *path, bool *there,
-                                       struct stat *st, struct err *e);
+MUST_CHECK enum err_code presence_lookup(struct presence *p, const char *path, bool *there,
+                                         struct stat *st, struct err *e);
 void presence_fini(struct presence *p);
 
 #endif

@@ -17,21 +17,21 @@ static enum err_code check_quiet(const struct session_ref *ref, struct live live
 
 static enum err_code check_supported(const struct session_ref *ref, struct err *e)
 {
-    return ref->store->ops->parts ? ERR_OK : store_refuse(ref, CAN_DELETE, "delete", e);
+    return ref->store->ops->parts ? ERR_OK : unsupported_error(ref, CAN_DELETE, "delete", e);
 }
 
-static enum err_code make(const struct session_ref *ref, struct slice title, unsigned what,
-                          struct arena *a, struct trash_request *out, struct err *e)
+static enum err_code fill_request(const struct session_ref *ref, struct slice title, unsigned what,
+                                  struct arena *a, struct trash_request *out, struct err *e)
 {
     const struct store *st = ref->store;
     const char **part;
-    struct tied_refs tied = { .n = 0 };
+    struct owned_refs tied = { .n = 0 };
     struct change_origin origin = { 0 };
     size_t n;
-    enum err_code rc = st->ops->parts(st, ref, what & REQUEST_ALL, a, &part, &n, e);
+    enum err_code rc = st->ops->parts(st, ref, what & TRASH_REQUEST_ALL, a, &part, &n, e);
 
-    if (!rc && st->ops->tied)
-        rc = st->ops->tied(st, ref, a, &tied, e);
+    if (!rc && st->ops->owned_refs)
+        rc = st->ops->owned_refs(st, ref, a, &tied, e);
     if (!rc && n == 0)
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p, "delete: %s",
                      tied.stays ? tied.stays : "nothing of it can be deleted");
@@ -47,27 +47,28 @@ static enum err_code make(const struct session_ref *ref, struct slice title, uns
         .dir = origin.dir,
         .part = part,
         .parts = n,
-        .tied = tied.ref,
-        .tieds = tied.n,
+        .owned_refs = tied.ref,
+        .owned_refs_n = tied.n,
         .stays = tied.stays,
     };
     return ERR_OK;
 }
 
-enum err_code trash_request_when(const struct session_ref *ref, struct live live,
-                                 struct slice title, unsigned what, struct arena *a,
-                                 struct trash_request *out, struct err *e)
+enum err_code trash_request_make_live(const struct session_ref *ref, struct live live,
+                                      struct slice title, unsigned what, struct arena *a,
+                                      struct trash_request *out, struct err *e)
 {
     enum err_code rc = check_supported(ref, e);
 
     if (!rc)
-        rc = check_quiet(ref, live, what & REQUEST_UNSURE, e);
-    return rc ? rc : make(ref, title, what, a, out, e);
+        rc = check_quiet(ref, live, what & TRASH_REQUEST_UNSURE, e);
+    return rc ? rc : fill_request(ref, title, what, a, out, e);
 }
 
-enum err_code trash_requests_of(const struct session_ref *const ref[], const struct slice title[],
-                                size_t n, unsigned what, struct arena *a,
-                                struct trash_request out[], size_t *failed, struct err *e)
+enum err_code trash_request_make_all(const struct session_ref *const ref[],
+                                     const struct slice title[], size_t n, unsigned what,
+                                     struct arena *a, struct trash_request out[], size_t *failed,
+                                     struct err *e)
 {
     struct live *live = arena_alloc(a, (n + 1) * sizeof *live);
     enum err_code rc = live ? ERR_OK : err_nomem(e);
@@ -81,15 +82,15 @@ enum err_code trash_requests_of(const struct session_ref *const ref[], const str
         rc = store_live(ref, n, live, e);
     for (size_t i = 0; i < n && !rc; i++) {
         *failed = i;
-        rc = trash_request_when(ref[i], live[i], title[i], what, a, &out[i], e);
+        rc = trash_request_make_live(ref[i], live[i], title[i], what, a, &out[i], e);
     }
     return rc;
 }
 
-enum err_code trash_request_of(const struct session_ref *ref, struct slice title, unsigned what,
-                               struct arena *a, struct trash_request *out, struct err *e)
+enum err_code trash_request_make(const struct session_ref *ref, struct slice title, unsigned what,
+                                 struct arena *a, struct trash_request *out, struct err *e)
 {
     size_t failed;
 
-    return trash_requests_of(&ref, &title, 1, what, a, out, &failed, e);
+    return trash_request_make_all(&ref, &title, 1, what, a, out, &failed, e);
 }

@@ -91,7 +91,7 @@ enum err_code sweep_live_all(struct sweep *s, struct err *e)
     size_t n = 0;
 
     for (size_t i = 0; i < s->n && !rc; i++) {
-        if (!sweep_takes(&s->item[i]) || s->item[i].orphan)
+        if (!sweep_is_chosen(&s->item[i]) || s->item[i].orphan)
             continue;
         ref[n] = &s->item[i].ref;
         item[n++] = &s->item[i];
@@ -111,7 +111,8 @@ static const char *why_stays(const struct sweep_item *item, bool copied)
         return "it is in several folders, which share what is kept under its id";
     if (item->parts > 0)
         return NULL;
-    return item->tied.stays ? item->tied.stays : "sessions of this system cannot be deleted";
+    return item->owned_refs.stays ? item->owned_refs.stays
+                                  : "sessions of this system cannot be deleted";
 }
 
 enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
@@ -124,8 +125,8 @@ enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_t then_ms)
                     n == 1 ? "" : "s");
 }
 
-static enum err_code say_why(const struct sweep_rule *rule, const struct session_row *row,
-                             struct sweep *s, struct sweep_item *item)
+static enum err_code explain_match(const struct sweep_rule *rule, const struct session_row *row,
+                                   struct sweep *s, struct sweep_item *item)
 {
     struct buf text = { 0 };
     enum err_code rc = sweep_age_text(&text, row->ref.store->env->now_ms, item->activity_ms);
@@ -144,7 +145,7 @@ static enum err_code say_why(const struct sweep_rule *rule, const struct session
     return rc;
 }
 
-static bool keep(struct arena *a, struct slice *text)
+static bool copy_item_slice(struct arena *a, struct slice *text)
 {
     *text = arena_copy(a, text->p ? *text : SLICE(""));
     return text->p != NULL;
@@ -169,8 +170,8 @@ static enum err_code take_copies(const struct sweep_rule *rule, struct sweep *s,
     return ERR_OK;
 }
 
-static enum err_code weigh(const struct sweep_rule *rule, struct sweep *s, struct sweep_item *item,
-                           struct err *e)
+static enum err_code measure_item(const struct sweep_rule *rule, struct sweep *s,
+                                  struct sweep_item *item, struct err *e)
 {
     const struct store *st = item->ref.store;
     enum err_code rc = ERR_OK;
@@ -179,10 +180,10 @@ static enum err_code weigh(const struct sweep_rule *rule, struct sweep *s, struc
         rc = take_copies(rule, s, item, e);
     else if (st->ops->parts)
         rc = st->ops->parts(st, &item->ref, true, &s->arena, &item->part, &item->parts, e);
-    if (!rc && !rule->copies && st->ops->tied)
-        rc = st->ops->tied(st, &item->ref, &s->arena, &item->tied, e);
+    if (!rc && !rule->copies && st->ops->owned_refs)
+        rc = st->ops->owned_refs(st, &item->ref, &s->arena, &item->owned_refs, e);
     for (size_t i = 0; i < item->parts && !rc; i++)
-        rc = weight_add(item->part[i], &item->weight, e);
+        rc = disk_usage_add(item->part[i], &item->usage, e);
     return rc;
 }
 
@@ -197,24 +198,24 @@ enum err_code sweep_add(struct sweep *s, const struct sweep_item *item, struct e
     return ERR_OK;
 }
 
-static enum err_code take(struct finder *f, const struct session_row *row, bool copied,
-                          struct err *e)
+static enum err_code add_session_item(struct finder *f, const struct session_row *row, bool copied,
+                                      struct err *e)
 {
     struct sweep *s = f->sweep;
     struct sweep_item item = {
         .ref = row->ref, .title = row->summary, .cwd = row->cwd, .activity_ms = row->activity_ms
     };
 
-    if (!keep(&s->arena, &item.ref.id) || !keep(&s->arena, &item.ref.path) ||
-        !keep(&s->arena, &item.ref.folder) || !keep(&s->arena, &item.title) ||
-        !keep(&s->arena, &item.cwd))
+    if (!copy_item_slice(&s->arena, &item.ref.id) || !copy_item_slice(&s->arena, &item.ref.path) ||
+        !copy_item_slice(&s->arena, &item.ref.folder) || !copy_item_slice(&s->arena, &item.title) ||
+        !copy_item_slice(&s->arena, &item.cwd))
         return err_nomem(e);
-    enum err_code rc = weigh(f->rule, s, &item, e);
+    enum err_code rc = measure_item(f->rule, s, &item, e);
 
     if (rc || (f->rule->copies && item.parts == 0) ||
-        (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
+        (f->rule->larger_than > 0 && item.usage.bytes <= f->rule->larger_than))
         return rc;
-    if (say_why(f->rule, row, s, &item))
+    if (explain_match(f->rule, row, s, &item))
         return err_nomem(e);
     item.stays = why_stays(&item, copied);
     item.chosen = !item.stays;
@@ -232,7 +233,7 @@ static enum err_code consider(size_t i, const struct session_row *row, void *arg
         return ERR_CANCELLED;
     enum err_code rc = row ? is_meant(f->rule, row, &meant, e) : ERR_OK;
 
-    return rc || !meant ? rc : take(f, row, listing_has_copies(f->order[i]), e);
+    return rc || !meant ? rc : add_session_item(f, row, listing_has_copies(f->order[i]), e);
 }
 
 static enum err_code find_sessions(struct store *const stores[], size_t n,
@@ -249,7 +250,7 @@ static enum err_code find_sessions(struct store *const stores[], size_t n,
     if (rc)
         return rc;
     f.order = listing_refs(l, &refs);
-    rc = crew_describe(&rule->scope, f.order, refs, CREW_AHEAD, consider, &f, e);
+    rc = describe_pool_run(&rule->scope, f.order, refs, DESCRIBE_POOL_AHEAD, consider, &f, e);
     listing_close(l);
     if (!rc)
         rc = sweep_live_all(s, e);
@@ -278,21 +279,21 @@ void sweep_fini(struct sweep *s)
     *s = (struct sweep){ 0 };
 }
 
-bool sweep_takes(const struct sweep_item *item)
+bool sweep_is_chosen(const struct sweep_item *item)
 {
     return item->chosen && !item->stays;
 }
 
-size_t sweep_weight(const struct sweep *s, struct weight *w)
+size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w)
 {
     size_t n = 0;
 
-    *w = (struct weight){ 0 };
+    *w = (struct disk_usage){ 0 };
     for (size_t i = 0; i < s->n; i++) {
-        if (!sweep_takes(&s->item[i]))
+        if (!sweep_is_chosen(&s->item[i]))
             continue;
-        w->files += s->item[i].weight.files;
-        w->bytes += s->item[i].weight.bytes;
+        w->files += s->item[i].usage.files;
+        w->bytes += s->item[i].usage.bytes;
         n++;
     }
     return n;

@@ -36,10 +36,10 @@ struct sweep_rule {
 };
 
 struct sweep_item {
-    struct session_ref ref; /* texts in the arena of the sweep */
-    struct slice title;     /* may be empty */
-    struct slice cwd;       /* the directory it was about; may be empty */
-    struct weight weight;   /* of all its parts */
+    struct session_ref ref;  /* texts in the arena of the sweep */
+    struct slice title;      /* may be empty */
+    struct slice cwd;        /* the directory it was about; may be empty */
+    struct disk_usage usage; /* of all its parts */
     int64_t activity_ms;
     bool orphan;       /* no session: what one left behind; ref.path is the first part */
     const char *why;   /* what the rule found: "not used for 92 days, archived" */
@@ -47,7 +47,7 @@ struct sweep_item {
     bool chosen;       /* shall go: true at first where it may, the caller's to set */
     const char **part; /* for the trash; the transcript first */
     size_t parts;
-    struct tied_refs tied; /* what goes with them */
+    struct owned_refs owned_refs; /* what goes with them */
 };
 
 struct sweep {
@@ -64,9 +64,9 @@ MUST_CHECK enum err_code sweep_find(struct store *const stores[], size_t n,
 void sweep_fini(struct sweep *s);
 
 /* Is this item to go? */
-bool sweep_takes(const struct sweep_item *item);
+bool sweep_is_chosen(const struct sweep_item *item);
 /* What all that is to go weighs; answers how many sessions. */
-size_t sweep_weight(const struct sweep *s, struct weight *w);
+size_t sweep_disk_usage(const struct sweep *s, struct disk_usage *w);
 
 /* Moves what is to go, as one change of kind "sweep"; all of it or, on failure, nothing. Each session is looked at
  * once more: one that must not go any more gets its `stays`. *moved names the others, in the order of the items; it is
@@ -81,7 +81,7 @@ MUST_CHECK enum err_code sweep_age_text(struct buf *text, int64_t now_ms, int64_
 MUST_CHECK enum err_code sweep_orphans(struct store *const stores[], size_t n,
                                        const struct sweep_rule *rule, struct sweep *s,
                                        struct err *e);
-MUST_CHECK enum err_code sweep_orphans_again(struct sweep *s, struct err *e);
+MUST_CHECK enum err_code sweep_orphans_recheck(struct sweep *s, struct err *e);
 /* Private to store/tidy/: why nobody should move this session now. *stays is NULL when there is no reason, and
  * may live in the arena. */
 MUST_CHECK enum err_code sweep_live(const struct session_ref *ref, struct arena *a,

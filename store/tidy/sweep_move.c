@@ -50,9 +50,9 @@ static struct trash_request request_of(const struct sweep_item *item)
                                    .dir = item->cwd.n ? item->cwd.p : NULL,
                                    .part = item->part,
                                    .parts = item->parts,
-                                   .tied = item->tied.ref,
-                                   .tieds = item->tied.n,
-                                   .stays = item->tied.stays };
+                                   .owned_refs = item->owned_refs.ref,
+                                   .owned_refs_n = item->owned_refs.n,
+                                   .stays = item->owned_refs.stays };
 }
 
 enum err_code sweep_move(struct change_log *log, const struct store_env *env, struct sweep *s,
@@ -64,17 +64,17 @@ enum err_code sweep_move(struct change_log *log, const struct store_env *env, st
     size_t n = 0;
 
     if (!rc)
-        rc = sweep_orphans_again(s, e);
+        rc = sweep_orphans_recheck(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
-        if (sweep_takes(&s->item[i]) && !s->item[i].orphan)
+        if (sweep_is_chosen(&s->item[i]) && !s->item[i].orphan)
             rc = look_again(&s->item[i], e);
     if (!rc)
         rc = sweep_live_all(s, e);
     for (size_t i = 0; i < s->n && !rc; i++)
-        if (sweep_takes(&s->item[i]))
+        if (sweep_is_chosen(&s->item[i]))
             request[n++] = request_of(&s->item[i]);
     if (!rc && n)
-        rc = trash_put(log, env, "sweep", request, n, moved, e);
+        rc = trash_add(log, env, "sweep", request, n, moved, e);
     else if (!rc)
         *moved = none;
     free(request);

@@ -15,33 +15,36 @@ struct finder {
     struct sweep *sweep;
 };
 
-static enum err_code weigh(const char *const *part, size_t n, struct weight *w, struct err *e)
+static enum err_code measure_parts(const char *const *part, size_t n, struct disk_usage *w,
+                                   struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    *w = (struct weight){ 0 };
+    *w = (struct disk_usage){ 0 };
     for (size_t i = 0; i < n && !rc; i++)
-        rc = weight_add(part[i], w, e);
+        rc = disk_usage_add(part[i], w, e);
     return rc;
 }
 
-static const char *keep(struct arena *a, const char *text)
+static const char *copy_leftover_text(struct arena *a, const char *text)
 {
     return text ? arena_copy(a, slice_of(text)).p : NULL;
 }
 
-static bool copy_tied(struct arena *a, const struct leftover *left, struct sweep_item *item)
+static bool copy_owned_refs(struct arena *a, const struct leftover *left, struct sweep_item *item)
 {
-    struct tied_ref *ref = arena_zalloc(a, (left->tieds + 1) * sizeof *ref);
+    struct owned_ref *ref = arena_zalloc(a, (left->owned_refs_n + 1) * sizeof *ref);
 
-    for (size_t i = 0; ref && i < left->tieds; i++) {
-        const struct tied_ref *was = &left->tied[i];
+    for (size_t i = 0; ref && i < left->owned_refs_n; i++) {
+        const struct owned_ref *was = &left->owned_refs[i];
 
-        ref[i] = (struct tied_ref){ keep(a, was->git), keep(a, was->name), keep(a, was->tip) };
+        ref[i] =
+            (struct owned_ref){ copy_leftover_text(a, was->git), copy_leftover_text(a, was->name),
+                                copy_leftover_text(a, was->tip) };
         if (!ref[i].git || !ref[i].name || !ref[i].tip)
             return false;
     }
-    item->tied = (struct tied_refs){ .ref = ref, .n = left->tieds };
+    item->owned_refs = (struct owned_refs){ .ref = ref, .n = left->owned_refs_n };
     return ref;
 }
 
@@ -49,12 +52,12 @@ static bool copy_tied(struct arena *a, const struct leftover *left, struct sweep
 static bool copy_parts(struct arena *a, const struct leftover *left, struct sweep_item *item)
 {
     item->part = arena_alloc(a, (left->parts + 1) * sizeof *item->part);
-    if (!item->part || !copy_tied(a, left, item))
+    if (!item->part || !copy_owned_refs(a, left, item))
         return false;
     for (item->parts = 0; item->parts < left->parts; item->parts++)
-        if (!(item->part[item->parts] = keep(a, left->part[item->parts])))
+        if (!(item->part[item->parts] = copy_leftover_text(a, left->part[item->parts])))
             return false;
-    const char *first = item->parts ? item->part[0] : item->tied.ref[0].name;
+    const char *first = item->parts ? item->part[0] : item->owned_refs.ref[0].name;
 
     item->ref.path = slice_of(first);
     item->ref.id = arena_copy(a, left->id);
@@ -64,11 +67,11 @@ static bool copy_parts(struct arena *a, const struct leftover *left, struct swee
 
 static bool is_before(const struct sweep_item *item)
 {
-    return item->tied.n && slice_starts(slice_of(item->tied.ref[0].name), REF_BEFORE);
+    return item->owned_refs.n && slice_starts(slice_of(item->owned_refs.ref[0].name), REF_BEFORE);
 }
 
 /* False without memory. */
-static bool say_why(struct arena *a, int64_t now_ms, struct sweep_item *item)
+static bool explain_leftover(struct arena *a, int64_t now_ms, struct sweep_item *item)
 {
     struct buf text = { 0 };
 
@@ -82,7 +85,7 @@ static bool say_why(struct arena *a, int64_t now_ms, struct sweep_item *item)
     return item->why;
 }
 
-static enum err_code take(const struct leftover *left, void *arg, struct err *e)
+static enum err_code take_leftover(const struct leftover *left, void *arg, struct err *e)
 {
     struct finder *f = arg;
     struct arena *a = &f->sweep->arena;
@@ -93,18 +96,18 @@ static enum err_code take(const struct leftover *left, void *arg, struct err *e)
 
     if (f->rule->cancel && atomic_load(f->rule->cancel))
         return ERR_CANCELLED;
-    enum err_code rc = weigh(left->part, left->parts, &item.weight, e);
+    enum err_code rc = measure_parts(left->part, left->parts, &item.usage, e);
 
-    item.activity_ms = item.weight.newest_ms;
-    if (left->tieds && left->tied_ms > item.activity_ms)
-        item.activity_ms = left->tied_ms;
+    item.activity_ms = item.usage.newest_ms;
+    if (left->owned_refs_n && left->owned_refs_ms > item.activity_ms)
+        item.activity_ms = left->owned_refs_ms;
     if (rc || (f->rule->before_ms != TIME_NONE && item.activity_ms >= f->rule->before_ms) ||
-        (f->rule->larger_than > 0 && item.weight.bytes <= f->rule->larger_than))
+        (f->rule->larger_than > 0 && item.usage.bytes <= f->rule->larger_than))
         return rc;
-    if (!copy_parts(a, left, &item) || !say_why(a, now_ms, &item))
+    if (!copy_parts(a, left, &item) || !explain_leftover(a, now_ms, &item))
         return err_nomem(e);
     if (left->stays)
-        item.stays = keep(a, left->stays);
+        item.stays = copy_leftover_text(a, left->stays);
     else if (item.activity_ms > now_ms - DAY_MS)
         item.stays = "it was used within the last day: a session may be starting";
     if (left->stays && !item.stays)
@@ -122,7 +125,7 @@ enum err_code sweep_orphans(struct store *const stores[], size_t n, const struct
         struct finder f = { rule, stores[i], s };
 
         if (stores[i]->ops->leftovers)
-            rc = stores[i]->ops->leftovers(stores[i], &rule->scope, take, &f, e);
+            rc = stores[i]->ops->leftovers(stores[i], &rule->scope, take_leftover, &f, e);
     }
     return rc;
 }
@@ -149,17 +152,17 @@ static struct sweep_item *item_of(struct again *a, struct slice id)
     return NULL;
 }
 
-static bool same_tied(const struct sweep_item *item, const struct leftover *left)
+static bool same_owned_refs(const struct sweep_item *item, const struct leftover *left)
 {
-    bool same = item->tied.n == left->tieds;
+    bool same = item->owned_refs.n == left->owned_refs_n;
 
-    for (size_t i = 0; same && i < left->tieds; i++)
-        same = strcmp(item->tied.ref[i].name, left->tied[i].name) == 0 &&
-               strcmp(item->tied.ref[i].tip, left->tied[i].tip) == 0;
+    for (size_t i = 0; same && i < left->owned_refs_n; i++)
+        same = strcmp(item->owned_refs.ref[i].name, left->owned_refs[i].name) == 0 &&
+               strcmp(item->owned_refs.ref[i].tip, left->owned_refs[i].tip) == 0;
     return same;
 }
 
-static enum err_code look(const struct leftover *left, void *arg, struct err *e)
+static enum err_code recheck_leftover(const struct leftover *left, void *arg, struct err *e)
 {
     struct again *a = arg;
     struct sweep_item *item = item_of(a, left->id);
@@ -167,24 +170,24 @@ static enum err_code look(const struct leftover *left, void *arg, struct err *e)
     if (!item)
         return ERR_OK;
     a->left[item - a->sweep->item] = true;
-    if (!same_tied(item, left))
+    if (!same_owned_refs(item, left))
         item->stays = "it changed after it was looked at";
-    if (left->stays && !(item->stays = keep(&a->sweep->arena, left->stays)))
+    if (left->stays && !(item->stays = copy_leftover_text(&a->sweep->arena, left->stays)))
         return err_nomem(e);
     return ERR_OK;
 }
 
-static enum err_code compare(struct sweep_item *item, bool left, struct err *e)
+static enum err_code compare_usage(struct sweep_item *item, bool left, struct err *e)
 {
-    struct weight now;
-    enum err_code rc = weigh(item->part, item->parts, &now, e);
+    struct disk_usage now;
+    enum err_code rc = measure_parts(item->part, item->parts, &now, e);
 
     if (rc || item->stays)
         return rc;
     if (!left)
         item->stays = "its session exists again, or all of it is gone";
-    else if (now.files != item->weight.files || now.bytes != item->weight.bytes ||
-             now.newest_ms != item->weight.newest_ms)
+    else if (now.files != item->usage.files || now.bytes != item->usage.bytes ||
+             now.newest_ms != item->usage.newest_ms)
         item->stays = "it changed after it was looked at";
     return ERR_OK;
 }
@@ -198,7 +201,7 @@ static bool was_asked(const struct sweep *s, size_t i)
     return false;
 }
 
-enum err_code sweep_orphans_again(struct sweep *s, struct err *e)
+enum err_code sweep_orphans_recheck(struct sweep *s, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     bool *left = arena_zalloc(&s->arena, s->n * sizeof *left + 1);
@@ -209,10 +212,10 @@ enum err_code sweep_orphans_again(struct sweep *s, struct err *e)
         struct again a = { .sweep = s, .store = st, .left = left, .at = i };
 
         if (s->item[i].orphan && !was_asked(s, i))
-            rc = st->ops->leftovers(st, &everywhere, look, &a, e);
+            rc = st->ops->leftovers(st, &everywhere, recheck_leftover, &a, e);
     }
     for (size_t i = 0; i < s->n && !rc; i++)
-        if (s->item[i].orphan && sweep_takes(&s->item[i]))
-            rc = compare(&s->item[i], left[i], e);
+        if (s->item[i].orphan && sweep_is_chosen(&s->item[i]))
+            rc = compare_usage(&s->item[i], left[i], e);
     return rc;
 }

@@ -24,35 +24,37 @@
 
 /* ---- putting in ---- */
 
-static char *text_of(struct arena *a, struct slice s)
+static char *copy_trash_slice(struct arena *a, struct slice s)
 {
     return (char *)arena_copy(a, s).p;
 }
 
-static enum err_code weigh(const char *path, const struct stat *st, struct weight *w, struct err *e)
+static enum err_code measure_path(const char *path, const struct stat *st, struct disk_usage *w,
+                                  struct err *e)
 {
     if (S_ISDIR(st->st_mode))
-        return weight_add(path, w, e);
-    weight_file(st, w);
+        return disk_usage_add(path, w, e);
+    disk_usage_add_file(st, w);
     return ERR_OK;
 }
 
-static const char *keep(struct arena *a, const char *text)
+static const char *copy_trash_text(struct arena *a, const char *text)
 {
-    return text_of(a, slice_of(text));
+    return copy_trash_slice(a, slice_of(text));
 }
 
 static enum err_code take_refs(struct arena *a, const struct trash_request *r,
                                struct trash_item *item, struct err *e)
 {
-    item->ref = arena_zalloc(a, sizeof *item->ref * (r->tieds + 1));
+    item->ref = arena_zalloc(a, sizeof *item->ref * (r->owned_refs_n + 1));
     if (!item->ref)
         return err_nomem(e);
-    for (; item->refs < r->tieds; item->refs++) {
-        const struct tied_ref *was = &r->tied[item->refs];
+    for (; item->refs < r->owned_refs_n; item->refs++) {
+        const struct owned_ref *was = &r->owned_refs[item->refs];
         struct trash_ref x = {
-            .was = { keep(a, was->git), keep(a, was->name), keep(a, was->tip) },
-            .kept = arena_format(a, TIED_TRASH "%s.%zu", item->trash_id, item->refs),
+            .was = { copy_trash_text(a, was->git), copy_trash_text(a, was->name),
+                     copy_trash_text(a, was->tip) },
+            .kept = arena_format(a, OWNED_REF_TRASH "%s.%zu", item->trash_id, item->refs),
         };
 
         if (!x.was.git || !x.was.name || !x.was.tip || !x.kept)
@@ -69,18 +71,18 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
     struct arena *a = &list->arena;
     size_t n = list->n;
     struct trash_item item = { .trash_id = arena_format(a, "%s.%zu", batch, n),
-                               .system = text_of(a, slice_of(r->system)),
-                               .store = text_of(a, slice_of(r->store)),
-                               .session = text_of(a, r->id),
-                               .title = text_of(a, r->title.p ? r->title : SLICE("")),
+                               .system = copy_trash_slice(a, slice_of(r->system)),
+                               .store = copy_trash_slice(a, slice_of(r->store)),
+                               .session = copy_trash_slice(a, r->id),
+                               .title = copy_trash_slice(a, r->title.p ? r->title : SLICE("")),
                                .deleted_ms = now_ms,
                                .stays = r->stays,
                                .part = arena_zalloc(a, sizeof *item.part * (r->parts + 1)),
                                .from = arena_zalloc(a, sizeof *item.from * (r->parts + 1)) };
-    struct weight weight = { 0 };
+    struct disk_usage weight = { 0 };
     enum err_code rc = ERR_OK;
 
-    item.dir = r->dir ? keep(a, r->dir) : NULL;
+    item.dir = r->dir ? copy_trash_text(a, r->dir) : NULL;
     if (!item.trash_id || (r->dir && !item.dir) || !item.system || !item.store || !item.session ||
         !item.title || !item.part || !item.from)
         return err_nomem(e);
@@ -88,17 +90,17 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
         struct stat st;
         bool there;
 
-        rc = presence_look(presence, r->part[k], &there, &st, e);
+        rc = presence_lookup(presence, r->part[k], &there, &st, e);
         if (rc || (!there && k == 0))
             return rc ? rc : err_set(e, ERR_NOT_FOUND, r->part[k], "delete: no such session");
         if (!there)
             continue;
-        item.from[item.parts] = text_of(a, slice_of(r->part[k]));
+        item.from[item.parts] = copy_trash_slice(a, slice_of(r->part[k]));
         item.part[item.parts] = trash_part_path(a, dir, n, item.parts, item.session);
         if (!item.from[item.parts] || !item.part[item.parts])
             return err_nomem(e);
         item.parts++;
-        rc = weigh(r->part[k], &st, &weight, e);
+        rc = measure_path(r->part[k], &st, &weight, e);
     }
     if (!rc)
         rc = take_refs(a, r, &item, e);
@@ -110,7 +112,7 @@ static enum err_code item_make(struct trash_list *list, const struct trash_reque
 }
 
 /* The new name first: there is no moment at which nothing names the commit. */
-static enum err_code rename_ref(struct change *c, const struct tied_ref *was, const char *from,
+static enum err_code rename_ref(struct change *c, const struct owned_ref *was, const char *from,
                                 const char *to, struct err *e)
 {
     const struct slice tip = slice_of(was->tip);
@@ -130,12 +132,13 @@ static enum err_code name_session(struct change *c, const struct trash_item *ite
     const struct change_origin origin = { .store = item->store,
                                           .dir = item->dir,
                                           .title = item->title[0] ? item->title : NULL };
-    enum err_code rc = change_session(c, item->system, slice_of(item->session), e);
+    enum err_code rc = change_add_session(c, item->system, slice_of(item->session), e);
 
     return rc ? rc : change_set_origin(c, &origin, e);
 }
 
-static enum err_code plan_moves(struct change *c, const struct trash_list *list, struct err *e)
+static enum err_code plan_trash_moves(struct change *c, const struct trash_list *list,
+                                      struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -154,8 +157,8 @@ static enum err_code plan_moves(struct change *c, const struct trash_list *list,
     return rc;
 }
 
-static enum err_code plan(struct change *c, const struct trash_list *list, const char *dir,
-                          struct err *e)
+static enum err_code plan_trash_batch(struct change *c, const struct trash_list *list,
+                                      const char *dir, struct err *e)
 {
     struct buf info = { 0 };
     struct step put = { .kind = STEP_PUT, .old_absent = true, .mtime_ns = MTIME_NOW };
@@ -168,7 +171,7 @@ static enum err_code plan(struct change *c, const struct trash_list *list, const
     if (!rc)
         rc = change_add(c, &put, e);
     if (!rc)
-        rc = plan_moves(c, list, e);
+        rc = plan_trash_moves(c, list, e);
     buf_fini(&info);
     return rc;
 }
@@ -197,7 +200,7 @@ static enum err_code batch_dir(const struct store_env *env, char name[48], char 
         enum err_code rc = env_data_path(env, below, dir, e);
 
         if (!rc)
-            rc = place_look(dir, &taken, NULL, e);
+            rc = file_at_stat(dir, &taken, NULL, e);
         if (rc)
             return rc;
         if (!taken)
@@ -205,7 +208,7 @@ static enum err_code batch_dir(const struct store_env *env, char name[48], char 
     }
 }
 
-enum err_code trash_put(struct change_log *log, const struct store_env *env, const char *kind,
+enum err_code trash_add(struct change_log *log, const struct store_env *env, const char *kind,
                         const struct trash_request *request, size_t n, struct trash_list *out,
                         struct err *e)
 {
@@ -223,7 +226,7 @@ enum err_code trash_put(struct change_log *log, const struct store_env *env, con
         rc = item_make(&list, &request[i], dir, batch, env->now_ms, &presence, e);
     presence_fini(&presence);
     if (!rc)
-        rc = plan(c, &list, dir, e);
+        rc = plan_trash_batch(c, &list, dir, e);
     if (!rc) {
         c->text = "moved to trash";
         rc = change_run(log, c, e);
@@ -292,7 +295,7 @@ static void drop_gone(struct trash_list *list)
         const struct trash_item *item = &list->item[i];
         bool there;
 
-        if (item->parts ? place_look(item->part[0], &there, NULL, NULL) || there
+        if (item->parts ? file_at_stat(item->part[0], &there, NULL, NULL) || there
                         : item->refs && has_ref(&item->ref[0]))
             list->item[kept++] = *item;
     }
@@ -344,7 +347,7 @@ static enum err_code make_parent(const char *path, struct err *e)
     memcpy(dir, path, (size_t)(slash - path));
     dir[slash - path] = '\0';
     bool there;
-    enum err_code rc = place_look(dir, &there, NULL, e);
+    enum err_code rc = file_at_stat(dir, &there, NULL, e);
 
     return rc || there ? rc : disk_private_dir(dir, e);
 }

@@ -34,14 +34,14 @@ struct trash_request {
     const char *dir; /* that the session is about; NULL: not known */
     const char *const *part;
     size_t parts;
-    const struct tied_ref *tied;
-    size_t tieds;
+    const struct owned_ref *owned_refs;
+    size_t owned_refs_n;
     const char *stays; /* what of it stays, and why: a literal, or NULL */
 };
 
 /* A ref that went with a session. */
 struct trash_ref {
-    struct tied_ref was;
+    struct owned_ref was;
     const char *kept; /* what its commit is called now, in the same repository */
 };
 
@@ -68,7 +68,7 @@ struct trash_list {
 
 /* Moves them all, as one change of the given kind ("delete", "sweep"). The list describes what was moved, in the
  * order of the requests; the caller frees it with trash_list_fini. */
-MUST_CHECK enum err_code trash_put(struct change_log *log, const struct store_env *env,
+MUST_CHECK enum err_code trash_add(struct change_log *log, const struct store_env *env,
                                    const char *kind, const struct trash_request *request, size_t n,
                                    struct trash_list *out, struct err *e);
 /* What lies in the trash, newest first. No trash at all is an empty list. */

@@ -23,7 +23,8 @@ char *trash_part_path(struct arena *a, const char *dir, size_t n, size_t k, cons
 
 /* ---- printing ---- */
 
-static void put_text(struct jsonout *j, const char *key, const char *text, struct buf *scratch)
+static void write_encoded_text(struct jsonout *j, const char *key, const char *text,
+                               struct buf *scratch)
 {
     if (!j->rc)
         j->rc = percent_encode(slice_of(text), scratch);
@@ -45,10 +46,10 @@ static void put_refs(struct jsonout *j, const struct trash_item *item, struct bu
     jsonout_open(j, '[');
     for (size_t k = 0; k < item->refs; k++) {
         jsonout_open(j, '{');
-        put_text(j, "git", item->ref[k].was.git, scratch);
-        put_text(j, "name", item->ref[k].was.name, scratch);
-        put_text(j, "tip", item->ref[k].was.tip, scratch);
-        put_text(j, "kept", item->ref[k].kept, scratch);
+        write_encoded_text(j, "git", item->ref[k].was.git, scratch);
+        write_encoded_text(j, "name", item->ref[k].was.name, scratch);
+        write_encoded_text(j, "tip", item->ref[k].was.tip, scratch);
+        write_encoded_text(j, "kept", item->ref[k].kept, scratch);
         jsonout_close(j, '}');
     }
     jsonout_close(j, ']');
@@ -57,12 +58,12 @@ static void put_refs(struct jsonout *j, const struct trash_item *item, struct bu
 static void put_item(struct jsonout *j, const struct trash_item *item, struct buf *scratch)
 {
     jsonout_open(j, '{');
-    put_text(j, "system", item->system, scratch);
-    put_text(j, "store", item->store, scratch);
-    put_text(j, "session", item->session, scratch);
-    put_text(j, "title", item->title, scratch);
+    write_encoded_text(j, "system", item->system, scratch);
+    write_encoded_text(j, "store", item->store, scratch);
+    write_encoded_text(j, "session", item->session, scratch);
+    write_encoded_text(j, "title", item->title, scratch);
     if (item->dir)
-        put_text(j, "dir", item->dir, scratch);
+        write_encoded_text(j, "dir", item->dir, scratch);
     put_number(j, "deleted", item->deleted_ms);
     put_number(j, "bytes", item->bytes);
     put_number(j, "files", item->files);
@@ -70,7 +71,7 @@ static void put_item(struct jsonout *j, const struct trash_item *item, struct bu
     jsonout_open(j, '[');
     for (size_t k = 0; k < item->parts; k++) {
         jsonout_open(j, '{');
-        put_text(j, "path", item->from[k], scratch);
+        write_encoded_text(j, "path", item->from[k], scratch);
         jsonout_close(j, '}');
     }
     jsonout_close(j, ']');
@@ -174,7 +175,7 @@ static bool get_item(const cJSON *o, const struct batch *b, size_t n, struct are
 }
 
 /* Room for `more` items; the old array stays in the arena. */
-static bool make_room(struct trash_list *list, size_t more)
+static bool reserve_items(struct trash_list *list, size_t more)
 {
     struct trash_item *grown = arena_zalloc(&list->arena, sizeof *grown * (list->n + more + 1));
 
@@ -197,7 +198,7 @@ enum err_code trash_info_parse(struct slice text, const char *dir, const char *b
 
     if (!cJSON_IsArray(items))
         rc = err_set(e, ERR_FORMAT, dir, "the list of its contents is damaged");
-    else if (!make_room(out, (size_t)cJSON_GetArraySize(items)))
+    else if (!reserve_items(out, (size_t)cJSON_GetArraySize(items)))
         rc = err_nomem(e);
     cJSON_ArrayForEach(o, items)
     {

@@ -82,12 +82,12 @@ static enum err_code join_part(struct change *c, const char *from, const char *t
 {
     struct stat old, now;
     bool lies, there;
-    enum err_code rc = place_look(from, &lies, &old, e);
+    enum err_code rc = file_at_stat(from, &lies, &old, e);
 
     if (!rc && !lies)
         return ERR_OK; /* it went back earlier */
     if (!rc)
-        rc = place_look(to, &there, &now, e);
+        rc = file_at_stat(to, &there, &now, e);
     if (rc)
         return rc;
     if (!there)
@@ -114,7 +114,7 @@ enum err_code trash_join(struct change_log *log, const struct trash_item *item, 
 {
     const struct slice id = slice_of(item->session);
     struct change *c = change_new("restore");
-    enum err_code rc = c ? change_session(c, item->system, id, e) : err_nomem(e);
+    enum err_code rc = c ? change_add_session(c, item->system, id, e) : err_nomem(e);
 
     if (!rc && !trash_can_join(item))
         rc = err_set(e, ERR_UNSUPPORTED, item->path,

@@ -8,14 +8,14 @@
 
 /* What a file or a directory weighs: the bytes of all files in it, as their lengths say. Links are not followed and
  * weigh what their text does. */
-struct weight {
+struct disk_usage {
     int64_t files, bytes;
     int64_t newest_ms; /* the newest mtime of what was looked at, directories too; 0: nothing was */
 };
 
 /* Adds what is no directory, as lstat told it. */
-void weight_file(const struct stat *st, struct weight *w);
+void disk_usage_add_file(const struct stat *st, struct disk_usage *w);
 /* Adds to w. A path that is not there weighs nothing. */
-MUST_CHECK enum err_code weight_add(const char *path, struct weight *w, struct err *e);
+MUST_CHECK enum err_code disk_usage_add(const char *path, struct disk_usage *w, struct err *e);
 
 #endif

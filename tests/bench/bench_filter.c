@@ -97,7 +97,7 @@ static void measure(struct filter *f, const struct corpus *c, struct slice text,
 
     *t = (struct times){ 1e9, 1e9, 0, 0 };
     for (int i = 0; i < TIMES; i++) {
-        filter_stale(f);
+        filter_invalidate(f);
         if (!filter_run(f, before, c->order, c->n, NULL, 0, true))
             exit(1);
         double a = now();

@@ -122,7 +122,7 @@ static struct found ours(const struct file *f)
 
 static struct found exact(const struct file *f)
 {
-    return indexed(f, INDEX_EXACT);
+    return indexed(f, INDEX_VALIDATE);
 }
 
 enum { NEWLINES, OURS, EXACT, CJSON, WAYS };

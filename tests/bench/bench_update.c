@@ -76,7 +76,7 @@ static void take_effects(struct bench *b)
 {
     struct effect e;
 
-    while (effects_take(model_effects(b->model), &e)) {
+    while (effects_pop(model_effects(b->model), &e)) {
         bool question = e.kind == EFFECT_LIST || e.kind == EFFECT_DESCRIBE;
 
         if (question && b->asked < sizeof b->waiting / sizeof *b->waiting)

@@ -157,8 +157,8 @@ static struct trash_list delete (struct contract *c, const struct contract_sessi
     struct trash_list list = { 0 };
     struct err e = { 0 };
 
-    if (trash_request_of(&ref, SLICE("title"), REQUEST_ALL, &c->arena, &request, &e) ||
-        trash_put(c->log, &c->env, "delete", &request, 1, &list, &e))
+    if (trash_request_make(&ref, SLICE("title"), TRASH_REQUEST_ALL, &c->arena, &request, &e) ||
+        trash_add(c->log, &c->env, "delete", &request, 1, &list, &e))
         fail_msg("delete: %s: %s", e.path, e.text);
     return list;
 }

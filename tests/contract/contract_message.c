@@ -83,7 +83,7 @@ static void a_fork_that_is_dropped_was_never_there(struct contract *c)
     struct fork_result made = contract_fork(c, (struct slice){ NULL, 0 }, change);
     char *id = strndup(made.id.p, made.id.n);
 
-    fork_drop(&made);
+    fork_discard(&made);
     contract_is(c, before);
     char *left = folder_image(&c->folder, "data");
 

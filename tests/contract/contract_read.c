@@ -170,11 +170,11 @@ static void what_a_system_cannot_it_says_in_its_own_words(struct contract *c)
                 { CAN_ARCHIVE, c->ops->archive }, { CAN_RESUME_AT, c->ops->resume_at },
                 { CAN_FORK, c->ops->fork },       { CAN_REWIND, c->ops->plan } };
 
-    if (!c->ops->cannot)
+    if (!c->ops->unsupported)
         skip();
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!all[i].can) /* of the others some sessions may be unable */
-            assert_non_null(c->ops->cannot(all[i].ability));
+            assert_non_null(c->ops->unsupported(all[i].ability));
 }
 
 static void a_row_can_what_its_system_can(struct contract *c)
@@ -208,7 +208,7 @@ static void a_conversation_is_loaded_whole_and_readable(struct contract *c)
 
             assert_int_equal(transcript_read(t, k, &row, NULL), ERR_OK);
             assert_int_equal(c->ops->blocks(c->store, buf_slice(&row), &blocks, NULL), ERR_OK);
-            block_list_fini(&blocks);
+            transcript_blocks_fini(&blocks);
         }
         buf_fini(&row);
         transcript_free(t);

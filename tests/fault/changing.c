@@ -1,6 +1,6 @@
 #include "tests/fault/changing.h"
 
-enum trial_end changing_recover(struct yard *y)
+enum trial_end change_sweep_recover(struct trial_dir *y)
 {
     struct change_log *log;
     struct err e = { 0 };
@@ -11,7 +11,7 @@ enum trial_end changing_recover(struct yard *y)
     return trial_end_of(rc, &e);
 }
 
-enum trial_end changing_undo(struct yard *y)
+enum trial_end change_sweep_undo(struct trial_dir *y)
 {
     struct change_log *log;
     struct err e = { 0 };
@@ -24,7 +24,7 @@ enum trial_end changing_undo(struct yard *y)
     return trial_end_of(rc, &e);
 }
 
-enum trial_end changing_redo(struct yard *y)
+enum trial_end change_sweep_redo(struct trial_dir *y)
 {
     struct change_log *log;
     struct err e = { 0 };

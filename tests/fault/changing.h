@@ -6,8 +6,8 @@
 
 /* What sweeps of changes do alike: what the next command begins with, and what takes the newest change back and does it
  * again. */
-enum trial_end changing_recover(struct yard *y);
-enum trial_end changing_undo(struct yard *y);
-enum trial_end changing_redo(struct yard *y);
+enum trial_end change_sweep_recover(struct trial_dir *y);
+enum trial_end change_sweep_undo(struct trial_dir *y);
+enum trial_end change_sweep_redo(struct trial_dir *y);
 
 #endif

@@ -24,7 +24,7 @@ struct small {
 
 static char big[5 * PAGE];
 
-static void make_small(struct yard *y)
+static void make_small(struct trial_dir *y)
 {
     const struct small *small = y->arg;
     char path[4096];
@@ -48,12 +48,12 @@ static void make_small(struct yard *y)
     close(fd);
 }
 
-static void unmount(struct yard *y)
+static void unmount(struct trial_dir *y)
 {
     assert_int_equal(umount2(y->folder.path, MNT_DETACH), 0);
 }
 
-static enum trial_end end_of(const struct yard *y, enum err_code rc, const struct err *e)
+static enum trial_end end_of(const struct trial_dir *y, enum err_code rc, const struct err *e)
 {
     const struct small *small = y->arg;
 
@@ -62,7 +62,7 @@ static enum trial_end end_of(const struct yard *y, enum err_code rc, const struc
     return trial_end_of(rc, e);
 }
 
-static enum trial_end append(struct yard *y)
+static enum trial_end append(struct trial_dir *y)
 {
     char path[4096];
     struct err e = { 0 };
@@ -72,7 +72,7 @@ static enum trial_end append(struct yard *y)
     return end_of(y, rc, &e);
 }
 
-static enum trial_end change(struct yard *y)
+static enum trial_end change(struct trial_dir *y)
 {
     char log_path[4096], doc[4096];
     struct change *c = change_new("rename");
@@ -96,7 +96,7 @@ static enum trial_end change(struct yard *y)
     return end_of(y, rc, &e);
 }
 
-static enum trial_end delete_session(struct yard *y)
+static enum trial_end delete_session(struct trial_dir *y)
 {
     char part[2][4096];
     const char *parts[2] = { folder_path(&y->folder, "user/s.jsonl", part[0]),
@@ -111,14 +111,14 @@ static enum trial_end delete_session(struct yard *y)
 
     if (rc)
         return end_of(y, rc, &e);
-    rc = trash_put(log, &y->env, "delete", &r, 1, &list, &e);
+    rc = trash_add(log, &y->env, "delete", &r, 1, &list, &e);
     if (!rc)
         trash_list_fini(&list);
     change_log_close(log);
     return end_of(y, rc, &e);
 }
 
-static enum trial_end rewind_files(struct yard *y)
+static enum trial_end rewind_files(struct trial_dir *y)
 {
     const struct rewind_options all = { .allow_outside = true, .allow_edited = true };
     struct rewind_plan plan = { .system = "claude", .session = "s", .point = "m", .root = y->user };
@@ -139,7 +139,7 @@ static enum trial_end rewind_files(struct yard *y)
 }
 
 /* What the next command begins with, when there is space again. */
-static enum trial_end recover(struct yard *y)
+static enum trial_end recover(struct trial_dir *y)
 {
     struct change_log *log;
     size_t recovered;
@@ -150,19 +150,19 @@ static enum trial_end recover(struct yard *y)
     return rewind_recover(&y->env, &recovered, NULL) ? END_FAILED : END_DONE;
 }
 
-static void run_with(const char *name, enum trial_end (*act)(struct yard *), struct small *small,
-                     long counts[2])
+static void run_with(const char *name, enum trial_end (*act)(struct trial_dir *),
+                     struct small *small, long counts[2])
 {
     struct trial s = { .name = name, .make = make_small, .drop = unmount, .arg = small };
-    struct yard y;
+    struct trial_dir y;
     char path[4096];
 
-    yard_make(&y, &s);
-    char *before = yard_image(&y, true);
+    trial_dir_make(&y, &s);
+    char *before = trial_dir_image(&y, true);
 
     small->line[0] = '\0';
     int end = trial_child(&y, act, NULL, NULL);
-    char *after = yard_image(&y, true);
+    char *after = trial_dir_image(&y, true);
 
     assert_true(end == END_DONE || end == END_FAILED);
     counts[end == END_DONE]++;
@@ -175,16 +175,16 @@ static void run_with(const char *name, enum trial_end (*act)(struct yard *), str
     }
     assert_int_equal(unlink(folder_path(&y.folder, "filler", path)), 0);
     assert_int_equal(trial_child(&y, recover, NULL, NULL), END_DONE);
-    char *later = yard_image(&y, true);
+    char *later = trial_dir_image(&y, true);
 
     assert_string_equal(after, later);
     free(before);
     free(after);
     free(later);
-    yard_remove(&y, &s);
+    trial_dir_remove(&y, &s);
 }
 
-static void fill(const char *name, enum trial_end (*act)(struct yard *))
+static void fill(const char *name, enum trial_end (*act)(struct trial_dir *))
 {
     struct small small = { .line = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0) };
@@ -203,7 +203,7 @@ static void fill(const char *name, enum trial_end (*act)(struct yard *))
 static void a_full_disk_leaves_everything_as_it_was(void **state)
 {
     (void)state;
-    yard_need_mount();
+    trial_dir_need_mount();
     fill("append", append);
     fill("change", change);
     fill("delete", delete_session);

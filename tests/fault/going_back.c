@@ -1,6 +1,6 @@
 #include "tests/fault/going_back.h"
 
-static enum err_code carry_out(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code carry_out(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     const struct rewind_options all = { .allow_outside = true,
                                         .allow_edited = true,
@@ -22,7 +22,7 @@ static enum err_code carry_out(struct yard *y, struct rewind_plan *plan, struct 
     return rc;
 }
 
-enum trial_end going_back_apply(struct yard *y, plan_fn *make)
+enum trial_end rewind_sweep_apply(struct trial_dir *y, plan_fn *make)
 {
     struct rewind_plan plan = { 0 };
     struct err e = { 0 };
@@ -37,7 +37,7 @@ enum trial_end going_back_apply(struct yard *y, plan_fn *make)
     return trial_end_of(rc, &e);
 }
 
-enum trial_end going_back_recover(struct yard *y)
+enum trial_end rewind_sweep_recover(struct trial_dir *y)
 {
     size_t recovered;
     struct err e = { 0 };
@@ -45,12 +45,12 @@ enum trial_end going_back_recover(struct yard *y)
     return trial_end_of(rewind_recover(&y->env, &recovered, &e), &e);
 }
 
-static enum err_code plan_undo(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code plan_undo(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     return rewind_undo_plan(&y->env, NULL, plan, e);
 }
 
-static enum err_code plan_redo(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code plan_redo(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     struct rewind_records records;
     enum err_code rc = rewind_records_read(&y->env, &records, e);
@@ -63,14 +63,14 @@ static enum err_code plan_redo(struct yard *y, struct rewind_plan *plan, struct 
     return rc;
 }
 
-enum trial_end going_back_undo(struct yard *y)
+enum trial_end rewind_sweep_undo(struct trial_dir *y)
 {
     y->env.now_ms += 1000;
-    return going_back_apply(y, plan_undo);
+    return rewind_sweep_apply(y, plan_undo);
 }
 
-enum trial_end going_back_redo(struct yard *y)
+enum trial_end rewind_sweep_redo(struct trial_dir *y)
 {
     y->env.now_ms += 2000;
-    return going_back_apply(y, plan_redo);
+    return rewind_sweep_apply(y, plan_redo);
 }

@@ -94,7 +94,7 @@ static void wait_well(pid_t pid)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void nothing(struct yard *y)
+static void nothing(struct trial_dir *y)
 {
     folder_put(&y->folder, "user/log.jsonl", SLICE(""));
 }
@@ -103,14 +103,14 @@ static const struct trial none = { .name = "race", .make = nothing };
 
 static void no_record_is_lost_or_cut_in_two(void **state)
 {
-    struct yard y;
+    struct trial_dir y;
     char path[4096];
     pid_t pid[WRITERS + 1];
     size_t size;
     long lost = 0, all = (WRITERS + 1) * (long)records_each();
 
     (void)state;
-    yard_make(&y, &none);
+    trial_dir_make(&y, &none);
     folder_path(&y.folder, "user/log.jsonl", path);
     for (int w = 0; w <= WRITERS; w++) {
         pid[w] = fork();
@@ -128,12 +128,12 @@ static void no_record_is_lost_or_cut_in_two(void **state)
     printf("appending beside an agent: %ld records of %d writers, %ld lost\n", all, WRITERS + 1,
            lost);
     free(text);
-    yard_remove(&y, &none);
+    trial_dir_remove(&y, &none);
     assert_int_equal(lost, 0);
 }
 
 /* One change and its undo; STALE and LOCKED are honest answers. */
-static bool rename_and_undo(struct yard *y, const char *path, int number)
+static bool rename_and_undo(struct trial_dir *y, const char *path, int number)
 {
     struct change_log *log;
     struct change *c = change_new("rename");
@@ -160,7 +160,7 @@ static bool rename_and_undo(struct yard *y, const char *path, int number)
 
 static void undo_never_cuts_what_an_agent_wrote(void **state)
 {
-    struct yard y;
+    struct trial_dir y;
     char path[4096];
     size_t size;
     long undone = 0, tries = 0;
@@ -168,7 +168,7 @@ static void undo_never_cuts_what_an_agent_wrote(void **state)
     int status;
 
     (void)state;
-    yard_make(&y, &none);
+    trial_dir_make(&y, &none);
     folder_path(&y.folder, "user/log.jsonl", path);
     pid_t pid = fork();
 
@@ -183,7 +183,7 @@ static void undo_never_cuts_what_an_agent_wrote(void **state)
     printf("undo beside an agent: %ld of %ld renames undone, %d records, %ld lost\n", undone, tries,
            count, lost);
     free(text);
-    yard_remove(&y, &none);
+    trial_dir_remove(&y, &none);
     assert_true(tries > 0);
     assert_int_equal(lost, 0);
 }

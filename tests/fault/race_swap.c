@@ -17,7 +17,7 @@ static const char *const names[] = { "restored", "deleted", "created", "sub/rest
 
 enum { FILES = sizeof names / sizeof *names, ROUNDS = 20, LONG_SECONDS = 10 };
 
-static void make_tree(struct yard *y)
+static void make_tree(struct trial_dir *y)
 {
     char path[4096];
 
@@ -54,7 +54,7 @@ struct figures {
     long rounds, done, conflicts, refused, swaps, escapes, strange;
 };
 
-static enum err_code plan_of(struct yard *y, struct rewind_plan *plan)
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan)
 {
     enum err_code rc = ERR_OK;
 
@@ -72,7 +72,7 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan)
     return rc;
 }
 
-static void carry_out(struct yard *y, struct figures *f)
+static void carry_out(struct trial_dir *y, struct figures *f)
 {
     const struct rewind_options all = { .allow_edited = true };
     struct rewind_plan plan;
@@ -92,7 +92,7 @@ static void carry_out(struct yard *y, struct figures *f)
     y->env.now_ms++;
 }
 
-static bool is_known(const struct yard *y, const char *top, const char *name)
+static bool is_known(const struct trial_dir *y, const char *top, const char *name)
 {
     char path[64];
 
@@ -103,12 +103,12 @@ static bool is_known(const struct yard *y, const char *top, const char *name)
 
 static void one_round(struct figures *f)
 {
-    struct yard y;
+    struct trial_dir y;
     struct swapper s = { 0 };
     pthread_t other;
     size_t recovered;
 
-    yard_make(&y, &swapping);
+    trial_dir_make(&y, &swapping);
     char *outside = folder_image(&y.folder, "outside");
 
     folder_path(&y.folder, "user/d", s.dir);
@@ -131,7 +131,7 @@ static void one_round(struct figures *f)
     assert_int_equal(rewind_recover(&y.env, &recovered, NULL), ERR_OK);
     f->swaps += s.swaps;
     f->rounds++;
-    yard_remove(&y, &swapping);
+    trial_dir_remove(&y, &swapping);
 }
 
 static double seconds(void)

@@ -9,7 +9,7 @@ static const char rows[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n";
 static const char torn_rows[] = "{\"a\":1}\n{\"a\":2}\n{\"a\":";
 static const char title[] = "{\"type\":\"custom-title\",\"customTitle\":\"t\"}\n";
 
-static void make_log(struct yard *y)
+static void make_log(struct trial_dir *y)
 {
     const char *text = y->arg;
 
@@ -17,7 +17,7 @@ static void make_log(struct yard *y)
     folder_put(&y->folder, "user/other.jsonl", SLICE("{}\n"));
 }
 
-static enum trial_end append(struct yard *y)
+static enum trial_end append(struct trial_dir *y)
 {
     char path[4096];
     struct err e;
@@ -27,7 +27,7 @@ static enum trial_end append(struct yard *y)
 }
 
 /* Appending again is all that there is to recover: it must find a line of its own whatever lies at the end. */
-static enum trial_end nothing(struct yard *y)
+static enum trial_end nothing(struct trial_dir *y)
 {
     (void)y;
     return END_DONE;
@@ -35,7 +35,7 @@ static enum trial_end nothing(struct yard *y)
 
 /* A crash in the middle of the one write leaves a torn line at the end, which harms no other. An error leaves
  * nothing, or (where another program has the file open) a line that is no record. */
-static bool others_are_whole(const struct yard *y, bool done)
+static bool others_are_whole(const struct trial_dir *y, bool done)
 {
     const char *text = y->arg;
     size_t n, start = strlen(text);
@@ -45,7 +45,7 @@ static bool others_are_whole(const struct yard *y, bool done)
     free(now);
     if (!whole || done)
         return false;
-    struct yard again = *y;
+    struct trial_dir again = *y;
 
     if (append(&again) != END_DONE)
         return false;

@@ -10,7 +10,7 @@
  * them is long. */
 static char long_bytes[12000];
 
-static void make_store(struct yard *y)
+static void make_store(struct trial_dir *y)
 {
     folder_put(&y->folder, "user/log.jsonl", SLICE("{\"a\":1}\n{\"a\":2}\n"));
     folder_put(&y->folder, "user/cut.jsonl", SLICE("{\"c\":1}\n{\"c\":2}\n{\"c\":3}\n"));
@@ -21,10 +21,10 @@ static void make_store(struct yard *y)
     memset(long_bytes, 'x', sizeof long_bytes);
 }
 
-typedef enum err_code plan_fn(const struct yard *y, struct change *c);
+typedef enum err_code plan_fn(const struct trial_dir *y, struct change *c);
 
-static enum err_code add(const struct yard *y, struct change *c, const char *name, const char *to,
-                         struct step s)
+static enum err_code add(const struct trial_dir *y, struct change *c, const char *name,
+                         const char *to, struct step s)
 {
     char path[4096], other[4096];
 
@@ -34,7 +34,7 @@ static enum err_code add(const struct yard *y, struct change *c, const char *nam
     return change_add(c, &s, NULL);
 }
 
-static enum err_code plan_append(const struct yard *y, struct change *c)
+static enum err_code plan_append(const struct trial_dir *y, struct change *c)
 {
     return add(y, c, "user/log.jsonl", NULL,
                (struct step){ .kind = STEP_APPEND,
@@ -42,7 +42,7 @@ static enum err_code plan_append(const struct yard *y, struct change *c)
                               .opposite = SLICE("{\"title\":\"old\"}\n") });
 }
 
-static enum err_code plan_tail(const struct yard *y, struct change *c)
+static enum err_code plan_tail(const struct trial_dir *y, struct change *c)
 {
     return add(y, c, "user/cut.jsonl", NULL,
                (struct step){ .kind = STEP_TAIL,
@@ -51,7 +51,7 @@ static enum err_code plan_tail(const struct yard *y, struct change *c)
                               .bytes = SLICE("{\"c\":3}\n") });
 }
 
-static enum err_code plan_grow(const struct yard *y, struct change *c)
+static enum err_code plan_grow(const struct trial_dir *y, struct change *c)
 {
     return add(y, c, "user/cut.jsonl", NULL,
                (struct step){ .kind = STEP_TAIL,
@@ -60,7 +60,7 @@ static enum err_code plan_grow(const struct yard *y, struct change *c)
                               .bytes = { long_bytes, sizeof long_bytes } });
 }
 
-static enum err_code plan_edit(const struct yard *y, struct change *c)
+static enum err_code plan_edit(const struct trial_dir *y, struct change *c)
 {
     return add(
         y, c, "user/log.jsonl", NULL,
@@ -68,7 +68,7 @@ static enum err_code plan_edit(const struct yard *y, struct change *c)
             .kind = STEP_EDIT, .offset = 1, .old = SLICE("\"a\":1"), .bytes = SLICE("\"b\":7") });
 }
 
-static enum err_code plan_replace(const struct yard *y, struct change *c)
+static enum err_code plan_replace(const struct trial_dir *y, struct change *c)
 {
     return add(y, c, "user/doc.json", NULL,
                (struct step){ .kind = STEP_PUT,
@@ -76,7 +76,7 @@ static enum err_code plan_replace(const struct yard *y, struct change *c)
                               .bytes = { long_bytes, sizeof long_bytes } });
 }
 
-static enum err_code plan_create(const struct yard *y, struct change *c)
+static enum err_code plan_create(const struct trial_dir *y, struct change *c)
 {
     return add(
         y, c, "user/fresh/new.json", NULL,
@@ -84,18 +84,18 @@ static enum err_code plan_create(const struct yard *y, struct change *c)
             .kind = STEP_PUT, .old_absent = true, .with_dir = true, .bytes = SLICE("{\"n\":1}") });
 }
 
-static enum err_code plan_remove(const struct yard *y, struct change *c)
+static enum err_code plan_remove(const struct trial_dir *y, struct change *c)
 {
     return add(y, c, "user/gone.json", NULL,
                (struct step){ .kind = STEP_PUT, .old = SLICE("{}"), .absent = true });
 }
 
-static enum err_code plan_move(const struct yard *y, struct change *c)
+static enum err_code plan_move(const struct trial_dir *y, struct change *c)
 {
     return add(y, c, "user/side", "user/other/side", (struct step){ .kind = STEP_MOVE });
 }
 
-static enum err_code plan_all(const struct yard *y, struct change *c)
+static enum err_code plan_all(const struct trial_dir *y, struct change *c)
 {
     plan_fn *const each[] = { plan_append, plan_edit,   plan_tail, plan_replace,
                               plan_create, plan_remove, plan_move };
@@ -106,7 +106,7 @@ static enum err_code plan_all(const struct yard *y, struct change *c)
     return rc;
 }
 
-static enum trial_end act(struct yard *y)
+static enum trial_end act(struct trial_dir *y)
 {
     struct change_log *log;
     struct change *c = change_new("test");
@@ -126,7 +126,7 @@ static enum trial_end act(struct yard *y)
 }
 
 /* Taking back is a change like any other: it is broken at each of its calls too. */
-static void make_done(struct yard *y)
+static void make_done(struct trial_dir *y)
 {
     make_store(y);
     assert_int_equal(act(y), END_DONE);
@@ -137,8 +137,8 @@ static void hold(const char *name, plan_fn *plan, bool no_tmpfile)
     struct trial s = { .name = name,
                        .make = make_store,
                        .act = act,
-                       .recover = changing_recover,
-                       .undo = changing_undo,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_undo,
                        .arg = &plan,
                        .no_tmpfile = no_tmpfile,
                        .thorough = true };
@@ -211,9 +211,9 @@ static void taking_back_is_done_or_not(void **state)
     plan_fn *plan = plan_all;
     struct trial s = { .name = "undo of all steps",
                        .make = make_done,
-                       .act = changing_undo,
-                       .recover = changing_recover,
-                       .undo = changing_redo,
+                       .act = change_sweep_undo,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_redo,
                        .arg = &plan,
                        .thorough = true };
 

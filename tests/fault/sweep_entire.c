@@ -12,7 +12,7 @@
  * work tree as it is. What is compared is the work tree; the repository lies beside it. */
 #define SESSION "a1b2c3d4-0001-4000-8000-00000000000a"
 
-static void make_repository(struct yard *y)
+static void make_repository(struct trial_dir *y)
 {
     struct entire_world w = { .folder = y->folder };
 
@@ -26,7 +26,7 @@ static void make_repository(struct yard *y)
         1770631200 + 120));
 }
 
-static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct store *st = NULL;
@@ -49,9 +49,9 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct er
     return rc;
 }
 
-static enum trial_end apply(struct yard *y)
+static enum trial_end apply(struct trial_dir *y)
 {
-    return going_back_apply(y, plan_of);
+    return rewind_sweep_apply(y, plan_of);
 }
 
 /* Where the repository lies. */
@@ -70,8 +70,8 @@ static void files_of_a_shadow_branch_come_back_or_not(void **state)
     struct trial s = { .name = "rewind of an Entire session",
                        .make = make_repository,
                        .act = apply,
-                       .recover = going_back_recover,
-                       .undo = going_back_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
                        .blur = blur,
                        .thorough = true,
                        .stride = 61 };

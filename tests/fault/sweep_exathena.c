@@ -19,7 +19,7 @@
 #define SAVED "user" HISTORY "deploy-123/"
 
 /* Under the name that the library gives to a path. */
-static void save(struct yard *y, const char *file, const char *first)
+static void save(struct trial_dir *y, const char *file, const char *first)
 {
     char path[4096], name[256];
     unsigned char sha[32];
@@ -39,7 +39,7 @@ static void save(struct yard *y, const char *file, const char *first)
         folder_put(&y->folder, name, SLICE(""));
 }
 
-static void make_project(struct yard *y)
+static void make_project(struct trial_dir *y)
 {
     folder_put(&y->folder, SESSIONS "deploy-123.jsonl",
                SLICE(USER("1", "one") "\nnot an event\r\n" USER("2", "two") USER("3", "three")));
@@ -50,7 +50,7 @@ static void make_project(struct yard *y)
     save(y, "user/deep/er/gone", "gone\n");
 }
 
-static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct store *st = NULL;
@@ -67,9 +67,9 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct er
     return rc;
 }
 
-static enum trial_end apply(struct yard *y)
+static enum trial_end apply(struct trial_dir *y)
 {
-    return going_back_apply(y, plan_of);
+    return rewind_sweep_apply(y, plan_of);
 }
 
 /* Names and bytes of what was saved tell where the tree lies, and a rewind reads them only. */
@@ -86,8 +86,8 @@ static void files_and_log_go_back_together(void **state)
     struct trial s = { .name = "rewind of an ExAthena session",
                        .make = make_project,
                        .act = apply,
-                       .recover = going_back_recover,
-                       .undo = going_back_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
                        .blur = blur,
                        .thorough = true,
                        .stride = 7 };

@@ -13,8 +13,8 @@
 struct host_case {
     const struct store_ops *ops;
     const char *place, *log; /* of the store, and of its session */
-    void (*make)(struct yard *y);
-    enum trial_end (*act)(struct yard *y);
+    void (*make)(struct trial_dir *y);
+    enum trial_end (*act)(struct trial_dir *y);
 };
 
 #define ID "s-1"
@@ -27,7 +27,7 @@ struct host_case {
     "\"}},\"ts\":\"2026-03-01T10:00:0" n ".000000Z\",\"event\":\"user_message\",\"uuid\":"         \
     "\"event00000" n "\"}"
 
-static const struct host_case *case_of(const struct yard *y)
+static const struct host_case *case_of(const struct trial_dir *y)
 {
     return y->arg;
 }
@@ -40,7 +40,7 @@ struct visit {
     struct session_ref ref;
 };
 
-static enum err_code visit_open(struct yard *y, struct visit *v, struct err *e)
+static enum err_code visit_open(struct trial_dir *y, struct visit *v, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     char path[4096];
@@ -58,9 +58,9 @@ static void visit_close(struct visit *v)
     arena_fini(&v->a);
 }
 
-typedef enum err_code visit_fn(struct yard *y, struct visit *v, struct err *e);
+typedef enum err_code visit_fn(struct trial_dir *y, struct visit *v, struct err *e);
 
-static enum trial_end visiting(struct yard *y, visit_fn *fn)
+static enum trial_end visiting(struct trial_dir *y, visit_fn *fn)
 {
     struct visit v;
     struct err e = { 0 };
@@ -74,7 +74,7 @@ static enum trial_end visiting(struct yard *y, visit_fn *fn)
 
 /* ---- the four calls ---- */
 
-static enum err_code create_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code create_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     const struct host_create req = { .id = SLICE(NEW_ID) };
     struct host_created made;
@@ -83,7 +83,7 @@ static enum err_code create_in(struct yard *y, struct visit *v, struct err *e)
     return host_create(v->store, &req, &v->a, &made, e);
 }
 
-static enum err_code append_rows(struct yard *y, struct visit *v, size_t from, size_t n,
+static enum err_code append_rows(struct trial_dir *y, struct visit *v, size_t from, size_t n,
                                  struct err *e)
 {
     const struct slice rows[] = { SLICE(ROW("2")), SLICE(ROW("3")), SLICE(ROW("4")) };
@@ -96,18 +96,18 @@ static enum err_code append_rows(struct yard *y, struct visit *v, size_t from, s
     return host_append(v->store, &v->ref, &req, &v->a, &done, e);
 }
 
-static enum err_code append_one_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code append_one_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     return append_rows(y, v, 0, 1, e);
 }
 
-static enum err_code append_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code append_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     return append_rows(y, v, 1, 2, e);
 }
 
-static enum err_code checkpoint_of(struct yard *y, struct visit *v, const char *names[], size_t n,
-                                   struct err *e)
+static enum err_code checkpoint_of(struct trial_dir *y, struct visit *v, const char *names[],
+                                   size_t n, struct err *e)
 {
     char path[2][4096];
     const char *file[2];
@@ -119,35 +119,35 @@ static enum err_code checkpoint_of(struct yard *y, struct visit *v, const char *
     return host_checkpoint(v->store, &v->ref, &req, &v->a, &done, e);
 }
 
-static enum err_code checkpoint_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code checkpoint_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     const char *names[] = { "work/there", "work/not-there" };
 
     return checkpoint_of(y, v, names, 2, e);
 }
 
-static enum err_code checkpoint_there_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code checkpoint_there_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     const char *names[] = { "work/there" };
 
     return checkpoint_of(y, v, names, 1, e);
 }
 
-static enum err_code checkpoint_not_there_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code checkpoint_not_there_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     const char *names[] = { "work/not-there" };
 
     return checkpoint_of(y, v, names, 1, e);
 }
 
-static enum err_code checkpoint_more_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code checkpoint_more_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     const char *names[] = { "work/more" };
 
     return checkpoint_of(y, v, names, 1, e);
 }
 
-static enum err_code set_in(struct yard *y, struct visit *v, struct err *e)
+static enum err_code set_in(struct trial_dir *y, struct visit *v, struct err *e)
 {
     const struct host_setting settings[] = { { SLICE("title"), SLICE("another") },
                                              { SLICE("model"), SLICE("m") } };
@@ -157,7 +157,7 @@ static enum err_code set_in(struct yard *y, struct visit *v, struct err *e)
 }
 
 #define ACT(name)                                                                                  \
-    static enum trial_end name(struct yard *y)                                                     \
+    static enum trial_end name(struct trial_dir *y)                                                \
     {                                                                                              \
         return visiting(y, name##_in);                                                             \
     }
@@ -173,7 +173,7 @@ ACT(set)
 /* ---- before ---- */
 
 /* A lock's file comes with the first who takes it, and stays. */
-static void put_lock(struct yard *y)
+static void put_lock(struct trial_dir *y)
 {
     char name[256];
 
@@ -182,7 +182,7 @@ static void put_lock(struct yard *y)
         folder_put(&y->folder, name, SLICE(""));
 }
 
-static void make_store(struct yard *y)
+static void make_store(struct trial_dir *y)
 {
     const struct host_create req = { .id = SLICE(ID) };
     const struct store_ops *ops = case_of(y)->ops;
@@ -202,13 +202,13 @@ static void make_store(struct yard *y)
     put_lock(y);
 }
 
-static void make_begun(struct yard *y)
+static void make_begun(struct trial_dir *y)
 {
     make_store(y);
     assert_int_equal(append_one(y), END_DONE);
 }
 
-static void make_saved(struct yard *y)
+static void make_saved(struct trial_dir *y)
 {
     make_begun(y);
     assert_int_equal(checkpoint(y), END_DONE);
@@ -235,39 +235,39 @@ static void blur(char *image)
 
 /* ---- afterwards ---- */
 
-static char *image_of(const struct yard *y)
+static char *image_of(const struct trial_dir *y)
 {
-    char *image = yard_image(y, false);
+    char *image = trial_dir_image(y, false);
 
     blur(image);
     return image;
 }
 
 /* Made again, is it as if nothing had been in the way? */
-static bool can_be_made_again(const struct yard *y, bool done)
+static bool can_be_made_again(const struct trial_dir *y, bool done)
 {
-    struct yard again = *y, fresh;
+    struct trial_dir again = *y, fresh;
     struct trial s = { .make = case_of(y)->make, .arg = y->arg };
 
     if (done || case_of(y)->act(&again) != END_DONE)
         return false;
     char *now = image_of(&again);
 
-    yard_make(&fresh, &s);
+    trial_dir_make(&fresh, &s);
     bool made = case_of(y)->act(&fresh) == END_DONE;
     char *want = image_of(&fresh);
     bool same = made && strcmp(now, want) == 0;
 
     if (!same && getenv("REPRISE_SWEEP_TELL"))
         printf("made again:\n%s\nwanted:\n%s\n", now, want);
-    yard_remove(&fresh, &s);
+    trial_dir_remove(&fresh, &s);
     free(now);
     free(want);
     return same;
 }
 
 /* The empty log of a first append stays. */
-static bool has_no_row(const struct yard *y, bool done)
+static bool has_no_row(const struct trial_dir *y, bool done)
 {
     return !done && folder_is(&y->folder, case_of(y)->log, "");
 }
@@ -280,7 +280,7 @@ static void hold(const char *name, const struct host_case *c, bool leaves)
         struct trial s = { .name = name,
                            .make = c->make,
                            .act = c->act,
-                           .recover = changing_recover,
+                           .recover = change_sweep_recover,
                            .tolerates = first     ? has_no_row
                                         : appends ? NULL
                                                   : can_be_made_again,

@@ -12,7 +12,7 @@
 #define SESSION "a1b2c3d4-0001-4000-8000-00000000000a"
 #define NEIGHBOUR "b1b2c3d4-0002-4000-8000-00000000000b"
 
-static void make_repository(struct yard *y)
+static void make_repository(struct trial_dir *y)
 {
     struct entire_world w = { .folder = y->folder };
 
@@ -22,7 +22,7 @@ static void make_repository(struct yard *y)
 }
 
 /* branch: it went too. That it stays, as where it cannot be read, is said. */
-static enum err_code take_it_away(struct yard *y, bool *branch, struct err *e)
+static enum err_code take_it_away(struct trial_dir *y, bool *branch, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     struct store *st = NULL;
@@ -38,11 +38,12 @@ static enum err_code take_it_away(struct yard *y, bool *branch, struct err *e)
     if (!rc)
         rc = entire_ops.find(st, &everywhere, SLICE(SESSION), &a, &ref, e);
     if (!rc)
-        rc = trash_request_of(&ref, SLICE("t"), REQUEST_ALL | REQUEST_UNSURE, &a, &r, e);
+        rc = trash_request_make(&ref, SLICE("t"), TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, &a, &r,
+                                e);
     if (!rc)
         rc = change_log_open(&y->env, &log, e);
     if (!rc)
-        rc = trash_put(log, &y->env, "delete", &r, 1, &list, e);
+        rc = trash_add(log, &y->env, "delete", &r, 1, &list, e);
     *branch = !rc && !list.item[0].stays;
     if (!rc)
         trash_list_fini(&list);
@@ -52,7 +53,7 @@ static enum err_code take_it_away(struct yard *y, bool *branch, struct err *e)
     return rc;
 }
 
-static enum trial_end take_away(struct yard *y)
+static enum trial_end take_away(struct trial_dir *y)
 {
     struct err e = { 0 };
     bool branch;
@@ -62,15 +63,15 @@ static enum trial_end take_away(struct yard *y)
 }
 
 /* A git that is killed leaves its lock, ours as any other: whoever finds it takes it away, as git itself says. */
-static enum trial_end recover(struct yard *y)
+static enum trial_end recover(struct trial_dir *y)
 {
     struct entire_world w = { .folder = y->folder };
 
     free(entire_world_sh(&w, "find two-sessions/.git -name '*.lock' -delete"));
-    return changing_recover(y);
+    return change_sweep_recover(y);
 }
 
-static void make_deleted(struct yard *y)
+static void make_deleted(struct trial_dir *y)
 {
     make_repository(y);
     assert_int_equal(take_away(y), END_DONE);
@@ -102,8 +103,9 @@ static void blur(char *image)
     *to = '\0';
 }
 
-static void hold(const char *name, void (*make)(struct yard *),
-                 enum trial_end (*act)(struct yard *), enum trial_end (*undo)(struct yard *))
+static void hold(const char *name, void (*make)(struct trial_dir *),
+                 enum trial_end (*act)(struct trial_dir *),
+                 enum trial_end (*undo)(struct trial_dir *))
 {
     struct trial s = { .name = name,
                        .make = make,
@@ -121,13 +123,13 @@ static void hold(const char *name, void (*make)(struct yard *),
 static void branch_is_there_or_in_the_trash(void **state)
 {
     (void)state;
-    hold("delete of a shadow branch", make_repository, take_away, changing_undo);
+    hold("delete of a shadow branch", make_repository, take_away, change_sweep_undo);
 }
 
 static void branch_is_in_the_trash_or_back(void **state)
 {
     (void)state;
-    hold("undo of that", make_deleted, changing_undo, NULL);
+    hold("undo of that", make_deleted, change_sweep_undo, NULL);
 }
 
 int main(void)

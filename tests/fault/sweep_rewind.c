@@ -15,7 +15,7 @@ struct sweep {
     bool goat;
 };
 
-static size_t files_of(const struct yard *y)
+static size_t files_of(const struct trial_dir *y)
 {
     return ((const struct sweep *)y->arg)->files;
 }
@@ -36,7 +36,7 @@ static const char *text_of(const char *word, size_t i, char out[64])
 }
 
 /* Those that go with the last file in them, and must come back as they were. */
-static void make_private(struct yard *y)
+static void make_private(struct trial_dir *y)
 {
     static const struct {
         const char *name;
@@ -51,7 +51,7 @@ static void make_private(struct yard *y)
         assert_int_equal(chmod(folder_path(&y->folder, dirs[i].name, path), dirs[i].mode), 0);
 }
 
-static void make_tree(struct yard *y)
+static void make_tree(struct trial_dir *y)
 {
     char name[64], text[64], path[4096];
 
@@ -67,7 +67,7 @@ static void make_tree(struct yard *y)
     folder_put(&y->folder, "user/not-in-the-plan", SLICE("mine\n"));
 }
 
-static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     char name[64], path[4096], text[64];
     enum err_code rc = ERR_OK;
@@ -93,7 +93,7 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct er
 
 #define SESSION "agent/sessions/s-1/"
 
-static void put_saved(struct yard *y, size_t i, struct buf *manifest)
+static void put_saved(struct trial_dir *y, size_t i, struct buf *manifest)
 {
     char name[64], path[4096], text[64], hash[SHA256_BYTES * 2 + 1], blob[160];
     uint8_t sha256[SHA256_BYTES];
@@ -105,7 +105,7 @@ static void put_saved(struct yard *y, size_t i, struct buf *manifest)
 
     assert_int_equal(hasher_bytes(&h, bytes, sha256, NULL), ERR_OK);
     hasher_fini(&h);
-    sha256_hex(sha256, hash);
+    hasher_hex(sha256, hash);
     if (i % 3 == 2) {
         assert_int_equal(
             buf_addf(manifest, "%s{\"path\":\"%s\",\"exists\":false}", i ? "," : "", path), ERR_OK);
@@ -118,7 +118,7 @@ static void put_saved(struct yard *y, size_t i, struct buf *manifest)
                      ERR_OK);
 }
 
-static void make_session(struct yard *y)
+static void make_session(struct trial_dir *y)
 {
     struct buf manifest = { 0 }, metadata = { 0 };
 
@@ -134,7 +134,7 @@ static void make_session(struct yard *y)
     buf_fini(&metadata);
 }
 
-static enum err_code goat_plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code goat_plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     const struct scope everywhere = { .all = true };
     char path[4096];
@@ -156,17 +156,17 @@ static enum err_code goat_plan_of(struct yard *y, struct rewind_plan *plan, stru
 
 /* ---- all of them ---- */
 
-static enum err_code any_plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code any_plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
     return ((const struct sweep *)y->arg)->goat ? goat_plan_of(y, plan, e) : plan_of(y, plan, e);
 }
 
-static enum trial_end apply(struct yard *y)
+static enum trial_end apply(struct trial_dir *y)
 {
-    return going_back_apply(y, any_plan_of);
+    return rewind_sweep_apply(y, any_plan_of);
 }
 
-static void make_rewound(struct yard *y)
+static void make_rewound(struct trial_dir *y)
 {
     make_tree(y);
     assert_int_equal(apply(y), END_DONE);
@@ -178,8 +178,8 @@ static void six_files_go_back_or_none(void **state)
     struct trial s = { .name = "rewind of 6 files",
                        .make = make_tree,
                        .act = apply,
-                       .recover = going_back_recover,
-                       .undo = going_back_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
                        .arg = &six,
                        .thorough = true,
                        .stride = 7 };
@@ -193,9 +193,9 @@ static void taking_a_rewind_back_is_done_or_not(void **state)
     static const struct sweep six = { .files = 6 };
     struct trial s = { .name = "undo of a rewind of 6 files",
                        .make = make_rewound,
-                       .act = going_back_undo,
-                       .recover = going_back_recover,
-                       .undo = going_back_redo,
+                       .act = rewind_sweep_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_redo,
                        .arg = &six,
                        .thorough = true,
                        .stride = 7 };
@@ -211,8 +211,8 @@ static void sixty_files_go_back_or_none(void **state)
     struct trial s = { .name = "rewind of 60 files",
                        .make = make_tree,
                        .act = apply,
-                       .recover = going_back_recover,
-                       .undo = going_back_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
                        .arg = &sixty,
                        .thorough = true,
                        .stride = 173 };
@@ -227,8 +227,8 @@ static void a_checkpoint_of_a_go_session_comes_back_or_not(void **state)
     struct trial s = { .name = "rewind of a Go session",
                        .make = make_session,
                        .act = apply,
-                       .recover = going_back_recover,
-                       .undo = going_back_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
                        .arg = &six,
                        .thorough = true,
                        .stride = 11 };
@@ -242,9 +242,9 @@ static void taking_sixty_back_is_done_or_not(void **state)
     static const struct sweep sixty = { .files = 60 };
     struct trial s = { .name = "undo of a rewind of 60 files",
                        .make = make_rewound,
-                       .act = going_back_undo,
-                       .recover = going_back_recover,
-                       .undo = going_back_redo,
+                       .act = rewind_sweep_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_redo,
                        .arg = &sixty,
                        .thorough = true,
                        .stride = 173 };

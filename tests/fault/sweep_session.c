@@ -24,7 +24,7 @@
     "\"0123456789abcdef@v1\",\"version\":1,\"backupTime\":\"2026-03-01T10:00:02.000Z\"}},"         \
     "\"timestamp\":\"2026-03-01T10:00:02.000Z\"},\"isSnapshotUpdate\":false}\n"
 
-static void make_session(struct yard *y)
+static void make_session(struct trial_dir *y)
 {
     folder_put(&y->folder, SESSION,
                SLICE(PROMPT("2", "null") SNAPSHOT PROMPT("3", "\"" STEM "2\"")
@@ -40,7 +40,7 @@ struct visit {
     char path[4096];
 };
 
-static enum err_code visit(struct yard *y, struct visit *v, struct err *e)
+static enum err_code visit(struct trial_dir *y, struct visit *v, struct err *e)
 {
     folder_path(&y->folder, SESSION, v->path);
     enum err_code rc = claude_ops.open(&y->env, y->user, &v->store, e);
@@ -55,7 +55,7 @@ static enum err_code visit(struct yard *y, struct visit *v, struct err *e)
 
 /* ---- fork ---- */
 
-static enum trial_end fork_it(struct yard *y)
+static enum trial_end fork_it(struct trial_dir *y)
 {
     struct visit v = { .store = NULL };
     struct fork_request q = { .with_files = true };
@@ -69,7 +69,7 @@ static enum trial_end fork_it(struct yard *y)
     if (!rc)
         rc = change_do(&y->env, c, &e);
     if (rc && made.path)
-        fork_drop(&made);
+        fork_discard(&made);
     change_free(c);
     store_close(v.store);
     return trial_end_of(rc, &e);
@@ -100,7 +100,7 @@ static void number_ids(char *image)
 }
 
 /* The next fork, two days later: nothing may be left that no change knows of. */
-static enum trial_end recover_fork(struct yard *y)
+static enum trial_end recover_fork(struct trial_dir *y)
 {
     struct store_env later = y->env;
     struct change_log *log;
@@ -128,7 +128,7 @@ static enum trial_end recover_fork(struct yard *y)
 
 /* ---- tombstone ---- */
 
-static enum trial_end take_out(struct yard *y)
+static enum trial_end take_out(struct trial_dir *y)
 {
     struct visit v = { .store = NULL };
     struct change *c = change_new("tombstone");
@@ -146,7 +146,7 @@ static enum trial_end take_out(struct yard *y)
 
 /* ---- cleanup by rule ---- */
 
-static enum err_code clean(struct yard *y, struct store *store, struct err *e)
+static enum err_code clean(struct trial_dir *y, struct store *store, struct err *e)
 {
     struct sweep_rule rule = { .scope.all = true, .before_ms = y->env.now_ms };
     struct change_log *log = NULL;
@@ -154,7 +154,7 @@ static enum err_code clean(struct yard *y, struct store *store, struct err *e)
     struct sweep s = { 0 };
     enum err_code rc = sweep_find(&store, 1, &rule, &s, e);
 
-    if (!rc && sweep_weight(&s, &(struct weight){ 0 }) == 0)
+    if (!rc && sweep_disk_usage(&s, &(struct disk_usage){ 0 }) == 0)
         rc = err_set(e, ERR_IO, y->user, "nothing is to go");
     if (!rc)
         rc = change_log_open(&y->env, &log, e);
@@ -168,7 +168,7 @@ static enum err_code clean(struct yard *y, struct store *store, struct err *e)
     return rc;
 }
 
-static enum trial_end clean_up(struct yard *y)
+static enum trial_end clean_up(struct trial_dir *y)
 {
     struct visit v = { .store = NULL };
     struct err e = { 0 };
@@ -183,7 +183,7 @@ static enum trial_end clean_up(struct yard *y)
 static void hold(struct trial s)
 {
     s.make = make_session;
-    s.undo = changing_undo;
+    s.undo = change_sweep_undo;
     s.thorough = true;
     s.stride = 2;
     trial_must_hold(&s);
@@ -209,20 +209,20 @@ static void a_fork_without_nameless_files_too(void **state)
 static void a_message_is_blank_or_as_it_was(void **state)
 {
     (void)state;
-    hold((struct trial){ .name = "tombstone", .act = take_out, .recover = changing_recover });
+    hold((struct trial){ .name = "tombstone", .act = take_out, .recover = change_sweep_recover });
 }
 
 static void a_message_is_cut_out_or_as_it_was(void **state)
 {
     (void)state;
     hold((struct trial){
-        .name = "tombstone, cut", .act = take_out, .recover = changing_recover, .arg = "cut" });
+        .name = "tombstone, cut", .act = take_out, .recover = change_sweep_recover, .arg = "cut" });
 }
 
 static void a_session_is_cleaned_up_or_where_it_was(void **state)
 {
     (void)state;
-    hold((struct trial){ .name = "cleanup", .act = clean_up, .recover = changing_recover });
+    hold((struct trial){ .name = "cleanup", .act = clean_up, .recover = change_sweep_recover });
 }
 
 int main(void)

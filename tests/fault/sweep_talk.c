@@ -13,7 +13,7 @@
  * written anew (truncate). */
 
 struct talk_case {
-    enum talk_how how;
+    enum conversation_change how;
     bool writes; /* somebody writes to the conversation before the recovery */
     bool holds;  /* a program has it open while the recovery first runs */
 };
@@ -21,7 +21,7 @@ struct talk_case {
 #define LOG_HEAD "{\"n\":1}\n{\"n\":2}\n"
 #define LOG_TAIL "{\"n\":3}\n{\"n\":4}\n"
 
-static void make_tree(struct yard *y)
+static void make_tree(struct trial_dir *y)
 {
     folder_put(&y->folder, "user/src/changed", SLICE("present\n"));
     folder_put(&y->folder, "user/src/added", SLICE("added\n"));
@@ -29,7 +29,7 @@ static void make_tree(struct yard *y)
     folder_put(&y->folder, "user/session.meta", SLICE("{\"rows\":4}\n"));
 }
 
-static enum err_code add_file(struct yard *y, struct rewind_plan *plan, const char *name,
+static enum err_code add_file(struct trial_dir *y, struct rewind_plan *plan, const char *name,
                               const char *text, struct err *e)
 {
     char path[4096];
@@ -41,7 +41,7 @@ static enum err_code add_file(struct yard *y, struct rewind_plan *plan, const ch
     return rewind_plan_add(plan, &t, e);
 }
 
-static enum err_code add_resume_at(struct yard *y, struct change *c, struct err *e)
+static enum err_code add_resume_at(struct trial_dir *y, struct change *c, struct err *e)
 {
     char path[4096];
 
@@ -54,7 +54,7 @@ static enum err_code add_resume_at(struct yard *y, struct change *c, struct err 
                       e);
 }
 
-static enum err_code add_truncate(struct yard *y, struct change *c, struct err *e)
+static enum err_code add_truncate(struct trial_dir *y, struct change *c, struct err *e)
 {
     char path[4096];
     enum err_code rc =
@@ -77,17 +77,17 @@ static enum err_code add_truncate(struct yard *y, struct change *c, struct err *
                     e);
 }
 
-static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct err *e)
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan, struct err *e)
 {
-    enum talk_how how = ((const struct talk_case *)y->arg)->how;
+    enum conversation_change how = ((const struct talk_case *)y->arg)->how;
 
     *plan = (struct rewind_plan){ .system = "claude",
                                   .session = "s",
                                   .point = "m",
                                   .root = y->user,
-                                  .talk = { .how = how, .kept = 2, .dropped = 2 } };
-    plan->talk.change = change_new("rewind");
-    if (!plan->talk.change)
+                                  .conversation = { .how = how, .kept = 2, .dropped = 2 } };
+    plan->conversation.change = change_new("rewind");
+    if (!plan->conversation.change)
         return ERR_NOMEM;
     enum err_code rc = add_file(y, plan, "user/src/changed", "wanted\n", e);
 
@@ -96,17 +96,17 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan, struct er
     if (!rc)
         rc = add_file(y, plan, "user/deep/er/gone", "back\n", e);
     if (!rc)
-        rc = how == TALK_TRUNCATE ? add_truncate(y, plan->talk.change, e)
-                                  : add_resume_at(y, plan->talk.change, e);
+        rc = how == CONVERSATION_TRUNCATE ? add_truncate(y, plan->conversation.change, e)
+                                          : add_resume_at(y, plan->conversation.change, e);
     return rc;
 }
 
-static enum trial_end apply(struct yard *y)
+static enum trial_end apply(struct trial_dir *y)
 {
-    return going_back_apply(y, plan_of);
+    return rewind_sweep_apply(y, plan_of);
 }
 
-static void make_rewound(struct yard *y)
+static void make_rewound(struct trial_dir *y)
 {
     make_tree(y);
     assert_int_equal(apply(y), END_DONE);
@@ -122,7 +122,7 @@ static bool has(struct slice text, const char *part)
     return memmem(text.p, text.n, part, strlen(part)) != NULL;
 }
 
-static enum trial_end write_and_recover(struct yard *y)
+static enum trial_end write_and_recover(struct trial_dir *y)
 {
     char path[4096];
     size_t n;
@@ -134,21 +134,21 @@ static enum trial_end write_and_recover(struct yard *y)
 
     free(now);
     close(fd);
-    return written ? going_back_recover(y) : END_FAILED;
+    return written ? rewind_sweep_recover(y) : END_FAILED;
 }
 
-static enum trial_end recover_held(struct yard *y)
+static enum trial_end recover_held(struct trial_dir *y)
 {
     char path[4096];
     int fd = open(folder_path(&y->folder, "user/session.jsonl", path), O_WRONLY | O_APPEND);
-    enum trial_end end = going_back_recover(y);
+    enum trial_end end = rewind_sweep_recover(y);
 
     close(fd);
-    return end == END_DONE ? going_back_recover(y) : end;
+    return end == END_DONE ? rewind_sweep_recover(y) : end;
 }
 
 /* The one record, of a rewind whose files did not follow, has the old end of the log. */
-static bool end_is_kept(const struct yard *y)
+static bool end_is_kept(const struct trial_dir *y)
 {
     struct rewind_records records;
     char name[4096];
@@ -172,7 +172,7 @@ static bool end_is_kept(const struct yard *y)
 
 /* Nobody's line is lost: files and conversation are both as they were, or both went back, or the conversation went back
  * alone and the record says so. */
-static bool nothing_is_lost(const struct yard *y, bool done)
+static bool nothing_is_lost(const struct trial_dir *y, bool done)
 {
     const struct talk_case *c = y->arg;
     size_t n;
@@ -183,7 +183,7 @@ static bool nothing_is_lost(const struct yard *y, bool done)
                went == folder_has(&y->folder, "user/deep/er/gone") && (went || !done);
     bool lines = has(log, LOG_HEAD) && has(log, STRANGER), whole = has(log, LOG_HEAD LOG_TAIL);
 
-    if (c->how == TALK_TRUNCATE)
+    if (c->how == CONVERSATION_TRUNCATE)
         lines = lines && (went ? !whole : whole || end_is_kept(y));
     else
         lines = lines && whole && (went == has(log, "{\"go on\":2}") || has(log, "{\"go on\":4}"));
@@ -191,16 +191,16 @@ static bool nothing_is_lost(const struct yard *y, bool done)
     return all && lines;
 }
 
-static const struct talk_case resume_at = { .how = TALK_RESUME_AT };
-static const struct talk_case truncated = { .how = TALK_TRUNCATE };
+static const struct talk_case resume_at = { .how = CONVERSATION_RESUME_AT };
+static const struct talk_case truncated = { .how = CONVERSATION_TRUNCATE };
 
 static void files_and_a_resumed_conversation_go_back_together(void **state)
 {
     struct trial s = { .name = "rewind with resume-at",
                        .make = make_tree,
                        .act = apply,
-                       .recover = going_back_recover,
-                       .undo = going_back_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
                        .arg = &resume_at,
                        .thorough = true,
                        .stride = 7 };
@@ -214,8 +214,8 @@ static void files_and_a_truncated_conversation_go_back_together(void **state)
     struct trial s = { .name = "rewind with truncate",
                        .make = make_tree,
                        .act = apply,
-                       .recover = going_back_recover,
-                       .undo = going_back_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_undo,
                        .arg = &truncated,
                        .thorough = true,
                        .stride = 7 };
@@ -228,9 +228,9 @@ static void both_are_taken_back_together(void **state)
 {
     struct trial s = { .name = "undo of a rewind with truncate",
                        .make = make_rewound,
-                       .act = going_back_undo,
-                       .recover = going_back_recover,
-                       .undo = going_back_redo,
+                       .act = rewind_sweep_undo,
+                       .recover = rewind_sweep_recover,
+                       .undo = rewind_sweep_redo,
                        .arg = &truncated,
                        .thorough = true,
                        .stride = 7 };
@@ -254,7 +254,7 @@ static void hold_beside(const char *name, const struct talk_case *c)
 
 static void what_somebody_wrote_to_a_cut_log_stays(void **state)
 {
-    static const struct talk_case c = { .how = TALK_TRUNCATE, .writes = true };
+    static const struct talk_case c = { .how = CONVERSATION_TRUNCATE, .writes = true };
 
     (void)state;
     hold_beside("rewind with truncate, and a writer", &c);
@@ -262,7 +262,7 @@ static void what_somebody_wrote_to_a_cut_log_stays(void **state)
 
 static void what_somebody_wrote_behind_a_new_end_stays(void **state)
 {
-    static const struct talk_case c = { .how = TALK_RESUME_AT, .writes = true };
+    static const struct talk_case c = { .how = CONVERSATION_RESUME_AT, .writes = true };
 
     (void)state;
     hold_beside("rewind with resume-at, and a writer", &c);
@@ -270,7 +270,7 @@ static void what_somebody_wrote_behind_a_new_end_stays(void **state)
 
 static void a_log_in_use_is_put_back_later(void **state)
 {
-    static const struct talk_case c = { .how = TALK_TRUNCATE, .holds = true };
+    static const struct talk_case c = { .how = CONVERSATION_TRUNCATE, .holds = true };
 
     (void)state;
     hold_beside("rewind with truncate, log in use", &c);

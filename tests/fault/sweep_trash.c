@@ -11,7 +11,7 @@
 
 /* A session with a side directory, a link in it, and backups. Across file systems the data directory is a tmpfs of its
  * own. */
-static void make_session(struct yard *y)
+static void make_session(struct trial_dir *y)
 {
     char path[4096];
 
@@ -25,7 +25,7 @@ static void make_session(struct yard *y)
         assert_int_equal(mount("tmpfs", y->data, "tmpfs", 0, "size=1m"), 0);
 }
 
-static enum trial_end put(struct yard *y)
+static enum trial_end put(struct trial_dir *y)
 {
     char part[3][4096];
     const char *parts[3] = { folder_path(&y->folder, "user/p/s.jsonl", part[0]),
@@ -43,7 +43,7 @@ static enum trial_end put(struct yard *y)
     enum err_code rc = change_log_open(&y->env, &log, &e);
 
     if (!rc) {
-        rc = trash_put(log, &y->env, "delete", &r, 1, &list, &e);
+        rc = trash_add(log, &y->env, "delete", &r, 1, &list, &e);
         if (!rc)
             trash_list_fini(&list);
         change_log_close(log);
@@ -51,7 +51,7 @@ static enum trial_end put(struct yard *y)
     return trial_end_of(rc, &e);
 }
 
-static enum trial_end restore(struct yard *y)
+static enum trial_end restore(struct trial_dir *y)
 {
     struct change_log *log;
     struct trash_list list = { 0 };
@@ -70,26 +70,26 @@ static enum trial_end restore(struct yard *y)
     return trial_end_of(rc, &e);
 }
 
-static void make_deleted(struct yard *y)
+static void make_deleted(struct trial_dir *y)
 {
     make_session(y);
     assert_int_equal(put(y), END_DONE);
 }
 
-static void unmount(struct yard *y)
+static void unmount(struct trial_dir *y)
 {
     if (y->arg)
         assert_int_equal(umount2(y->data, MNT_DETACH), 0);
 }
 
-static void hold(const char *name, void (*make)(struct yard *),
-                 enum trial_end (*act)(struct yard *), bool across)
+static void hold(const char *name, void (*make)(struct trial_dir *),
+                 enum trial_end (*act)(struct trial_dir *), bool across)
 {
     struct trial s = { .name = name,
                        .make = make,
                        .act = act,
-                       .recover = changing_recover,
-                       .undo = changing_undo,
+                       .recover = change_sweep_recover,
+                       .undo = change_sweep_undo,
                        .drop = unmount,
                        .arg = across ? "across" : NULL,
                        .thorough = true,
@@ -113,14 +113,14 @@ static void session_is_in_the_trash_or_back(void **state)
 static void session_is_here_or_in_a_trash_elsewhere(void **state)
 {
     (void)state;
-    yard_need_mount();
+    trial_dir_need_mount();
     hold("trash across file systems", make_session, put, true);
 }
 
 static void session_is_in_a_trash_elsewhere_or_back(void **state)
 {
     (void)state;
-    yard_need_mount();
+    trial_dir_need_mount();
     hold("restore across file systems", make_deleted, restore, true);
 }
 

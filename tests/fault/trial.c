@@ -100,9 +100,9 @@ static long count_temps(const char *dir)
     return n;
 }
 
-static char *image_of(const struct trial *s, const struct yard *y, bool times)
+static char *image_of(const struct trial *s, const struct trial_dir *y, bool times)
 {
-    char *image = yard_image(y, times);
+    char *image = trial_dir_image(y, times);
 
     if (s->blur)
         s->blur(image);
@@ -111,8 +111,8 @@ static char *image_of(const struct trial *s, const struct yard *y, bool times)
 
 /* ---- one run ---- */
 
-int trial_child(struct yard *y, enum trial_end (*fn)(struct yard *y), const struct inject *how,
-                long *count)
+int trial_child(struct trial_dir *y, enum trial_end (*fn)(struct trial_dir *y),
+                const struct inject *how, long *count)
 {
     int status;
     _Atomic long *counter =
@@ -157,18 +157,18 @@ struct images {
 
 static struct images images_of(const struct trial *s, long *calls)
 {
-    struct yard y;
+    struct trial_dir y;
     struct inject how = { .no_tmpfile = s->no_tmpfile };
     struct images im;
 
-    yard_make(&y, s);
+    trial_dir_make(&y, s);
     im.old = image_of(s, &y, false);
     im.old_times = image_of(s, &y, true);
     assert_int_equal(trial_child(&y, s->act, &how, calls), END_DONE);
     im.new = image_of(s, &y, false);
     if (strcmp(im.old, im.new) == 0)
         fail_msg("%s: nothing happens, so nothing is tested", s->name);
-    yard_remove(&y, s);
+    trial_dir_remove(&y, s);
     return im;
 }
 
@@ -187,7 +187,7 @@ static void complain(const struct trial *s, const char *way, const char *point, 
         printf("  %s, %s at %s: %s\n%s\n", s->name, way, point, what, image ? image : "");
 }
 
-static void check_undo(const struct trial *s, struct yard *y, const struct images *im,
+static void check_undo(const struct trial *s, struct trial_dir *y, const struct images *im,
                        const char *way, const char *point, struct tally *t)
 {
     if (!s->undo)
@@ -204,7 +204,7 @@ static void check_undo(const struct trial *s, struct yard *y, const struct image
 }
 
 /* After the operation ended, in whatever way (-1: it was killed), and the next command ran. */
-static void check(const struct trial *s, struct yard *y, const struct images *im, int end,
+static void check(const struct trial *s, struct trial_dir *y, const struct images *im, int end,
                   const char *way, const char *point, struct tally *t)
 {
     char *now = image_of(s, y, false);
@@ -239,7 +239,7 @@ static void check(const struct trial *s, struct yard *y, const struct images *im
         check_undo(s, y, im, way, point, t);
 }
 
-static void recover(const struct trial *s, struct yard *y, const char *way, const char *point,
+static void recover(const struct trial *s, struct trial_dir *y, const char *way, const char *point,
                     struct tally *t)
 {
     struct inject how = { .no_tmpfile = s->no_tmpfile };
@@ -251,7 +251,7 @@ static void recover(const struct trial *s, struct yard *y, const char *way, cons
 }
 
 /* An error is not a crash: everything is put right before the command ends. */
-static void check_at_once(const struct trial *s, const struct yard *y, const struct images *im,
+static void check_at_once(const struct trial *s, const struct trial_dir *y, const struct images *im,
                           const struct way *w, const char *point, struct tally *t)
 {
     char *now = image_of(s, y, false);
@@ -267,7 +267,7 @@ static void check_at_once(const struct trial *s, const struct yard *y, const str
 static bool run_at(const struct trial *s, const struct images *im, const struct way *w, long k,
                    struct tally *t)
 {
-    struct yard y;
+    struct trial_dir y;
     struct inject how = { .mode = w->mode,
                           .nth = k,
                           .error = w->error,
@@ -279,7 +279,7 @@ static bool run_at(const struct trial *s, const struct images *im, const struct 
     char point[32];
 
     snprintf(point, sizeof point, "%ld", k);
-    yard_make(&y, s);
+    trial_dir_make(&y, s);
     int end = trial_child(&y, s->act, &how, &count);
 
     if (count >= k) {
@@ -293,7 +293,7 @@ static bool run_at(const struct trial *s, const struct images *im, const struct 
         recover(s, &y, w->name, point, t);
         check(s, &y, im, end, w->name, point, t);
     }
-    yard_remove(&y, s);
+    trial_dir_remove(&y, s);
     return count < k;
 }
 
@@ -343,13 +343,13 @@ static struct inject second_of(const struct trial *s, enum second how, long nth)
 static bool run_twice_at(const struct trial *s, const struct images *im, long first,
                          const struct inject *two, struct tally *t)
 {
-    struct yard y;
+    struct trial_dir y;
     struct inject one = { .mode = INJECT_KILL, .nth = first, .no_tmpfile = s->no_tmpfile };
     long count = 0;
     char point[48];
 
     snprintf(point, sizeof point, "%ld, then %ld", first, two->nth);
-    yard_make(&y, s);
+    trial_dir_make(&y, s);
     if (trial_child(&y, s->act, &one, NULL) == -1)
         trial_child(&y, s->recover, two, &count);
     if (count >= two->nth) {
@@ -361,7 +361,7 @@ static bool run_twice_at(const struct trial *s, const struct images *im, long fi
         recover(s, &y, way, point, t);
         check(s, &y, im, -1, way, point, t);
     }
-    yard_remove(&y, s);
+    trial_dir_remove(&y, s);
     return count < two->nth;
 }
 

@@ -14,7 +14,7 @@
  * runs undisturbed and recovers, and then what lies in "user" is the old tree or the new one, name by name and byte by
  * byte: so no temporary name is left either. It is the new one where the operation said it was done, the old one
  * where it said that it failed; what was done can be undone, and then even the times are the old ones. */
-struct yard {
+struct trial_dir {
     struct folder folder;
     struct store_env env;
     char state[4096], data[4096], user[4096];
@@ -29,13 +29,13 @@ enum trial_end trial_end_of(enum err_code rc, const struct err *e);
 
 struct trial {
     const char *name;
-    void (*make)(struct yard *y); /* below "user", "state" and "data", which exist */
-    enum trial_end (*act)(struct yard *y);
-    enum trial_end (*recover)(struct yard *y); /* what the next command begins with */
-    enum trial_end (*undo)(struct yard *y);    /* NULL: cannot be undone */
-    void (*drop)(struct yard *y);              /* NULL: removing the folder is all */
+    void (*make)(struct trial_dir *y); /* below "user", "state" and "data", which exist */
+    enum trial_end (*act)(struct trial_dir *y);
+    enum trial_end (*recover)(struct trial_dir *y); /* what the next command begins with */
+    enum trial_end (*undo)(struct trial_dir *y);    /* NULL: cannot be undone */
+    void (*drop)(struct trial_dir *y);              /* NULL: removing the folder is all */
     /* Is the half-way image all right all the same? NULL: only old and new are. */
-    bool (*tolerates)(const struct yard *y, bool done);
+    bool (*tolerates)(const struct trial_dir *y, bool done);
     /* Writes over what is drawn by chance, so that two images can be compared. NULL: nothing is. */
     void (*blur)(char *image);
     const void *arg;
@@ -63,12 +63,12 @@ struct tally {
 };
 
 /* Makes a yard where the system is fast and forgets: the tests simulate what is durable. */
-void yard_make(struct yard *y, const struct trial *s);
-void yard_remove(struct yard *y, const struct trial *s);
+void trial_dir_make(struct trial_dir *y, const struct trial *s);
+void trial_dir_remove(struct trial_dir *y, const struct trial *s);
 /* Skips the test where no file system can be mounted. */
-void yard_need_mount(void);
+void trial_dir_need_mount(void);
 /* Names, modes and bytes of everything below "user"; with the times of files. malloc'ed. */
-char *yard_image(const struct yard *y, bool times);
+char *trial_dir_image(const struct trial_dir *y, bool times);
 
 /* Runs it all and prints a line of figures. */
 struct tally trial_run(const struct trial *s);
@@ -83,7 +83,7 @@ void trial_must_hold_once(const struct trial *s);
 bool trial_is_long(void);
 
 /* Runs fn in a process of its own, with the given fault; *count says how many calls it made. -1: it was killed. */
-int trial_child(struct yard *y, enum trial_end (*fn)(struct yard *y), const struct inject *how,
-                long *count);
+int trial_child(struct trial_dir *y, enum trial_end (*fn)(struct trial_dir *y),
+                const struct inject *how, long *count);
 
 #endif

@@ -24,7 +24,7 @@ static const char *const files[] = { "user/restored", "user/deleted", "user/crea
 
 enum { FILES = sizeof files / sizeof *files };
 
-static void make_tree(struct yard *y)
+static void make_tree(struct trial_dir *y)
 {
     folder_put(&y->folder, files[0], SLICE("present\n"));
     folder_put(&y->folder, files[1], SLICE("present too\n"));
@@ -32,7 +32,7 @@ static void make_tree(struct yard *y)
 
 static const struct trial saves = { .name = "a person saves", .make = make_tree };
 
-static enum err_code plan_of(struct yard *y, struct rewind_plan *plan)
+static enum err_code plan_of(struct trial_dir *y, struct rewind_plan *plan)
 {
     char path[FILES][4096];
     enum err_code rc = ERR_OK;
@@ -50,7 +50,7 @@ static enum err_code plan_of(struct yard *y, struct rewind_plan *plan)
 }
 
 /* END_FAILED is an answer too: what was seen is not there any more. */
-static enum trial_end apply(struct yard *y)
+static enum trial_end apply(struct trial_dir *y)
 {
     const struct rewind_options all = { .allow_outside = true, .allow_edited = true };
     struct rewind_plan plan;
@@ -71,14 +71,14 @@ static enum trial_end apply(struct yard *y)
     return end;
 }
 
-static enum trial_end recover(struct yard *y)
+static enum trial_end recover(struct trial_dir *y)
 {
     size_t recovered;
 
     return rewind_recover(&y->env, &recovered, NULL) ? END_FAILED : END_DONE;
 }
 
-static void save(const struct yard *y, const char *name, enum how how, int held)
+static void save(const struct trial_dir *y, const char *name, enum how how, int held)
 {
     struct slice bytes = { saved, sizeof saved - 1 };
     char path[4096], temp[4096];
@@ -97,7 +97,7 @@ static void save(const struct yard *y, const char *name, enum how how, int held)
 }
 
 /* Anywhere below the folder: the file itself, or the undo record. */
-static bool is_somewhere(const struct yard *y)
+static bool is_somewhere(const struct trial_dir *y)
 {
     char copy[4096];
     char *roots[] = { copy, NULL };
@@ -122,11 +122,11 @@ struct figures {
 /* False when the rewind ended before its k-th call. */
 static bool save_at(long k, const char *name, enum how how, struct figures *f)
 {
-    struct yard y;
+    struct trial_dir y;
     char path[4096];
     int status;
 
-    yard_make(&y, &saves);
+    trial_dir_make(&y, &saves);
     int held = open(folder_path(&y.folder, name, path), O_WRONLY | O_CLOEXEC);
     pid_t pid = fork();
 
@@ -153,14 +153,14 @@ static bool save_at(long k, const char *name, enum how how, struct figures *f)
         f->refused += WEXITSTATUS(status) == END_FAILED;
         f->conflicts += WEXITSTATUS(status) == END_UNFINISHED;
         f->lost += !is_somewhere(&y);
-        char *image = yard_image(&y, false);
+        char *image = trial_dir_image(&y, false);
 
         f->temps += strstr(image, ".reprise") != NULL;
         free(image);
     }
     if (held >= 0)
         close(held);
-    yard_remove(&y, &saves);
+    trial_dir_remove(&y, &saves);
     return stopped;
 }
 

@@ -22,7 +22,7 @@ static void choose_place(void)
 }
 
 /* So that the times of two yards are the same, and long past: a fresh torn tail is waited for. */
-static void age(const struct yard *y)
+static void age(const struct trial_dir *y)
 {
     char copy[4096];
     char *roots[] = { copy, NULL };
@@ -40,10 +40,10 @@ static void age(const struct yard *y)
     fts_close(fts);
 }
 
-void yard_make(struct yard *y, const struct trial *s)
+void trial_dir_make(struct trial_dir *y, const struct trial *s)
 {
     choose_place();
-    *y = (struct yard){ .arg = s->arg };
+    *y = (struct trial_dir){ .arg = s->arg };
     folder_make(&y->folder);
     folder_dir(&y->folder, "user");
     folder_dir(&y->folder, "state");
@@ -58,14 +58,14 @@ void yard_make(struct yard *y, const struct trial *s)
     age(y);
 }
 
-void yard_remove(struct yard *y, const struct trial *s)
+void trial_dir_remove(struct trial_dir *y, const struct trial *s)
 {
     if (s->drop)
         s->drop(y);
     folder_remove(&y->folder);
 }
 
-void yard_need_mount(void)
+void trial_dir_need_mount(void)
 {
     char dir[] = "/tmp/reprise-mount-XXXXXX";
     bool works = geteuid() == 0 && mkdtemp(dir) && mount("tmpfs", dir, "tmpfs", 0, "size=1m") == 0;
@@ -113,7 +113,7 @@ static void add_entry(struct buf *out, const FTSENT *x, size_t root, bool times)
         add_bytes(out, x->fts_accpath);
 }
 
-char *yard_image(const struct yard *y, bool times)
+char *trial_dir_image(const struct trial_dir *y, bool times)
 {
     char copy[4096];
     char *roots[] = { copy, NULL };

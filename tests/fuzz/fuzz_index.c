@@ -80,19 +80,19 @@ static void check_states(const struct index *exact, const struct index *plain, s
 
 static void check_engines(struct slice text)
 {
-    struct keyscan_names names = { 0 };
+    struct key_scan_names names = { 0 };
     struct slice rest = text, line;
     bool torn;
 
-    keyscan_names_add(&names, "type");
+    key_scan_names_add(&names, "type");
     while (slice_line(&rest, &line, &torn)) {
-        struct keyscan_source source = { .held = line };
-        struct keyscan hop, best;
+        struct key_scan_source source = { .held = line };
+        struct key_scan hop, best;
 
-        keyscan_begin(&hop, &names, &source);
-        keyscan_begin(&best, &names, &source);
-        keyscan_feed_hop(&hop, 0, line);
-        keyscan_best()(&best, 0, line);
+        key_scan_begin(&hop, &names, &source);
+        key_scan_begin(&best, &names, &source);
+        key_scan_feed_portable(&hop, 0, line);
+        key_scan_best()(&best, 0, line);
         must((hop.ended && !hop.broken) == (best.ended && !best.broken));
         if (hop.ended && !hop.broken)
             must(hop.found == best.found && (!hop.found || hop.value[0] == best.value[0]));
@@ -120,7 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     struct slice text = { (const char *)data + 2, size - 2 };
-    struct index plain = in_one_piece(text, 0), exact = in_one_piece(text, INDEX_EXACT);
+    struct index plain = in_one_piece(text, 0), exact = in_one_piece(text, INDEX_VALIDATE);
     struct index steps = in_two_steps(text, text.n * data[1] / 256, 1u + data[0]);
 
     check_tiles(&plain, text);

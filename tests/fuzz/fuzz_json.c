@@ -71,16 +71,16 @@ static void check_text(struct slice bytes)
 {
     struct arena a = { 0 };
     struct slice once, twice;
-    size_t units = utf16_length(bytes);
+    size_t units = utf8_utf16_length(bytes);
     int64_t ms;
 
     must(utf8_repair(bytes, &a, &once) && utf8_valid(once));
     must(utf8_repair(once, &a, &twice) && twice.p == once.p);
     must(utf8_nfc(bytes, &a, &once) && utf8_nfc(once, &a, &twice) && slice_eq(once, twice));
-    once = js_trim(bytes);
-    must(slice_eq(once, js_trim(once)));
-    must(utf16_prefix(bytes, units).n == bytes.n);
-    must(utf16_length(utf16_prefix(bytes, units / 2)) <= units / 2);
+    once = utf8_js_trim(bytes);
+    must(slice_eq(once, utf8_js_trim(once)));
+    must(utf8_utf16_prefix(bytes, units).n == bytes.n);
+    must(utf8_utf16_length(utf8_utf16_prefix(bytes, units / 2)) <= units / 2);
     if (time_parse(bytes, &ms)) {
         char text[TIME_TEXT];
         int64_t again;

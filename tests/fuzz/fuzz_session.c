@@ -62,7 +62,7 @@ static void read_transcript(const struct store *st, struct transcript *t)
 
         if (transcript_read(t, i, &row, &e) == ERR_OK)
             (void)st->ops->blocks(st, buf_slice(&row), &list, &e);
-        block_list_fini(&list);
+        transcript_blocks_fini(&list);
     }
     buf_fini(&row);
     transcript_free(t);

@@ -38,7 +38,7 @@ static enum err_code say(struct store *st, struct arena *a, const struct host_cr
     struct host_checkpointed saved;
     struct session_ref ref;
     struct slice *row;
-    enum err_code rc = session_resolve(&st, 1, &everywhere, made->id, a, &ref, e);
+    enum err_code rc = resolve_session(&st, 1, &everywhere, made->id, a, &ref, e);
 
     if (!rc)
         rc = host_rows(slice_of(rows), a, &row, &req.n, e);

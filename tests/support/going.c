@@ -33,11 +33,11 @@ static struct buf pay(bool wanted)
     return out;
 }
 
-void going_begin(struct going *g)
+void rewind_fixture_begin(struct rewind_fixture *g)
 {
     struct buf now = pay(false);
 
-    *g = (struct going){ 0 };
+    *g = (struct rewind_fixture){ 0 };
     folder_make(&g->folder);
     folder_put(&g->folder, "home/ws/src/pay.c", buf_slice(&now));
     folder_put(&g->folder, "home/ws/src/keys.c", SLICE("char *key(void);\nint keys;\n"));
@@ -52,16 +52,16 @@ void going_begin(struct going *g)
     folder_path(&g->folder, "state", g->state);
     g->env = (struct store_env){ .home = g->home,
                                  .state_dir = g->state,
-                                 .now_ms = (int64_t)GOING_NOW_S * 1000 };
+                                 .now_ms = (int64_t)REWIND_FIXTURE_NOW_S * 1000 };
     buf_fini(&now);
 }
 
-void going_end(struct going *g)
+void rewind_fixture_end(struct rewind_fixture *g)
 {
     folder_remove(&g->folder);
 }
 
-char *going_image(const struct going *g)
+char *rewind_fixture_image(const struct rewind_fixture *g)
 {
     return folder_image(&g->folder, "home");
 }
@@ -92,7 +92,7 @@ static enum err_code plan(const struct store *st, const struct session_ref *ref,
     (void)e;
     p.point = arena_copy(&p.arena, point).p;
     p.root = arena_format(&p.arena, "%s/ws", st->path);
-    p.point_ms = (int64_t)GOING_NOW_S * 1000 - 7200 * 1000;
+    p.point_ms = (int64_t)REWIND_FIXTURE_NOW_S * 1000 - 7200 * 1000;
     add(&p, st, "ws/src/pay.c", arena_copy(&p.arena, buf_slice(&old)), buf_cstr(&now));
     buf_fini(&old);
     buf_fini(&now);
@@ -127,12 +127,12 @@ static enum err_code plan_talk(const struct store *st, const struct session_ref 
     (void)e;
     cut.path = arena_format(&plan->arena, "%s/session.jsonl", st->path);
     cut.old = (struct slice){ &SPOKEN[from], strlen(SPOKEN) - from };
-    plan->talk = (struct rewind_talk){ .change = change_new("rewind"),
-                                       .how = TALK_TRUNCATE,
-                                       .kept = turn * 2,
-                                       .dropped = 6 - turn * 2 };
-    assert_non_null(plan->talk.change);
-    assert_int_equal(change_add(plan->talk.change, &cut, NULL), ERR_OK);
+    plan->conversation = (struct rewind_conversation){ .change = change_new("rewind"),
+                                                       .how = CONVERSATION_TRUNCATE,
+                                                       .kept = turn * 2,
+                                                       .dropped = 6 - turn * 2 };
+    assert_non_null(plan->conversation.change);
+    assert_int_equal(change_add(plan->conversation.change, &cut, NULL), ERR_OK);
     return ERR_OK;
 }
 
@@ -164,7 +164,8 @@ static enum err_code checkpoints(const struct store *st, const struct session_re
     assert_non_null(out->checkpoint);
     memcpy(out->checkpoint, all, sizeof all);
     for (size_t i = 0; i < N; i++)
-        out->checkpoint[i].time_ms = (int64_t)GOING_NOW_S * 1000 - (int64_t)(N - i) * 3600 * 1000;
+        out->checkpoint[i].time_ms =
+            (int64_t)REWIND_FIXTURE_NOW_S * 1000 - (int64_t)(N - i) * 3600 * 1000;
     out->n = N;
     return ERR_OK;
 }
@@ -185,13 +186,13 @@ static enum err_code count_lines(const struct store *st, const struct session_re
     return ERR_OK;
 }
 
-void going_store(struct going *g, struct store *st, struct store_ops *ops)
+void rewind_fixture_store(struct rewind_fixture *g, struct store *st, struct store_ops *ops)
 {
     ops->name = "claude";
     ops->checkpoints = checkpoints;
     ops->count_lines = count_lines;
     ops->plan = plan;
-    ops->plan_talk = plan_talk;
+    ops->plan_conversation = plan_talk;
     st->ops = ops;
     st->env = &g->env;
     st->path = g->home;

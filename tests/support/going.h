@@ -18,19 +18,19 @@
  *     home/session.jsonl      the conversation: going back cuts it off
  *
  * Turns, of two messages each: "p0" cannot be restored; "p1" is all of the above; "p2", in which commands ran, is pay.c alone. */
-struct going {
+struct rewind_fixture {
     struct folder folder;
     char home[4096], root[4096], state[4096];
     struct store_env env;
 };
 
-enum { GOING_NOW_S = 1772000000 };
+enum { REWIND_FIXTURE_NOW_S = 1772000000 };
 
-void going_begin(struct going *g);
-void going_end(struct going *g);
+void rewind_fixture_begin(struct rewind_fixture *g);
+void rewind_fixture_end(struct rewind_fixture *g);
 /* Fills env and path of a store, and what the session's system can. */
-void going_store(struct going *g, struct store *st, struct store_ops *ops);
+void rewind_fixture_store(struct rewind_fixture *g, struct store *st, struct store_ops *ops);
 /* Everything in the work tree and beside it, as folder_image. */
-char *going_image(const struct going *g);
+char *rewind_fixture_image(const struct rewind_fixture *g);
 
 #endif

@@ -143,7 +143,7 @@ static enum err_code memory_load(const struct store *st, const struct session_re
     enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &f, e);
 
     if (!rc) {
-        rc = index_build(&ix, &f, &keys, INDEX_EXACT, cancel, e);
+        rc = index_build(&ix, &f, &keys, INDEX_VALIDATE, cancel, e);
         t->id = f.id;
         file_close(&f);
     }
@@ -185,7 +185,7 @@ static enum err_code memory_blocks(const struct store *st, struct slice row, str
     if (json_string_is(role, "user"))
         b.kind = BLOCK_PROMPT;
     json_get_text(row, "text", &out->arena, &b.text);
-    return block_add(out, &b);
+    return transcript_block_add(out, &b);
 }
 
 static enum err_code say(const struct message_query *q, struct slice row, json_fn *fn, void *arg,
@@ -252,7 +252,7 @@ static enum err_code memory_create(const struct store *st, const struct host_cre
     struct slice id = req->id;
     char drawn[HOST_ID];
 
-    host_draw_id(drawn);
+    host_generate_id(drawn);
     if (!id.n)
         id = (struct slice){ drawn, strlen(drawn) };
     if (session_of(st, id))

@@ -16,26 +16,26 @@
 enum { MOMENTS = 3 };
 
 static struct {
-    struct moment m;
+    struct syscall_hook m;
     bool came;
     int seen;
 } at[MOMENTS];
 static int armed; /* so many of them */
 
-void moment_also(const struct moment *m)
+void syscall_hook_arm_also(const struct syscall_hook *m)
 {
     at[armed].m = *m;
     at[armed].came = false;
     at[armed++].seen = 0;
 }
 
-void moment_arm(const struct moment *m)
+void syscall_hook_arm(const struct syscall_hook *m)
 {
     armed = 0;
-    moment_also(m);
+    syscall_hook_arm_also(m);
 }
 
-bool moment_came(void)
+bool syscall_hook_fired(void)
 {
     bool all = true;
 
@@ -59,14 +59,14 @@ static bool is_named(const char *name, const char *path)
 
 static bool is_it(int i, const char *call, const char *path, const char *other)
 {
-    const struct moment *m = &at[i].m;
+    const struct syscall_hook *m = &at[i].m;
 
     return strcmp(call, m->call) == 0 && (is_named(m->name, path) || is_named(m->name, other));
 }
 
 static bool strikes_at(int i)
 {
-    const struct moment *m = &at[i].m;
+    const struct syscall_hook *m = &at[i].m;
     int nth = m->nth ? m->nth : 1, kept = armed;
 
     if (++at[i].seen < nth || (at[i].seen > nth && !m->stays))

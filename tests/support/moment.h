@@ -8,7 +8,7 @@
  * A test that is linked with this (unit_at_moments in tests/CMakeLists.txt) has its calls and the library's come by
  * here. Names are compared by their last part, with a leading * by their end; calls that take a descriptor go by the
  * name of the file that it is. */
-struct moment {
+struct syscall_hook {
     const char *call;        /* "renameat2", "openat", ... as in moment.c */
     const char *name;        /* NULL: any */
     int nth;                 /* of those, from 1; 0 is 1 */
@@ -19,9 +19,9 @@ struct moment {
 };
 
 /* Nothing but this one happens from now on; and up to two more besides. */
-void moment_arm(const struct moment *m);
-void moment_also(const struct moment *m);
+void syscall_hook_arm(const struct syscall_hook *m);
+void syscall_hook_arm_also(const struct syscall_hook *m);
 /* Did what was armed come, all of it? Disarms. */
-bool moment_came(void);
+bool syscall_hook_fired(void);
 
 #endif

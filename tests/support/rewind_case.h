@@ -11,7 +11,7 @@
 /* A small work tree, a plan over it, and the steps that a case takes with them. */
 static const struct rewind_options all = { .allow_edited = true };
 
-struct place {
+struct rewind_case {
     struct folder folder;
     struct store_env env;
     char root[4096], state[4096], f[4096];
@@ -23,7 +23,7 @@ struct place {
 
 static inline int set_up(void **state)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct rewind_case *p = calloc(1, sizeof *p);
 
     folder_make(&p->folder);
     folder_put(&p->folder, "ws/d/f", SLICE("present\n"));
@@ -39,7 +39,7 @@ static inline int set_up(void **state)
     return 0;
 }
 
-static inline void forget(struct place *p)
+static inline void forget(struct rewind_case *p)
 {
     rewind_result_fini(&p->result);
     rewind_preview_fini(&p->preview);
@@ -48,7 +48,7 @@ static inline void forget(struct place *p)
 
 static inline int tear_down(void **state)
 {
-    struct place *p = *state;
+    struct rewind_case *p = *state;
 
     forget(p);
     folder_remove(&p->folder);
@@ -56,7 +56,7 @@ static inline int tear_down(void **state)
     return 0;
 }
 
-static inline void want(struct place *p, const char *path, const char *text)
+static inline void want(struct rewind_case *p, const char *path, const char *text)
 {
     struct rewind_target t = { .path = path,
                                .want = text ? REWIND_BYTES : REWIND_ABSENT,
@@ -65,20 +65,20 @@ static inline void want(struct place *p, const char *path, const char *text)
     assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
 }
 
-static inline void want_in(struct place *p, const char *name, const char *text)
+static inline void want_in(struct rewind_case *p, const char *name, const char *text)
 {
     char path[4096];
 
     want(p, folder_path(&p->folder, name, path), text);
 }
 
-static inline enum err_code look(struct place *p)
+static inline enum err_code look(struct rewind_case *p)
 {
     rewind_preview_fini(&p->preview);
     return rewind_preview(&p->plan, &all, &p->preview, &p->e);
 }
 
-static inline enum err_code apply(struct place *p)
+static inline enum err_code apply(struct rewind_case *p)
 {
     rewind_result_fini(&p->result);
     enum err_code rc = rewind_apply(&p->env, &p->preview, &p->result, &p->e);
@@ -87,7 +87,7 @@ static inline enum err_code apply(struct place *p)
     return rc;
 }
 
-static inline enum err_code undo(struct place *p)
+static inline enum err_code undo(struct rewind_case *p)
 {
     forget(p);
     enum err_code rc = rewind_undo_plan(&p->env, NULL, &p->plan, &p->e);
@@ -97,7 +97,7 @@ static inline enum err_code undo(struct place *p)
     return rc ? rc : apply(p);
 }
 
-static inline bool nothing_of_ours_is_left(struct place *p)
+static inline bool nothing_of_ours_is_left(struct rewind_case *p)
 {
     char *image = folder_image(&p->folder, "ws");
     bool clean = strstr(image, ".reprise") == NULL;

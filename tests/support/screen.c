@@ -52,7 +52,7 @@ static struct session_row *row_of(const struct screen *s, const struct fake *f,
     row->flags = f->flags;
     row->can = (CAN_RESUME | CAN_REWIND | CAN_RENAME | CAN_TAG | CAN_ARCHIVE | CAN_DELETE |
                 CAN_FORK | CAN_RESUME_AT) &
-               ~f->cannot;
+               ~f->unsupported;
     row->summary = keep(row, f->title);
     if (f->named)
         row->custom_title = row->summary;
@@ -140,7 +140,7 @@ void screen_take(struct screen *s)
 {
     struct effect e;
 
-    while (effects_take(model_effects(s->model), &e)) {
+    while (effects_pop(model_effects(s->model), &e)) {
         if (e.kind < EFFECT_CANCEL) {
             assert_true(s->waiting.n < EFFECTS_MAX);
             s->waiting.item[s->waiting.n++] = e;
@@ -208,8 +208,8 @@ static void answer_weights(struct screen *s, const struct effect *e)
         list->item[list->n++] =
             (struct described){ .entry = e->refs->entry[i],
                                 .bytes = e->refs->ref[i].file.size + s->side_bytes };
-    screen_send(
-        s, (struct msg){ .kind = MSG_WEIGHTS, .generation = e->generation, .u.described = list });
+    screen_send(s, (struct msg){
+                       .kind = MSG_DISK_USAGE, .generation = e->generation, .u.described = list });
 }
 
 static void answer_deep(struct screen *s, const struct effect *e)
@@ -228,17 +228,17 @@ static void answer_deep(struct screen *s, const struct effect *e)
         d->row = row_of(s, f, &e->refs->ref[i]);
         d->row->custom_title = d->row->summary = keep(d->row, f->deep);
     }
-    screen_send(s,
-                (struct msg){ .kind = MSG_DEEP, .generation = e->generation, .u.described = list });
+    screen_send(
+        s, (struct msg){ .kind = MSG_FULL_SCAN, .generation = e->generation, .u.described = list });
 }
 
 static void answer_place(struct screen *s, const struct effect *e)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct resume_dirs *p = calloc(1, sizeof *p);
 
     assert_non_null(p);
     if (s->no_command.code) {
-        place_free(p);
+        resume_dirs_free(p);
         screen_send(s, (struct msg){ .kind = MSG_FAILED,
                                      .generation = e->generation,
                                      .u.error = s->no_command });
@@ -248,7 +248,8 @@ static void answer_place(struct screen *s, const struct effect *e)
     p->session_dir = e->text.n ? strndup(e->text.p, e->text.n) : NULL;
     p->main_worktree = s->dir_gone ? strdup("/home/u/src/main") : NULL;
     p->present_dir = strdup("/home/u/src/shop");
-    screen_send(s, (struct msg){ .kind = MSG_PLACE, .generation = e->generation, .u.place = p });
+    screen_send(s,
+                (struct msg){ .kind = MSG_RESUME_DIRS, .generation = e->generation, .u.place = p });
 }
 
 void screen_answer_one(struct screen *s, const struct effect *e)
@@ -256,9 +257,9 @@ void screen_answer_one(struct screen *s, const struct effect *e)
     switch (e->kind) {
     case EFFECT_LIST: answer_list(s, e); return;
     case EFFECT_DESCRIBE: answer_describe(s, e); return;
-    case EFFECT_WEIGHTS: answer_weights(s, e); return;
-    case EFFECT_DEEP: answer_deep(s, e); return;
-    case EFFECT_PLACE: answer_place(s, e); return;
+    case EFFECT_DISK_USAGE: answer_weights(s, e); return;
+    case EFFECT_FULL_SCAN: answer_deep(s, e); return;
+    case EFFECT_RESUME_DIRS: answer_place(s, e); return;
     default: break;
     }
     if (!screen_answer_change(s, e) && s->answer)
@@ -270,7 +271,7 @@ void screen_answer(struct screen *s)
     struct effect e;
 
     screen_take(s);
-    while (effects_take(&s->waiting, &e)) {
+    while (effects_pop(&s->waiting, &e)) {
         screen_answer_one(s, &e);
         effect_fini(&e);
     }

@@ -22,7 +22,7 @@ struct fake {
     unsigned hidden;               /* enum session_hidden */
     bool gone;                     /* not listed any more */
     const char *last;              /* last prompt */
-    unsigned cannot;               /* enum session_can */
+    unsigned unsupported;          /* enum session_can */
     const char *parent;            /* the session it was forked from */
     const char *deep;              /* a title in the middle of its file */
     const char *problem;           /* with HIDDEN_DAMAGED */
@@ -47,15 +47,15 @@ struct screen {
     size_t worktrees;
     /* Answers what screen_answer cannot; may be NULL. */
     void (*answer)(struct screen *s, const struct effect *e);
-    bool dir_gone;                /* the answer to EFFECT_PLACE */
-    int looked_deep;              /* sessions whose whole file was looked through */
-    size_t unsure;                /* so many may be in use, when weighed: nobody can tell */
-    int64_t side_bytes;           /* what every session has beside its transcript, when weighed */
-    bool place_taken;             /* a newer transcript is in the place of what is restored */
-    struct err no_command;        /* the answer to where to resume, unless its code is ERR_OK */
-    struct err refusal;           /* the answer to the next change, unless its code is ERR_OK */
-    char renamed[256];            /* the last title or tag that was given */
-    const struct finding *around; /* what lies damaged around the sessions */
+    bool dir_gone;         /* the answer to EFFECT_RESUME_DIRS */
+    int looked_deep;       /* sessions whose whole file was looked through */
+    size_t unsure;         /* so many may be in use, when weighed: nobody can tell */
+    int64_t side_bytes;    /* what every session has beside its transcript, when weighed */
+    bool place_taken;      /* a newer transcript is in the place of what is restored */
+    struct err no_command; /* the answer to where to resume, unless its code is ERR_OK */
+    struct err refusal;    /* the answer to the next change, unless its code is ERR_OK */
+    char renamed[256];     /* the last title or tag that was given */
+    const struct finding *store_findings; /* what lies damaged around the sessions */
     size_t arounds;
     struct problem_list *problems; /* of the next listing; handed over */
     enum scope_kind scope;         /* of the last listing */

@@ -17,12 +17,12 @@ static struct slice text_of(const char *text)
 
 static void answer_weigh(struct screen *s, const struct effect *e)
 {
-    struct msg m = { .kind = MSG_WEIGHED, .generation = e->generation };
+    struct msg m = { .kind = MSG_DELETE_ESTIMATE, .generation = e->generation };
 
-    m.u.weight.n = e->refs->n;
-    m.u.weight.unsure = s->unsure;
+    m.u.usage.n = e->refs->n;
+    m.u.usage.unsure = s->unsure;
     for (size_t i = 0; i < e->refs->n; i++)
-        m.u.weight.bytes += e->refs->ref[i].file.size + s->side_bytes;
+        m.u.usage.bytes += e->refs->ref[i].file.size + s->side_bytes;
     screen_send(s, m);
 }
 
@@ -95,7 +95,7 @@ static void answer_sweep(struct screen *s, const struct effect *e)
         *item = (struct sweep_item){ .ref = screen_ref(s, f, path),
                                      .title = text_of(f->title),
                                      .cwd = text_of(f->cwd),
-                                     .weight = { .files = 2, .bytes = f->size + s->side_bytes },
+                                     .usage = { .files = 2, .bytes = f->size + s->side_bytes },
                                      .activity_ms = s->now_ms - f->ago_ms,
                                      .why = "not used for a while",
                                      .stays = live ? "process 4242 may be writing to it" : NULL,
@@ -106,11 +106,11 @@ static void answer_sweep(struct screen *s, const struct effect *e)
                 (struct msg){ .kind = MSG_SWEEP, .generation = e->generation, .u.sweep = sweep });
 }
 
-static void take_out_fake(struct screen *s, struct slice trash_id, struct changed *c)
+static void take_out_fake(struct screen *s, struct slice trash_id, struct change_result *c)
 {
     for (size_t i = 0; i < s->fakes; i++)
         if (s->fake[i].gone && strncmp(s->fake[i].id, trash_id.p, trash_id.n) == 0) {
-            s->fake[i].gone = c->wish == WISH_EMPTY;
+            s->fake[i].gone = c->request == CHANGE_EMPTY;
             c->bytes += s->fake[i].size;
             assert_true(name_list_add(&c->sessions, text_of(s->fake[i].id)));
         }
@@ -118,19 +118,19 @@ static void take_out_fake(struct screen *s, struct slice trash_id, struct change
 
 static void change_fake(struct screen *s, const struct effect *e, struct fake *f)
 {
-    switch (e->wish) {
-    case WISH_RENAME:
+    switch (e->request) {
+    case CHANGE_RENAME:
         snprintf(s->renamed, sizeof s->renamed, "%.*s", SLICE_ARG(buf_slice(&e->text)));
         f->title = s->renamed;
         break;
-    case WISH_TAG:
+    case CHANGE_TAG:
         snprintf(s->renamed, sizeof s->renamed, "%.*s", SLICE_ARG(buf_slice(&e->text)));
         f->tag = s->renamed;
         break;
-    case WISH_ARCHIVE: f->flags |= SESSION_ARCHIVED; break;
-    case WISH_UNARCHIVE: f->flags &= ~(unsigned)SESSION_ARCHIVED; break;
-    case WISH_TRASH: f->gone = true; break;
-    case WISH_FIX:
+    case CHANGE_ARCHIVE: f->flags |= SESSION_ARCHIVED; break;
+    case CHANGE_UNARCHIVE: f->flags &= ~(unsigned)SESSION_ARCHIVED; break;
+    case CHANGE_TRASH: f->gone = true; break;
+    case CHANGE_FIX:
         f->flags &= ~(unsigned)SESSION_TORN;
         f->findings--;
         f->size++;
@@ -140,7 +140,7 @@ static void change_fake(struct screen *s, const struct effect *e, struct fake *f
 }
 
 /* Undo brings back what was deleted: the only change that this memory knows the other side of. */
-static void undo_fakes(struct screen *s, struct changed *c)
+static void undo_fakes(struct screen *s, struct change_result *c)
 {
     for (size_t i = 0; i < s->fakes; i++)
         if (s->fake[i].gone) {
@@ -150,27 +150,27 @@ static void undo_fakes(struct screen *s, struct changed *c)
     assert_int_equal(buf_add(&c->text, SLICE("moved to trash")), ERR_OK);
 }
 
-static void sweep_fake(struct screen *s, const struct sweep_item *item, struct changed *c)
+static void sweep_fake(struct screen *s, const struct sweep_item *item, struct change_result *c)
 {
     screen_note(s, " %.8s", item->ref.id.p);
     s->fake[item->ref.file.ino - 1].gone |= s->refusal.code == ERR_OK;
-    c->bytes += item->weight.bytes;
+    c->bytes += item->usage.bytes;
     assert_true(name_list_add(&c->sessions, item->ref.id));
 }
 
 static void answer_change(struct screen *s, const struct effect *e)
 {
     static const char *const names[] = {
-        [WISH_RENAME] = "rename",       [WISH_TAG] = "tag",     [WISH_ARCHIVE] = "archive",
-        [WISH_UNARCHIVE] = "unarchive", [WISH_TRASH] = "trash", [WISH_FORK] = "fork",
-        [WISH_RESUME_AT] = "resume at", [WISH_UNDO] = "undo",   [WISH_REDO] = "redo",
-        [WISH_RESTORE] = "restore",     [WISH_JOIN] = "join",   [WISH_EMPTY] = "empty",
-        [WISH_SWEEP] = "sweep",         [WISH_FIX] = "fix",
+        [CHANGE_RENAME] = "rename",       [CHANGE_TAG] = "tag",     [CHANGE_ARCHIVE] = "archive",
+        [CHANGE_UNARCHIVE] = "unarchive", [CHANGE_TRASH] = "trash", [CHANGE_FORK] = "fork",
+        [CHANGE_RESUME_AT] = "resume at", [CHANGE_UNDO] = "undo",   [CHANGE_REDO] = "redo",
+        [CHANGE_RESTORE] = "restore",     [WISH_JOIN] = "join",     [CHANGE_EMPTY] = "empty",
+        [CHANGE_SWEEP] = "sweep",         [CHANGE_FIX] = "fix",
     };
-    struct changed *c = changed_new(e->wish);
+    struct change_result *c = change_result_new(e->request);
 
     assert_non_null(c);
-    screen_note(s, "%s%s", names[e->wish], e->unsure ? " unsure" : "");
+    screen_note(s, "%s%s", names[e->request], e->unsure ? " unsure" : "");
     for (size_t i = 0; e->refs && i < e->refs->n; i++) {
         const struct session_ref *ref = &e->refs->ref[i];
 
@@ -182,7 +182,7 @@ static void answer_change(struct screen *s, const struct effect *e)
     }
     for (size_t i = 0; !e->refs && e->names && i < e->names->n; i++) {
         screen_note(s, " %.*s", SLICE_ARG(e->names->name[i]));
-        if (e->wish == WISH_RESTORE && s->place_taken) {
+        if (e->request == CHANGE_RESTORE && s->place_taken) {
             c->asks = true;
             snprintf(c->id, sizeof c->id, "%.*s", SLICE_ARG(e->names->name[i]));
             continue;
@@ -190,18 +190,18 @@ static void answer_change(struct screen *s, const struct effect *e)
         take_out_fake(s, e->names->name[i], c);
     }
     for (size_t i = 0; e->sweep && i < e->sweep->n; i++)
-        if (sweep_takes(&e->sweep->item[i]))
+        if (sweep_is_chosen(&e->sweep->item[i]))
             sweep_fake(s, &e->sweep->item[i], c);
     if (e->text.n > 0)
         screen_note(s, ": %.*s", SLICE_ARG(buf_slice(&e->text)));
     screen_note(s, "\n");
-    if (e->wish == WISH_FORK)
+    if (e->request == CHANGE_FORK)
         snprintf(c->copy, sizeof c->copy, "%s", s->fake[s->fakes - 1].id);
-    if (e->wish == WISH_UNDO)
+    if (e->request == CHANGE_UNDO)
         undo_fakes(s, c);
     else
         assert_int_equal(buf_add(&c->text, buf_slice(&e->text)), ERR_OK);
-    c->repaired = c->steps = e->wish == WISH_FIX;
+    c->repaired = c->steps = e->request == CHANGE_FIX;
     c->error = s->refusal;
     s->refusal = (struct err){ 0 };
     screen_send(s,
@@ -211,11 +211,11 @@ static void answer_change(struct screen *s, const struct effect *e)
 bool screen_answer_change(struct screen *s, const struct effect *e)
 {
     switch (e->kind) {
-    case EFFECT_WEIGH: answer_weigh(s, e); return true;
+    case EFFECT_ESTIMATE_DELETE: answer_weigh(s, e); return true;
     case EFFECT_SWEEP: answer_sweep(s, e); return true;
     case EFFECT_TRASH: answer_trash(s, e); return true;
-    case EFFECT_DOCTOR: answer_doctor(s, e); return true;
-    case EFFECT_AROUND: answer_findings(s, e, s->around, s->arounds); return true;
+    case EFFECT_CHECK_SESSION: answer_doctor(s, e); return true;
+    case EFFECT_CHECK_STORE: answer_findings(s, e, s->store_findings, s->arounds); return true;
     case EFFECT_CHANGE: answer_change(s, e); return true;
     default: return false;
     }

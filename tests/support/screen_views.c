@@ -11,7 +11,7 @@ struct transcript_view {
     bool searching;
 };
 
-struct transcript_view *transcript_view_new(const struct settings *settings, enum asker asker)
+struct transcript_view *transcript_view_new(const struct settings *settings, enum requester asker)
 {
     (void)settings;
     (void)asker;
@@ -76,13 +76,13 @@ bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struc
     return false;
 }
 
-enum place_id transcript_view_place(const struct transcript_view *v)
+enum key_context transcript_view_key_context(const struct transcript_view *v)
 {
     return v->searching ? IN_SEARCH : IN_TRANSCRIPT;
 }
 
-enum transcript_wish transcript_view_act(struct transcript_view *v, enum action a,
-                                         struct effects *fx)
+enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
+                                                struct effects *fx)
 {
     (void)fx;
     switch (a) {

@@ -10,25 +10,25 @@
 
 #define NAME "projects/-p/5e550000-0000-4000-8000-000000000001.jsonl"
 
-void talk_begin(struct talk *t)
+void transcript_writer_begin(struct transcript_writer *t)
 {
-    *t = (struct talk){ 0 };
+    *t = (struct transcript_writer){ 0 };
     folder_make(&t->folder);
 }
 
-void talk_end(struct talk *t)
+void transcript_writer_end(struct transcript_writer *t)
 {
     folder_remove(&t->folder);
     buf_fini(&t->text);
 }
 
-void talk_raw(struct talk *t, const char *bytes)
+void transcript_writer_raw(struct transcript_writer *t, const char *bytes)
 {
     assert_int_equal(buf_add(&t->text, (struct slice){ bytes, strlen(bytes) }), ERR_OK);
 }
 
-void talk_row(struct talk *t, const char *type, const char *id, const char *parent,
-              const char *rest)
+void transcript_writer_row(struct transcript_writer *t, const char *type, const char *id,
+                           const char *parent, const char *rest)
 {
     const char *quote = *parent ? "\"" : "";
 
@@ -43,15 +43,15 @@ void talk_row(struct talk *t, const char *type, const char *id, const char *pare
                      ERR_OK);
 }
 
-void talk_user(struct talk *t, const char *id, const char *parent)
+void transcript_writer_user(struct transcript_writer *t, const char *id, const char *parent)
 {
     char rest[256];
 
     snprintf(rest, sizeof rest, "\"message\":{\"role\":\"user\",\"content\":\"%s\"}", id);
-    talk_row(t, "user", id, parent, rest);
+    transcript_writer_row(t, "user", id, parent, rest);
 }
 
-void talk_assistant(struct talk *t, const char *id, const char *parent)
+void transcript_writer_assistant(struct transcript_writer *t, const char *id, const char *parent)
 {
     char rest[256];
 
@@ -59,22 +59,22 @@ void talk_assistant(struct talk *t, const char *id, const char *parent)
              "\"message\":{\"id\":\"m-%s\",\"role\":\"assistant\",\"content\":[{\"type\":"
              "\"text\",\"text\":\"%s\"}]}",
              id, id);
-    talk_row(t, "assistant", id, parent, rest);
+    transcript_writer_row(t, "assistant", id, parent, rest);
 }
 
-struct talk talk_two_turns(void)
+struct transcript_writer transcript_writer_two_turns(void)
 {
-    struct talk t;
+    struct transcript_writer t;
 
-    talk_begin(&t);
-    talk_user(&t, "u1", "");
-    talk_assistant(&t, "a1", "u1");
-    talk_user(&t, "u2", "a1");
-    talk_assistant(&t, "a2", "u2");
+    transcript_writer_begin(&t);
+    transcript_writer_user(&t, "u1", "");
+    transcript_writer_assistant(&t, "a1", "u1");
+    transcript_writer_user(&t, "u2", "a1");
+    transcript_writer_assistant(&t, "a2", "u2");
     return t;
 }
 
-struct session_ref talk_ref(struct talk *t)
+struct session_ref transcript_writer_ref(struct transcript_writer *t)
 {
     struct slice text = buf_slice(&t->text);
 

@@ -20,7 +20,7 @@ static const char *const place_of[ENTRIES] = { "ws/d/f",        "out/o", "ws/gon
 
 static inline void save(void *arg, int entry, const char *text)
 {
-    struct place *p = arg;
+    struct rewind_case *p = arg;
     char path[4096], other[4200];
 
     folder_put(&p->folder, "saving", (struct slice){ text, strlen(text) });
@@ -30,7 +30,7 @@ static inline void save(void *arg, int entry, const char *text)
 
 static inline void drop(void *arg, int entry)
 {
-    struct place *p = arg;
+    struct rewind_case *p = arg;
     char path[4096];
 
     assert_int_equal(unlink(folder_path(&p->folder, place_of[entry], path)), 0);
@@ -38,7 +38,7 @@ static inline void drop(void *arg, int entry)
 
 /* ---- what is true then ---- */
 
-static const char *record_of(const struct place *p)
+static const char *record_of(const struct rewind_case *p)
 {
     static char id[256];
     char path[4096];
@@ -54,7 +54,7 @@ static const char *record_of(const struct place *p)
     return id;
 }
 
-static const char *temp_of(const struct place *p, int entry, char out[4096])
+static const char *temp_of(const struct rewind_case *p, int entry, char out[4096])
 {
     const char *path = place_of[entry];
 
@@ -64,7 +64,7 @@ static const char *temp_of(const struct place *p, int entry, char out[4096])
 }
 
 /* Under the name of what was written to after the rewind, or of what was not. */
-static inline bool is_kept(const struct place *p, int entry, const char *text)
+static inline bool is_kept(const struct rewind_case *p, int entry, const char *text)
 {
     char name[512];
     int n = snprintf(name, sizeof name, "state/rewinds/%s/old/%d.live", record_of(p), entry);
@@ -75,7 +75,7 @@ static inline bool is_kept(const struct place *p, int entry, const char *text)
 }
 
 /* Of the record: what the listing and the undo go by. */
-static inline enum rewind_outcome outcome_of(struct place *p, int entry)
+static inline enum rewind_outcome outcome_of(struct rewind_case *p, int entry)
 {
     char name[512];
     size_t n;
@@ -90,7 +90,7 @@ static inline enum rewind_outcome outcome_of(struct place *p, int entry)
 }
 
 /* All but one is done, that one is a conflict; and what was done can be undone. */
-static inline void only_this_is_a_conflict(struct place *p, int entry)
+static inline void only_this_is_a_conflict(struct rewind_case *p, int entry)
 {
     char *before = wide_image(p);
     struct rewind_records list;
@@ -111,18 +111,18 @@ static inline void only_this_is_a_conflict(struct place *p, int entry)
 }
 
 /* As if it was killed between INTENT and the exchange of `name`. */
-static inline struct place *stopped_at(const char *call, const char *name)
+static inline struct rewind_case *stopped_at(const char *call, const char *name)
 {
-    struct place *p = wide_place(false);
+    struct rewind_case *p = wide_place(false);
 
-    moment_arm(&(struct moment){ .call = call, .name = name, .error = EIO });
+    syscall_hook_arm(&(struct syscall_hook){ .call = call, .name = name, .error = EIO });
     assert_int_not_equal(apply(p), ERR_OK);
-    assert_true(moment_came());
+    assert_true(syscall_hook_fired());
     assert_non_null(strstr(p->e.text, "unfinished"));
     return p;
 }
 
-static inline void recover(struct place *p)
+static inline void recover(struct rewind_case *p)
 {
     size_t recovered;
 
@@ -130,19 +130,19 @@ static inline void recover(struct place *p)
     assert_int_equal(recovered, 1);
 }
 
-static inline void put_at(struct place *p, int entry, const char *text)
+static inline void put_at(struct rewind_case *p, int entry, const char *text)
 {
     folder_put(&p->folder, place_of[entry], (struct slice){ text, strlen(text) });
 }
 
-static inline void put_temp(struct place *p, int entry, const char *text)
+static inline void put_temp(struct rewind_case *p, int entry, const char *text)
 {
     char temp[4096];
 
     folder_put(&p->folder, temp_of(p, entry, temp), (struct slice){ text, strlen(text) });
 }
 
-static inline void drop_temp(struct place *p, int entry)
+static inline void drop_temp(struct rewind_case *p, int entry)
 {
     char temp[4096], path[4096];
 

@@ -14,8 +14,8 @@
 /* A plan with one entry of each kind, in the project and outside of it, and what must be true of its files. */
 static const struct rewind_options everything = { .allow_outside = true, .allow_edited = true };
 
-static inline void wide_target(struct place *p, const char *name, const char *text, unsigned prune,
-                               uint32_t mode)
+static inline void wide_target(struct rewind_case *p, const char *name, const char *text,
+                               unsigned prune, uint32_t mode)
 {
     char path[4096], saved[4096];
     struct rewind_target t = { .path = folder_path(&p->folder, name, path),
@@ -30,7 +30,7 @@ static inline void wide_target(struct place *p, const char *name, const char *te
     assert_int_equal(rewind_plan_add(&p->plan, &t, NULL), ERR_OK);
 }
 
-static inline void wide_plan(struct place *p)
+static inline void wide_plan(struct rewind_case *p)
 {
     wide_target(p, "ws/d/f", "old\n", 0, 0640);
     wide_target(p, "out/o", "old outside\n", 0, 0);
@@ -41,7 +41,7 @@ static inline void wide_plan(struct place *p)
 }
 
 /* The conversation goes back with them: its log ends after the first line. */
-static inline void wide_talk(struct place *p)
+static inline void wide_talk(struct rewind_case *p)
 {
     char log[4096];
     struct step cut = { .kind = STEP_TAIL,
@@ -50,14 +50,14 @@ static inline void wide_talk(struct place *p)
                         .offset = 4,
                         .mtime_ns = MTIME_NOW };
 
-    p->plan.talk = (struct rewind_talk){
-        .change = change_new("rewind"), .how = TALK_TRUNCATE, .kept = 1, .dropped = 1
+    p->plan.conversation = (struct rewind_conversation){
+        .change = change_new("rewind"), .how = CONVERSATION_TRUNCATE, .kept = 1, .dropped = 1
     };
-    assert_non_null(p->plan.talk.change);
-    assert_int_equal(change_add(p->plan.talk.change, &cut, NULL), ERR_OK);
+    assert_non_null(p->plan.conversation.change);
+    assert_int_equal(change_add(p->plan.conversation.change, &cut, NULL), ERR_OK);
 }
 
-static inline void wide_tree(struct place *p)
+static inline void wide_tree(struct rewind_case *p)
 {
     static const char *const dirs[] = { "ws/gone", "ws/gone/deep", "out", "out/gone" };
     char path[4096];
@@ -77,11 +77,11 @@ static inline void wide_tree(struct place *p)
 }
 
 /* Ready to be applied. */
-static inline struct place *wide_place(bool talk)
+static inline struct rewind_case *wide_place(bool talk)
 {
     /* more than what a first allocation holds, and no room for the NUL */
     static char longest[8193];
-    struct place *p;
+    struct rewind_case *p;
 
     memset(longest, 'm', sizeof longest - 1);
 
@@ -99,12 +99,12 @@ static inline struct place *wide_place(bool talk)
     return p;
 }
 
-static inline void wide_remove(struct place *p)
+static inline void wide_remove(struct rewind_case *p)
 {
     tear_down((void **)&p);
 }
 
-static inline enum err_code wide_undo(struct place *p)
+static inline enum err_code wide_undo(struct rewind_case *p)
 {
     forget(p);
     enum err_code rc = rewind_undo_plan(&p->env, NULL, &p->plan, &p->e);
@@ -115,7 +115,7 @@ static inline enum err_code wide_undo(struct place *p)
 }
 
 /* Names, modes, bytes and times of all that is the user's; malloc'ed. */
-static inline char *wide_image(struct place *p)
+static inline char *wide_image(struct rewind_case *p)
 {
     char *ws = folder_image(&p->folder, "ws"), *out = folder_image(&p->folder, "out");
     size_t n = strlen(ws) + strlen(out) + 2;
@@ -127,7 +127,7 @@ static inline char *wide_image(struct place *p)
     return both;
 }
 
-static inline bool wide_is(struct place *p, const char *image)
+static inline bool wide_is(struct rewind_case *p, const char *image)
 {
     char *now = wide_image(p);
     bool same = strcmp(now, image) == 0;
@@ -136,7 +136,7 @@ static inline bool wide_is(struct place *p, const char *image)
     return same;
 }
 
-static inline bool wide_is_clean(struct place *p)
+static inline bool wide_is_clean(struct rewind_case *p)
 {
     char *now = wide_image(p);
     bool clean = strstr(now, ".reprise") == NULL;
@@ -145,7 +145,7 @@ static inline bool wide_is_clean(struct place *p)
     return clean;
 }
 
-static inline bool wide_is_new(struct place *p, bool talk)
+static inline bool wide_is_new(struct rewind_case *p, bool talk)
 {
     struct stat st;
     char path[4096];

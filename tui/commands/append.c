@@ -8,7 +8,7 @@
 enum { PIECE = 64 * 1024, MOST = 1 << 30 };
 
 /* All of it, before anything is written: a host that dies in the middle of a row has appended nothing. */
-static enum err_code read_input(struct buf *text, struct err *e)
+static enum err_code read_rows_input(struct buf *text, struct err *e)
 {
     ssize_t n = 1;
 
@@ -27,8 +27,8 @@ static enum err_code read_input(struct buf *text, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code write_answer(struct invocation *in, struct slice session,
-                                  const struct host_appended *done, struct err *e)
+static enum err_code write_append_answer(struct invocation *in, struct slice session,
+                                         const struct host_appended *done, struct err *e)
 {
     struct jsonout j;
 
@@ -70,7 +70,7 @@ static enum err_code append_rows(struct invocation *in, struct slice text, struc
         rc = host_append(ref.store, &ref, &req, &s.arena, &done, e);
     in->done = !rc;
     if (!rc)
-        rc = write_answer(in, ref.id, &done, e);
+        rc = write_append_answer(in, ref.id, &done, e);
     sessions_close(&s);
     return rc;
 }
@@ -80,11 +80,12 @@ enum err_code append_run(struct invocation *in, struct err *e)
     const struct slice session = slice_of(in->argv[0]);
     const struct host_appended none = { 0 };
     struct buf text = { 0 };
-    enum err_code rc = read_input(&text, e);
+    enum err_code rc = read_rows_input(&text, e);
 
     if (!rc)
-        rc = option_given(&in->options, OPTION_NO_PERSIST) ? write_answer(in, session, &none, e)
-                                                           : append_rows(in, buf_slice(&text), e);
+        rc = option_given(&in->options, OPTION_NO_PERSIST)
+                 ? write_append_answer(in, session, &none, e)
+                 : append_rows(in, buf_slice(&text), e);
     buf_fini(&text);
     return rc;
 }

@@ -6,13 +6,13 @@
 #include "store/origin.h"
 
 /* What was done to the sessions: one change, done or not at all, and taken back at once. */
-struct changing {
+struct change_run {
     struct session_ref *ref; /* lives with the sessions */
     int n;
     struct change *c;
 };
 
-static enum err_code plan_each(struct invocation *in, struct sessions *s, struct changing *k,
+static enum err_code plan_each(struct invocation *in, struct sessions *s, struct change_run *k,
                                change_plan_fn *plan, struct err *e)
 {
     enum err_code rc = sessions_find_all(s, in->argv, (size_t)k->n, &k->ref, e);
@@ -20,7 +20,7 @@ static enum err_code plan_each(struct invocation *in, struct sessions *s, struct
     for (int i = 0; i < k->n && !rc; i++) {
         bool once = false;
 
-        rc = sessions_once(s, &k->ref[i], &once, e);
+        rc = sessions_is_first(s, &k->ref[i], &once, e);
         if (!rc && !once)
             continue;
         if (!rc)
@@ -62,8 +62,8 @@ static enum err_code json_session(struct invocation *in, struct sessions *s,
     return j.rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code answer_json(struct invocation *in, struct sessions *s,
-                                 const struct changing *k, struct err *e)
+static enum err_code write_changes_json(struct invocation *in, struct sessions *s,
+                                        const struct change_run *k, struct err *e)
 {
     enum err_code rc = k->n > 1 ? out_add(&in->out, SLICE("["), e) : ERR_OK;
 
@@ -76,7 +76,8 @@ static enum err_code answer_json(struct invocation *in, struct sessions *s,
     return rc ? rc : out_add(&in->out, k->n > 1 ? SLICE("]\n") : SLICE("\n"), e);
 }
 
-static enum err_code answer_text(struct invocation *in, const struct changing *k, struct err *e)
+static enum err_code write_changes_text(struct invocation *in, const struct change_run *k,
+                                        struct err *e)
 {
     if (k->c->n == 0)
         return out_add(&in->out, SLICE("nothing to change\n"), e);
@@ -91,7 +92,7 @@ enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
                               change_plan_fn *plan, struct err *e)
 {
     struct sessions s;
-    struct changing k = { .n = ids ? ids : in->argc, .c = change_new(kind) };
+    struct change_run k = { .n = ids ? ids : in->argc, .c = change_new(kind) };
     enum err_code rc = sessions_open(in, true, &s, e);
 
     if (rc) {
@@ -106,8 +107,8 @@ enum err_code change_sessions(struct invocation *in, const char *kind, int ids,
         rc = change_do(&in->world->env, k.c, e);
     in->done = !rc && k.c->n;
     if (!rc)
-        rc = option_given(&in->options, OPTION_JSON) ? answer_json(in, &s, &k, e)
-                                                     : answer_text(in, &k, e);
+        rc = option_given(&in->options, OPTION_JSON) ? write_changes_json(in, &s, &k, e)
+                                                     : write_changes_text(in, &k, e);
     change_free(k.c);
     sessions_close(&s);
     return rc;

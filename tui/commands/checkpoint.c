@@ -5,13 +5,13 @@
 #include "tui/commands/report.h"
 #include "tui/commands/sessions.h"
 
-static struct slice text_of(const char *text)
+static struct slice optional_text(const char *text)
 {
     return (struct slice){ text, text ? strlen(text) : 0 };
 }
 
-static enum err_code write_answer(struct invocation *in, struct slice session,
-                                  const struct host_checkpointed *done, struct err *e)
+static enum err_code write_checkpoint_answer(struct invocation *in, struct slice session,
+                                             const struct host_checkpointed *done, struct err *e)
 {
     struct jsonout j;
 
@@ -26,7 +26,7 @@ static enum err_code write_answer(struct invocation *in, struct slice session,
     jsonout_key(&j, "fresh");
     jsonout_int(&j, (int64_t)done->fresh);
     if (done->warning)
-        jsonout_member(&j, "warning", text_of(done->warning));
+        jsonout_member(&j, "warning", optional_text(done->warning));
     jsonout_close(&j, '}');
     return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
@@ -58,7 +58,8 @@ static void warn(const struct invocation *in, struct slice session, const char *
     report_line(in->err_fd, &note);
 }
 
-static enum err_code save(struct invocation *in, struct host_checkpoint *req, struct err *e)
+static enum err_code save_checkpoint(struct invocation *in, struct host_checkpoint *req,
+                                     struct err *e)
 {
     struct sessions s;
     struct session_ref ref;
@@ -74,20 +75,20 @@ static enum err_code save(struct invocation *in, struct host_checkpoint *req, st
     if (!rc && done.warning)
         warn(in, ref.id, done.warning);
     if (!rc)
-        rc = write_answer(in, ref.id, &done, e);
+        rc = write_checkpoint_answer(in, ref.id, &done, e);
     sessions_close(&s);
     return rc;
 }
 
 enum err_code checkpoint_run(struct invocation *in, struct err *e)
 {
-    struct host_checkpoint req = { .message = text_of(in->options.id),
-                                   .label = text_of(in->options.title) };
+    struct host_checkpoint req = { .message = optional_text(in->options.id),
+                                   .label = optional_text(in->options.title) };
 
     if (!option_given(&in->options, OPTION_ID))
         return err_set(e, ERR_USAGE, "--id", "checkpoint: --id MSG is required");
     if (!option_given(&in->options, OPTION_NO_PERSIST))
-        return save(in, &req, e);
-    return write_answer(in, text_of(in->argv[0]), &(struct host_checkpointed){ .id = req.message },
-                        e);
+        return save_checkpoint(in, &req, e);
+    return write_checkpoint_answer(in, optional_text(in->argv[0]),
+                                   &(struct host_checkpointed){ .id = req.message }, e);
 }

@@ -49,7 +49,8 @@ static void json_checkpoint(struct jsonout *j, const struct checkpoint *c)
     jsonout_close(j, '}');
 }
 
-static enum err_code write_json(struct out *out, const struct checkpoint_list *list, struct err *e)
+static enum err_code write_checkpoints_json(struct out *out, const struct checkpoint_list *list,
+                                            struct err *e)
 {
     struct jsonout j;
 
@@ -80,7 +81,7 @@ static enum err_code fit_ids(const struct checkpoint_list *list, struct id_colum
         short_ids_free(out->ids);
         return err_nomem(e);
     }
-    short_ids_end(out->ids);
+    short_ids_finish(out->ids);
     for (size_t i = 0; i < list->n; i++) {
         size_t n = short_ids_of(out->ids, NULL, list->checkpoint[i].id, text).n;
 
@@ -97,11 +98,12 @@ static enum err_code write_prompt(struct out *out, struct slice prompt, size_t u
     struct slice first = { prompt.p, end ? (size_t)(end - prompt.p) : prompt.n };
     size_t room = out->columns > used + LEAST_COLUMNS ? out->columns - used : PROMPT_COLUMNS;
 
-    return line_cut(first, room, out, e);
+    return session_line_cut(first, room, out, e);
 }
 
-static enum err_code write_line(struct out *out, const struct checkpoint *c,
-                                const struct id_column *ids, int64_t now_ms, struct err *e)
+static enum err_code write_checkpoint_line(struct out *out, const struct checkpoint *c,
+                                           const struct id_column *ids, int64_t now_ms,
+                                           struct err *e)
 {
     char age[WHEN_AGE], id[SHORT_ID], lines[32] = "";
 
@@ -111,7 +113,7 @@ static enum err_code write_line(struct out *out, const struct checkpoint *c,
     enum err_code rc = out_addf(out, e, "%8s  ", age);
 
     if (!rc)
-        rc = line_column(short_ids_of(ids->ids, NULL, c->id, id), ids->columns, out, e);
+        rc = session_line_column(short_ids_of(ids->ids, NULL, c->id, id), ids->columns, out, e);
     if (!rc)
         rc = out_addf(out, e, "  %3zu file%s  %-11s ", c->files, c->files == 1 ? " " : "s", lines);
     if (!rc)
@@ -123,8 +125,8 @@ static enum err_code write_line(struct out *out, const struct checkpoint *c,
                          c->why ? "  (" : "", c->why ? c->why : "", c->why ? ")" : "");
 }
 
-static enum err_code write_text(struct out *out, const struct checkpoint_list *list, int64_t now_ms,
-                                struct err *e)
+static enum err_code write_checkpoints_text(struct out *out, const struct checkpoint_list *list,
+                                            int64_t now_ms, struct err *e)
 {
     struct id_column ids;
     enum err_code rc = fit_ids(list, &ids, e);
@@ -132,7 +134,7 @@ static enum err_code write_text(struct out *out, const struct checkpoint_list *l
     if (rc)
         return rc;
     for (size_t i = 0; i < list->n && !rc; i++)
-        rc = write_line(out, &list->checkpoint[i], &ids, now_ms, e);
+        rc = write_checkpoint_line(out, &list->checkpoint[i], &ids, now_ms, e);
     short_ids_free(ids.ids);
     return rc;
 }
@@ -147,15 +149,15 @@ enum err_code checkpoints_run(struct invocation *in, struct err *e)
     if (rc)
         return rc;
     if (!ref.store->ops->checkpoints)
-        rc = store_refuse(&ref, CAN_REWIND, "list checkpoints", e);
+        rc = unsupported_error(&ref, CAN_REWIND, "list checkpoints", e);
     if (!rc)
         rc = ref.store->ops->checkpoints(ref.store, &ref, &list, e);
     if (!rc && ref.store->ops->count_lines)
         rc = ref.store->ops->count_lines(ref.store, &ref, NULL, &list, e);
     if (!rc)
         rc = option_given(&in->options, OPTION_JSON)
-                 ? write_json(&in->out, &list, e)
-                 : write_text(&in->out, &list, in->world->env.now_ms, e);
+                 ? write_checkpoints_json(&in->out, &list, e)
+                 : write_checkpoints_text(&in->out, &list, in->world->env.now_ms, e);
     checkpoint_list_fini(&list);
     sessions_close(&s);
     return rc;

@@ -11,7 +11,7 @@
 #include "tui/commands/retrieve.h"
 #include "tui/resume.h"
 
-static bool is_directory(const char *path)
+static bool choice_dir_exists(const char *path)
 {
     struct stat st;
 
@@ -29,7 +29,7 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     if (!own)
         return err_nomem(e);
     *dir = own;
-    if (is_directory(own))
+    if (choice_dir_exists(own))
         return ERR_OK;
     enum err_code rc = worktree_main(own, a, &main_tree, e);
 
@@ -42,8 +42,8 @@ static enum err_code choose_dir(const struct invocation *in, const struct sessio
     return ERR_OK;
 }
 
-static enum err_code print_json(const struct session_row *row, const struct resume *r,
-                                struct out *out, struct err *e)
+static enum err_code print_choice_json(const struct session_row *row, const struct resume *r,
+                                       struct out *out, struct err *e)
 {
     const char *system = row->ref.store->ops->name;
     struct jsonout j;
@@ -65,7 +65,7 @@ static enum err_code print_json(const struct session_row *row, const struct resu
     return out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code print_line(const struct resume *r, struct out *out, struct err *e)
+static enum err_code print_choice_line(const struct resume *r, struct out *out, struct err *e)
 {
     if (resume_line(r, &out->buf))
         return err_nomem(e);
@@ -74,8 +74,8 @@ static enum err_code print_line(const struct resume *r, struct out *out, struct 
 
 /* The agent finds nothing where the system keeps transcripts elsewhere. One that is newer here stays: that is the one the
  * agent goes on with. */
-static enum err_code bring_transcript(struct invocation *in, const struct session_ref *ref,
-                                      struct err *e)
+static enum err_code retrieve_if_missing(struct invocation *in, const struct session_ref *ref,
+                                         struct err *e)
 {
     const struct retrieve_request req = { .overwrite = false };
     struct retrieved r;
@@ -90,8 +90,8 @@ static enum err_code bring_transcript(struct invocation *in, const struct sessio
                                : rc; /* no checkpoint keeps one: the agent's own may be there */
 }
 
-enum err_code choice_carry_out(struct invocation *in, const struct config *config,
-                               const struct session_row *row, const char *dir, struct err *e)
+enum err_code picker_choice_run(struct invocation *in, const struct config *config,
+                                const struct session_row *row, const char *dir, struct err *e)
 {
     struct arena arena = { 0 };
     struct resume r;
@@ -103,10 +103,10 @@ enum err_code choice_carry_out(struct invocation *in, const struct config *confi
     if (rc == ERR_OK && !in->command->name)
         rc = resume_add(&r, in->argv, (size_t)in->argc, &arena, e);
     if (rc == ERR_OK && option_given(&in->options, OPTION_PRINT))
-        rc = option_given(&in->options, OPTION_JSON) ? print_json(row, &r, &in->out, e)
-                                                     : print_line(&r, &in->out, e);
+        rc = option_given(&in->options, OPTION_JSON) ? print_choice_json(row, &r, &in->out, e)
+                                                     : print_choice_line(&r, &in->out, e);
     else if (rc == ERR_OK)
-        rc = bring_transcript(in, &row->ref, e);
+        rc = retrieve_if_missing(in, &row->ref, e);
     if (rc == ERR_OK && !option_given(&in->options, OPTION_PRINT))
         rc = resume_exec(&r, row->ref.store->ops->name, e);
     arena_fini(&arena);

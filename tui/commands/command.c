@@ -17,7 +17,7 @@ const struct command *command_find(const char *word)
     return NULL;
 }
 
-static enum err_code unknown(const char *word, struct err *e)
+static enum err_code unknown_command(const char *word, struct err *e)
 {
     const char *near = NULL;
     size_t best = nearest_limit(word);
@@ -58,7 +58,7 @@ static bool for_agent(const struct options *o, char *const *argv, int first, int
 
 /* The words before the command may be global options or those of the picker; what comes behind it is
  * read with the options of the command. */
-enum err_code invocation_read(struct invocation *in, int argc, char **argv, struct err *e)
+enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e)
 {
     int first = 0;
     option_bits allowed = OPTION_GLOBALS | commands_table[0].options;
@@ -70,7 +70,7 @@ enum err_code invocation_read(struct invocation *in, int argc, char **argv, stru
 
     in->command = picker ? &commands_table[0] : command_find(argv[first]);
     if (!in->command)
-        return unknown(argv[first], e);
+        return unknown_command(argv[first], e);
     if (!picker) {
         allowed = OPTION_GLOBALS | in->command->options;
         rc = options_check(&in->options, allowed, e);
@@ -90,7 +90,7 @@ enum err_code invocation_read(struct invocation *in, int argc, char **argv, stru
 
 static bool wants_color(const struct invocation *in)
 {
-    const struct world *w = in->world;
+    const struct process_env *w = in->world;
 
     if (in->options.color != COLOR_AUTO)
         return in->options.color == COLOR_ALWAYS;
@@ -105,7 +105,7 @@ static size_t terminal_columns(int fd)
     return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static enum err_code run(struct invocation *in, struct err *e)
+static enum err_code run_command(struct invocation *in, struct err *e)
 {
     if (option_given(&in->options, OPTION_HELP))
         return help_write(in->command, &in->out, e);
@@ -117,13 +117,13 @@ static enum err_code run(struct invocation *in, struct err *e)
     return in->command->run(in, e);
 }
 
-int invocation_run(struct invocation *in)
+int command_execute(struct invocation *in)
 {
     struct err e = { 0 };
 
     in->out.color = wants_color(in);
     in->out.columns = terminal_columns(in->out.fd);
-    enum err_code rc = run(in, &e);
+    enum err_code rc = run_command(in, &e);
 
     if (rc && in->argc > 0)
         err_at(&e, rc, in->argv[0]);

@@ -12,7 +12,7 @@
 struct invocation {
     const struct command *command;
     struct options options;
-    const struct world *world;
+    const struct process_env *world;
     int argc; /* operands only */
     char **argv;
     struct out out; /* stdout */
@@ -39,10 +39,9 @@ extern const struct command commands_table[]; /* the picker first; ends with run
 /* The command of this name or alias; NULL: there is none. */
 const struct command *command_find(const char *word);
 /* Reads argv: which command, its options, its operands. */
-MUST_CHECK enum err_code invocation_read(struct invocation *in, int argc, char **argv,
-                                         struct err *e);
+MUST_CHECK enum err_code command_parse(struct invocation *in, int argc, char **argv, struct err *e);
 /* Runs it, writes what is left of the answer, reports a failure; the exit code of the program. */
-int invocation_run(struct invocation *in);
+int command_execute(struct invocation *in);
 
 /* Help for the whole program (command NULL or the picker) or one command, into out. */
 MUST_CHECK enum err_code help_write(const struct command *command, struct out *out, struct err *e);

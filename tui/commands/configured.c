@@ -53,7 +53,7 @@ static void apply_options(const struct invocation *in, struct settings *s)
         s->colours = COLOURS_AUTO;
 }
 
-enum err_code configured(const struct invocation *in, struct config *out, struct err *e)
+enum err_code config_load(const struct invocation *in, struct config *out, struct err *e)
 {
     config_init(out);
     enum err_code rc = read_file(in, out, e);

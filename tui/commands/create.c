@@ -5,13 +5,13 @@
 #include "tui/commands/report.h"
 #include "tui/commands/sessions.h"
 
-static struct slice text_of(const char *text)
+static struct slice optional_text(const char *text)
 {
     return (struct slice){ text, text ? strlen(text) : 0 };
 }
 
-static enum err_code write_answer(struct invocation *in, const struct host_created *made,
-                                  struct err *e)
+static enum err_code write_create_answer(struct invocation *in, const struct host_created *made,
+                                         struct err *e)
 {
     struct jsonout j;
 
@@ -26,8 +26,8 @@ static enum err_code write_answer(struct invocation *in, const struct host_creat
 }
 
 /* What was given and cannot be kept is no failure, and no secret either. */
-static void say_unsaved(const struct invocation *in, const char *system,
-                        const struct host_created *made)
+static void report_unsaved(const struct invocation *in, const char *system,
+                           const struct host_created *made)
 {
     static const struct {
         enum host_field field;
@@ -51,15 +51,15 @@ static void say_unsaved(const struct invocation *in, const char *system,
 }
 
 /* Nothing is written, so nothing knows the id: any will do. */
-static enum err_code pretend(struct invocation *in, struct err *e)
+static enum err_code check_without_saving(struct invocation *in, struct err *e)
 {
     char drawn[HOST_ID];
-    struct host_created made = { .id = text_of(in->options.id) };
+    struct host_created made = { .id = optional_text(in->options.id) };
 
-    host_draw_id(drawn);
+    host_generate_id(drawn);
     if (!made.id.n)
-        made.id = text_of(drawn);
-    return write_answer(in, &made, e);
+        made.id = optional_text(drawn);
+    return write_create_answer(in, &made, e);
 }
 
 /* A directory is meant from where the command was started. */
@@ -69,9 +69,9 @@ static struct slice directory_of(const struct invocation *in, struct arena *a)
     char *path;
 
     if (!cwd || cwd[0] == '/')
-        return text_of(cwd);
+        return optional_text(cwd);
     path = arena_format(a, "%s/%s", in->world->env.cwd, cwd);
-    return text_of(path);
+    return optional_text(path);
 }
 
 enum err_code create_run(struct invocation *in, struct err *e)
@@ -83,23 +83,23 @@ enum err_code create_run(struct invocation *in, struct err *e)
     if (o->id && !o->id[0])
         return err_set(e, ERR_USAGE, "--id", "create: invalid session id");
     if (option_given(o, OPTION_NO_PERSIST))
-        return pretend(in, e);
+        return check_without_saving(in, e);
     enum err_code rc = sessions_make(in, in->argv[0], &s, e);
 
     if (rc)
         return rc;
-    const struct host_create req = { .id = text_of(o->id),
+    const struct host_create req = { .id = optional_text(o->id),
                                      .cwd = directory_of(in, &s.arena),
-                                     .model = text_of(o->model),
-                                     .title = text_of(o->title),
-                                     .parent = text_of(o->parent) };
+                                     .model = optional_text(o->model),
+                                     .title = optional_text(o->title),
+                                     .parent = optional_text(o->parent) };
 
     rc = host_create(s.store[0], &req, &s.arena, &made, e);
     in->done = !rc;
     if (!rc)
-        say_unsaved(in, s.store[0]->ops->name, &made);
+        report_unsaved(in, s.store[0]->ops->name, &made);
     if (!rc)
-        rc = write_answer(in, &made, e);
+        rc = write_create_answer(in, &made, e);
     sessions_close(&s);
     return rc;
 }

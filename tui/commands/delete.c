@@ -7,7 +7,7 @@
 #include "tui/commands/change.h"
 #include "tui/size.h"
 
-static void json_item(struct jsonout *j, const struct trash_item *item)
+static void trash_item_json(struct jsonout *j, const struct trash_item *item)
 {
     jsonout_open(j, '{');
     jsonout_member(j, "trashId", slice_of(item->trash_id));
@@ -21,8 +21,8 @@ static void json_item(struct jsonout *j, const struct trash_item *item)
     jsonout_close(j, '}');
 }
 
-static enum err_code say(struct invocation *in, const struct trash_list *list, const char *size,
-                         struct err *e)
+static enum err_code write_delete_text(struct invocation *in, const struct trash_list *list,
+                                       const char *size, struct err *e)
 {
     enum err_code rc =
         out_addf(&in->out, e, "moved to trash: %zu session%s, %s (undo with: reprise undo)\n",
@@ -34,7 +34,8 @@ static enum err_code say(struct invocation *in, const struct trash_list *list, c
     return rc;
 }
 
-static enum err_code answer(struct invocation *in, const struct trash_list *list, struct err *e)
+static enum err_code write_delete_answer(struct invocation *in, const struct trash_list *list,
+                                         struct err *e)
 {
     struct jsonout j;
     char size[SIZE_TEXT];
@@ -44,12 +45,12 @@ static enum err_code answer(struct invocation *in, const struct trash_list *list
         bytes += list->item[i].bytes;
     size_text(bytes, size);
     if (!option_given(&in->options, OPTION_JSON))
-        return say(in, list, size, e);
+        return write_delete_text(in, list, size, e);
     jsonout_init(&j, &in->out.buf);
     if (list->n != 1)
         jsonout_open(&j, '[');
     for (size_t i = 0; i < list->n; i++)
-        json_item(&j, &list->item[i]);
+        trash_item_json(&j, &list->item[i]);
     if (list->n != 1)
         jsonout_close(&j, ']');
     return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
@@ -64,17 +65,17 @@ static enum err_code to_trash(struct invocation *in, const struct trash_request 
 
     if (rc)
         return rc;
-    rc = trash_put(log, &in->world->env, "delete", request, n, &list, e);
+    rc = trash_add(log, &in->world->env, "delete", request, n, &list, e);
     change_log_close(log);
     if (rc)
         return rc;
     in->done = true;
-    rc = answer(in, &list, e);
+    rc = write_delete_answer(in, &list, e);
     trash_list_fini(&list);
     return rc;
 }
 
-static enum err_code drop_ref(const struct tied_ref *ref, struct err *e)
+static enum err_code remove_ref(const struct owned_ref *ref, struct err *e)
 {
     struct step drop = { .kind = STEP_REF,
                          .path = ref->git,
@@ -89,16 +90,16 @@ static enum err_code remove_all(const struct trash_request *r, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    for (size_t k = 0; k < r->tieds && !rc; k++)
-        rc = drop_ref(&r->tied[k], e);
+    for (size_t k = 0; k < r->owned_refs_n && !rc; k++)
+        rc = remove_ref(&r->owned_refs[k], e);
     for (size_t k = 0; k < r->parts && !rc; k++)
         rc = copy_remove(r->part[k], e);
     return rc;
 }
 
 /* The vendor's own delete: transcript and side folder, at once and for good. */
-static enum err_code for_good(struct invocation *in, const struct trash_request *request, size_t n,
-                              struct err *e)
+static enum err_code is_permanent(struct invocation *in, const struct trash_request *request,
+                                  size_t n, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -147,7 +148,7 @@ static enum err_code find_leaving(struct invocation *in, struct leaving *l, stru
     for (size_t i = 0; i < n && !rc; i++) {
         bool once = false;
 
-        rc = sessions_once(l->s, &ref[i], &once, e);
+        rc = sessions_is_first(l->s, &ref[i], &once, e);
         if (!rc && once)
             l->ref[l->n++] = &ref[i];
     }
@@ -155,7 +156,8 @@ static enum err_code find_leaving(struct invocation *in, struct leaving *l, stru
 }
 
 /* The title is for the trash; a session that cannot be described goes without. */
-static enum err_code take_title(size_t i, const struct session_row *row, void *arg, struct err *e)
+static enum err_code read_session_title(size_t i, const struct session_row *row, void *arg,
+                                        struct err *e)
 {
     struct leaving *l = arg;
 
@@ -169,13 +171,14 @@ static enum err_code make_requests(struct leaving *l, unsigned what, struct err 
     struct err why = { 0 };
     struct arena *a = &l->s->arena;
     size_t i;
-    enum err_code rc = crew_describe(&l->s->scope, l->ref, l->n, CREW_AHEAD, take_title, l, e);
+    enum err_code rc = describe_pool_run(&l->s->scope, l->ref, l->n, DESCRIBE_POOL_AHEAD,
+                                         read_session_title, l, e);
 
     if (rc)
         return rc;
-    rc = trash_requests_of(l->ref, l->title, l->n, what, a, l->request, &i, &why);
-    if (rc == ERR_LOCKED &&
-        !trash_request_of(l->ref[i], l->title[i], what | REQUEST_UNSURE, a, &l->request[i], NULL))
+    rc = trash_request_make_all(l->ref, l->title, l->n, what, a, l->request, &i, &why);
+    if (rc == ERR_LOCKED && !trash_request_make(l->ref[i], l->title[i], what | TRASH_REQUEST_UNSURE,
+                                                a, &l->request[i], NULL))
         return err_set(e, rc, l->ref[i]->path.p, "%s (--force deletes it anyway)", why.text);
     if (rc && e)
         *e = why;
@@ -193,12 +196,13 @@ enum err_code delete_run(struct invocation *in, struct err *e)
         return rc;
     rc = find_leaving(in, &l, e);
     if (!rc)
-        rc = make_requests(&l,
-                           (permanently ? REQUEST_OWN : REQUEST_ALL) |
-                               (option_given(&in->options, OPTION_FORCE) ? REQUEST_UNSURE : 0),
-                           e);
+        rc =
+            make_requests(&l,
+                          (permanently ? TRASH_REQUEST_OWN : TRASH_REQUEST_ALL) |
+                              (option_given(&in->options, OPTION_FORCE) ? TRASH_REQUEST_UNSURE : 0),
+                          e);
     if (!rc)
-        rc = permanently ? for_good(in, l.request, l.n, e) : to_trash(in, l.request, l.n, e);
+        rc = permanently ? is_permanent(in, l.request, l.n, e) : to_trash(in, l.request, l.n, e);
     sessions_close(&s);
     return rc;
 }

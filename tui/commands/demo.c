@@ -73,7 +73,7 @@ static void remove_left_behind(const char *temp_dir, int64_t now_ms)
 
 /* Only the sample is read and written: undo records, the operation log and the trash are the demo's own and go with it,
  * and what the person has done elsewhere is not there to be undone. */
-static bool enter_sample(struct world *w, const char *dir, struct arena *a)
+static bool enter_sample(struct process_env *w, const char *dir, struct arena *a)
 {
     w->env.home = dir;
     w->env.cwd = arena_format(a, "%s/" DEMO_PROJECT, dir);
@@ -88,7 +88,7 @@ static bool enter_sample(struct world *w, const char *dir, struct arena *a)
  * their directories go with the demo. */
 static enum err_code run_inside(struct invocation *in, const char *dir, struct err *e)
 {
-    struct world world = *in->world;
+    struct process_env world = *in->world;
     struct invocation picker = *in;
     struct arena a = { 0 };
     enum err_code rc = enter_sample(&world, dir, &a) ? ERR_OK : err_nomem(e);
@@ -109,7 +109,7 @@ static enum err_code run_inside(struct invocation *in, const char *dir, struct e
 
 enum err_code demo_run(struct invocation *in, struct err *e)
 {
-    const struct world *w = in->world;
+    const struct process_env *w = in->world;
     struct buf dir = { 0 };
     enum err_code rc = buf_addf(&dir, "%s/" NAME_FRONT "XXXXXX", w->temp_dir);
 

@@ -27,7 +27,7 @@ struct answer {
     size_t reasons;
 };
 
-static enum err_code write_json(const struct finding *f, struct answer *a, struct err *e)
+static enum err_code write_finding_json(const struct finding *f, struct answer *a, struct err *e)
 {
     struct jsonout j;
     enum err_code rc = out_add(a->out, a->n ? SLICE(",\n") : SLICE("["), e);
@@ -56,7 +56,7 @@ static enum err_code write_json(const struct finding *f, struct answer *a, struc
     return j.rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code write_text(const struct finding *f, struct answer *a, struct err *e)
+static enum err_code write_finding_text(const struct finding *f, struct answer *a, struct err *e)
 {
     enum err_code rc = out_text(a->out, slice_of(f->path), e);
 
@@ -130,9 +130,9 @@ static enum err_code write_reasons(const struct answer *a, struct err *e)
 static enum err_code write_finding(const struct finding *f, void *arg, struct err *e)
 {
     struct answer *a = arg;
-    enum err_code rc = a->json              ? write_json(f, a, e)
+    enum err_code rc = a->json              ? write_finding_json(f, a, e)
                        : count_reason(f, a) ? ERR_OK
-                                            : write_text(f, a, e);
+                                            : write_finding_text(f, a, e);
 
     a->n++;
     a->fixable += f->fixable && !f->fixed;
@@ -179,7 +179,7 @@ enum err_code doctor_run(struct invocation *in, struct err *e)
                         .fix = option_given(&in->options, OPTION_FIX) };
 
     if (!rc)
-        rc = doctor_look(&d, write_finding, &a, e);
+        rc = doctor_examine(&d, write_finding, &a, e);
     in->done = !rc && a.fixed && !a.fixable;
     if (!rc)
         rc = write_end(&a, d.fix, e);

@@ -7,13 +7,13 @@
 #include "tui/commands/change.h"
 #include "tui/commands/report.h"
 
-static struct slice text_of(const char *text)
+static struct slice optional_text(const char *text)
 {
     return (struct slice){ text, text ? strlen(text) : 0 };
 }
 
-static enum err_code write_answer(struct invocation *in, const struct session_ref *ref,
-                                  const struct fork_result *fork, struct err *e)
+static enum err_code write_fork_answer(struct invocation *in, const struct session_ref *ref,
+                                       const struct fork_result *fork, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     /* As the rows of the copy name it, which are the agent's. */
@@ -25,16 +25,16 @@ static enum err_code write_answer(struct invocation *in, const struct session_re
     jsonout_init(&j, &in->out.buf);
     jsonout_open(&j, '{');
     jsonout_member(&j, "sessionId", fork->id);
-    jsonout_member(&j, "path", text_of(fork->path));
+    jsonout_member(&j, "path", optional_text(fork->path));
     jsonout_member(&j, "parentId", parent);
     jsonout_close(&j, '}');
     return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
 /* A title that was asked for and has no place. */
-static void say_nameless(const struct invocation *in, const struct session_ref *ref)
+static void report_missing_title(const struct invocation *in, const struct session_ref *ref)
 {
-    const char *why = store_cannot(ref->store->ops, CAN_NAME_FORK);
+    const char *why = unsupported_reason(ref->store->ops, CAN_NAME_FORK);
     struct err note;
 
     if (!in->options.title || !why)
@@ -43,11 +43,11 @@ static void say_nameless(const struct invocation *in, const struct session_ref *
     report_line(in->err_fd, &note);
 }
 
-static enum err_code make(struct invocation *in, const struct session_ref *ref, struct change *c,
-                          struct err *e)
+static enum err_code make_fork_change(struct invocation *in, const struct session_ref *ref,
+                                      struct change *c, struct err *e)
 {
-    const struct fork_request request = { .at = text_of(in->options.at),
-                                          .title = text_of(in->options.title),
+    const struct fork_request request = { .at = optional_text(in->options.at),
+                                          .title = optional_text(in->options.title),
                                           .with_files =
                                               option_given(&in->options, OPTION_WITH_FILES) };
     const struct store_ops *ops = ref->store->ops;
@@ -60,19 +60,20 @@ static enum err_code make(struct invocation *in, const struct session_ref *ref, 
     if (rc)
         return rc;
     c->text = arena_format(&c->arena, "forked as %s", fork.id.p);
-    rc = c->text ? change_name(c,
-                               arena_format(&c->arena, "%s:%s",
-                                            fork.system ? fork.system : ops->name, fork.id.p),
-                               e)
+    rc = c->text ? change_add_session_name(c,
+                                           arena_format(&c->arena, "%s:%s",
+                                                        fork.system ? fork.system : ops->name,
+                                                        fork.id.p),
+                                           e)
                  : err_nomem(e);
     if (!rc)
         rc = change_do(&in->world->env, c, e);
     in->done = !rc;
     if (rc)
-        fork_drop(&fork);
+        fork_discard(&fork);
     else
-        say_nameless(in, ref);
-    return rc ? rc : write_answer(in, ref, &fork, e);
+        report_missing_title(in, ref);
+    return rc ? rc : write_fork_answer(in, ref, &fork, e);
 }
 
 enum err_code fork_run(struct invocation *in, struct err *e)
@@ -88,9 +89,9 @@ enum err_code fork_run(struct invocation *in, struct err *e)
     if (!c)
         rc = err_nomem(e);
     else if (!ref.store->ops->fork)
-        rc = store_refuse(&ref, CAN_FORK, "fork", e);
+        rc = unsupported_error(&ref, CAN_FORK, "fork", e);
     if (!rc)
-        rc = make(in, &ref, c, e);
+        rc = make_fork_change(in, &ref, c, e);
     change_free(c);
     sessions_close(&s);
     return rc;

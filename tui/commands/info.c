@@ -63,8 +63,8 @@ static enum err_code read_conversation(const struct invocation *in, struct facts
     return ERR_OK;
 }
 
-static enum err_code gather(struct invocation *in, struct sessions *s, struct facts *f,
-                            struct err *e)
+static enum err_code collect_facts(struct invocation *in, struct sessions *s, struct facts *f,
+                                   struct err *e)
 {
     const struct store_ops *ops = f->ref.store->ops;
 
@@ -113,7 +113,7 @@ static void json_damaged(struct jsonout *j, const struct transcript *t)
     jsonout_close(j, ']');
 }
 
-static enum err_code write_json(const struct facts *f, struct out *out, struct err *e)
+static enum err_code write_info_json(const struct facts *f, struct out *out, struct err *e)
 {
     const struct store *st = f->ref.store;
     struct buf name = { 0 };
@@ -143,7 +143,8 @@ static enum err_code write_json(const struct facts *f, struct out *out, struct e
     return out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code field(const char *name, struct slice text, struct out *out, struct err *e)
+static enum err_code write_field(const char *name, struct slice text, struct out *out,
+                                 struct err *e)
 {
     if (text.n == 0)
         return ERR_OK;
@@ -154,12 +155,13 @@ static enum err_code field(const char *name, struct slice text, struct out *out,
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code numbers(const struct facts *f, int64_t now_ms, struct out *out, struct err *e)
+static enum err_code write_numbers(const struct facts *f, int64_t now_ms, struct out *out,
+                                   struct err *e)
 {
-    char age[WHEN_AGE], flags[LINE_FLAGS];
+    char age[WHEN_AGE], flags[SESSION_LINE_FLAGS];
 
     when_age(now_ms, f->row->activity_ms, age);
-    line_flags(f->row->flags, flags);
+    session_line_flags(f->row->flags, flags);
     return out_addf(out, e, "%-14s %s\n%-14s %" PRId64 "\n%-14s %zu\n%-14s %zu\n%-14s %zu\n%s%s%s",
                     "active", age, "messages", f->messages, "checkpoints", f->checkpoints.n,
                     "sub-agents", f->subagent_count, "damaged lines",
@@ -167,8 +169,8 @@ static enum err_code numbers(const struct facts *f, int64_t now_ms, struct out *
                     flags, flags[0] ? "\n" : "");
 }
 
-static enum err_code write_text(const struct facts *f, int64_t now_ms, struct out *out,
-                                struct err *e)
+static enum err_code write_info_text(const struct facts *f, int64_t now_ms, struct out *out,
+                                     struct err *e)
 {
     const struct session_row *row = f->row;
     const struct {
@@ -190,8 +192,8 @@ static enum err_code write_text(const struct facts *f, int64_t now_ms, struct ou
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; rc == ERR_OK && i < sizeof fields / sizeof fields[0]; i++)
-        rc = field(fields[i].name, fields[i].text, out, e);
-    return rc ? rc : numbers(f, now_ms, out, e);
+        rc = write_field(fields[i].name, fields[i].text, out, e);
+    return rc ? rc : write_numbers(f, now_ms, out, e);
 }
 
 enum err_code info_run(struct invocation *in, struct err *e)
@@ -202,11 +204,11 @@ enum err_code info_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = gather(in, &s, &f, e);
+    rc = collect_facts(in, &s, &f, e);
     if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
-        rc = write_json(&f, &in->out, e);
+        rc = write_info_json(&f, &in->out, e);
     else if (rc == ERR_OK)
-        rc = write_text(&f, in->world->env.now_ms, &in->out, e);
+        rc = write_info_text(&f, in->world->env.now_ms, &in->out, e);
     checkpoint_list_fini(&f.checkpoints);
     transcript_free(f.transcript);
     session_row_free(f.row);

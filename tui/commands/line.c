@@ -30,17 +30,18 @@ static const struct {
     { SESSION_CHANGED, "changing now" },
 };
 
-void line_flags(unsigned flags, char out[LINE_FLAGS])
+void session_line_flags(unsigned flags, char out[SESSION_LINE_FLAGS])
 {
     size_t n = 0;
 
     out[0] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (flags & words[i].flag)
-            n += (size_t)snprintf(out + n, LINE_FLAGS - n, "%s%s", n ? ", " : "", words[i].word);
+            n += (size_t)snprintf(out + n, SESSION_LINE_FLAGS - n, "%s%s", n ? ", " : "",
+                                  words[i].word);
 }
 
-static enum err_code blanks(size_t n, struct out *out, struct err *e)
+static enum err_code write_blanks(size_t n, struct out *out, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -50,7 +51,7 @@ static enum err_code blanks(size_t n, struct out *out, struct err *e)
 }
 
 /* How many bytes of the text fit in w columns, whole clusters only. */
-static size_t fits(struct slice text, size_t w, size_t *used)
+static size_t fitting_bytes(struct slice text, size_t w, size_t *used)
 {
     struct clean c;
     struct glyph g;
@@ -74,39 +75,40 @@ static size_t fits(struct slice text, size_t w, size_t *used)
 static enum err_code cut_text(struct slice text, size_t w, size_t *used, struct out *out,
                               struct err *e)
 {
-    size_t n = fits(text, w, used);
+    size_t n = fitting_bytes(text, w, used);
 
     if (n == text.n)
         return out_text(out, text, e);
-    n = fits(text, w - 1, used);
+    n = fitting_bytes(text, w - 1, used);
     ++*used;
     enum err_code rc = out_text(out, (struct slice){ text.p, n }, e);
 
     return rc ? rc : out_text(out, SLICE("…"), e);
 }
 
-enum err_code line_cut(struct slice text, size_t w, struct out *out, struct err *e)
+enum err_code session_line_cut(struct slice text, size_t w, struct out *out, struct err *e)
 {
     size_t used;
 
     return cut_text(text, w, &used, out, e);
 }
 
-enum err_code line_column(struct slice text, size_t w, struct out *out, struct err *e)
+enum err_code session_line_column(struct slice text, size_t w, struct out *out, struct err *e)
 {
     size_t used;
     enum err_code rc = cut_text(text, w, &used, out, e);
 
-    return rc ? rc : blanks(w - used, out, e);
+    return rc ? rc : write_blanks(w - used, out, e);
 }
 
-enum err_code line_look_open(const struct sessions *s, const struct out *out, int64_t now_ms,
-                             struct line_look *look, struct err *e)
+enum err_code session_line_columns_open(const struct sessions *s, const struct out *out,
+                                        int64_t now_ms, struct session_line_columns *look,
+                                        struct err *e)
 {
-    struct line_look made = { .now_ms = now_ms,
-                              .id_columns = ID_COLUMNS,
-                              .width = out->columns,
-                              .shows_projects = s->scope.all };
+    struct session_line_columns made = { .now_ms = now_ms,
+                                         .id_columns = ID_COLUMNS,
+                                         .width = out->columns,
+                                         .shows_projects = s->scope.all };
     enum err_code rc = short_ids_of_stores(s->store, s->n, &made.ids, e);
 
     if (!rc)
@@ -115,7 +117,7 @@ enum err_code line_look_open(const struct sessions *s, const struct out *out, in
 }
 
 /* Only the system before an id widens the column, not what tells one id from another. */
-void line_look_fit(struct line_look *look, const struct session_ref *ref)
+void session_line_columns_fit(struct session_line_columns *look, const struct session_ref *ref)
 {
     char text[SHORT_ID];
     struct slice id = short_ids_of(look->ids, ref->store->ops, ref->id, text);
@@ -126,22 +128,23 @@ void line_look_fit(struct line_look *look, const struct session_ref *ref)
         look->id_columns = system + 1 + ID_COLUMNS;
 }
 
-void line_look_close(struct line_look *look)
+void session_line_columns_close(struct session_line_columns *look)
 {
     short_ids_free(look->ids);
 }
 
-enum err_code line_id(const struct session_ref *ref, const struct line_look *look, struct out *out,
-                      struct err *e)
+enum err_code session_line_id(const struct session_ref *ref,
+                              const struct session_line_columns *look, struct out *out,
+                              struct err *e)
 {
     char text[SHORT_ID];
     struct slice id = short_ids_of(look->ids, ref->store->ops, ref->id, text);
     size_t used;
 
-    fits(id, SHORT_ID, &used);
+    fitting_bytes(id, SHORT_ID, &used);
     enum err_code rc = out_text(out, id, e);
 
-    return rc || used >= look->id_columns ? rc : blanks(look->id_columns - used, out, e);
+    return rc || used >= look->id_columns ? rc : write_blanks(look->id_columns - used, out, e);
 }
 
 /* Which columns a line has, and what is left for the title. */
@@ -150,7 +153,7 @@ struct layout {
     size_t title; /* SIZE_MAX: all of it */
 };
 
-static struct layout layout_of(const struct line_look *look, size_t indent)
+static struct layout layout_of(const struct session_line_columns *look, size_t indent)
 {
     struct layout l = { look->shows_projects, true, true, SIZE_MAX };
     struct {
@@ -166,7 +169,7 @@ static struct layout layout_of(const struct line_look *look, size_t indent)
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
         used += *optional[i].shown ? optional[i].columns : 0;
     for (size_t i = 0; i < sizeof optional / sizeof *optional; i++)
-        if (*optional[i].shown && used + LINE_TITLE_LEAST > look->width) {
+        if (*optional[i].shown && used + SESSION_LINE_TITLE_MIN > look->width) {
             *optional[i].shown = false;
             used -= optional[i].columns;
         }
@@ -181,26 +184,26 @@ static enum err_code age_column(const struct session_row *row, int64_t now_ms, s
 
     /* Not the file's time: to touch a file is no activity. */
     when_age(now_ms, row->activity_ms != TIME_NONE ? row->activity_ms : row->modified_ms, age);
-    enum err_code rc = out_look(out, OUT_AGE, e);
+    enum err_code rc = out_style(out, OUT_AGE, e);
 
     if (rc == ERR_OK)
         rc = out_addf(out, e, "%*s", AGE_COLUMNS, age);
     if (rc == ERR_OK)
-        rc = out_look(out, OUT_PLAIN, e);
-    return rc ? rc : blanks(2, out, e);
+        rc = out_style(out, OUT_PLAIN, e);
+    return rc ? rc : write_blanks(2, out, e);
 }
 
 /* One column in a colour of its own, and the gap after it. */
-static enum err_code styled_column(struct slice text, size_t w, enum out_look style,
+static enum err_code styled_column(struct slice text, size_t w, enum out_style style,
                                    struct out *out, struct err *e)
 {
-    enum err_code rc = out_look(out, style, e);
+    enum err_code rc = out_style(out, style, e);
 
     if (rc == ERR_OK)
-        rc = line_column(text, w, out, e);
+        rc = session_line_column(text, w, out, e);
     if (rc == ERR_OK)
-        rc = out_look(out, OUT_PLAIN, e);
-    return rc ? rc : blanks(GAP, out, e);
+        rc = out_style(out, OUT_PLAIN, e);
+    return rc ? rc : write_blanks(GAP, out, e);
 }
 
 static enum err_code size_column(int64_t bytes, struct out *out, struct err *e)
@@ -210,22 +213,23 @@ static enum err_code size_column(int64_t bytes, struct out *out, struct err *e)
     size_text(bytes, text);
     enum err_code rc = out_addf(out, e, "%*s", SIZE_COLUMNS, text);
 
-    return rc ? rc : blanks(GAP, out, e);
+    return rc ? rc : write_blanks(GAP, out, e);
 }
 
-static enum err_code columns(const struct session_row *row, const struct line_look *look,
-                             const struct layout *l, struct out *out, struct err *e)
+static enum err_code text_columns(const struct session_row *row,
+                                  const struct session_line_columns *look, const struct layout *l,
+                                  struct out *out, struct err *e)
 {
     enum err_code rc = age_column(row, look->now_ms, out, e);
 
     if (rc == ERR_OK)
-        rc = line_id(&row->ref, look, out, e);
+        rc = session_line_id(&row->ref, look, out, e);
     if (rc == ERR_OK)
-        rc = blanks(GAP, out, e);
+        rc = write_blanks(GAP, out, e);
     if (rc == ERR_OK && l->project)
-        rc = line_column(path_last(row->cwd), PROJECT_COLUMNS, out, e);
+        rc = session_line_column(path_last(row->cwd), PROJECT_COLUMNS, out, e);
     if (rc == ERR_OK && l->project)
-        rc = blanks(GAP, out, e);
+        rc = write_blanks(GAP, out, e);
     if (rc == ERR_OK && l->branch)
         rc = styled_column(row->git_branch, BRANCH_COLUMNS, OUT_BRANCH, out, e);
     if (rc == ERR_OK && l->size)
@@ -233,14 +237,14 @@ static enum err_code columns(const struct session_row *row, const struct line_lo
     return rc;
 }
 
-enum err_code line_header(const struct line_look *look, size_t indent, struct out *out,
-                          struct err *e)
+enum err_code session_line_header(const struct session_line_columns *look, size_t indent,
+                                  struct out *out, struct err *e)
 {
     struct layout l = layout_of(look, indent);
-    enum err_code rc = blanks(indent, out, e);
+    enum err_code rc = write_blanks(indent, out, e);
 
     if (rc == ERR_OK)
-        rc = out_look(out, OUT_AGE, e);
+        rc = out_style(out, OUT_AGE, e);
     if (rc == ERR_OK)
         rc = out_addf(out, e, "%*s  %-*s  ", AGE_COLUMNS, "AGE", (int)look->id_columns, "ID");
     if (rc == ERR_OK && l.project)
@@ -252,19 +256,19 @@ enum err_code line_header(const struct line_look *look, size_t indent, struct ou
     if (rc == ERR_OK)
         rc = out_add(out, SLICE("TITLE"), e);
     if (rc == ERR_OK)
-        rc = out_look(out, OUT_PLAIN, e);
+        rc = out_style(out, OUT_PLAIN, e);
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
 /* How wide the tag and the flags are behind the title. */
 static size_t end_columns(const struct session_row *row)
 {
-    char flags[LINE_FLAGS];
+    char flags[SESSION_LINE_FLAGS];
     size_t tag = 0;
 
-    line_flags(row->flags, flags);
+    session_line_flags(row->flags, flags);
     if (row->tag.n) {
-        fits(row->tag, SIZE_MAX / 2, &tag);
+        fitting_bytes(row->tag, SIZE_MAX / 2, &tag);
         tag += sizeof "  #" - 1;
     }
     return tag + (flags[0] ? sizeof "  ()" - 1 + strlen(flags) : 0);
@@ -272,21 +276,21 @@ static size_t end_columns(const struct session_row *row)
 
 static enum err_code tag_and_flags(const struct session_row *row, struct out *out, struct err *e)
 {
-    char flags[LINE_FLAGS];
+    char flags[SESSION_LINE_FLAGS];
     enum err_code rc = ERR_OK;
 
-    line_flags(row->flags, flags);
+    session_line_flags(row->flags, flags);
     if (row->tag.n)
-        rc = out_look(out, OUT_TAG, e);
+        rc = out_style(out, OUT_TAG, e);
     if (rc == ERR_OK && row->tag.n)
         rc = out_add(out, SLICE("  #"), e);
     if (rc == ERR_OK && row->tag.n)
         rc = out_text(out, row->tag, e);
     if (rc == ERR_OK && flags[0])
-        rc = out_look(out, OUT_FLAGS, e);
+        rc = out_style(out, OUT_FLAGS, e);
     if (rc == ERR_OK && flags[0])
         rc = out_addf(out, e, "  (%s)", flags);
-    return rc || (!row->tag.n && !flags[0]) ? rc : out_look(out, OUT_PLAIN, e);
+    return rc || (!row->tag.n && !flags[0]) ? rc : out_style(out, OUT_PLAIN, e);
 }
 
 /* The title, cut so that tag and flags fit behind it; where they leave it too little, they go. */
@@ -294,18 +298,19 @@ static enum err_code title_and_end(const struct session_row *row, size_t room, s
                                    struct err *e)
 {
     size_t end = end_columns(row);
-    bool has_end = room == SIZE_MAX || end + LINE_TITLE_LEAST / 2 <= room;
+    bool has_end = room == SIZE_MAX || end + SESSION_LINE_TITLE_MIN / 2 <= room;
     size_t most = room == SIZE_MAX ? SIZE_MAX / 2 : room - (has_end ? end : 0);
-    enum err_code rc = line_cut(session_row_title(row), most, out, e);
+    enum err_code rc = session_line_cut(session_row_title(row), most, out, e);
 
     return rc || !has_end ? rc : tag_and_flags(row, out, e);
 }
 
-enum err_code line_write(const struct session_row *row, const struct line_look *look, size_t indent,
-                         struct out *out, struct err *e)
+enum err_code session_line_write(const struct session_row *row,
+                                 const struct session_line_columns *look, size_t indent,
+                                 struct out *out, struct err *e)
 {
     struct layout l = layout_of(look, indent);
-    enum err_code rc = columns(row, look, &l, out, e);
+    enum err_code rc = text_columns(row, look, &l, out, e);
 
     if (rc == ERR_OK)
         rc = title_and_end(row, l.title, out, e);

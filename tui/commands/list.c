@@ -19,7 +19,7 @@ static enum err_code read_when(const char *text, int64_t now_ms, int64_t *ms, st
                    "not a time: use 2w, 3d, 12h, 30m, a date or an RFC 3339 time");
 }
 
-static struct slice text_of(const char *text)
+static struct slice optional_text(const char *text)
 {
     return (struct slice){ text, text ? strlen(text) : 0 };
 }
@@ -33,8 +33,8 @@ static enum err_code make_query(const struct invocation *in, const struct scope 
     *q = (struct listing_query){
         .scope = *scope,
         .sort = (enum listing_sort)o->sort,
-        .tag = text_of(o->tag),
-        .branch = text_of(o->branch),
+        .tag = optional_text(o->tag),
+        .branch = optional_text(o->branch),
         .archived = option_given(o, OPTION_ARCHIVED),
         .limit = o->limit,
         .offset = o->offset,
@@ -46,12 +46,12 @@ static enum err_code make_query(const struct invocation *in, const struct scope 
 
 struct answer {
     struct out *out;
-    struct line_look look; /* of text */
+    struct session_line_columns look; /* of text */
     bool json;
     size_t rows;
 };
 
-static enum err_code write_json(struct answer *a, const struct session_row *row, struct err *e)
+static enum err_code write_row_json(struct answer *a, const struct session_row *row, struct err *e)
 {
     struct jsonout j;
     enum err_code rc = out_add(a->out, a->rows ? SLICE(",\n") : SLICE("["), e);
@@ -63,42 +63,43 @@ static enum err_code write_json(struct answer *a, const struct session_row *row,
     return j.rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code write_row(const struct session_row *row, void *arg, struct err *e)
+static enum err_code write_list_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct answer *a = arg;
     enum err_code rc = ERR_OK;
 
     /* What is piped on is one line a session and nothing else. */
     if (!a->json && a->rows == 0 && a->out->columns > 0)
-        rc = line_header(&a->look, 0, a->out, e);
+        rc = session_line_header(&a->look, 0, a->out, e);
     if (!rc)
-        rc = a->json ? write_json(a, row, e) : line_write(row, &a->look, 0, a->out, e);
+        rc = a->json ? write_row_json(a, row, e) : session_line_write(row, &a->look, 0, a->out, e);
     a->rows++;
     return rc ? rc : out_row(a->out, e);
 }
 
-static enum err_code write_all(struct listing *l, struct answer *a, struct err *e)
+static enum err_code write_list_rows(struct listing *l, struct answer *a, struct err *e)
 {
-    enum err_code rc = listing_each(l, write_row, a, e);
+    enum err_code rc = listing_each(l, write_list_row, a, e);
 
     if (rc || !a->json)
         return rc;
     return out_add(a->out, a->rows ? SLICE("]\n") : SLICE("[]\n"), e);
 }
 
-static enum err_code choose_look(const struct invocation *in, const struct sessions *s,
-                                 const struct listing *l, struct line_look *look, struct err *e)
+static enum err_code choose_list_columns(const struct invocation *in, const struct sessions *s,
+                                         const struct listing *l, struct session_line_columns *look,
+                                         struct err *e)
 {
     size_t n;
     const struct session_ref *const *refs = listing_refs(l, &n);
-    enum err_code rc = line_look_open(s, &in->out, in->world->env.now_ms, look, e);
+    enum err_code rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, look, e);
 
     for (size_t i = 0; i < n && !rc; i++)
-        line_look_fit(look, refs[i]);
+        session_line_columns_fit(look, refs[i]);
     return rc;
 }
 
-static void say(const struct err *trouble, void *arg)
+static void report_listing_error(const struct err *trouble, void *arg)
 {
     const struct invocation *in = arg;
 
@@ -106,18 +107,19 @@ static void say(const struct err *trouble, void *arg)
 }
 
 /* The others were listed: trouble with one folder is no failure. */
-static enum err_code say_unreadable(struct invocation *in, const struct sessions *s, struct err *e)
+static enum err_code report_unreadable(struct invocation *in, const struct sessions *s,
+                                       struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && i < s->n; i++)
         if (s->store[i]->ops->unreadable)
-            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, say, in, e);
+            rc = s->store[i]->ops->unreadable(s->store[i], &s->scope, report_listing_error, in, e);
     return rc;
 }
 
 /* On stderr: what reads the answer gets no line that is no session. */
-static void say_nothing_fits(const struct invocation *in, const struct sessions *s)
+static void report_no_match(const struct invocation *in, const struct sessions *s)
 {
     dprintf(in->err_fd, "%s\n",
             s->n == 0      ? "reprise: no sessions yet"
@@ -125,7 +127,7 @@ static void say_nothing_fits(const struct invocation *in, const struct sessions 
                            : "reprise: no sessions match here; --all looks in all projects");
 }
 
-static void say_damaged(const struct session_row *row, void *arg)
+static void report_damaged(const struct session_row *row, void *arg)
 {
     const struct invocation *in = arg;
     struct err note = { 0 };
@@ -149,20 +151,20 @@ enum err_code list_run(struct invocation *in, struct err *e)
         return rc;
     rc = make_query(in, &s.scope, &q, e);
     if (rc == ERR_OK) {
-        q.damaged = say_damaged;
+        q.damaged = report_damaged;
         q.damaged_arg = in;
     }
     if (rc == ERR_OK)
         rc = listing_open(s.store, s.n, &q, &listing, e);
     if (rc == ERR_OK)
-        rc = say_unreadable(in, &s, e);
+        rc = report_unreadable(in, &s, e);
     if (rc == ERR_OK && !answer.json)
-        rc = choose_look(in, &s, listing, &answer.look, e);
+        rc = choose_list_columns(in, &s, listing, &answer.look, e);
     if (rc == ERR_OK)
-        rc = write_all(listing, &answer, e);
+        rc = write_list_rows(listing, &answer, e);
     if (rc == ERR_OK && !answer.json && answer.rows == 0)
-        say_nothing_fits(in, &s);
-    line_look_close(&answer.look);
+        report_no_match(in, &s);
+    session_line_columns_close(&answer.look);
     listing_close(listing);
     sessions_close(&s);
     return rc;

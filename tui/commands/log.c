@@ -29,7 +29,7 @@ struct writing {
     struct err *e;
 };
 
-static enum err_code add_json(struct writing *w, const struct entry *x)
+static enum err_code write_entry_json(struct writing *w, const struct entry *x)
 {
     struct jsonout *j = &w->j;
 
@@ -55,7 +55,7 @@ static enum err_code add_json(struct writing *w, const struct entry *x)
 }
 
 /* A title says more than an id; records of older versions have only that. */
-static enum err_code add_sessions(struct out *out, const struct entry *x, struct err *e)
+static enum err_code write_entry_sessions(struct out *out, const struct entry *x, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -75,7 +75,7 @@ static enum err_code add_sessions(struct out *out, const struct entry *x, struct
     return rc;
 }
 
-static enum err_code add_text(struct writing *w, const struct entry *x)
+static enum err_code write_entry_text(struct writing *w, const struct entry *x)
 {
     struct out *out = &w->in->out;
     char age[WHEN_AGE];
@@ -86,72 +86,72 @@ static enum err_code add_text(struct writing *w, const struct entry *x)
     if (!rc)
         rc = out_text(out, slice_of(x->text), w->e);
     if (!rc)
-        rc = add_sessions(out, x, w->e);
+        rc = write_entry_sessions(out, x, w->e);
     if (!rc)
         rc = out_add(out, x->undone ? SLICE("  (undone)\n") : SLICE("\n"), w->e);
     return rc;
 }
 
-static enum err_code add(struct writing *w, const struct entry *x)
+static enum err_code write_entry(struct writing *w, const struct entry *x)
 {
-    return w->json ? add_json(w, x) : add_text(w, x);
+    return w->json ? write_entry_json(w, x) : write_entry_text(w, x);
 }
 
-static enum err_code add_rewind(struct writing *w, const struct rewind_record *r)
+static enum err_code write_rewind(struct writing *w, const struct rewind_record *r)
 {
     const char *session = arena_format(&w->rewinds.arena, "%s:%s", r->system, r->session);
-    const char *text =
-        arena_format(&w->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored,
-                     r->created, r->deleted, talk_moves(r->how) ? ", conversation too" : "",
-                     r->interrupted ? ", interrupted"
-                     : r->stays     ? ", incomplete: the session continued, files not changed"
-                                    : "");
+    const char *text = arena_format(
+        &w->rewinds.arena, "%zu restored, %zu created, %zu deleted%s%s", r->restored, r->created,
+        r->deleted, conversation_change_moves(r->how) ? ", conversation too" : "",
+        r->interrupted ? ", interrupted"
+        : r->stays     ? ", incomplete: the session continued, files not changed"
+                       : "");
 
     if (!session || !text)
         return err_nomem(w->e);
-    return add(w, &(struct entry){ .id = r->id,
-                                   .kind = "rewind",
-                                   .text = text,
-                                   .undoes = r->undoes,
-                                   .title = r->title,
-                                   .at_ms = r->at_ms,
-                                   .session = &session,
-                                   .sessions_n = 1,
-                                   .undone = r->undone });
+    return write_entry(w, &(struct entry){ .id = r->id,
+                                           .kind = "rewind",
+                                           .text = text,
+                                           .undoes = r->undoes,
+                                           .title = r->title,
+                                           .at_ms = r->at_ms,
+                                           .session = &session,
+                                           .sessions_n = 1,
+                                           .undone = r->undone });
 }
 
-static void add_rewinds_since(struct writing *w, int64_t at_ms)
+static void write_rewinds_since(struct writing *w, int64_t at_ms)
 {
     while (!w->rc && w->next < w->rewinds.n && w->rewinds.record[w->next].at_ms >= at_ms)
-        w->rc = add_rewind(w, &w->rewinds.record[w->next++]);
+        w->rc = write_rewind(w, &w->rewinds.record[w->next++]);
 }
 
-static bool add_change(const struct change *c, bool undone, void *arg)
+static bool write_change(const struct change *c, bool undone, void *arg)
 {
     struct writing *w = arg;
 
-    add_rewinds_since(w, c->at_ms);
+    write_rewinds_since(w, c->at_ms);
     if (!w->rc)
-        w->rc = add(w, &(struct entry){ .id = c->id,
-                                        .kind = c->kind,
-                                        .text = c->text,
-                                        .undoes = c->undoes,
-                                        .title = c->sessions_n ? c->origin[0].title : NULL,
-                                        .at_ms = c->at_ms,
-                                        .session = c->sessions,
-                                        .sessions_n = c->sessions_n,
-                                        .undone = undone });
+        w->rc = write_entry(w, &(struct entry){ .id = c->id,
+                                                .kind = c->kind,
+                                                .text = c->text,
+                                                .undoes = c->undoes,
+                                                .title = c->sessions_n ? c->origin[0].title : NULL,
+                                                .at_ms = c->at_ms,
+                                                .session = c->sessions,
+                                                .sessions_n = c->sessions_n,
+                                                .undone = undone });
     return !w->rc;
 }
 
-static enum err_code write_both(struct writing *w, struct change_log *log)
+static enum err_code merge_logs(struct writing *w, struct change_log *log)
 {
     if (w->json)
         jsonout_open(&w->j, '[');
-    enum err_code rc = change_list(log, add_change, w, w->e);
+    enum err_code rc = change_list(log, write_change, w, w->e);
 
     if (!rc)
-        add_rewinds_since(w, INT64_MIN);
+        write_rewinds_since(w, INT64_MIN);
     if (!rc)
         rc = w->rc;
     if (!rc && w->json) {
@@ -167,7 +167,7 @@ enum err_code log_run(struct invocation *in, struct err *e)
     struct change_log *log;
     struct rewind_recovery waiting;
 
-    rewind_recover_first(in, &waiting);
+    rewinds_recover_first(in, &waiting);
     enum err_code rc = rewind_records_read(&in->world->env, &w.rewinds, e);
 
     if (rc)
@@ -175,7 +175,7 @@ enum err_code log_run(struct invocation *in, struct err *e)
     rc = change_log_open(&in->world->env, &log, e);
     if (!rc) {
         jsonout_init(&w.j, &in->out.buf);
-        rc = write_both(&w, log);
+        rc = merge_logs(&w, log);
         change_log_close(log);
     }
     rewind_records_fini(&w.rewinds);

@@ -17,7 +17,7 @@ struct answer {
     size_t from, to; /* these of them are written */
 };
 
-static bool is_said(struct slice json)
+static bool is_spoken_message(struct slice json)
 {
     struct slice type;
 
@@ -25,11 +25,11 @@ static bool is_said(struct slice json)
     return json_string_is(type, "user") || json_string_is(type, "assistant");
 }
 
-static enum err_code write_json(struct slice json, void *arg, struct err *e)
+static enum err_code write_message_json(struct slice json, void *arg, struct err *e)
 {
     struct answer *a = arg;
 
-    if (a->spoken && !is_said(json))
+    if (a->spoken && !is_spoken_message(json))
         return ERR_OK;
     size_t at = a->seen++;
 
@@ -51,9 +51,9 @@ static enum err_code count_part(const struct options *o, const struct session_re
     q->has_limit = false;
     q->offset = 0;
     a->counting = true;
-    enum err_code rc = ref->store->ops->messages(ref->store, ref, q, write_json, a, e);
+    enum err_code rc = ref->store->ops->messages(ref->store, ref, q, write_message_json, a, e);
 
-    message_page(&part, a->seen, &a->from, &a->to);
+    message_page_range(&part, a->seen, &a->from, &a->to);
     if (option_given(o, OPTION_TAIL) && (uint64_t)o->tail < a->to - a->from)
         a->from = a->to - (size_t)o->tail;
     a->counting = false;
@@ -61,8 +61,8 @@ static enum err_code count_part(const struct options *o, const struct session_re
     return rc;
 }
 
-static enum err_code answer_json(const struct invocation *in, const struct session_ref *ref,
-                                 struct out *out, struct err *e)
+static enum err_code write_messages_json(const struct invocation *in, const struct session_ref *ref,
+                                         struct out *out, struct err *e)
 {
     const struct options *o = &in->options;
     struct answer a = { .out = out, .spoken = option_given(o, OPTION_SPOKEN), .to = SIZE_MAX };
@@ -83,14 +83,14 @@ static enum err_code answer_json(const struct invocation *in, const struct sessi
     if (a.spoken || option_given(o, OPTION_TAIL))
         rc = count_part(o, ref, &q, &a, e);
     if (rc == ERR_OK)
-        rc = ref->store->ops->messages(ref->store, ref, &q, write_json, &a, e);
+        rc = ref->store->ops->messages(ref->store, ref, &q, write_message_json, &a, e);
     return rc ? rc : out_add(out, a.n ? SLICE("]\n") : SLICE("[]\n"), e);
 }
 
 /* Where there are none at all, none has this name. */
 static enum err_code check_agent(const struct session_ref *ref, const char *agent, struct err *e)
 {
-    const char *why = store_cannot(ref->store->ops, CAN_HAVE_AGENTS);
+    const char *why = unsupported_reason(ref->store->ops, CAN_HAVE_AGENTS);
 
     if (!agent || ref->store->ops->subagent)
         return ERR_OK;
@@ -113,8 +113,8 @@ enum err_code messages_run(struct invocation *in, struct err *e)
         return rc;
     rc = check_agent(&ref, in->options.agent, e);
     if (!rc)
-        rc = option_given(&in->options, OPTION_JSON) ? answer_json(in, &ref, &in->out, e)
-                                                     : talk_write(in, &ref, &s.arena, e);
+        rc = option_given(&in->options, OPTION_JSON) ? write_messages_json(in, &ref, &in->out, e)
+                                                     : messages_text_write(in, &ref, &s.arena, e);
     sessions_close(&s);
     return rc;
 }

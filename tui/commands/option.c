@@ -105,7 +105,7 @@ static const struct option_row table[OPTION_COUNT] = {
 /* What getopt answers for an option without a letter: beyond every character. */
 enum { LONG_BASE = 256, LETTERS_MAX = 4 + 3 * OPTION_COUNT };
 
-static void spell(const struct option_row *row, char *out, size_t cap)
+static void spell_option(const struct option_row *row, char *out, size_t cap)
 {
     if (row->name)
         snprintf(out, cap, "--%s", row->name);
@@ -113,11 +113,11 @@ static void spell(const struct option_row *row, char *out, size_t cap)
         snprintf(out, cap, "-%c", row->letter);
 }
 
-static enum err_code usage(struct err *e, const struct option_row *row, const char *why)
+static enum err_code usage_error(struct err *e, const struct option_row *row, const char *why)
 {
     char name[64];
 
-    spell(row, name, sizeof name);
+    spell_option(row, name, sizeof name);
     return err_set(e, ERR_USAGE, name, "read options: %s", why);
 }
 
@@ -130,7 +130,7 @@ static enum err_code read_number(const struct option_row *row, const char *text,
     long long n = strtoll(text, &end, 10);
 
     if (text[0] == '\0' || *end != '\0' || errno != 0 || n < 0)
-        return usage(e, row, "needs a whole number, 0 or more");
+        return usage_error(e, row, "needs a whole number, 0 or more");
     *out = n;
     return ERR_OK;
 }
@@ -154,11 +154,11 @@ static enum err_code read_choice(const struct option_row *row, const char *text,
     char why[80];
 
     snprintf(why, sizeof why, "needs one of %s", row->arg);
-    return usage(e, row, why);
+    return usage_error(e, row, why);
 }
 
-static enum err_code put_value(enum option_id which, const char *text, struct options *o,
-                               struct err *e)
+static enum err_code set_option_value(enum option_id which, const char *text, struct options *o,
+                                      struct err *e)
 {
     const struct option_row *row = &table[which];
     char *at = (char *)o + row->at;
@@ -170,12 +170,12 @@ static enum err_code put_value(enum option_id which, const char *text, struct op
     case KIND_CHOICE: return read_choice(row, text, (int *)(void *)at, e);
     case KIND_STORE:
         if (o->stores == OPTION_STORES_MAX)
-            return usage(e, row, "too many stores");
+            return usage_error(e, row, "too many stores");
         o->store[o->stores++] = text;
         return ERR_OK;
     case KIND_FILE:
         if (o->files == OPTION_FILES_MAX)
-            return usage(e, row, "too many files");
+            return usage_error(e, row, "too many files");
         o->file[o->files++] = text;
         return ERR_OK;
     case KIND_TEXT:
@@ -262,9 +262,9 @@ static enum err_code bad_word(int code, option_bits allowed, char **argv, struct
     const char *word = optopt && optopt < LONG_BASE ? letter : argv[optind - 1];
 
     if (code == ':')
-        return usage(e, &table[which], "needs a value");
+        return usage_error(e, &table[which], "needs a value");
     if (optopt >= LONG_BASE)
-        return usage(e, &table[which], "takes no value");
+        return usage_error(e, &table[which], "takes no value");
     const char *near = nearest_option(word, allowed);
 
     if (near)
@@ -290,7 +290,7 @@ enum err_code options_read(int argc, char **argv, option_bits allowed, bool stop
         /* "--resume ID" with a blank: getopt only knows "--resume=ID". */
         if (table[which].kind == KIND_OPTIONAL && !value && optind < argc && argv[optind][0] != '-')
             value = argv[optind++];
-        enum err_code rc = put_value((enum option_id)which, value, o, e);
+        enum err_code rc = set_option_value((enum option_id)which, value, o, e);
 
         if (rc)
             return rc;
@@ -303,7 +303,7 @@ enum err_code options_check(const struct options *o, option_bits allowed, struct
 {
     for (int i = 0; i < OPTION_COUNT; i++)
         if ((o->given & ~allowed) >> i & 1)
-            return usage(e, &table[i], "not an option of this command");
+            return usage_error(e, &table[i], "not an option of this command");
     return ERR_OK;
 }
 

@@ -20,14 +20,14 @@ void out_fini(struct out *o)
     buf_fini(&o->buf);
 }
 
-static enum err_code no_memory(enum err_code rc, struct err *e)
+static enum err_code out_failed(enum err_code rc, struct err *e)
 {
     return rc ? err_nomem(e) : ERR_OK;
 }
 
 enum err_code out_add(struct out *o, struct slice bytes, struct err *e)
 {
-    return no_memory(buf_add(&o->buf, bytes), e);
+    return out_failed(buf_add(&o->buf, bytes), e);
 }
 
 enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
@@ -45,15 +45,15 @@ enum err_code out_addf(struct out *o, struct err *e, const char *fmt, ...)
     }
     va_end(again);
     va_end(ap);
-    return no_memory(rc, e);
+    return out_failed(rc, e);
 }
 
 enum err_code out_text(struct out *o, struct slice text, struct err *e)
 {
-    return no_memory(o->ascii ? clean_add_ascii(&o->buf, text) : clean_add(&o->buf, text), e);
+    return out_failed(o->ascii ? clean_add_ascii(&o->buf, text) : clean_add(&o->buf, text), e);
 }
 
-enum err_code out_look(struct out *o, enum out_look look, struct err *e)
+enum err_code out_style(struct out *o, enum out_style look, struct err *e)
 {
     static const char *const sequences[] = {
         [OUT_PLAIN] = "\33[0m", [OUT_AGE] = "\33[2m",    [OUT_BRANCH] = "\33[36m",
@@ -157,7 +157,7 @@ enum err_code out_flush(struct out *o, struct err *e)
     enum err_code rc = escape_signs(o);
 
     if (rc)
-        return no_memory(rc, e);
+        return out_failed(rc, e);
     while (done < o->buf.n) {
         ssize_t n = write(o->fd, o->buf.p + done, o->buf.n - done);
 

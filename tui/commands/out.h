@@ -38,8 +38,8 @@ MUST_CHECK enum err_code out_addf(struct out *o, struct err *e, const char *fmt,
 /* Text from disk, for people: cleaned, so that nothing in it acts on a terminal. */
 MUST_CHECK enum err_code out_text(struct out *o, struct slice text, struct err *e);
 /* How what follows looks, until OUT_PLAIN; nothing where `color` is off. Colours of the terminal's own palette. */
-enum out_look { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS };
-MUST_CHECK enum err_code out_look(struct out *o, enum out_look look, struct err *e);
+enum out_style { OUT_PLAIN, OUT_AGE, OUT_BRANCH, OUT_TAG, OUT_FLAGS };
+MUST_CHECK enum err_code out_style(struct out *o, enum out_style look, struct err *e);
 /* After each row: writes when a piece is full. */
 MUST_CHECK enum err_code out_row(struct out *o, struct err *e);
 MUST_CHECK enum err_code out_flush(struct out *o, struct err *e);

@@ -26,7 +26,7 @@ static enum err_code resume_named(struct invocation *in, const struct config *co
     if (rc == ERR_OK && (row->hidden == HIDDEN_UNREADABLE || row->hidden == HIDDEN_SIDECHAIN))
         rc = err_set(e, ERR_NOT_FOUND, id, "resume: this session cannot be resumed");
     if (rc == ERR_OK)
-        rc = choice_carry_out(in, config, row, NULL, e);
+        rc = picker_choice_run(in, config, row, NULL, e);
     session_row_free(row);
     return rc;
 }
@@ -36,7 +36,7 @@ enum err_code picker_run(struct invocation *in, struct err *e)
     const char *id = named_session(in);
     struct config config;
     struct sessions s;
-    enum err_code rc = configured(in, &config, e);
+    enum err_code rc = config_load(in, &config, e);
 
     if (rc)
         return rc;
@@ -48,9 +48,9 @@ enum err_code picker_run(struct invocation *in, struct err *e)
         if (id)
             rc = resume_named(in, &config, &s, id, e);
         else if (plain)
-            rc = plain_run(in, &config, &s, e);
+            rc = picker_plain_run(in, &config, &s, e);
         else
-            rc = screen_run(in, &config, &s, NULL, e);
+            rc = picker_screen_run(in, &config, &s, NULL, e);
         sessions_close(&s);
     }
     config_fini(&config);

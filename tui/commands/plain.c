@@ -23,13 +23,13 @@ struct fitting {
 /* One round: the sessions that fit the query, newest first or as they were asked for. */
 struct menu {
     struct out *out;
-    const struct world *world;
+    const struct process_env *world;
     const struct query *query;
     struct arena arena;
     struct fitting *fits; /* in the arena, as their refs */
     size_t n;
     size_t shown;
-    struct line_look look;
+    struct session_line_columns look;
 };
 
 static enum err_code fits_query(const struct menu *m, const struct session_row *row, bool *fits,
@@ -40,12 +40,12 @@ static enum err_code fits_query(const struct menu *m, const struct session_row *
     struct doc *doc = doc_new(row, &texts, NULL, &room);
 
     if (doc)
-        *fits = doc_score(doc, m->query, false, RIGOUR_BEST) != FUZZY_NO;
+        *fits = doc_score(doc, m->query, false, DOC_EFFORT_BEST) != FUZZY_NO;
     arena_fini(&texts);
     return doc ? ERR_OK : err_nomem(e);
 }
 
-static enum err_code gather_row(const struct session_row *row, void *arg, struct err *e)
+static enum err_code collect_row(const struct session_row *row, void *arg, struct err *e)
 {
     struct menu *m = arg;
     bool fits = false;
@@ -77,8 +77,8 @@ static int by_activity(const void *x, const void *y)
     return d ? -d : -longer;
 }
 
-static enum err_code gather(struct menu *m, const struct sessions *s, enum sort_kind sort,
-                            struct err *e)
+static enum err_code collect_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
+                                      struct err *e)
 {
     const struct listing_query q = {
         .scope = s->scope,
@@ -90,7 +90,7 @@ static enum err_code gather(struct menu *m, const struct sessions *s, enum sort_
     enum err_code rc = listing_open(s->store, s->n, &q, &listing, e);
 
     if (rc == ERR_OK)
-        rc = listing_each(listing, gather_row, m, e);
+        rc = listing_each(listing, collect_row, m, e);
     listing_close(listing);
     if (rc == ERR_OK && m->n && sort == SORT_RECENT)
         qsort(m->fits, m->n, sizeof *m->fits, by_activity);
@@ -105,7 +105,7 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
     enum err_code rc = row ? ERR_OK : err_nomem(e);
 
     if (!rc && m->shown > 0)
-        rc = line_header(&m->look, NUMBER_COLUMNS, m->out, e);
+        rc = session_line_header(&m->look, NUMBER_COLUMNS, m->out, e);
     for (size_t i = 0; i < m->shown && !rc; i++) {
         const struct session_ref *ref = m->fits[i].ref;
 
@@ -113,7 +113,7 @@ static enum err_code show_rows(const struct menu *m, const struct sessions *s, s
         if (!rc && ref->store->ops->describe(ref->store, &s->scope, ref, row, NULL))
             rc = out_add(m->out, SLICE("(gone)\n"), e);
         else if (!rc)
-            rc = line_write(row, &m->look, NUMBER_COLUMNS, m->out, e);
+            rc = session_line_write(row, &m->look, NUMBER_COLUMNS, m->out, e);
     }
     session_row_free(row);
     return rc;
@@ -132,22 +132,22 @@ static enum err_code show_end(struct menu *m, struct err *e)
     return rc ? rc : out_flush(m->out, e);
 }
 
-static enum err_code show(struct menu *m, const struct sessions *s, enum sort_kind sort,
-                          struct err *e)
+static enum err_code show_sessions(struct menu *m, const struct sessions *s, enum sort_kind sort,
+                                   struct err *e)
 {
-    enum err_code rc = gather(m, s, sort, e);
+    enum err_code rc = collect_sessions(m, s, sort, e);
 
     if (rc == ERR_OK)
-        rc = line_look_open(s, m->out, m->world->env.now_ms, &m->look, e);
+        rc = session_line_columns_open(s, m->out, m->world->env.now_ms, &m->look, e);
     for (size_t i = 0; i < m->shown && !rc; i++)
-        line_look_fit(&m->look, m->fits[i].ref);
+        session_line_columns_fit(&m->look, m->fits[i].ref);
     if (rc == ERR_OK)
         rc = show_rows(m, s, e);
     return rc ? rc : show_end(m, e);
 }
 
 /* A line from stdin, byte by byte: what follows it belongs to the program that we become. False at the end. */
-static bool read_line(char out[TYPED_MAX])
+static bool read_typed_line(char out[TYPED_MAX])
 {
     size_t n = 0;
     char c;
@@ -167,7 +167,7 @@ static bool read_line(char out[TYPED_MAX])
 }
 
 /* The number typed, from 1; 0: it is none of those shown. */
-static size_t number_of(const char *text, size_t shown)
+static size_t parse_choice_number(const char *text, size_t shown)
 {
     char *end = NULL;
     unsigned long n = strtoul(text, &end, 10);
@@ -175,42 +175,44 @@ static size_t number_of(const char *text, size_t shown)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && n <= shown ? n : 0;
 }
 
-static enum err_code choose(struct invocation *in, const struct config *config,
-                            const struct sessions *s, const struct session_ref *ref, struct err *e)
+static enum err_code choose_session(struct invocation *in, const struct config *config,
+                                    const struct sessions *s, const struct session_ref *ref,
+                                    struct err *e)
 {
     struct session_row *row = session_row_new();
     enum err_code rc =
         row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
 
     if (rc == ERR_OK)
-        rc = choice_carry_out(in, config, row, NULL, e);
+        rc = picker_choice_run(in, config, row, NULL, e);
     session_row_free(row);
     return rc;
 }
 
 /* Shows what fits `typed` and reads the next line into it; *chosen stays NULL as long as it is no number. */
-static enum err_code ask(struct menu *m, const struct sessions *s, enum sort_kind sort,
-                         char typed[TYPED_MAX], const struct session_ref **chosen, struct err *e)
+static enum err_code prompt_once(struct menu *m, const struct sessions *s, enum sort_kind sort,
+                                 char typed[TYPED_MAX], const struct session_ref **chosen,
+                                 struct err *e)
 {
     struct query query;
 
     if (!query_parse(&query, slice_of(typed), m->world->env.now_ms))
         return err_nomem(e);
     m->query = &query;
-    enum err_code rc = show(m, s, sort, e);
+    enum err_code rc = show_sessions(m, s, sort, e);
 
     if (rc)
         return rc;
-    if (!read_line(typed) || strcmp(typed, "q") == 0)
+    if (!read_typed_line(typed) || strcmp(typed, "q") == 0)
         return err_set(e, ERR_CANCELLED, "", "nothing was chosen");
-    size_t n = number_of(typed, m->shown);
+    size_t n = parse_choice_number(typed, m->shown);
 
     *chosen = n ? m->fits[n - 1].ref : NULL;
     return ERR_OK;
 }
 
-enum err_code plain_run(struct invocation *in, const struct config *config, struct sessions *s,
-                        struct err *e)
+enum err_code picker_plain_run(struct invocation *in, const struct config *config,
+                               struct sessions *s, struct err *e)
 {
     char typed[TYPED_MAX] = "";
     const struct session_ref *chosen = NULL;
@@ -223,10 +225,10 @@ enum err_code plain_run(struct invocation *in, const struct config *config, stru
     while (rc == ERR_OK && !chosen) {
         struct menu m = { .out = &menu_out, .world = in->world };
 
-        rc = ask(&m, s, config->settings.sort, typed, &chosen, e);
+        rc = prompt_once(&m, s, config->settings.sort, typed, &chosen, e);
         if (rc == ERR_OK && chosen)
-            rc = choose(in, config, s, chosen, e);
-        line_look_close(&m.look);
+            rc = choose_session(in, config, s, chosen, e);
+        session_line_columns_close(&m.look);
         arena_fini(&m.arena);
     }
     out_fini(&menu_out);

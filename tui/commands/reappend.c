@@ -2,8 +2,8 @@
 #include "store/origin.h"
 #include "tui/commands/change.h"
 
-static enum err_code write_answer(struct invocation *in, const struct session_ref *ref,
-                                  size_t appended, struct err *e)
+static enum err_code write_reappend_answer(struct invocation *in, const struct session_ref *ref,
+                                           size_t appended, struct err *e)
 {
     struct jsonout j;
 
@@ -33,7 +33,8 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
     if (!c)
         rc = err_nomem(e);
     if (!rc)
-        rc = ref.store->ops->reappend ? ERR_OK : store_refuse(&ref, CAN_REAPPEND, "re-append", e);
+        rc = ref.store->ops->reappend ? ERR_OK
+                                      : unsupported_error(&ref, CAN_REAPPEND, "re-append", e);
     if (!rc) {
         c->text = "metadata appended again";
         rc = origin_add_session(c, &ref, e);
@@ -44,7 +45,7 @@ enum err_code reappend_run(struct invocation *in, struct err *e)
         rc = change_do(&in->world->env, c, e);
     in->done = !rc && c && c->n;
     if (!rc)
-        rc = write_answer(in, &ref, appended, e);
+        rc = write_reappend_answer(in, &ref, appended, e);
     change_free(c);
     sessions_close(&s);
     return rc;

@@ -9,7 +9,7 @@ static enum err_code plan_rename(struct invocation *in, struct sessions *s,
 {
     const struct store_ops *ops = ref->store->ops;
     struct slice title = slice_of(in->argv[1]);
-    enum err_code rc = ops->rename ? ERR_OK : store_refuse(ref, CAN_RENAME, "rename", e);
+    enum err_code rc = ops->rename ? ERR_OK : unsupported_error(ref, CAN_RENAME, "rename", e);
 
     c->text = arena_format(&c->arena, "renamed to %s", in->argv[1]);
     if (!rc && !c->text)
@@ -29,7 +29,7 @@ static enum err_code plan_tag(struct invocation *in, struct sessions *s,
     const struct store_ops *ops = ref->store->ops;
     bool none = option_given(&in->options, OPTION_NONE);
     const char *tag = in->argc > 1 ? in->argv[1] : "";
-    enum err_code rc = ops->tag ? ERR_OK : store_refuse(ref, CAN_TAG, "tag", e);
+    enum err_code rc = ops->tag ? ERR_OK : unsupported_error(ref, CAN_TAG, "tag", e);
 
     if (!rc && none == (in->argc > 1))
         rc = err_set(e, ERR_USAGE, "tag", "give either a tag or --none");
@@ -45,13 +45,13 @@ enum err_code tag_run(struct invocation *in, struct err *e)
     return change_sessions(in, "tag", 1, plan_tag, e);
 }
 
-static enum err_code plan_mark(struct sessions *s, const struct session_ref *ref, bool archived,
-                               struct change *c, struct err *e)
+static enum err_code plan_archive_mark(struct sessions *s, const struct session_ref *ref,
+                                       bool archived, struct change *c, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
-    enum err_code rc = ops->archive
-                           ? ERR_OK
-                           : store_refuse(ref, CAN_ARCHIVE, archived ? "archive" : "unarchive", e);
+    enum err_code rc =
+        ops->archive ? ERR_OK
+                     : unsupported_error(ref, CAN_ARCHIVE, archived ? "archive" : "unarchive", e);
 
     c->text = archived ? "archived" : "unarchived";
     return rc ? rc : ops->archive(ref->store, &s->scope, ref, archived, c, e);
@@ -61,14 +61,14 @@ static enum err_code plan_archive(struct invocation *in, struct sessions *s,
                                   const struct session_ref *ref, struct change *c, struct err *e)
 {
     (void)in;
-    return plan_mark(s, ref, true, c, e);
+    return plan_archive_mark(s, ref, true, c, e);
 }
 
 static enum err_code plan_unarchive(struct invocation *in, struct sessions *s,
                                     const struct session_ref *ref, struct change *c, struct err *e)
 {
     (void)in;
-    return plan_mark(s, ref, false, c, e);
+    return plan_archive_mark(s, ref, false, c, e);
 }
 
 enum err_code archive_run(struct invocation *in, struct err *e)

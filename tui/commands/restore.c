@@ -6,7 +6,7 @@
 #include "tui/commands/sessions.h"
 #include "tui/resume.h"
 
-static void values(struct jsonout *j, const char *key, const struct slice *json, size_t n)
+static void write_values(struct jsonout *j, const char *key, const struct slice *json, size_t n)
 {
     jsonout_key(j, key);
     jsonout_open(j, '[');
@@ -15,7 +15,7 @@ static void values(struct jsonout *j, const char *key, const struct slice *json,
     jsonout_close(j, ']');
 }
 
-static void worktree(struct jsonout *j, const struct restore *r)
+static void write_worktree(struct jsonout *j, const struct restore *r)
 {
     if (r->worktree_path.n == 0)
         return;
@@ -27,7 +27,7 @@ static void worktree(struct jsonout *j, const struct restore *r)
     jsonout_close(j, '}');
 }
 
-static void interruption(struct jsonout *j, const struct restore *r)
+static void write_interruption(struct jsonout *j, const struct restore *r)
 {
     static const char *const kinds[] = {
         [INTERRUPTION_NONE] = "none",
@@ -46,7 +46,7 @@ static void interruption(struct jsonout *j, const struct restore *r)
     jsonout_close(j, '}');
 }
 
-static void command(struct jsonout *j, char *const *argv)
+static void write_command(struct jsonout *j, char *const *argv)
 {
     jsonout_key(j, "command");
     jsonout_open(j, '[');
@@ -55,8 +55,8 @@ static void command(struct jsonout *j, char *const *argv)
     jsonout_close(j, ']');
 }
 
-static enum err_code write_json(const struct restore *r, const char *system,
-                                const struct resume *resume, struct out *out, struct err *e)
+static enum err_code write_restore_json(const struct restore *r, const char *system,
+                                        const struct resume *resume, struct out *out, struct err *e)
 {
     struct jsonout j;
 
@@ -65,17 +65,17 @@ static enum err_code write_json(const struct restore *r, const char *system,
     jsonout_member(&j, "sessionId", r->session_id);
     jsonout_member(&j, "system", slice_of(system));
     jsonout_member(&j, "cwd", r->cwd);
-    worktree(&j, r);
+    write_worktree(&j, r);
     jsonout_member(&j, "gitBranch", r->git_branch);
     jsonout_member(&j, "agentSetting", r->agent_setting);
     jsonout_member(&j, "mode", r->mode);
-    values(&j, "messages", r->messages_json, r->messages);
-    interruption(&j, r);
-    values(&j, "todos", r->todos_json, r->todos);
-    values(&j, "invokedSkills", r->skills_json, r->skills);
-    values(&j, "contentReplacements", r->replacements_json, r->replacements);
-    values(&j, "fileHistory", r->file_history_json, r->file_history);
-    command(&j, resume->argv);
+    write_values(&j, "messages", r->messages_json, r->messages);
+    write_interruption(&j, r);
+    write_values(&j, "todos", r->todos_json, r->todos);
+    write_values(&j, "invokedSkills", r->skills_json, r->skills);
+    write_values(&j, "contentReplacements", r->replacements_json, r->replacements);
+    write_values(&j, "fileHistory", r->file_history_json, r->file_history);
+    write_command(&j, resume->argv);
     resume_json_env(resume, &j);
     jsonout_member(&j, "commandCwd", slice_of(resume->dir));
     jsonout_close(&j, '}');
@@ -84,8 +84,8 @@ static enum err_code write_json(const struct restore *r, const char *system,
     return out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code write_text(const struct restore *r, const struct resume *resume,
-                                struct out *out, struct err *e)
+static enum err_code write_restore_text(const struct restore *r, const struct resume *resume,
+                                        struct out *out, struct err *e)
 {
     enum err_code rc = out_addf(out, e, "messages     %zu\ninterrupted  %s\nresume       ",
                                 r->messages, r->interruption == INTERRUPTION_NONE ? "no" : "yes");
@@ -97,15 +97,15 @@ static enum err_code write_text(const struct restore *r, const struct resume *re
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code answer(struct invocation *in, const struct session_ref *ref,
-                            const struct restore *r, struct arena *a, struct err *e)
+static enum err_code write_restore_answer(struct invocation *in, const struct session_ref *ref,
+                                          const struct restore *r, struct arena *a, struct err *e)
 {
     char *none[] = { NULL };
     struct config config;
     struct resume resume;
     /* Where nothing of the session's is left to go to: here, as the picker offers it. */
     const char *dir = r->command_cwd.n ? arena_copy(a, r->command_cwd).p : in->world->env.cwd;
-    enum err_code rc = dir ? configured(in, &config, e) : err_nomem(e);
+    enum err_code rc = dir ? config_load(in, &config, e) : err_nomem(e);
 
     if (rc)
         return rc;
@@ -116,9 +116,9 @@ static enum err_code answer(struct invocation *in, const struct session_ref *ref
         rc = ERR_OK;
     }
     if (rc == ERR_OK && option_given(&in->options, OPTION_JSON))
-        rc = write_json(r, ref->store->ops->name, &resume, &in->out, e);
+        rc = write_restore_json(r, ref->store->ops->name, &resume, &in->out, e);
     else if (rc == ERR_OK)
-        rc = write_text(r, &resume, &in->out, e);
+        rc = write_restore_text(r, &resume, &in->out, e);
     config_fini(&config);
     return rc;
 }
@@ -139,7 +139,7 @@ enum err_code restore_run(struct invocation *in, struct err *e)
     else
         rc = err_set(e, ERR_UNSUPPORTED, in->argv[0], "restore: %s cannot", ref.store->ops->name);
     if (rc == ERR_OK)
-        rc = answer(in, &ref, &r, &s.arena, e);
+        rc = write_restore_answer(in, &ref, &r, &s.arena, e);
     restore_fini(&r);
     sessions_close(&s);
     return rc;

@@ -44,7 +44,8 @@ enum err_code retrieve_transcript(struct invocation *in, const struct session_re
     return rc;
 }
 
-static enum err_code write_json(struct invocation *in, const struct retrieved *r, struct err *e)
+static enum err_code write_retrieved_json(struct invocation *in, const struct retrieved *r,
+                                          struct err *e)
 {
     struct jsonout j;
 
@@ -52,7 +53,7 @@ static enum err_code write_json(struct invocation *in, const struct retrieved *r
     jsonout_open(&j, '[');
     for (size_t i = 0; i < r->n; i++) {
         const struct retrieve_item *x = &r->item[i];
-        const char *word = retrieve_word(x->state);
+        const char *word = retrieve_state_name(x->state);
 
         jsonout_open(&j, '{');
         jsonout_member(&j, "sessionId", x->session);
@@ -70,7 +71,8 @@ static enum err_code write_json(struct invocation *in, const struct retrieved *r
     return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
-static enum err_code write_text(struct invocation *in, const struct retrieved *r, struct err *e)
+static enum err_code write_retrieved_text(struct invocation *in, const struct retrieved *r,
+                                          struct err *e)
 {
     static const char *const says[] = {
         [RETRIEVE_NEW] = "not on this machine",
@@ -117,12 +119,12 @@ enum err_code retrieve_run(struct invocation *in, struct err *e)
 
     if (rc)
         return rc;
-    rc = ref.store->ops->retrieve ? ERR_OK : store_refuse(&ref, CAN_RETRIEVE, "retrieve", e);
+    rc = ref.store->ops->retrieve ? ERR_OK : unsupported_error(&ref, CAN_RETRIEVE, "retrieve", e);
     if (!rc)
         rc = retrieve_transcript(in, &ref, &req, &r, e);
     if (!rc) {
-        rc =
-            option_given(&in->options, OPTION_JSON) ? write_json(in, &r, e) : write_text(in, &r, e);
+        rc = option_given(&in->options, OPTION_JSON) ? write_retrieved_json(in, &r, e)
+                                                     : write_retrieved_text(in, &r, e);
         if (!rc)
             rc = left_alone(&r, e);
         retrieved_fini(&r);

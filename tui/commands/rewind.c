@@ -43,14 +43,14 @@ static enum err_code write_into(struct invocation *in, const struct rewind_plan 
                                 const struct rewind_options *ro, struct err *e)
 {
     struct arena a = { 0 };
-    struct rewind_into_result r;
+    struct rewind_export_result r;
     const char *into = in->options.into,
                *dir = into[0] == '/' ? into : arena_format(&a, "%s/%s", in->world->env.cwd, into);
-    enum err_code rc = dir ? rewind_into(plan, ro, dir, &r, e) : err_nomem(e);
+    enum err_code rc = dir ? rewind_export(plan, ro, dir, &r, e) : err_nomem(e);
 
     if (!rc) {
         rc = rewind_answer_into(in, dir, &r, e);
-        rewind_into_fini(&r);
+        rewind_export_fini(&r);
     }
     arena_fini(&a);
     return rc;
@@ -121,8 +121,8 @@ static enum err_code rewind_session(struct invocation *in, struct sessions *s,
     if (!rc && o->into)
         rc = write_into(in, &plan, &ro, e);
     else if (!rc)
-        rc = rewind_carry_out(in, &plan, &ro, option_given(o, OPTION_APPLY),
-                              option_given(o, OPTION_SKIP_REFUSED), e);
+        rc = rewind_show_or_apply(in, &plan, &ro, option_given(o, OPTION_APPLY),
+                                  option_given(o, OPTION_SKIP_REFUSED), e);
     rewind_plan_fini(&plan);
     return rc;
 }
@@ -145,9 +145,9 @@ static enum err_code show_session(struct invocation *in, struct sessions *s,
         row ? ref->store->ops->describe(ref->store, &s->scope, ref, row, e) : err_nomem(e);
 
     if (!rc)
-        rc = configured(in, &config, e);
+        rc = config_load(in, &config, e);
     if (!rc) {
-        rc = screen_run(in, &config, s, row, e);
+        rc = picker_screen_run(in, &config, s, row, e);
         config_fini(&config);
     }
     session_row_free(row);
@@ -162,7 +162,7 @@ enum err_code rewind_run(struct invocation *in, struct err *e)
     bool screen = wants_screen(in);
     /* The screen does that itself, and says so. */
     if (!screen)
-        rewind_recover_first(in, &waiting);
+        rewinds_recover_first(in, &waiting);
     enum err_code rc = sessions_of_operand(in, &s, &ref, e);
 
     if (rc)

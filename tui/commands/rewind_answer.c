@@ -108,14 +108,14 @@ static void json_notes(struct jsonout *j, const struct rewind_plan *plan)
 }
 
 /* It was asked for, and ends where it is to end. */
-static bool ends_there(const struct rewind_talk *t)
+static bool ends_there(const struct rewind_conversation *t)
 {
-    return t->how == TALK_NONE && t->kept > 0;
+    return t->how == CONVERSATION_NONE && t->kept > 0;
 }
 
-static void json_talk(struct jsonout *j, const struct rewind_talk *t)
+static void json_conversation(struct jsonout *j, const struct rewind_conversation *t)
 {
-    if (!ends_there(t) && (!t->change || !talk_moves(t->how)))
+    if (!ends_there(t) && (!t->change || !conversation_change_moves(t->how)))
         return;
     jsonout_key(j, "conversation");
     jsonout_open(j, '{');
@@ -123,7 +123,7 @@ static void json_talk(struct jsonout *j, const struct rewind_talk *t)
     jsonout_int(j, (int64_t)t->dropped);
     jsonout_key(j, "kept");
     jsonout_int(j, (int64_t)t->kept);
-    jsonout_member(j, "how", slice_of(talk_how_word(t->how)));
+    jsonout_member(j, "how", slice_of(conversation_change_name(t->how)));
     jsonout_close(j, '}');
 }
 
@@ -150,8 +150,8 @@ static enum err_code json_end(struct jsonout *j, struct out *out, struct err *e)
     return j->rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code answer_json(struct out *out, const struct rewind_preview *p,
-                                 const struct rewind_result *r, struct err *e)
+static enum err_code write_rewind_json(struct out *out, const struct rewind_preview *p,
+                                       const struct rewind_result *r, struct err *e)
 {
     struct jsonout j;
 
@@ -160,7 +160,7 @@ static enum err_code answer_json(struct out *out, const struct rewind_preview *p
     jsonout_key(&j, "canRewind");
     jsonout_bool(&j, true);
     json_files(&j, p);
-    json_talk(&j, &p->plan->talk);
+    json_conversation(&j, &p->plan->conversation);
     json_notes(&j, p->plan);
     if (r)
         json_result(&j, p, r);
@@ -184,7 +184,7 @@ enum err_code rewind_answer_none(struct invocation *in, const struct err *why, s
 }
 
 enum err_code rewind_answer_into(struct invocation *in, const char *dir,
-                                 const struct rewind_into_result *r, struct err *e)
+                                 const struct rewind_export_result *r, struct err *e)
 {
     struct jsonout j;
 
@@ -246,15 +246,15 @@ static enum err_code text_entry(struct out *out, const struct rewind_entry *x, b
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code text_talk(struct out *out, const struct rewind_talk *t, bool done,
-                               struct err *e)
+static enum err_code text_conversation(struct out *out, const struct rewind_conversation *t,
+                                       bool done, struct err *e)
 {
     if (ends_there(t))
         return out_addf(out, e, "%-9s the conversation: it already ends there\n",
                         done ? "kept" : "keep");
     if (!t->change)
         return ERR_OK;
-    if (!talk_moves(t->how))
+    if (!conversation_change_moves(t->how))
         return out_addf(out, e, "%-9s the shadow branch\n", done ? "moved" : "move");
     if (t->added > 0)
         return out_addf(out, e, "%-9s %zu message%s of the conversation %s back, of %zu\n",
@@ -262,7 +262,7 @@ static enum err_code text_talk(struct out *out, const struct rewind_talk *t, boo
                         done ? "came" : "come", t->kept);
     return out_addf(out, e, "%-9s %zu message%s of the conversation, %zu %s (%s)\n",
                     done ? "dropped" : "drop", t->dropped, t->dropped == 1 ? "" : "s", t->kept,
-                    t->kept == 1 ? "stays" : "stay", talk_how_word(t->how));
+                    t->kept == 1 ? "stays" : "stay", conversation_change_name(t->how));
 }
 
 /* A program that has a file open goes on with the old one. */
@@ -291,15 +291,15 @@ static enum err_code text_end(struct out *out, const struct rewind_preview *p,
                : ERR_OK;
 }
 
-static enum err_code answer_text(struct out *out, const struct rewind_preview *p,
-                                 const struct rewind_result *r, bool dry, struct err *e)
+static enum err_code write_rewind_text(struct out *out, const struct rewind_preview *p,
+                                       const struct rewind_result *r, bool dry, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < p->n && !rc; i++)
         rc = text_entry(out, &p->entry[i], r && r->outcome[i] == REWIND_CONFLICT, r != NULL, e);
     if (!rc)
-        rc = text_talk(out, &p->plan->talk, r != NULL, e);
+        rc = text_conversation(out, &p->plan->conversation, r != NULL, e);
     if (!rc)
         rc = text_open(out, p, e);
     for (size_t i = 0; i < p->plan->notes && !rc; i++)
@@ -320,8 +320,8 @@ enum err_code rewind_answer(struct invocation *in, const struct rewind_preview *
                             const struct rewind_result *result, struct err *e)
 {
     enum err_code rc = option_given(&in->options, OPTION_JSON)
-                           ? answer_json(&in->out, p, result, e)
-                           : answer_text(&in->out, p, result, is_dry(in), e);
+                           ? write_rewind_json(&in->out, p, result, e)
+                           : write_rewind_text(&in->out, p, result, is_dry(in), e);
 
     return rc ? rc : out_flush(&in->out, e);
 }
@@ -420,7 +420,7 @@ static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
 {
     enum err_code rc = rewind_apply(&in->world->env, p, r, e);
 
-    const struct change *talk = p->plan->talk.change;
+    const struct change *talk = p->plan->conversation.change;
 
     if (rc == ERR_STALE && !skip_talk && p->plan->undoes && p->n > 0 && talk &&
         change_is_stale(talk))
@@ -432,7 +432,7 @@ static enum err_code apply_all(struct invocation *in, struct rewind_preview *p,
     rc = err_wrap(&note, rc, "undo: the conversation was skipped");
     report_line(in->err_fd, &note);
     *files_only = *p->plan;
-    files_only->talk = (struct rewind_talk){ .change = NULL };
+    files_only->conversation = (struct rewind_conversation){ .change = NULL };
     p->plan = files_only;
     return rewind_apply(&in->world->env, p, r, e);
 }
@@ -466,9 +466,9 @@ static enum err_code apply_preview(struct invocation *in, struct rewind_preview 
     return rc ? rc : answered;
 }
 
-enum err_code rewind_carry_out(struct invocation *in, const struct rewind_plan *plan,
-                               const struct rewind_options *options, bool apply, bool skip_refused,
-                               struct err *e)
+enum err_code rewind_show_or_apply(struct invocation *in, const struct rewind_plan *plan,
+                                   const struct rewind_options *options, bool apply,
+                                   bool skip_refused, struct err *e)
 {
     struct rewind_preview p;
     enum err_code rc = rewind_preview(plan, options, &p, e);

@@ -8,7 +8,7 @@
 #include "tui/commands/rewind_answer.h"
 #include "tui/when.h"
 
-static void member_int(struct jsonout *j, const char *key, int64_t n)
+static void record_json_int(struct jsonout *j, const char *key, int64_t n)
 {
     jsonout_key(j, key);
     jsonout_int(j, n);
@@ -54,17 +54,17 @@ static void json_record(struct jsonout *j, const struct rewind_record *r,
         jsonout_member(j, "title", slice_of(r->title));
     if (r->undoes)
         jsonout_member(j, "undoes", slice_of(r->undoes));
-    member_int(j, "at", r->at_ms);
-    member_int(j, "bytes", r->bytes);
-    member_int(j, "restored", (int64_t)r->restored);
-    member_int(j, "created", (int64_t)r->created);
-    member_int(j, "deleted", (int64_t)r->deleted);
-    if (talk_moves(r->how)) {
+    record_json_int(j, "at", r->at_ms);
+    record_json_int(j, "bytes", r->bytes);
+    record_json_int(j, "restored", (int64_t)r->restored);
+    record_json_int(j, "created", (int64_t)r->created);
+    record_json_int(j, "deleted", (int64_t)r->deleted);
+    if (conversation_change_moves(r->how)) {
         jsonout_key(j, "conversation");
         jsonout_open(j, '{');
-        member_int(j, "dropped", (int64_t)r->dropped);
-        member_int(j, "kept", (int64_t)r->kept);
-        jsonout_member(j, "how", slice_of(talk_how_word(r->how)));
+        record_json_int(j, "dropped", (int64_t)r->dropped);
+        record_json_int(j, "kept", (int64_t)r->kept);
+        jsonout_member(j, "how", slice_of(conversation_change_name(r->how)));
         jsonout_close(j, '}');
     }
     jsonout_key(j, "undone");
@@ -86,8 +86,8 @@ static void json_record(struct jsonout *j, const struct rewind_record *r,
     jsonout_close(j, '}');
 }
 
-static enum err_code write_json(struct out *out, const struct rewind_records *list,
-                                const struct rewind_recovery *waiting, struct err *e)
+static enum err_code write_records_json(struct out *out, const struct rewind_records *list,
+                                        const struct rewind_recovery *waiting, struct err *e)
 {
     struct jsonout j;
 
@@ -124,9 +124,9 @@ static const char *state_of(const struct rewind_record *r)
                           : "";
 }
 
-static enum err_code write_text(struct out *out, const struct rewind_records *list,
-                                const struct rewind_recovery *waiting, int64_t now_ms,
-                                struct err *e)
+static enum err_code write_records_text(struct out *out, const struct rewind_records *list,
+                                        const struct rewind_recovery *waiting, int64_t now_ms,
+                                        struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -139,7 +139,7 @@ static enum err_code write_text(struct out *out, const struct rewind_records *li
                       "%8s  %s  %zu restored, %zu created, %zu deleted%s, %" PRId64
                       " bytes kept%s%s  ",
                       age, r->id, r->restored, r->created, r->deleted,
-                      talk_moves(r->how) ? ", conversation too" : "", r->bytes,
+                      conversation_change_moves(r->how) ? ", conversation too" : "", r->bytes,
                       r->undoes ? "  (an undo)" : "", state_of(r));
         if (!rc)
             rc = out_text(out, slice_of(r->title ? r->title : r->session), e);
@@ -154,7 +154,7 @@ static enum err_code write_text(struct out *out, const struct rewind_records *li
     return rc;
 }
 
-void rewind_recover_first(struct invocation *in, struct rewind_recovery *out)
+void rewinds_recover_first(struct invocation *in, struct rewind_recovery *out)
 {
     struct err e = { 0 };
 
@@ -200,7 +200,7 @@ static enum err_code answer_abandoned(struct invocation *in, const char *id,
     return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 
-static enum err_code abandon(struct invocation *in, struct err *e)
+static enum err_code abandon_record(struct invocation *in, struct err *e)
 {
     struct rewind_abandoned a;
     enum err_code rc = rewind_abandon(&in->world->env, in->argv[1], &a, e);
@@ -212,19 +212,19 @@ static enum err_code abandon(struct invocation *in, struct err *e)
     return rc;
 }
 
-static enum err_code list(struct invocation *in, struct err *e)
+static enum err_code list_records(struct invocation *in, struct err *e)
 {
     struct rewind_records list;
     struct rewind_recovery waiting;
 
-    rewind_recover_first(in, &waiting);
+    rewinds_recover_first(in, &waiting);
     enum err_code rc = rewind_records_read(&in->world->env, &list, e);
 
     if (rc)
         return rc;
     rc = option_given(&in->options, OPTION_JSON)
-             ? write_json(&in->out, &list, &waiting, e)
-             : write_text(&in->out, &list, &waiting, in->world->env.now_ms, e);
+             ? write_records_json(&in->out, &list, &waiting, e)
+             : write_records_text(&in->out, &list, &waiting, in->world->env.now_ms, e);
     rewind_records_fini(&list);
     return rc;
 }
@@ -232,11 +232,11 @@ static enum err_code list(struct invocation *in, struct err *e)
 enum err_code rewinds_run(struct invocation *in, struct err *e)
 {
     if (in->argc == 0)
-        return list(in, e);
+        return list_records(in, e);
     if (strcmp(in->argv[0], "show") == 0)
         return rewinds_show(in, e);
     if (in->argc == 2 && strcmp(in->argv[0], "abandon") == 0)
-        return abandon(in, e);
+        return abandon_record(in, e);
     return err_set(e, ERR_USAGE, in->argv[0],
                    "usage: reprise rewinds [show ID [FILE] | abandon ID]");
 }

@@ -7,12 +7,13 @@
 
 /* reprise rewinds show ID [FILE]: what a record keeps, and the bytes of one of its files. */
 
-static const char *word_of(enum rewind_action did)
+static const char *action_word(enum rewind_action did)
 {
     return did == REWIND_RESTORE ? "restore" : did == REWIND_CREATE ? "create" : "delete";
 }
 
-static enum err_code write_json(struct out *out, const struct rewind_kept_list *list, struct err *e)
+static enum err_code write_kept_json(struct out *out, const struct rewind_backup_list *list,
+                                     struct err *e)
 {
     struct jsonout j;
 
@@ -22,11 +23,11 @@ static enum err_code write_json(struct out *out, const struct rewind_kept_list *
     jsonout_key(&j, "files");
     jsonout_open(&j, '[');
     for (size_t i = 0; i < list->n; i++) {
-        const struct rewind_kept *f = &list->file[i];
+        const struct rewind_backup *f = &list->file[i];
 
         jsonout_open(&j, '{');
         jsonout_member(&j, "path", slice_of(f->path));
-        jsonout_member(&j, "did", slice_of(word_of(f->did)));
+        jsonout_member(&j, "did", slice_of(action_word(f->did)));
         if (f->has_bytes) {
             jsonout_key(&j, "kept");
             jsonout_int(&j, f->size);
@@ -48,16 +49,17 @@ static enum err_code write_json(struct out *out, const struct rewind_kept_list *
     return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code write_text(struct out *out, const struct rewind_kept_list *list, struct err *e)
+static enum err_code write_kept_text(struct out *out, const struct rewind_backup_list *list,
+                                     struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < list->n && !rc; i++) {
-        const struct rewind_kept *f = &list->file[i];
+        const struct rewind_backup *f = &list->file[i];
 
-        rc = f->has_bytes
-                 ? out_addf(out, e, "%-8s %10lld bytes kept  ", word_of(f->did), (long long)f->size)
-                 : out_addf(out, e, "%-8s %10s not kept     ", word_of(f->did), "");
+        rc = f->has_bytes ? out_addf(out, e, "%-8s %10lld bytes kept  ", action_word(f->did),
+                                     (long long)f->size)
+                          : out_addf(out, e, "%-8s %10s not kept     ", action_word(f->did), "");
         if (!rc)
             rc = out_text(out, slice_of(f->path), e);
         if (!rc && f->written)
@@ -92,15 +94,15 @@ static enum err_code write_bytes(struct out *out, const struct span *bytes, stru
     return rc ? rc : out_flush(out, e);
 }
 
-static enum err_code write_file(struct invocation *in, const struct rewind_kept_list *list,
+static enum err_code write_file(struct invocation *in, const struct rewind_backup_list *list,
                                 const char *path, struct err *e)
 {
-    const struct rewind_kept *file = rewind_kept_find(list, path, in->world->env.cwd);
+    const struct rewind_backup *file = rewind_backup_find(list, path, in->world->env.cwd);
     struct span bytes;
 
     if (!file)
         return err_set(e, ERR_NOT_FOUND, path, "the rewind did not change this file");
-    enum err_code rc = rewind_kept_open(file, &bytes, e);
+    enum err_code rc = rewind_backup_open(file, &bytes, e);
 
     if (rc)
         return rc;
@@ -111,17 +113,17 @@ static enum err_code write_file(struct invocation *in, const struct rewind_kept_
 
 enum err_code rewinds_show(struct invocation *in, struct err *e)
 {
-    struct rewind_kept_list list;
+    struct rewind_backup_list list;
 
     if (in->argc < 2)
         return err_set(e, ERR_USAGE, "", "usage: reprise rewinds show ID [FILE]");
-    enum err_code rc = rewind_kept_read(&in->world->env, in->argv[1], &list, e);
+    enum err_code rc = rewind_backup_read(&in->world->env, in->argv[1], &list, e);
 
     if (rc)
         return rc;
     rc = in->argc > 2                              ? write_file(in, &list, in->argv[2], e)
-         : option_given(&in->options, OPTION_JSON) ? write_json(&in->out, &list, e)
-                                                   : write_text(&in->out, &list, e);
-    rewind_kept_fini(&list);
+         : option_given(&in->options, OPTION_JSON) ? write_kept_json(&in->out, &list, e)
+                                                   : write_kept_text(&in->out, &list, e);
+    rewind_backup_fini(&list);
     return rc;
 }

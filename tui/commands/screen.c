@@ -7,7 +7,7 @@
 #include "tui/model.h"
 #include "tui/term/loop.h"
 
-static struct slice text_of(const char *text)
+static struct slice optional_text(const char *text)
 {
     return (struct slice){ text, text ? strlen(text) : 0 };
 }
@@ -20,15 +20,15 @@ static void fill_settings(const struct invocation *in, const struct sessions *s,
     out->demo = in->demo;
     out->print = option_given(o, OPTION_PRINT);
     out->leave_programmatic = option_given(o, OPTION_NO_PROGRAMMATIC);
-    out->query = text_of(o->query);
-    out->project = text_of(o->project ? o->project : in->world->env.cwd);
-    out->home = text_of(in->world->env.home);
+    out->query = optional_text(o->query);
+    out->project = optional_text(o->project ? o->project : in->world->env.cwd);
+    out->home = optional_text(in->world->env.home);
     out->looked_in = s->looked_in;
     out->looked_in_count = s->looked_in_count;
 }
 
-static enum err_code carry_out(struct invocation *in, const struct config *config,
-                               struct effect *chosen, struct err *e)
+static enum err_code run_chosen_effect(struct invocation *in, const struct config *config,
+                                       struct effect *chosen, struct err *e)
 {
     const char *dir =
         chosen->kind == EFFECT_RESUME && chosen->text.n ? buf_cstr(&chosen->text) : NULL;
@@ -43,14 +43,14 @@ static enum err_code carry_out(struct invocation *in, const struct config *confi
     if (chosen->kind == EFFECT_PRINT)
         in->options.given |= OPTION_BIT(PRINT);
     for (size_t i = 0; rc == ERR_OK && i < chosen->row_count; i++)
-        rc = choice_carry_out(in, config, chosen->rows[i], dir, e);
+        rc = picker_choice_run(in, config, chosen->rows[i], dir, e);
     return rc;
 }
 
 /* What an earlier run left half done is finished, and said. Another program that rewinds right now does that itself. */
-static void recover(const struct invocation *in, struct model *model)
+static void recover_unfinished(const struct invocation *in, struct model *model)
 {
-    struct msg m = { .kind = MSG_SAY, .now_ms = in->world->env.now_ms };
+    struct msg m = { .kind = MSG_NOTICE, .now_ms = in->world->env.now_ms };
     struct err e = { 0 };
     char text[400], why[300];
     struct rewind_recovery r;
@@ -67,8 +67,8 @@ static void recover(const struct invocation *in, struct model *model)
         snprintf(text, sizeof text, "finished %zu rewind%s that had been interrupted", r.recovered,
                  r.recovered == 1 ? "" : "s");
     }
-    m.u.say.error = rc || r.waiting;
-    m.u.say.text = text_of(text);
+    m.u.notice.error = rc || r.waiting;
+    m.u.notice.text = optional_text(text);
     update(model, &m);
 }
 
@@ -82,18 +82,18 @@ static struct model *make_model(const struct invocation *in, const struct settin
         model = NULL;
     }
     if (model)
-        recover(in, model);
+        recover_unfinished(in, model);
     return model;
 }
 
-enum err_code screen_run(struct invocation *in, struct config *config, struct sessions *s,
-                         const struct session_row *rewind, struct err *e)
+enum err_code picker_screen_run(struct invocation *in, struct config *config, struct sessions *s,
+                                const struct session_row *rewind, struct err *e)
 {
-    const struct world *world = in->world;
+    const struct process_env *world = in->world;
     struct outcome outcome = { 0 };
-    struct desk desk;
+    struct job_context context;
     struct loop_setup setup = {
-        .desk = &desk,
+        .context = &context,
         .term = { .type = world->term,
                   .theme = &config->theme,
                   .colours = config->settings.colours,
@@ -106,16 +106,16 @@ enum err_code screen_run(struct invocation *in, struct config *config, struct se
 
     if (!model)
         return err_nomem(e);
-    desk_init(&desk, s->store, s->n, &config->settings, world->env.cwd);
-    desk.env = &world->env;
-    desk.config = config;
-    desk.path = world->path;
-    desk.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
+    jobs_init(&context, s->store, s->n, &config->settings, world->env.cwd);
+    context.env = &world->env;
+    context.config = config;
+    context.path = world->path;
+    context.no_worktrees = option_given(&in->options, OPTION_NO_WORKTREES);
     enum err_code rc = loop_run(&setup, model, &outcome, e);
 
-    desk_fini(&desk);
+    jobs_fini(&context);
     if (rc == ERR_OK) {
-        rc = carry_out(in, config, &outcome.chosen, e);
+        rc = run_chosen_effect(in, config, &outcome.chosen, e);
         effect_fini(&outcome.chosen);
     }
     model_free(model);

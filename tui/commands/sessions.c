@@ -6,7 +6,7 @@
 #include "store/resolve.h"
 #include "tui/commands/report.h"
 
-static struct slice text_of(const char *text)
+static struct slice optional_text(const char *text)
 {
     return (struct slice){ text, text ? strlen(text) : 0 };
 }
@@ -30,7 +30,8 @@ static const char *absolute(const struct store_env *env, const char *path, struc
     return kept;
 }
 
-static enum err_code looked(struct sessions *s, const char *system, const char *path, struct err *e)
+static enum err_code note_looked_in(struct sessions *s, const char *system, const char *path,
+                                    struct err *e)
 {
     struct buf line = { 0 };
     const char *kept = NULL;
@@ -46,7 +47,7 @@ static enum err_code looked(struct sessions *s, const char *system, const char *
     return ERR_OK;
 }
 
-static bool wanted(const struct invocation *in, const struct store_ops *ops)
+static bool is_wanted_system(const struct invocation *in, const struct store_ops *ops)
 {
     return !in->options.system || strcmp(in->options.system, ops->name) == 0;
 }
@@ -78,11 +79,11 @@ static enum err_code open_named(const struct invocation *in, const char *named, 
 
     if (!rc && !path)
         rc = err_set(e, ERR_USAGE, named, "open store: needs SYSTEM:PATH");
-    if (rc || !wanted(in, ops))
+    if (rc || !is_wanted_system(in, ops))
         return rc;
     rc = ops->open(&in->world->env, path, &s->store[s->n], e);
     s->n += rc == ERR_OK;
-    return rc ? rc : looked(s, ops->name, path, e);
+    return rc ? rc : note_looked_in(s, ops->name, path, e);
 }
 
 /* One system where its sessions lie by default: nothing there is normal, trouble is said and passed. */
@@ -91,17 +92,17 @@ static enum err_code open_default(const struct invocation *in, const struct stor
 {
     struct err trouble = { 0 };
 
-    if (!wanted(in, ops))
+    if (!is_wanted_system(in, ops))
         return ERR_OK;
     enum err_code rc = ops->open(&in->world->env, NULL, &s->store[s->n], &trouble);
 
     if (rc == ERR_NOMEM)
         return err_nomem(e);
     if (rc == ERR_OK)
-        return looked(s, ops->name, s->store[s->n++]->path, e);
+        return note_looked_in(s, ops->name, s->store[s->n++]->path, e);
     if (rc != ERR_NOT_FOUND)
         report_line(in->err_fd, &trouble);
-    return looked(s, ops->name, trouble.path, e);
+    return note_looked_in(s, ops->name, trouble.path, e);
 }
 
 /* One that was asked for. Beside others it is only said what is wrong with it, and they go on. */
@@ -113,7 +114,7 @@ static enum err_code open_asked(const struct invocation *in, const char *named, 
 
     if (rc && rc != ERR_USAGE && rc != ERR_NOMEM && in->options.stores > 1) {
         report_line(in->err_fd, &trouble);
-        return looked(s, "", named, e);
+        return note_looked_in(s, "", named, e);
     }
     if (rc && e)
         *e = trouble;
@@ -125,7 +126,7 @@ static enum err_code open_stores(const struct invocation *in, struct sessions *s
     const char *system = in->options.system;
     enum err_code rc = ERR_OK;
 
-    if (system && !store_system(text_of(system)))
+    if (system && !store_system(optional_text(system)))
         return err_set(e, ERR_USAGE, system, "no such system");
     for (size_t i = 0; rc == ERR_OK && i < in->options.stores; i++)
         rc = open_asked(in, in->options.store[i], s, e);
@@ -202,7 +203,7 @@ void sessions_close(struct sessions *s)
 enum err_code sessions_find(struct sessions *s, const char *id, struct session_ref *ref,
                             struct err *e)
 {
-    return session_resolve(s->store, s->n, &s->scope, text_of(id), &s->arena, ref, e);
+    return resolve_session(s->store, s->n, &s->scope, optional_text(id), &s->arena, ref, e);
 }
 
 enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
@@ -214,9 +215,8 @@ enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
     if (!text || !found)
         return err_nomem(e);
     for (size_t i = 0; i < n; i++)
-        text[i] = text_of(ids[i]);
-    enum err_code rc =
-        session_resolve_many(s->store, s->n, &s->scope, text, n, &s->arena, found, e);
+        text[i] = optional_text(ids[i]);
+    enum err_code rc = resolve_sessions(s->store, s->n, &s->scope, text, n, &s->arena, found, e);
 
     for (size_t i = 0; i < n && !rc; i++)
         if (!found[i].store)
@@ -226,8 +226,8 @@ enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
     return rc;
 }
 
-enum err_code sessions_once(struct sessions *s, const struct session_ref *ref, bool *once,
-                            struct err *e)
+enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref, bool *once,
+                                struct err *e)
 {
     size_t before = s->named.n;
     struct id128 name = id128_of(ref->id);

@@ -15,7 +15,7 @@ struct sessions {
     struct scope scope;
     const char *looked_in[OPTION_STORES_MAX]; /* "claude  /home/u/.claude": where, found or not */
     size_t looked_in_count;
-    struct idset named; /* those that sessions_once was asked about */
+    struct idset named; /* those that sessions_is_first was asked about */
 };
 
 /* Opens them. The only store that was named and cannot be opened is an error; one of several, or one that was looked for
@@ -36,8 +36,8 @@ MUST_CHECK enum err_code sessions_find(struct sessions *s, const char *id, struc
 MUST_CHECK enum err_code sessions_find_all(struct sessions *s, char *const *ids, size_t n,
                                            struct session_ref **ref, struct err *e);
 /* Was it not named before? Twice the same session is once. */
-MUST_CHECK enum err_code sessions_once(struct sessions *s, const struct session_ref *ref,
-                                       bool *once, struct err *e);
+MUST_CHECK enum err_code sessions_is_first(struct sessions *s, const struct session_ref *ref,
+                                           bool *once, struct err *e);
 /* Opens the stores for every project and finds the first operand in them: what a command with an ID does
  * first. */
 MUST_CHECK enum err_code sessions_of_operand(struct invocation *in, struct sessions *out,

@@ -4,7 +4,7 @@
 #include "store/host/host.h"
 #include "tui/commands/sessions.h"
 
-static enum err_code write_answer(struct invocation *in, struct slice session, struct err *e)
+static enum err_code write_set_answer(struct invocation *in, struct slice session, struct err *e)
 {
     struct jsonout j;
 
@@ -28,8 +28,8 @@ static enum err_code read_setting(const char *word, struct host_setting *out, st
     return ERR_OK;
 }
 
-static enum err_code apply(struct invocation *in, const struct host_setting *setting, size_t n,
-                           struct err *e)
+static enum err_code apply_settings(struct invocation *in, const struct host_setting *setting,
+                                    size_t n, struct err *e)
 {
     struct sessions s;
     struct session_ref ref;
@@ -40,7 +40,7 @@ static enum err_code apply(struct invocation *in, const struct host_setting *set
     rc = host_set(ref.store, &ref, setting, n, e);
     in->done = !rc;
     if (!rc)
-        rc = write_answer(in, ref.id, e);
+        rc = write_set_answer(in, ref.id, e);
     sessions_close(&s);
     return rc;
 }
@@ -56,8 +56,8 @@ enum err_code set_run(struct invocation *in, struct err *e)
         rc = read_setting(in->argv[i + 1], &setting[i], e);
     if (!rc)
         rc = option_given(&in->options, OPTION_NO_PERSIST)
-                 ? write_answer(in, slice_of(in->argv[0]), e)
-                 : apply(in, setting, n, e);
+                 ? write_set_answer(in, slice_of(in->argv[0]), e)
+                 : apply_settings(in, setting, n, e);
     arena_fini(&a);
     return rc;
 }

@@ -6,7 +6,8 @@
 
 enum { TYPE_COLUMNS = 12, TASK_COLUMNS = 32 };
 
-static enum err_code write_json(const struct slice *ids, size_t n, struct out *out, struct err *e)
+static enum err_code write_subagents_json(const struct slice *ids, size_t n, struct out *out,
+                                          struct err *e)
 {
     struct jsonout j;
 
@@ -30,11 +31,11 @@ static enum err_code write_line(const struct subagent *x, struct out *out, struc
     if (!rc)
         rc = out_addf(out, e, "  %-10s %8s  ", subagent_end_word(x->end), size);
     if (!rc)
-        rc = line_column(x->type, TYPE_COLUMNS, out, e);
+        rc = session_line_column(x->type, TYPE_COLUMNS, out, e);
     if (!rc)
         rc = out_add(out, SLICE("  "), e);
     if (!rc)
-        rc = line_column(x->task, TASK_COLUMNS, out, e);
+        rc = session_line_column(x->task, TASK_COLUMNS, out, e);
     if (!rc)
         rc = out_add(out, SLICE("  "), e);
     if (!rc)
@@ -42,7 +43,8 @@ static enum err_code write_line(const struct subagent *x, struct out *out, struc
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
-static enum err_code write_text(const struct session_ref *ref, struct out *out, struct err *e)
+static enum err_code write_subagents_text(const struct session_ref *ref, struct out *out,
+                                          struct err *e)
 {
     struct subagent_list list = { .n = 0 };
     enum err_code rc = ref->store->ops->describe_subagents
@@ -68,8 +70,8 @@ enum err_code subagents_run(struct invocation *in, struct err *e)
     if (option_given(&in->options, OPTION_JSON) && ref.store->ops->subagents)
         rc = ref.store->ops->subagents(ref.store, &ref, &s.arena, &ids, &n, e);
     if (rc == ERR_OK)
-        rc = option_given(&in->options, OPTION_JSON) ? write_json(ids, n, &in->out, e)
-                                                     : write_text(&ref, &in->out, e);
+        rc = option_given(&in->options, OPTION_JSON) ? write_subagents_json(ids, n, &in->out, e)
+                                                     : write_subagents_text(&ref, &in->out, e);
     sessions_close(&s);
     return rc;
 }

@@ -17,8 +17,8 @@ struct answer {
     struct sweep sweep;
     struct trash_list moved;
     bool applied;
-    struct line_look look; /* of text */
-    bool orphans;          /* what the rule means is no sessions */
+    struct session_line_columns look; /* of text */
+    bool orphans;                     /* what the rule means is no sessions */
 };
 
 static void int_member(struct jsonout *j, const char *key, int64_t n)
@@ -69,16 +69,16 @@ static void json_parts(struct jsonout *j, const struct sweep_item *item)
     jsonout_close(j, ']');
 }
 
-static void json_item(struct jsonout *j, const struct sweep_item *item,
-                      const struct trash_item *trash)
+static void sweep_item_json(struct jsonout *j, const struct sweep_item *item,
+                            const struct trash_item *trash)
 {
     jsonout_open(j, '{');
     jsonout_member(j, "system", slice_of(item->ref.store->ops->name));
     jsonout_member(j, "sessionId", item->ref.id);
     jsonout_member(j, "title", item->title);
     jsonout_member(j, "path", item->ref.path);
-    int_member(j, "bytes", item->weight.bytes);
-    int_member(j, "files", item->weight.files);
+    int_member(j, "bytes", item->usage.bytes);
+    int_member(j, "files", item->usage.files);
     int_member(j, "lastActivity", item->activity_ms);
     jsonout_member(j, "why", slice_of(item->stays ? item->stays : item->why));
     if (item->orphan)
@@ -95,9 +95,9 @@ static void json_items(struct jsonout *j, const struct answer *a, bool staying)
     jsonout_key(j, staying ? "leftOut" : "sessions");
     jsonout_open(j, '[');
     for (size_t i = 0; i < a->sweep.n; i++)
-        if (sweep_takes(&a->sweep.item[i]) != staying)
-            json_item(j, &a->sweep.item[i],
-                      k < a->moved.n && !staying ? &a->moved.item[k++] : NULL);
+        if (sweep_is_chosen(&a->sweep.item[i]) != staying)
+            sweep_item_json(j, &a->sweep.item[i],
+                            k < a->moved.n && !staying ? &a->moved.item[k++] : NULL);
     jsonout_close(j, ']');
 }
 
@@ -107,12 +107,12 @@ static struct slice batch_of(const struct trash_list *moved)
     return (struct slice){ moved->item[0].trash_id, strcspn(moved->item[0].trash_id, ".") };
 }
 
-static enum err_code write_json(struct out *out, const struct answer *a, struct err *e)
+static enum err_code write_sweep_json(struct out *out, const struct answer *a, struct err *e)
 {
     struct jsonout j;
-    struct weight w;
+    struct disk_usage w;
 
-    sweep_weight(&a->sweep, &w);
+    sweep_disk_usage(&a->sweep, &w);
     jsonout_init(&j, &out->buf);
     jsonout_open(&j, '{');
     json_items(&j, a, false);
@@ -129,22 +129,22 @@ static enum err_code write_json(struct out *out, const struct answer *a, struct 
 
 /* ---- text ---- */
 
-static enum err_code write_line(struct out *out, const struct sweep_item *item,
-                                const struct line_look *look, struct err *e)
+static enum err_code write_sweep_line(struct out *out, const struct sweep_item *item,
+                                      const struct session_line_columns *look, struct err *e)
 {
     char age[WHEN_AGE], size[SIZE_TEXT];
 
     when_age(look->now_ms, item->activity_ms, age);
-    size_text(item->weight.bytes, size);
+    size_text(item->usage.bytes, size);
     enum err_code rc = out_addf(out, e, "%8s  %8s  ", age, size);
 
     if (!rc)
-        rc = line_id(&item->ref, look, out, e);
+        rc = session_line_id(&item->ref, look, out, e);
     if (!rc)
         rc = out_add(out, SLICE("  "), e);
     if (!rc)
-        rc =
-            line_column(item->orphan ? SLICE("(left behind)") : item->title, TITLE_COLUMNS, out, e);
+        rc = session_line_column(item->orphan ? SLICE("(left behind)") : item->title, TITLE_COLUMNS,
+                                 out, e);
     if (!rc)
         rc = out_addf(out, e, "  %s%s\n", item->stays ? "stays: " : "",
                       item->stays ? item->stays : item->why);
@@ -166,15 +166,16 @@ static enum err_code write_parts(struct out *out, const struct sweep_item *item,
     return rc;
 }
 
-static enum err_code write_text(struct out *out, const struct answer *a, struct err *e)
+static enum err_code write_sweep_text(struct out *out, const struct answer *a, struct err *e)
 {
-    struct weight w;
+    struct disk_usage w;
     char size[SIZE_TEXT];
-    size_t n = sweep_weight(&a->sweep, &w);
+    size_t n = sweep_disk_usage(&a->sweep, &w);
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
-        if (!(rc = write_line(out, &a->sweep.item[i], &a->look, e)) && a->sweep.item[i].orphan)
+        if (!(rc = write_sweep_line(out, &a->sweep.item[i], &a->look, e)) &&
+            a->sweep.item[i].orphan)
             rc = write_parts(out, &a->sweep.item[i], e);
     if (rc)
         return rc;
@@ -190,7 +191,7 @@ static enum err_code write_text(struct out *out, const struct answer *a, struct 
 
 /* ---- together ---- */
 
-static enum err_code move(struct invocation *in, struct answer *a, struct err *e)
+static enum err_code move_to_trash(struct invocation *in, struct answer *a, struct err *e)
 {
     struct change_log *log;
     enum err_code rc = change_log_open(&in->world->env, &log, e);
@@ -204,13 +205,13 @@ static enum err_code move(struct invocation *in, struct answer *a, struct err *e
     return rc;
 }
 
-static enum err_code choose_look(const struct invocation *in, const struct sessions *s,
-                                 struct answer *a, struct err *e)
+static enum err_code choose_sweep_columns(const struct invocation *in, const struct sessions *s,
+                                          struct answer *a, struct err *e)
 {
-    enum err_code rc = line_look_open(s, &in->out, in->world->env.now_ms, &a->look, e);
+    enum err_code rc = session_line_columns_open(s, &in->out, in->world->env.now_ms, &a->look, e);
 
     for (size_t i = 0; i < a->sweep.n && !rc; i++)
-        line_look_fit(&a->look, &a->sweep.item[i].ref);
+        session_line_columns_fit(&a->look, &a->sweep.item[i].ref);
     return rc;
 }
 
@@ -228,14 +229,14 @@ enum err_code sweep_run(struct invocation *in, struct err *e)
     if (!rc)
         rc = sweep_find(s.store, s.n, &rule, &a.sweep, e);
     if (!rc && !option_given(&in->options, OPTION_JSON))
-        rc = choose_look(in, &s, &a, e); /* while they are there */
+        rc = choose_sweep_columns(in, &s, &a, e); /* while they are there */
     if (!rc && option_given(&in->options, OPTION_APPLY))
-        rc = move(in, &a, e);
+        rc = move_to_trash(in, &a, e);
     if (!rc && option_given(&in->options, OPTION_JSON))
-        rc = write_json(&in->out, &a, e);
+        rc = write_sweep_json(&in->out, &a, e);
     else if (!rc)
-        rc = write_text(&in->out, &a, e);
-    line_look_close(&a.look);
+        rc = write_sweep_text(&in->out, &a, e);
+    session_line_columns_close(&a.look);
     sweep_fini(&a.sweep);
     trash_list_fini(&a.moved);
     sessions_close(&s);

@@ -89,7 +89,7 @@ static enum err_code write_message(const struct store *st, const struct transcri
             rc = write_block(&blocks.block[k], out, e);
     if (rc == ERR_OK && out->buf.n > before)
         rc = out_add(out, SLICE("\n"), e);
-    block_list_fini(&blocks);
+    transcript_blocks_fini(&blocks);
     buf_fini(&row);
     return rc ? rc : out_row(out, e);
 }
@@ -120,8 +120,8 @@ static void leave_out(struct transcript *t)
     t->n = n;
 }
 
-enum err_code talk_write(struct invocation *in, const struct session_ref *ref, struct arena *a,
-                         struct err *e)
+enum err_code messages_text_write(struct invocation *in, const struct session_ref *ref,
+                                  struct arena *a, struct err *e)
 {
     const struct store *st = ref->store;
     const char *agent = in->options.agent;

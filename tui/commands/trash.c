@@ -9,7 +9,7 @@
 
 /* ---- list ---- */
 
-static void json_item(struct jsonout *j, const struct trash_item *item)
+static void trashed_item_json(struct jsonout *j, const struct trash_item *item)
 {
     jsonout_open(j, '{');
     jsonout_member(j, "trashId", slice_of(item->trash_id));
@@ -33,13 +33,13 @@ static enum err_code list_json(struct out *out, const struct trash_list *list, s
     jsonout_init(&j, &out->buf);
     jsonout_open(&j, '[');
     for (size_t i = 0; i < list->n; i++)
-        json_item(&j, &list->item[i]);
+        trashed_item_json(&j, &list->item[i]);
     jsonout_close(&j, ']');
     return j.rc ? err_nomem(e) : out_add(out, SLICE("\n"), e);
 }
 
 /* What a person knows it by; of what was no session, where it was. */
-static struct slice name_of(const struct trash_item *item)
+static struct slice trash_item_name(const struct trash_item *item)
 {
     return slice_of(item->title[0] ? item->title : item->path);
 }
@@ -58,7 +58,7 @@ static enum err_code list_line(struct out *out, const struct trash_item *item, i
     if (!rc)
         rc = out_add(out, SLICE("  "), e);
     if (!rc)
-        rc = out_text(out, name_of(item), e);
+        rc = out_text(out, trash_item_name(item), e);
     return rc ? rc : out_add(out, SLICE("\n"), e);
 }
 
@@ -102,11 +102,11 @@ static enum err_code answer_one(struct invocation *in, const struct trash_item *
                     joined ? SLICE("joined with the newer transcript: ") : SLICE("restored: "), e);
 
         if (!rc)
-            rc = out_text(&in->out, name_of(item), e);
+            rc = out_text(&in->out, trash_item_name(item), e);
         return rc ? rc : out_add(&in->out, SLICE(" (undo with: reprise undo)\n"), e);
     }
     jsonout_init(&j, &in->out.buf);
-    json_item(&j, item);
+    trashed_item_json(&j, item);
     return j.rc ? err_nomem(e) : out_add(&in->out, SLICE("\n"), e);
 }
 

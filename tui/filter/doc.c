@@ -8,8 +8,8 @@
 
 /* Bytes kept of a field. What lies behind them cannot be found by the filter. */
 static const size_t field_limit[DOC_FIELDS] = {
-    [DOC_TITLE] = HAY_MAX, [DOC_BRANCH] = 96,        [DOC_TAG] = 64,
-    [DOC_DIR] = 160,       [DOC_FIRST_PROMPT] = 240, [DOC_LAST_PROMPT] = 240,
+    [DOC_TITLE] = FUZZY_HAYSTACK_MAX, [DOC_BRANCH] = 96,       [DOC_TAG] = 64, [DOC_DIR] = 160,
+    [DOC_FIRST_PROMPT] = 240,         [DOC_LAST_PROMPT] = 240,
 };
 
 enum { SPARE = 64 };
@@ -55,18 +55,18 @@ static enum err_code fold_field(const struct session_row *row, enum doc_field fi
     return rc ? rc : fold_text(value, field_limit[field], text, classes);
 }
 
-static uint64_t names_of(const struct session_row *row, struct buf *scratch)
+static uint64_t name_letters(const struct session_row *row, struct buf *scratch)
 {
     char system[SYSTEM_TEXT];
 
     scratch->n = 0;
-    if (fold_text(row->ref.id, HAY_MAX, scratch, NULL) ||
-        fold_text(system_of(row, system), HAY_MAX, scratch, NULL))
+    if (fold_text(row->ref.id, FUZZY_HAYSTACK_MAX, scratch, NULL) ||
+        fold_text(system_of(row, system), FUZZY_HAYSTACK_MAX, scratch, NULL))
         return UINT64_MAX; /* asked more often than need be */
     return fold_signature(buf_slice(scratch));
 }
 
-static uint64_t initials_of(struct hay title)
+static uint64_t initials_of(struct fuzzy_haystack title)
 {
     uint64_t set = 0;
 
@@ -104,29 +104,29 @@ struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *
     memcpy(d->text, text.p, text.n);
     memcpy(d->text + text.n, classes.p, text.n);
     d->class = (const uint8_t *)d->text + text.n;
-    d->sets.initials = initials_of(doc_hay(d, DOC_TITLE));
+    d->sets.initials = initials_of(doc_haystack(d, DOC_TITLE));
     d->sets.shorts = fold_signature((struct slice){ d->text, d->at[DOC_SHORT] });
     d->sets.all = fold_signature((struct slice){ d->text, d->at[DOC_FIELDS] });
-    d->sets.names = names_of(row, &text);
+    d->sets.names = name_letters(row, &text);
 done:
     buf_fini(&text);
     buf_fini(&classes);
     return d;
 }
 
-struct hay doc_hay(const struct doc *d, enum doc_field field)
+struct fuzzy_haystack doc_haystack(const struct doc *d, enum doc_field field)
 {
     uint32_t at = d->at[field];
 
-    return (struct hay){ d->text + at, d->class + at, d->at[field + 1] - at - 1 };
+    return (struct fuzzy_haystack){ d->text + at, d->class + at, d->at[field + 1] - at - 1 };
 }
 
 /* Several fields at once, end marks and all. */
-static struct hay hay_from(const struct doc *d, enum doc_field field)
+static struct fuzzy_haystack haystack_from(const struct doc *d, enum doc_field field)
 {
     uint32_t at = d->at[field];
 
-    return (struct hay){ d->text + at, d->class + at, d->at[DOC_FIELDS] - at };
+    return (struct fuzzy_haystack){ d->text + at, d->class + at, d->at[DOC_FIELDS] - at };
 }
 
 static int best_of(int a, int b)
@@ -135,12 +135,12 @@ static int best_of(int a, int b)
 }
 
 /* A hit in branch or tag is worth three quarters of one in the title, in a long text half. */
-static int weigh(int score, int quarters)
+static int weigh_score(int score, int quarters)
 {
     return score == FUZZY_NO ? FUZZY_NO : score * quarters / 4;
 }
 
-static bool begins_with(struct slice name, const struct needle *needle)
+static bool begins_with(struct slice name, const struct fuzzy_needle *needle)
 {
     if (needle->n > name.n)
         return false;
@@ -155,7 +155,7 @@ static bool begins_with(struct slice name, const struct needle *needle)
 
 /* The front of an id, of a system's name or of its dialect. An id is meant by whoever types it, a system is a
  * property of many. */
-static int name_score(const struct doc *d, const struct needle *needle)
+static int name_score(const struct doc *d, const struct fuzzy_needle *needle)
 {
     char both[SYSTEM_TEXT];
 
@@ -180,33 +180,35 @@ int doc_letter_score(struct doc_sets sets, uint64_t letter)
     return sets.shorts & letter ? 16 : 8;
 }
 
-static int fuzzy_term(const struct doc *d, const struct term *t, enum rigour rigour)
+static int fuzzy_term(const struct doc *d, const struct term *t, enum doc_effort effort)
 {
-    const struct needle *needle = &t->needle;
+    const struct fuzzy_needle *needle = &t->needle;
     bool letters_there = (d->sets.shorts & needle->signature) == needle->signature;
     int best = FUZZY_NO;
 
     for (enum doc_field f = 0; letters_there && f < DOC_SHORT; f++) {
-        struct hay hay = doc_hay(d, f);
-        int score =
-            rigour == RIGOUR_BEST ? fuzzy_best(needle, hay, NULL) : fuzzy_quick(needle, hay);
+        struct fuzzy_haystack haystack = doc_haystack(d, f);
+        int score = effort == DOC_EFFORT_BEST ? fuzzy_best(needle, haystack, NULL)
+                                              : fuzzy_quick(needle, haystack);
 
-        best = best_of(best, weigh(score, f == DOC_TITLE ? 4 : 3));
+        best = best_of(best, weigh_score(score, f == DOC_TITLE ? 4 : 3));
     }
     best = best_of(best, name_score(d, needle));
     if (best != FUZZY_NO || (d->sets.all & needle->signature) != needle->signature)
         return best;
-    return weigh(fuzzy_near(needle, hay_from(d, DOC_SHORT)), 2);
+    return weigh_score(fuzzy_near(needle, haystack_from(d, DOC_SHORT)), 2);
 }
 
-static struct hay hay_behind(struct hay hay)
+static struct fuzzy_haystack haystack_behind(struct fuzzy_haystack haystack)
 {
-    return hay.n > 0 ? (struct hay){ hay.text + 1, hay.class + 1, hay.n - 1 } : hay;
+    return haystack.n > 0
+               ? (struct fuzzy_haystack){ haystack.text + 1, haystack.class + 1, haystack.n - 1 }
+               : haystack;
 }
 
 static int exact_term(const struct doc *d, const struct term *t)
 {
-    struct hay whole = hay_from(d, 0);
+    struct fuzzy_haystack whole = haystack_from(d, 0);
     int best = t->anchor & ANCHOR_END ? FUZZY_NO : name_score(d, &t->needle);
 
     if (best != FUZZY_NO)
@@ -214,26 +216,27 @@ static int exact_term(const struct doc *d, const struct term *t)
     if (!memmem(whole.text, whole.n, t->needle.text, t->needle.n))
         return FUZZY_NO;
     for (enum doc_field f = 0; f < DOC_FIELDS; f++) {
-        int score = fuzzy_exact(&t->needle, doc_hay(d, f), t->anchor, NULL);
+        int score = fuzzy_exact(&t->needle, doc_haystack(d, f), t->anchor, NULL);
 
-        best = best_of(best, weigh(score, f == DOC_TITLE ? 4 : f < DOC_SHORT ? 3 : 2));
+        best = best_of(best, weigh_score(score, f == DOC_TITLE ? 4 : f < DOC_SHORT ? 3 : 2));
         if (t->negate && best != FUZZY_NO)
             break;
     }
     if (best == FUZZY_NO && t->anchor & ANCHOR_START) /* a tag begins behind its sign, too */
-        best = weigh(fuzzy_exact(&t->needle, hay_behind(doc_hay(d, DOC_TAG)), t->anchor, NULL), 3);
+        best = weigh_score(
+            fuzzy_exact(&t->needle, haystack_behind(doc_haystack(d, DOC_TAG)), t->anchor, NULL), 3);
     return best;
 }
 
-static int plain_text(const struct needle *needle, struct slice text)
+static int plain_text(const struct fuzzy_needle *needle, struct slice text)
 {
-    char folded[NEEDLE_MAX];
-    uint8_t class[NEEDLE_MAX] = { 0 };
-    size_t n = text.n < NEEDLE_MAX ? text.n : NEEDLE_MAX;
+    char folded[FUZZY_NEEDLE_MAX];
+    uint8_t class[FUZZY_NEEDLE_MAX] = { 0 };
+    size_t n = text.n < FUZZY_NEEDLE_MAX ? text.n : FUZZY_NEEDLE_MAX;
 
     for (size_t i = 0; i < n; i++)
         folded[i] = (char)(text.p[i] >= 'A' && text.p[i] <= 'Z' ? text.p[i] + 0x20 : text.p[i]);
-    return fuzzy_exact(needle, (struct hay){ folded, class, n }, ANCHOR_START, NULL);
+    return fuzzy_exact(needle, (struct fuzzy_haystack){ folded, class, n }, ANCHOR_START, NULL);
 }
 
 static bool row_is(const struct session_row *row, enum is_kind kind, bool marked)
@@ -265,9 +268,10 @@ static int term_fits(const struct doc *d, const struct term *t, bool marked)
     bool fits = false;
 
     switch (t->kind) {
-    case TERM_TAG: return fuzzy_exact(&t->needle, doc_hay(d, DOC_TAG), ANCHOR_NONE, NULL);
-    case TERM_BRANCH: return fuzzy_exact(&t->needle, doc_hay(d, DOC_BRANCH), ANCHOR_NONE, NULL);
-    case TERM_DIR: return fuzzy_exact(&t->needle, doc_hay(d, DOC_DIR), ANCHOR_NONE, NULL);
+    case TERM_TAG: return fuzzy_exact(&t->needle, doc_haystack(d, DOC_TAG), ANCHOR_NONE, NULL);
+    case TERM_BRANCH:
+        return fuzzy_exact(&t->needle, doc_haystack(d, DOC_BRANCH), ANCHOR_NONE, NULL);
+    case TERM_DIR: return fuzzy_exact(&t->needle, doc_haystack(d, DOC_DIR), ANCHOR_NONE, NULL);
     case TERM_ID: return plain_text(&t->needle, row->ref.id);
     case TERM_SYSTEM: return plain_text(&t->needle, system_of(row, system));
     case TERM_BEFORE: fits = row_time(row) < t->value; break;
@@ -281,14 +285,15 @@ static int term_fits(const struct doc *d, const struct term *t, bool marked)
     return fits ? 0 : FUZZY_NO;
 }
 
-static int term_score(const struct doc *d, const struct term *t, bool marked, enum rigour rigour)
+static int term_score(const struct doc *d, const struct term *t, bool marked,
+                      enum doc_effort effort)
 {
     int score;
 
     if (t->kind == TERM_FUZZY && t->needle.n == 1 && !t->needle.keep_case && !t->negate)
         score = doc_letter_score(d->sets, t->needle.signature);
     else if (t->kind == TERM_FUZZY)
-        score = fuzzy_term(d, t, rigour);
+        score = fuzzy_term(d, t, effort);
     else if (t->kind == TERM_EXACT)
         score = exact_term(d, t);
     else
@@ -298,7 +303,7 @@ static int term_score(const struct doc *d, const struct term *t, bool marked, en
     return score;
 }
 
-int doc_score(const struct doc *d, const struct query *q, bool marked, enum rigour rigour)
+int doc_score(const struct doc *d, const struct query *q, bool marked, enum doc_effort effort)
 {
     int sum = 0;
 
@@ -306,7 +311,7 @@ int doc_score(const struct doc *d, const struct query *q, bool marked, enum rigo
         int best = FUZZY_NO;
 
         do {
-            best = best_of(best, term_score(d, &q->term[i], marked, rigour));
+            best = best_of(best, term_score(d, &q->term[i], marked, effort));
             i++;
         } while (i < q->n && q->term[i].or_before);
         if (best == FUZZY_NO)
@@ -319,7 +324,7 @@ int doc_score(const struct doc *d, const struct query *q, bool marked, enum rigo
 /* A folded title with the way back to its bytes. */
 struct folded {
     struct buf text, classes;
-    uint32_t origin[HAY_MAX];
+    uint32_t origin[FUZZY_HAYSTACK_MAX];
     size_t n;
 };
 
@@ -332,33 +337,33 @@ static void hit_char(const struct folded *f, struct slice title, size_t i, bool 
         next++;
     size_t end = next < f->n ? f->origin[next] : title.n;
 
-    if (next == f->n && f->n == HAY_MAX) /* the title goes on behind what was folded */
+    if (next == f->n && f->n == FUZZY_HAYSTACK_MAX) /* the title goes on behind what was folded */
         end = f->origin[i] + 1;
     memset(hit + f->origin[i], true, end - f->origin[i]);
 }
 
 static void hit_term(const struct term *t, const struct folded *f, struct slice title, bool *hit)
 {
-    uint16_t at[NEEDLE_MAX];
-    struct hay hay = { f->text.p, (const uint8_t *)f->classes.p, f->n };
+    uint16_t at[FUZZY_NEEDLE_MAX];
+    struct fuzzy_haystack haystack = { f->text.p, (const uint8_t *)f->classes.p, f->n };
 
     if (t->kind == TERM_FUZZY) {
-        if (fuzzy_best(&t->needle, hay, at) == FUZZY_NO)
+        if (fuzzy_best(&t->needle, haystack, at) == FUZZY_NO)
             return;
         for (size_t k = 0; k < t->needle.n; k++)
             hit_char(f, title, at[k], hit);
-    } else if (fuzzy_exact(&t->needle, hay, t->anchor, at) != FUZZY_NO) {
+    } else if (fuzzy_exact(&t->needle, haystack, t->anchor, at) != FUZZY_NO) {
         for (size_t k = 0; k < t->needle.n; k++)
             hit_char(f, title, at[0] + k, hit);
     }
 }
 
-void query_highlight(const struct query *q, struct slice title, bool *hit)
+void doc_highlight(const struct query *q, struct slice title, bool *hit)
 {
     struct folded f = { 0 };
 
-    if (fold_text(title, HAY_MAX, &f.text, &f.classes) == ERR_OK && f.text.n > 0) {
-        f.n = fold_map(title, f.origin, HAY_MAX);
+    if (fold_text(title, FUZZY_HAYSTACK_MAX, &f.text, &f.classes) == ERR_OK && f.text.n > 0) {
+        f.n = fold_map(title, f.origin, FUZZY_HAYSTACK_MAX);
         if (f.n > f.text.n)
             f.n = f.text.n;
         for (size_t i = 0; i < q->n; i++) {

@@ -41,15 +41,15 @@ struct doc {
 /* Makes a doc in the arena, side by side with the others: a filter walks over all of them. With `room` bytes at
  * `old` it is made there when it fits (old may be NULL); *room: what it takes. NULL without memory. */
 struct doc *doc_new(const struct session_row *row, struct arena *a, struct doc *old, size_t *room);
-struct hay doc_hay(const struct doc *d, enum doc_field field);
+struct fuzzy_haystack doc_haystack(const struct doc *d, enum doc_field field);
 /* The score of a single letter, from the sets alone: no text is looked at. */
 int doc_letter_score(struct doc_sets sets, uint64_t letter);
 
-enum rigour { RIGOUR_QUICK, RIGOUR_BEST };
+enum doc_effort { DOC_EFFORT_QUICK, DOC_EFFORT_BEST };
 /* How well the session fits the whole query, or FUZZY_NO. marked: for is:marked. */
-int doc_score(const struct doc *d, const struct query *q, bool marked, enum rigour rigour);
+int doc_score(const struct doc *d, const struct query *q, bool marked, enum doc_effort effort);
 
 /* Which bytes of a title the query fits: hit[i] for title.p[i]. hit has room for title.n, all false. */
-void query_highlight(const struct query *q, struct slice title, bool *hit);
+void doc_highlight(const struct query *q, struct slice title, bool *hit);
 
 #endif

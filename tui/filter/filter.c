@@ -48,7 +48,7 @@ bool filter_reserve(struct filter *f, size_t n)
     return true;
 }
 
-static void set_front(struct filter *f, uint32_t entry, struct hay title)
+static void set_front(struct filter *f, uint32_t entry, struct fuzzy_haystack title)
 {
     uint64_t key[TITLE_KEYS];
 
@@ -69,11 +69,11 @@ bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row)
         return row == NULL;
     slot->kept = slot->doc;
     slot->sets = slot->doc->sets;
-    set_front(f, entry, doc_hay(slot->doc, DOC_TITLE));
+    set_front(f, entry, doc_haystack(slot->doc, DOC_TITLE));
     return true;
 }
 
-void filter_stale(struct filter *f)
+void filter_invalidate(struct filter *f)
 {
     f->fresh = false;
 }
@@ -92,7 +92,7 @@ void filter_fini(struct filter *f)
     *f = (struct filter){ 0 };
 }
 
-static bool make_room(struct filter *f, size_t n)
+static bool reserve_hits(struct filter *f, size_t n)
 {
     if (n <= f->room)
         return true;
@@ -119,7 +119,7 @@ static bool make_room(struct filter *f, size_t n)
     return true;
 }
 
-static bool keep_text(struct filter *f, struct slice text)
+static bool keep_query_text(struct filter *f, struct slice text)
 {
     char *copy = malloc(text.n ? text.n : 1);
 
@@ -179,11 +179,11 @@ static void fetch_ahead(const struct filter *f, const uint32_t *order, size_t n,
 
     if (i + AHEAD >= n)
         return;
-    fetch(&f->slot[order[i + AHEAD]]);
+    prefetch(&f->slot[order[i + AHEAD]]);
     const char *doc = (const char *)f->slot[order[i + AHEAD / 2]].doc;
 
     for (size_t at = 0; doc && at < 4 * LINE; at += LINE)
-        fetch(doc + at);
+        prefetch(doc + at);
 }
 
 /* Asks those that are left until the cost of a step is reached. */
@@ -207,7 +207,7 @@ static void score_entries(struct filter *f, const bool *marked)
         if (letter) {
             score = doc_letter_score(slot->sets, letters);
         } else {
-            score = doc_score(slot->doc, q, marked && marked[entry], RIGOUR_QUICK);
+            score = doc_score(slot->doc, q, marked && marked[entry], DOC_EFFORT_QUICK);
             cost += COST_ASKED;
         }
         if (score == FUZZY_NO)
@@ -255,7 +255,8 @@ static void sort_front(struct filter *f, const bool *marked)
     for (size_t i = 0; i < n; i++) {
         uint32_t e = f->fits[f->hit[i]];
         const struct doc *doc = f->slot[e].doc; /* NULL: it vanished since it was asked */
-        int score = doc ? doc_score(doc, &f->query, marked && marked[e], RIGOUR_BEST) : FUZZY_NO;
+        int score =
+            doc ? doc_score(doc, &f->query, marked && marked[e], DOC_EFFORT_BEST) : FUZZY_NO;
 
         front[i] = (struct ranked){ .place = f->hit[i], .score = score };
     }
@@ -292,12 +293,12 @@ bool filter_start(struct filter *f, struct slice text, const uint32_t *order, si
 {
     struct query next;
 
-    if (!make_room(f, n) || !query_parse(&next, text, now_ms))
+    if (!reserve_hits(f, n) || !query_parse(&next, text, now_ms))
         return false;
     bool survivors = survivors_do(f, &next, text);
 
     f->query = next;
-    if (!keep_text(f, text))
+    if (!keep_query_text(f, text))
         return false;
     f->by_score = by_score;
     f->fresh = next.n > 0;

@@ -56,7 +56,7 @@ bool filter_reserve(struct filter *f, size_t n);
  * the entry then fits only the empty query. */
 bool filter_set(struct filter *f, uint32_t entry, const struct session_row *row);
 /* The order or the marks changed: the next run asks everybody again. */
-void filter_stale(struct filter *f);
+void filter_invalidate(struct filter *f);
 void filter_fini(struct filter *f);
 
 /* Begins to ask the query of the entries in `order` (n of them, in the order in which ties stay). by_score: best

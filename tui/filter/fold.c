@@ -9,7 +9,7 @@ enum { FOLDED_MAX = 8 };
 
 enum kind { KIND_SIGN, KIND_LOWER, KIND_UPPER, KIND_DIGIT, KIND_OTHER };
 
-static enum kind kind_of(uint32_t cp)
+static enum kind char_kind(uint32_t cp)
 {
     if (cp < 0x80) {
         if (cp >= 'a' && cp <= 'z')
@@ -32,7 +32,7 @@ static enum kind kind_of(uint32_t cp)
 
 /* A word begins where a sign ends; a part of one at a capital behind a small letter, or at a digit. Scripts
  * without case (CJK) write words without blanks: each character may begin one. */
-static uint8_t class_of(enum kind before, enum kind now)
+static uint8_t char_class(enum kind before, enum kind now)
 {
     uint8_t upper = now == KIND_UPPER ? FOLD_UPPER : 0;
 
@@ -57,9 +57,9 @@ static size_t fold_wide(uint32_t cp, char out[FOLDED_MAX * 4])
     size_t n = 0;
 
     if (parts < 0 || parts > FOLDED_MAX) /* not a character, or a ligature of a whole phrase */
-        return utf8_put(out, cp);
+        return utf8_encode(out, cp);
     for (utf8proc_ssize_t i = 0; i < parts; i++)
-        n += utf8_put(out + n, (uint32_t)part[i]);
+        n += utf8_encode(out + n, (uint32_t)part[i]);
     return n;
 }
 
@@ -82,8 +82,8 @@ enum err_code fold_text(struct slice in, size_t limit, struct buf *text, struct 
         char folded[FOLDED_MAX * 4];
         uint32_t cp = utf8_next(&in, false);
         size_t n = fold_one(cp, folded);
-        enum kind now = kind_of(cp);
-        uint8_t class = class_of(before, now);
+        enum kind now = char_kind(cp);
+        uint8_t class = char_class(before, now);
 
         if (text->n - start + n > limit)
             break;

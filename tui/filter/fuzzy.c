@@ -19,12 +19,12 @@ enum {
 
 static const int impossible = -100000;
 
-bool needle_init(struct needle *needle, struct slice word)
+bool fuzzy_needle_init(struct fuzzy_needle *needle, struct slice word)
 {
     struct buf text = { 0 }, classes = { 0 };
-    bool ok = fold_text(word, NEEDLE_MAX, &text, &classes) == ERR_OK;
+    bool ok = fold_text(word, FUZZY_NEEDLE_MAX, &text, &classes) == ERR_OK;
 
-    *needle = (struct needle){ 0 };
+    *needle = (struct fuzzy_needle){ 0 };
     if (ok && text.n > 0) {
         needle->n = text.n;
         memcpy(needle->text, text.p, text.n);
@@ -43,29 +43,31 @@ static bool is_tail_byte(char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
-static bool fits(const struct needle *needle, size_t k, struct hay hay, size_t i)
+static bool byte_matches(const struct fuzzy_needle *needle, size_t k,
+                         struct fuzzy_haystack haystack, size_t i)
 {
-    if (needle->text[k] != hay.text[i])
+    if (needle->text[k] != haystack.text[i])
         return false;
-    return !needle->keep_case || ((needle->class[k] ^ hay.class[i]) & FOLD_UPPER) == 0;
+    return !needle->keep_case || ((needle->class[k] ^ haystack.class[i]) & FOLD_UPPER) == 0;
 }
 
 /* Where the character of the needle that begins at k is next found, from i on but before end; end: nowhere. */
-static size_t find_char(const struct needle *needle, size_t k, struct hay hay, size_t i, size_t end)
+static size_t find_char(const struct fuzzy_needle *needle, size_t k, struct fuzzy_haystack haystack,
+                        size_t i, size_t end)
 {
     while (i < end) {
-        const char *p = memchr(hay.text + i, needle->text[k], end - i);
+        const char *p = memchr(haystack.text + i, needle->text[k], end - i);
 
         if (!p)
             return end;
-        i = (size_t)(p - hay.text);
+        i = (size_t)(p - haystack.text);
         size_t tail = 0;
 
-        while (fits(needle, k + tail, hay, i + tail)) {
+        while (byte_matches(needle, k + tail, haystack, i + tail)) {
             tail++;
             if (k + tail == needle->n || !is_tail_byte(needle->text[k + tail]))
                 return i;
-            if (i + tail == hay.n)
+            if (i + tail == haystack.n)
                 break;
         }
         i++;
@@ -73,7 +75,7 @@ static size_t find_char(const struct needle *needle, size_t k, struct hay hay, s
     return end;
 }
 
-static size_t char_length(const struct needle *needle, size_t k)
+static size_t char_length(const struct fuzzy_needle *needle, size_t k)
 {
     size_t n = 1;
 
@@ -83,13 +85,13 @@ static size_t char_length(const struct needle *needle, size_t k)
 }
 
 /* What the byte at i adds, as the k-th of the needle, `gap` bytes behind the one before. */
-static int byte_score(struct hay hay, size_t i, bool first, size_t gap)
+static int byte_score(struct fuzzy_haystack haystack, size_t i, bool first, size_t gap)
 {
     int score = SCORE_LETTER;
 
-    if (hay.class[i] & FOLD_WORD)
+    if (haystack.class[i] & FOLD_WORD)
         score += SCORE_WORD;
-    else if (hay.class[i] & FOLD_CAMEL)
+    else if (haystack.class[i] & FOLD_CAMEL)
         score += SCORE_CAMEL;
     if (i == 0)
         score += SCORE_START;
@@ -107,13 +109,14 @@ static int clamp(int score)
 
 /* The first way the needle fits from `start` on, as places of its characters' first bytes: at[k] for the byte
  * k. Answers the end of the match, or 0. */
-static size_t first_way(const struct needle *needle, struct hay hay, size_t start, uint16_t *at)
+static size_t first_alignment(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
+                              size_t start, uint16_t *at)
 {
     size_t i = start;
 
     for (size_t k = 0; k < needle->n;) {
-        i = find_char(needle, k, hay, i, hay.n);
-        if (i == hay.n)
+        i = find_char(needle, k, haystack, i, haystack.n);
+        if (i == haystack.n)
             return 0;
         size_t len = char_length(needle, k);
 
@@ -125,24 +128,26 @@ static size_t first_way(const struct needle *needle, struct hay hay, size_t star
     return i;
 }
 
-static int way_score(const struct needle *needle, struct hay hay, const uint16_t *at)
+static int alignment_score(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
+                           const uint16_t *at)
 {
-    int score = byte_score(hay, at[0], true, 0);
+    int score = byte_score(haystack, at[0], true, 0);
 
     for (size_t k = 1; k < needle->n; k++)
-        score += byte_score(hay, at[k], false, (size_t)(at[k] - at[k - 1] - 1));
+        score += byte_score(haystack, at[k], false, (size_t)(at[k] - at[k - 1] - 1));
     return clamp(score);
 }
 
 /* The last place from which the needle still ends at `end`: walking back makes the match as short as it can
  * be made without looking at every way. */
-static size_t tightest_start(const struct needle *needle, struct hay hay, size_t end)
+static size_t tightest_start(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
+                             size_t end)
 {
     size_t i = end, k = needle->n;
 
     while (k > 0 && i > 0) {
         i--;
-        if (fits(needle, k - 1, hay, i))
+        if (byte_matches(needle, k - 1, haystack, i))
             k--;
         else if (k < needle->n && is_tail_byte(needle->text[k]))
             return 0; /* inside a character of several bytes: leave it to the first way */
@@ -150,33 +155,33 @@ static size_t tightest_start(const struct needle *needle, struct hay hay, size_t
     return i;
 }
 
-static struct hay front(struct hay hay)
+static struct fuzzy_haystack haystack_front(struct fuzzy_haystack haystack)
 {
-    if (hay.n > HAY_MAX)
-        hay.n = HAY_MAX;
-    return hay;
+    if (haystack.n > FUZZY_HAYSTACK_MAX)
+        haystack.n = FUZZY_HAYSTACK_MAX;
+    return haystack;
 }
 
-int fuzzy_quick(const struct needle *needle, struct hay hay)
+int fuzzy_quick(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack)
 {
-    uint16_t at[NEEDLE_MAX];
+    uint16_t at[FUZZY_NEEDLE_MAX];
 
-    hay = front(hay);
-    if (needle->n == 0 || needle->n > hay.n)
+    haystack = haystack_front(haystack);
+    if (needle->n == 0 || needle->n > haystack.n)
         return needle->n == 0 ? 0 : FUZZY_NO;
-    size_t end = first_way(needle, hay, 0, at);
+    size_t end = first_alignment(needle, haystack, 0, at);
 
     if (end == 0)
         return FUZZY_NO;
-    int score = way_score(needle, hay, at);
+    int score = alignment_score(needle, haystack, at);
 
     if (end - at[0] == needle->n) /* one run: it cannot be made tighter */
         return score;
-    size_t start = tightest_start(needle, hay, end);
+    size_t start = tightest_start(needle, haystack, end);
 
-    if (start <= at[0] || first_way(needle, hay, start, at) == 0)
+    if (start <= at[0] || first_alignment(needle, haystack, start, at) == 0)
         return score;
-    int tight = way_score(needle, hay, at);
+    int tight = alignment_score(needle, haystack, at);
 
     return tight > score ? tight : score;
 }
@@ -184,35 +189,36 @@ int fuzzy_quick(const struct needle *needle, struct hay hay)
 /* The table of fuzzy_best: ending[k][i] is the best score of the first k + 1 bytes when the last of them sits
  * at i; upto[k][i] the best when it sits at i or before, less the gap since. */
 struct ways {
-    int ending[NEEDLE_MAX][HAY_MAX];
-    int upto[NEEDLE_MAX][HAY_MAX];
+    int ending[FUZZY_NEEDLE_MAX][FUZZY_HAYSTACK_MAX];
+    int upto[FUZZY_NEEDLE_MAX][FUZZY_HAYSTACK_MAX];
 };
 
-static int ending_at(const struct ways *w, const struct needle *needle, struct hay hay, size_t k,
-                     size_t i)
+static int ending_at(const struct ways *w, const struct fuzzy_needle *needle,
+                     struct fuzzy_haystack haystack, size_t k, size_t i)
 {
-    if (!fits(needle, k, hay, i))
+    if (!byte_matches(needle, k, haystack, i))
         return impossible;
     if (k == 0)
-        return byte_score(hay, i, true, 0);
+        return byte_score(haystack, i, true, 0);
     if (i == 0)
         return impossible;
-    int run = w->ending[k - 1][i - 1] + byte_score(hay, i, false, 0);
+    int run = w->ending[k - 1][i - 1] + byte_score(haystack, i, false, 0);
 
     if (is_tail_byte(needle->text[k]) || i < 2)
         return run;
-    int gap = w->upto[k - 1][i - 2] + byte_score(hay, i, false, 1);
+    int gap = w->upto[k - 1][i - 2] + byte_score(haystack, i, false, 1);
 
     return run > gap ? run : gap;
 }
 
-static void fill_ways(struct ways *w, const struct needle *needle, struct hay hay)
+static void fill_alignments(struct ways *w, const struct fuzzy_needle *needle,
+                            struct fuzzy_haystack haystack)
 {
     for (size_t k = 0; k < needle->n; k++) {
         int best = impossible;
 
-        for (size_t i = 0; i < hay.n; i++) {
-            int here = ending_at(w, needle, hay, k, i);
+        for (size_t i = 0; i < haystack.n; i++) {
+            int here = ending_at(w, needle, haystack, k, i);
 
             best -= COST_GAP_MORE;
             if (here > best)
@@ -224,8 +230,8 @@ static void fill_ways(struct ways *w, const struct needle *needle, struct hay ha
 }
 
 /* Walks back through the table from the best end. */
-static void trace_ways(const struct ways *w, const struct needle *needle, struct hay hay,
-                       size_t end, uint16_t *at)
+static void trace_alignment(const struct ways *w, const struct fuzzy_needle *needle,
+                            struct fuzzy_haystack haystack, size_t end, uint16_t *at)
 {
     size_t i = end;
 
@@ -233,7 +239,7 @@ static void trace_ways(const struct ways *w, const struct needle *needle, struct
         at[k] = (uint16_t)i;
         if (k == 0)
             return;
-        int run = i > 0 ? w->ending[k - 1][i - 1] + byte_score(hay, i, false, 0) : impossible;
+        int run = i > 0 ? w->ending[k - 1][i - 1] + byte_score(haystack, i, false, 0) : impossible;
 
         if (run == w->ending[k][i]) {
             i--;
@@ -244,65 +250,66 @@ static void trace_ways(const struct ways *w, const struct needle *needle, struct
     }
 }
 
-int fuzzy_best(const struct needle *needle, struct hay hay, uint16_t *at)
+int fuzzy_best(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, uint16_t *at)
 {
     struct ways w; /* 128 KiB of stack, of which only needle.n rows of hay.n are touched */
     size_t end = 0;
 
-    hay = front(hay);
-    if (needle->n == 0 || hay.n == 0)
+    haystack = haystack_front(haystack);
+    if (needle->n == 0 || haystack.n == 0)
         return needle->n == 0 ? 0 : FUZZY_NO;
-    fill_ways(&w, needle, hay);
+    fill_alignments(&w, needle, haystack);
     const int *last = w.ending[needle->n - 1];
 
-    for (size_t i = 1; i < hay.n; i++)
+    for (size_t i = 1; i < haystack.n; i++)
         if (last[i] > last[end])
             end = i;
     if (last[end] <= impossible / 2)
         return FUZZY_NO;
     if (at)
-        trace_ways(&w, needle, hay, end, at);
+        trace_alignment(&w, needle, haystack, end, at);
     return clamp(last[end]);
 }
 
-static bool equal_at(const struct needle *needle, struct hay hay, size_t i)
+static bool equal_at(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, size_t i)
 {
-    if (memcmp(hay.text + i, needle->text, needle->n) != 0)
+    if (memcmp(haystack.text + i, needle->text, needle->n) != 0)
         return false;
     for (size_t k = 0; needle->keep_case && k < needle->n; k++)
-        if (!fits(needle, k, hay, i + k))
+        if (!byte_matches(needle, k, haystack, i + k))
             return false;
     return true;
 }
 
-static int run_score(const struct needle *needle, struct hay hay, size_t i)
+static int run_score(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, size_t i)
 {
     int score = 0;
 
     for (size_t k = 0; k < needle->n; k++)
-        score += byte_score(hay, i + k, k == 0, 0);
+        score += byte_score(haystack, i + k, k == 0, 0);
     return score;
 }
 
 /* The best of all places where the word stands; a place where a word begins ends the search. */
-static int exact_anywhere(const struct needle *needle, struct hay hay, uint16_t *at)
+static int exact_anywhere(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
+                          uint16_t *at)
 {
     int best = FUZZY_NO;
     size_t i = 0;
 
-    while (i + needle->n <= hay.n) {
-        const char *p = memmem(hay.text + i, hay.n - i, needle->text, needle->n);
+    while (i + needle->n <= haystack.n) {
+        const char *p = memmem(haystack.text + i, haystack.n - i, needle->text, needle->n);
 
         if (!p)
             break;
-        i = (size_t)(p - hay.text);
-        int score = equal_at(needle, hay, i) ? run_score(needle, hay, i) : FUZZY_NO;
+        i = (size_t)(p - haystack.text);
+        int score = equal_at(needle, haystack, i) ? run_score(needle, haystack, i) : FUZZY_NO;
 
         if (score > best) {
             best = score;
             if (at)
                 *at = (uint16_t)i;
-            if (hay.class[i] & FOLD_WORD)
+            if (haystack.class[i] & FOLD_WORD)
                 break;
         }
         i++;
@@ -310,32 +317,33 @@ static int exact_anywhere(const struct needle *needle, struct hay hay, uint16_t 
     return best;
 }
 
-int fuzzy_exact(const struct needle *needle, struct hay hay, enum anchor anchor, uint16_t *at)
+int fuzzy_exact(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack,
+                enum anchor anchor, uint16_t *at)
 {
-    if (hay.n > UINT16_MAX)
-        hay.n = UINT16_MAX;
-    if (needle->n > hay.n || (anchor == ANCHOR_BOTH && needle->n != hay.n))
+    if (haystack.n > UINT16_MAX)
+        haystack.n = UINT16_MAX;
+    if (needle->n > haystack.n || (anchor == ANCHOR_BOTH && needle->n != haystack.n))
         return FUZZY_NO;
     if (anchor == ANCHOR_NONE)
-        return needle->n == 0 ? 0 : exact_anywhere(needle, hay, at);
-    size_t i = anchor & ANCHOR_START ? 0 : hay.n - needle->n;
+        return needle->n == 0 ? 0 : exact_anywhere(needle, haystack, at);
+    size_t i = anchor & ANCHOR_START ? 0 : haystack.n - needle->n;
 
-    if (!equal_at(needle, hay, i))
+    if (!equal_at(needle, haystack, i))
         return FUZZY_NO;
     if (at)
         *at = (uint16_t)i;
-    return run_score(needle, hay, i);
+    return run_score(needle, haystack, i);
 }
 
 /* Whether the needle fits from i on with small gaps, always taking the next place. */
-static bool near_from(const struct needle *needle, struct hay hay, size_t i)
+static bool near_from(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack, size_t i)
 {
     for (size_t k = 0; k < needle->n;) {
         size_t end = k == 0 ? i + 1 : i + NEAR_GAP + 1;
 
-        if (end > hay.n)
-            end = hay.n;
-        size_t found = find_char(needle, k, hay, i, end);
+        if (end > haystack.n)
+            end = haystack.n;
+        size_t found = find_char(needle, k, haystack, i, end);
 
         if (found >= end)
             return false;
@@ -347,21 +355,21 @@ static bool near_from(const struct needle *needle, struct hay hay, size_t i)
     return true;
 }
 
-int fuzzy_near(const struct needle *needle, struct hay hay)
+int fuzzy_near(const struct fuzzy_needle *needle, struct fuzzy_haystack haystack)
 {
     int best = FUZZY_NO;
 
-    for (size_t i = 0; i + needle->n <= hay.n; i++) {
-        i = find_char(needle, 0, hay, i, hay.n);
-        if (i + needle->n > hay.n)
+    for (size_t i = 0; i + needle->n <= haystack.n; i++) {
+        i = find_char(needle, 0, haystack, i, haystack.n);
+        if (i + needle->n > haystack.n)
             break;
-        bool begins = hay.class[i] & (FOLD_WORD | FOLD_CAMEL);
+        bool begins = haystack.class[i] & (FOLD_WORD | FOLD_CAMEL);
 
-        if (equal_at(needle, hay, i)) {
-            best = run_score(needle, hay, i);
+        if (equal_at(needle, haystack, i)) {
+            best = run_score(needle, haystack, i);
             if (begins)
                 return best;
-        } else if (begins && best == FUZZY_NO && near_from(needle, hay, i)) {
+        } else if (begins && best == FUZZY_NO && near_from(needle, haystack, i)) {
             best = SCORE_LETTER * (int)needle->n;
         }
     }

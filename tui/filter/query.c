@@ -15,7 +15,7 @@ static const char *const is_names[IS_COUNT] = {
 
 /* A word as typed, its quotes and backslashes resolved. */
 struct word {
-    char text[NEEDLE_MAX * 2];
+    char text[FUZZY_NEEDLE_MAX * 2];
     size_t n;
     bool quoted; /* began with a double quote */
 };
@@ -143,7 +143,7 @@ static enum made make_field(struct query *q, struct term *t, int field, struct s
     case TERM_AFTER: ok = set_when(t, value, now_ms); break;
     case TERM_LARGER: ok = set_size(t, value); break;
     case TERM_IS: ok = set_is(t, value); break;
-    default: return needle_init(&t->needle, value) ? MADE_TERM : MADE_NO_MEMORY;
+    default: return fuzzy_needle_init(&t->needle, value) ? MADE_TERM : MADE_NO_MEMORY;
     }
     if (ok)
         return MADE_TERM;
@@ -170,7 +170,7 @@ static enum made make_word(struct term *t, const struct word *w, size_t i)
         t->anchor |= ANCHOR_END;
         text.n--;
     }
-    if (!needle_init(&t->needle, text))
+    if (!fuzzy_needle_init(&t->needle, text))
         return MADE_NO_MEMORY;
     return t->needle.n > 0 ? MADE_TERM : MADE_NOTHING;
 }

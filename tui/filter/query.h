@@ -52,7 +52,7 @@ struct term {
     enum anchor anchor;
     bool negate;
     bool or_before; /* an alternative to the term before */
-    struct needle needle;
+    struct fuzzy_needle needle;
     int64_t value; /* ms, bytes, enum is_kind */
 };
 

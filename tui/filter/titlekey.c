@@ -51,7 +51,7 @@ void title_keys(struct slice folded, uint64_t key[TITLE_KEYS])
             key[k] = key[k] * BASE + digit[i];
 }
 
-bool title_key_goes_on(uint64_t key)
+bool title_key_is_cut(uint64_t key)
 {
     return key % BASE != 0;
 }

@@ -19,6 +19,6 @@ enum {
 
 void title_keys(struct slice folded, uint64_t key[TITLE_KEYS]);
 /* More of the title follows this key: those with the same one may still differ. */
-bool title_key_goes_on(uint64_t key);
+bool title_key_is_cut(uint64_t key);
 
 #endif

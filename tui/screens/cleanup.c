@@ -9,7 +9,7 @@
 #include "tui/state.h"
 #include "tui/words.h"
 
-static void forget_sweep(struct cleanup *c)
+static void free_sweep(struct cleanup *c)
 {
     if (c->sweep)
         sweep_fini(c->sweep);
@@ -25,19 +25,19 @@ static void forget_sweep(struct cleanup *c)
 
 void cleanup_fini(struct cleanup *c)
 {
-    forget_sweep(c);
+    free_sweep(c);
     name_list_fini(&c->opened);
 }
 
 /* ---- the cursor ---- */
 
-static void move_to(struct model *m, int64_t at)
+static void cleanup_move_to(struct model *m, int64_t at)
 {
     struct cleanup *c = &m->cleanup;
-    size_t last = RULE_COUNT + c->shown_n - 1, fit = cleanup_fit(m->rows);
+    size_t last = CLEANUP_RULE_COUNT + c->shown_n - 1, fit = cleanup_fit(m->rows);
 
     c->at = at < 0 ? 0 : (size_t)at < last ? (size_t)at : last;
-    size_t line = c->at >= RULE_COUNT ? c->at - RULE_COUNT : 0;
+    size_t line = c->at >= CLEANUP_RULE_COUNT ? c->at - CLEANUP_RULE_COUNT : 0;
 
     if (line < c->top)
         c->top = line;
@@ -49,24 +49,24 @@ static void move_to(struct model *m, int64_t at)
 
 static bool on_rule(const struct cleanup *c)
 {
-    return c->at < RULE_COUNT;
+    return c->at < CLEANUP_RULE_COUNT;
 }
 
 /* The line under the cursor, which stands on none of the rules. */
-static size_t line_at(const struct cleanup *c)
+static size_t cursor_line(const struct cleanup *c)
 {
-    return c->shown[c->at - RULE_COUNT];
+    return c->shown[c->at - CLEANUP_RULE_COUNT];
 }
 
 /* ---- which sessions ---- */
 
-static void ask(struct model *m)
+static void request_sweep(struct model *m)
 {
     struct cleanup *c = &m->cleanup;
-    struct effect *e = effect_add(&m->fx, EFFECT_SWEEP, ASKER_CLEANUP);
+    struct effect *e = effect_add(&m->fx, EFFECT_SWEEP, REQUESTER_CLEANUP);
 
     e->scope = c->rules.scope;
-    e->rule = rules_make(&c->rules, m->now_ms);
+    e->rule = cleanup_rules_to_sweep(&c->rules, m->now_ms);
     if (c->asked == 0)
         c->asked_ms = m->now_ms;
     c->asked = e->generation;
@@ -76,36 +76,36 @@ void cleanup_open(struct model *m)
 {
     if (view_base(m) == VIEW_CLEANUP)
         return;
-    rules_begin(&m->cleanup.rules, m->list.scope);
-    m->cleanup.at = RULE_OLDER;
+    cleanup_rules_init(&m->cleanup.rules, m->list.scope);
+    m->cleanup.at = CLEANUP_RULE_OLDER;
     m->cleanup.top = 0;
     view_push(m, VIEW_CLEANUP);
-    ask(m);
+    request_sweep(m);
 }
 
 void cleanup_refresh(struct model *m)
 {
     if (view_base(m) == VIEW_CLEANUP)
-        ask(m);
+        request_sweep(m);
 }
 
-static void close_view(struct model *m)
+static void close_cleanup(struct model *m)
 {
     struct cleanup *c = &m->cleanup;
 
     if (c->asked != 0)
-        effect_add(&m->fx, EFFECT_CANCEL, ASKER_CLEANUP)->generation = c->asked;
+        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_CLEANUP)->generation = c->asked;
     c->asked = 0;
     cleanup_fini(c);
     view_pop(m);
 }
 
-static int by_bytes(const void *pa, const void *pb)
+static int compare_slices(const void *pa, const void *pb)
 {
     const struct slice *a = pa, *b = pb;
-    int way = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
+    int direction = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
 
-    return way ? way : (a->n > b->n) - (a->n < b->n);
+    return direction ? direction : (a->n > b->n) - (a->n < b->n);
 }
 
 /* What a person has unticked stays so while rules change. */
@@ -119,9 +119,9 @@ static bool keep_ticks(const struct sweep *before, struct sweep *now)
     for (size_t i = 0; i < before->n; i++)
         if (!before->item[i].chosen && !before->item[i].stays)
             unticked[n++] = before->item[i].ref.path;
-    qsort(unticked, n, sizeof *unticked, by_bytes);
+    qsort(unticked, n, sizeof *unticked, compare_slices);
     for (size_t i = 0; i < now->n && n > 0; i++)
-        if (bsearch(&now->item[i].ref.path, unticked, n, sizeof *unticked, by_bytes))
+        if (bsearch(&now->item[i].ref.path, unticked, n, sizeof *unticked, compare_slices))
             now->item[i].chosen = false;
     free(unticked);
     return true;
@@ -134,20 +134,20 @@ static void untick_all(struct sweep *sweep)
         sweep->item[i].chosen = false;
 }
 
-static void take_sweep(struct model *m, struct sweep *sweep)
+static void set_sweep(struct model *m, struct sweep *sweep)
 {
     struct cleanup *c = &m->cleanup;
-    bool ruled = rules_limit(&c->rules);
+    bool ruled = cleanup_rules_select(&c->rules);
     bool ok = !c->sweep || !c->ruled || keep_ticks(c->sweep, sweep);
 
     if (!ruled)
         untick_all(sweep);
-    forget_sweep(c);
+    free_sweep(c);
     c->sweep = sweep;
     c->ruled = ruled;
     if (!cleanup_arrange(c) || !ok)
         toast_no_memory(&m->toast);
-    move_to(m, (int64_t)c->at);
+    cleanup_move_to(m, (int64_t)c->at);
 }
 
 bool cleanup_msg(struct model *m, const struct msg *msg)
@@ -158,12 +158,12 @@ bool cleanup_msg(struct model *m, const struct msg *msg)
         return false;
     c->asked = 0;
     if (msg->kind == MSG_SWEEP) {
-        take_sweep(m, msg->u.sweep);
+        set_sweep(m, msg->u.sweep);
         return true;
     }
-    forget_sweep(c);
+    free_sweep(c);
     c->error = msg->u.error;
-    move_to(m, (int64_t)c->at);
+    cleanup_move_to(m, (int64_t)c->at);
     return true;
 }
 
@@ -185,12 +185,12 @@ const char *cleanup_unavailable(const struct cleanup *c, enum action a)
 
 /* ---- the rules ---- */
 
-static void step_rule(struct model *m, int way)
+static void step_rule(struct model *m, int direction)
 {
     struct cleanup *c = &m->cleanup;
 
-    if (rule_step(&c->rules, (enum rule)c->at, way))
-        ask(m);
+    if (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, direction))
+        request_sweep(m);
 }
 
 /* Space on a rule: its next value, and after the last one the first. */
@@ -198,30 +198,30 @@ static void turn_rule(struct model *m)
 {
     struct cleanup *c = &m->cleanup;
 
-    if (!rule_step(&c->rules, (enum rule)c->at, 1))
-        while (rule_step(&c->rules, (enum rule)c->at, -1))
+    if (!cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, 1))
+        while (cleanup_rule_step(&c->rules, (enum cleanup_rule)c->at, -1))
             ;
-    ask(m);
+    request_sweep(m);
 }
 
 static const char *rule_typed(struct model *m, struct slice text)
 {
     struct cleanup *c = &m->cleanup;
-    const char *why = rule_type(&c->rules, (enum rule)c->at, text, m->now_ms);
+    const char *why = cleanup_rule_set_text(&c->rules, (enum cleanup_rule)c->at, text, m->now_ms);
 
     if (!why)
-        ask(m);
+        request_sweep(m);
     return why;
 }
 
 static void type_rule(struct model *m)
 {
     const struct cleanup_rules *r = &m->cleanup.rules;
-    const char *value = m->cleanup.at == RULE_OLDER ? r->older : r->larger;
+    const char *value = m->cleanup.at == CLEANUP_RULE_OLDER ? r->older : r->larger;
 
     prompt_open(m,
-                m->cleanup.at == RULE_OLDER ? "not used for (empty for any time) "
-                                            : "larger than (empty for any size) ",
+                m->cleanup.at == CLEANUP_RULE_OLDER ? "not used for (empty for any time) "
+                                                    : "larger than (empty for any size) ",
                 slice_of(value), rule_typed);
 }
 
@@ -231,15 +231,15 @@ static void type_rule(struct model *m)
 static void open_project(struct model *m, bool open)
 {
     struct cleanup *c = &m->cleanup;
-    size_t head = cleanup_head_of(c, line_at(c));
+    size_t head = cleanup_head_of(c, cursor_line(c));
 
     if (!c->line[head].head)
         return;
     if (!cleanup_open_project(c, head, open))
         toast_no_memory(&m->toast);
     if (!open)
-        c->at = RULE_COUNT + cleanup_place_of(c, head);
-    move_to(m, (int64_t)c->at);
+        c->at = CLEANUP_RULE_COUNT + cleanup_row_of(c, head);
+    cleanup_move_to(m, (int64_t)c->at);
 }
 
 /* ---- ticks ---- */
@@ -255,7 +255,7 @@ static void tick_lines(struct cleanup *c, size_t first, size_t end)
             c->sweep->item[c->line[i].item].chosen = on;
 }
 
-static void tick(struct model *m, int way)
+static void tick_at_cursor(struct model *m, int direction)
 {
     struct cleanup *c = &m->cleanup;
 
@@ -263,7 +263,7 @@ static void tick(struct model *m, int way)
         turn_rule(m);
         return;
     }
-    size_t at = line_at(c);
+    size_t at = cursor_line(c);
     const struct sweep_item *item = &c->sweep->item[c->line[at].item];
 
     if (c->line[at].head)
@@ -272,7 +272,7 @@ static void tick(struct model *m, int way)
         toast_note(&m->toast, m->now_ms, "stays: %s", item->stays);
     else
         tick_lines(c, at, at + 1);
-    move_to(m, (int64_t)c->at + way);
+    cleanup_move_to(m, (int64_t)c->at + direction);
 }
 
 /* ---- moving them ---- */
@@ -286,11 +286,11 @@ static void trash_answer(struct model *m, enum dialog_choice choice)
     struct sweep *sweep = c->sweep;
 
     c->sweep = NULL;
-    forget_sweep(c);
-    changing_ask_sweep(m, sweep); /* what is left is looked at when they are gone */
+    free_sweep(c);
+    pending_change_request_sweep(m, sweep); /* what is left is looked at when they are gone */
 }
 
-static void ask_trash(struct model *m)
+static void confirm_trash(struct model *m)
 {
     const struct cleanup *c = &m->cleanup;
     struct dialog *d = &m->dialog;
@@ -304,9 +304,9 @@ static void ask_trash(struct model *m)
         return;
     }
     size_text(sum.ticked_bytes, size);
-    rules_text(&c->rules, rules, sizeof rules);
+    cleanup_rules_text(&c->rules, rules, sizeof rules);
     snprintf(title, sizeof title, "Move %s%s%s, %s, to the trash?", orphans ? "what " : "",
-             words_count(sum.ticked).text, orphans ? " left behind" : "", size);
+             change_text_count(sum.ticked).text, orphans ? " left behind" : "", size);
     dialog_begin(d, title, trash_answer);
     dialog_line(d, "The ticked ones, %s.", rules);
     if (sum.n > sum.ticked)
@@ -319,19 +319,19 @@ static void ask_trash(struct model *m)
     if (orphans)
         dialog_offer(d, CHOICE_DO, "move it to the trash");
     else
-        dialog_offer(d, CHOICE_DO, "move %s to the trash", words_count(sum.ticked).text);
+        dialog_offer(d, CHOICE_DO, "move %s to the trash", change_text_count(sum.ticked).text);
     view_push(m, VIEW_DIALOG);
 }
 
-static void accept(struct model *m)
+static void cleanup_accept(struct model *m)
 {
     struct cleanup *c = &m->cleanup;
 
-    if (!on_rule(c) && c->line[line_at(c)].head)
-        open_project(m, !cleanup_is_open(c, line_at(c)));
+    if (!on_rule(c) && c->line[cursor_line(c)].head)
+        open_project(m, !cleanup_is_open(c, cursor_line(c)));
     else if (!on_rule(c))
-        ask_trash(m);
-    else if (c->at == RULE_OLDER || c->at == RULE_LARGER)
+        confirm_trash(m);
+    else if (c->at == CLEANUP_RULE_OLDER || c->at == CLEANUP_RULE_LARGER)
         type_rule(m);
     else
         turn_rule(m);
@@ -339,7 +339,7 @@ static void accept(struct model *m)
 
 /* ---- the view ---- */
 
-static enum place_id place(const struct model *m)
+static enum key_context cleanup_key_context(const struct model *m)
 {
     (void)m;
     return IN_CLEANUP;
@@ -350,29 +350,29 @@ static void next_sort(struct model *m)
 {
     struct cleanup *c = &m->cleanup;
     bool follow = !on_rule(c);
-    uint32_t item = follow ? c->line[line_at(c)].item : 0;
+    uint32_t item = follow ? c->line[cursor_line(c)].item : 0;
 
     c->sort = (c->sort + 1) % CLEANUP_SORTS;
     if (!cleanup_arrange(c))
         toast_no_memory(&m->toast);
     for (size_t i = 0; follow && i < c->lines; i++)
         if (!c->line[i].head && c->line[i].item == item)
-            c->at = RULE_COUNT + cleanup_place_of(c, i);
-    move_to(m, (int64_t)c->at);
+            c->at = CLEANUP_RULE_COUNT + cleanup_row_of(c, i);
+    cleanup_move_to(m, (int64_t)c->at);
 }
 
-static void step(struct model *m, int way)
+static void step_at_cursor(struct model *m, int direction)
 {
     if (on_rule(&m->cleanup))
-        step_rule(m, way);
+        step_rule(m, direction);
     else
-        open_project(m, way > 0);
+        open_project(m, direction > 0);
 }
 
 /* From the rules to the sessions, and back to the first rule that is no place. */
 static void next_part(struct model *m)
 {
-    move_to(m, on_rule(&m->cleanup) ? RULE_COUNT : RULE_OLDER);
+    cleanup_move_to(m, on_rule(&m->cleanup) ? CLEANUP_RULE_COUNT : CLEANUP_RULE_OLDER);
 }
 
 static bool moves(struct model *m, enum action a)
@@ -380,71 +380,71 @@ static bool moves(struct model *m, enum action a)
     int64_t at = (int64_t)m->cleanup.at, page = (int64_t)cleanup_fit(m->rows);
 
     switch (a) {
-    case ACT_UP: move_to(m, at - 1); return true;
-    case ACT_DOWN: move_to(m, at + 1); return true;
-    case ACT_PAGE_UP: move_to(m, at - page); return true;
-    case ACT_PAGE_DOWN: move_to(m, at + page); return true;
-    case ACT_FIRST: move_to(m, 0); return true;
-    case ACT_LAST: move_to(m, INT64_MAX); return true;
+    case ACT_UP: cleanup_move_to(m, at - 1); return true;
+    case ACT_DOWN: cleanup_move_to(m, at + 1); return true;
+    case ACT_PAGE_UP: cleanup_move_to(m, at - page); return true;
+    case ACT_PAGE_DOWN: cleanup_move_to(m, at + page); return true;
+    case ACT_FIRST: cleanup_move_to(m, 0); return true;
+    case ACT_LAST: cleanup_move_to(m, INT64_MAX); return true;
     case ACT_PANE:
     case ACT_PANE_PREV: next_part(m); return true;
     default: return false;
     }
 }
 
-static bool act(struct model *m, enum action a)
+static bool cleanup_act(struct model *m, enum action a)
 {
     struct cleanup *c = &m->cleanup;
 
     switch (a) {
-    case ACT_VALUE_NEXT: step(m, 1); return true;
-    case ACT_VALUE_PREV: step(m, -1); return true;
-    case ACT_MARK: tick(m, on_rule(c) ? 0 : 1); return true;
+    case ACT_VALUE_NEXT: step_at_cursor(m, 1); return true;
+    case ACT_VALUE_PREV: step_at_cursor(m, -1); return true;
+    case ACT_MARK: tick_at_cursor(m, on_rule(c) ? 0 : 1); return true;
     case ACT_MARK_ALL: tick_lines(c, 0, c->lines); return true;
     case ACT_SORT: next_sort(m); return true;
-    case ACT_REFRESH: ask(m); return true;
-    case ACT_ACCEPT: accept(m); return true;
-    case ACT_TRASH: ask_trash(m); return true;
-    case ACT_BACK: close_view(m); return true;
+    case ACT_REFRESH: request_sweep(m); return true;
+    case ACT_ACCEPT: cleanup_accept(m); return true;
+    case ACT_TRASH: confirm_trash(m); return true;
+    case ACT_BACK: close_cleanup(m); return true;
     default: return moves(m, a);
     }
 }
 
-static void key(struct model *m, struct key k)
+static void cleanup_key(struct model *m, struct key k)
 {
     (void)m;
     (void)k; /* no text is entered here */
 }
 
-static void mouse(struct model *m, struct mouse event)
+static void cleanup_mouse(struct model *m, struct mouse event)
 {
     struct cleanup *c = &m->cleanup;
     int64_t at = (int64_t)c->at;
 
     switch (event.event) {
-    case MOUSE_WHEEL_UP: move_to(m, at - 3); return;
-    case MOUSE_WHEEL_DOWN: move_to(m, at + 3); return;
+    case MOUSE_WHEEL_UP: cleanup_move_to(m, at - 3); return;
+    case MOUSE_WHEEL_DOWN: cleanup_move_to(m, at + 3); return;
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK: /* looks at it; only a key acts */
         if (event.y >= CLEANUP_LIST_Y && c->top + (size_t)(event.y - CLEANUP_LIST_Y) < c->shown_n)
-            move_to(m, RULE_COUNT + (int64_t)c->top + event.y - CLEANUP_LIST_Y);
-        else if (event.y >= CLEANUP_RULES_Y && event.y < CLEANUP_RULES_Y + RULE_COUNT)
-            move_to(m, event.y - CLEANUP_RULES_Y);
+            cleanup_move_to(m, CLEANUP_RULE_COUNT + (int64_t)c->top + event.y - CLEANUP_LIST_Y);
+        else if (event.y >= CLEANUP_RULES_Y && event.y < CLEANUP_RULES_Y + CLEANUP_RULE_COUNT)
+            cleanup_move_to(m, event.y - CLEANUP_RULES_Y);
         return;
     }
 }
 
-static void resized(struct model *m)
+static void cleanup_resized(struct model *m)
 {
-    move_to(m, (int64_t)m->cleanup.at);
+    cleanup_move_to(m, (int64_t)m->cleanup.at);
 }
 
 const struct view_ops view_cleanup = {
     .name = "cleanup",
-    .place = place,
+    .place = cleanup_key_context,
     .draw = cleanup_draw,
-    .act = act,
-    .key = key,
-    .mouse = mouse,
-    .resized = resized,
+    .act = cleanup_act,
+    .key = cleanup_key,
+    .mouse = cleanup_mouse,
+    .resized = cleanup_resized,
 };

@@ -41,7 +41,7 @@ struct cleanup {
     uint32_t *shown; /* owned; of the lines: not those of projects that are closed */
     size_t shown_n;
     struct name_list opened; /* projects whose sessions are shown in their order */
-    size_t at;               /* of the cursor: a rule, or RULE_COUNT + a place in `shown` */
+    size_t at;               /* of the cursor: a rule, or CLEANUP_RULE_COUNT + a place in `shown` */
     size_t top;              /* the first of `shown` on the screen */
 };
 
@@ -65,7 +65,7 @@ bool cleanup_is_open(const struct cleanup *c, size_t head);
 /* The head of the project that a line belongs to; the line itself where there are none. */
 size_t cleanup_head_of(const struct cleanup *c, size_t line);
 /* Where a line is shown, or else its head. */
-size_t cleanup_place_of(const struct cleanup *c, size_t line);
+size_t cleanup_row_of(const struct cleanup *c, size_t line);
 /* The line after the last one of a head's project. */
 size_t cleanup_group_end(const struct cleanup *c, size_t head);
 /* What is ticked, or of one group all there is. */
@@ -78,6 +78,6 @@ const char *cleanup_sort_name(enum cleanup_sort sort);
 void cleanup_draw(const struct model *m, struct frame *f);
 /* Lines that fit below the rules. */
 size_t cleanup_fit(int rows);
-enum { CLEANUP_RULES_Y = 1, CLEANUP_LIST_Y = CLEANUP_RULES_Y + RULE_COUNT + 1 };
+enum { CLEANUP_RULES_Y = 1, CLEANUP_LIST_Y = CLEANUP_RULES_Y + CLEANUP_RULE_COUNT + 1 };
 
 #endif

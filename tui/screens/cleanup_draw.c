@@ -15,7 +15,7 @@ size_t cleanup_fit(int rows)
     return rows > CLEANUP_LIST_Y + 3 ? (size_t)(rows - CLEANUP_LIST_Y - 2) : 1;
 }
 
-static void draw_title(const struct model *m, struct frame *f)
+static void draw_cleanup_title(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = &m->cleanup;
     struct cleanup_sum sum = cleanup_sum(c, 0, c->lines);
@@ -42,21 +42,21 @@ static void draw_title(const struct model *m, struct frame *f)
         frame_puts(f, 0, end, f->cols - end, STYLE_DIM, sort);
 }
 
-static void draw_rule(const struct model *m, struct frame *f, enum rule rule)
+static void draw_rule(const struct model *m, struct frame *f, enum cleanup_rule rule)
 {
     const struct cleanup_rules *r = &m->cleanup.rules;
     struct rect line = { CLEANUP_RULES_Y + (int)rule, 0, 1, f->cols };
-    bool set = rule_is_set(r, rule), here = m->cleanup.at == rule;
+    bool set = cleanup_rule_is_set(r, rule), here = m->cleanup.at == rule;
     enum style style = set ? STYLE_STRONG : STYLE_DIM;
-    char value[RULE_TEXT + 8];
+    char value[CLEANUP_RULE_TEXT + 8];
     int x = 3;
 
-    frame_puts(f, line.y, x, NAME_W, set ? STYLE_TEXT : STYLE_DIM, rule_name(rule));
+    frame_puts(f, line.y, x, NAME_W, set ? STYLE_TEXT : STYLE_DIM, cleanup_rule_name(rule));
     x += NAME_W;
-    if (rule_is_tick(rule)) {
+    if (cleanup_rule_is_checkbox(rule)) {
         frame_puts(f, line.y, x, 3, style, set ? "[x]" : "[ ]");
     } else {
-        rule_value(r, rule, value, sizeof value);
+        cleanup_rule_value(r, rule, value, sizeof value);
         if (here)
             frame_puts(f, line.y, x - 2, 1, STYLE_KEY, f->ascii ? "<" : "‹");
         x += frame_puts(f, line.y, x, f->cols - x - 3, style, value);
@@ -71,7 +71,7 @@ static int draw_tick(struct frame *f, int y, int x, const struct sweep_item *ite
 {
     const char *sign = item->stays ? " - " : item->chosen ? "[x]" : "[ ]";
 
-    frame_puts(f, y, x, 3, sweep_takes(item) ? STYLE_MARK : STYLE_DIM, sign);
+    frame_puts(f, y, x, 3, sweep_is_chosen(item) ? STYLE_MARK : STYLE_DIM, sign);
     return x + TICK_W;
 }
 
@@ -96,17 +96,17 @@ static void draw_note(const struct model *m, struct frame *f, struct rect r,
                           path_short(cleanup_project(item), m->settings->home, dir, sizeof dir));
 }
 
-static void draw_item(const struct model *m, struct frame *f, struct rect r,
-                      const struct sweep_item *item)
+static void draw_sweep_item(const struct model *m, struct frame *f, struct rect r,
+                            const struct sweep_item *item)
 {
     char age[WHEN_AGE], size[SIZE_TEXT];
     bool noted = item->stays || m->cleanup.sort != CLEANUP_PROJECT;
     int note_w = noted && r.w >= PLACE_COLS ? r.w / 3 : 0;
-    enum style plain = sweep_takes(item) ? STYLE_TEXT : STYLE_DIM;
+    enum style plain = sweep_is_chosen(item) ? STYLE_TEXT : STYLE_DIM;
     int x = draw_tick(f, r.y, r.x + 2, item);
 
     when_age(m->now_ms, item->activity_ms, age);
-    size_text(item->weight.bytes, size);
+    size_text(item->usage.bytes, size);
     x = draw_right(f, r.y, x, AGE_W, STYLE_AGE, age);
     x = draw_right(f, r.y, x, SIZE_W, plain, size) + GAP;
     int end = r.x + r.w - 1 - (note_w > 0 ? note_w + GAP : 0);
@@ -117,7 +117,7 @@ static void draw_item(const struct model *m, struct frame *f, struct rect r,
 }
 
 /* "~/src/shop  12 sessions": the size stands below that of its sessions, so that a column can be read down. */
-static void draw_head(const struct model *m, struct frame *f, struct rect r, size_t line)
+static void draw_project_head(const struct model *m, struct frame *f, struct rect r, size_t line)
 {
     const struct cleanup *c = &m->cleanup;
     struct cleanup_sum sum = cleanup_sum(c, line, cleanup_group_end(c, line));
@@ -142,7 +142,7 @@ static void draw_head(const struct model *m, struct frame *f, struct rect r, siz
     frame_puts(f, r.y, x + GAP, r.w - x - GAP, STYLE_DIM, count);
 }
 
-static void draw_lines(const struct model *m, struct frame *f)
+static void draw_cleanup_lines(const struct model *m, struct frame *f)
 {
     const struct cleanup *c = &m->cleanup;
     size_t fit = cleanup_fit(f->rows);
@@ -152,12 +152,12 @@ static void draw_lines(const struct model *m, struct frame *f)
         size_t line = c->shown[i];
 
         if (c->line[line].head)
-            draw_head(m, f, r, line);
+            draw_project_head(m, f, r, line);
         else
-            draw_item(m, f, r, &c->sweep->item[c->line[line].item]);
+            draw_sweep_item(m, f, r, &c->sweep->item[c->line[line].item]);
         if (c->asked != 0) /* they may not be what the rules say now */
             frame_style(f, r, STYLE_DIM);
-        if (c->at == RULE_COUNT + i)
+        if (c->at == CLEANUP_RULE_COUNT + i)
             frame_point(f, r);
     }
 }
@@ -169,11 +169,12 @@ static void draw_detail(const struct model *m, struct frame *f)
     struct rect r = { f->rows - 2, 1, 1, f->cols - 2 };
     char text[600], path[512];
 
-    if (c->at < RULE_COUNT)
-        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, slice_of(rule_help((enum rule)c->at)));
-    if (c->at < RULE_COUNT || c->at - RULE_COUNT >= c->shown_n)
+    if (c->at < CLEANUP_RULE_COUNT)
+        frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM,
+                       slice_of(cleanup_rule_help((enum cleanup_rule)c->at)));
+    if (c->at < CLEANUP_RULE_COUNT || c->at - CLEANUP_RULE_COUNT >= c->shown_n)
         return;
-    const struct cleanup_line *line = &c->line[c->shown[c->at - RULE_COUNT]];
+    const struct cleanup_line *line = &c->line[c->shown[c->at - CLEANUP_RULE_COUNT]];
     const struct sweep_item *item = &c->sweep->item[line->item];
 
     if (line->head) {
@@ -182,15 +183,15 @@ static void draw_detail(const struct model *m, struct frame *f)
         return;
     }
     int n = snprintf(text, sizeof text, "%s%s; %lld file%s; %.*s", item->stays ? "stays: " : "",
-                     item->stays ? item->stays : item->why, (long long)item->weight.files,
-                     item->weight.files == 1 ? "" : "s",
+                     item->stays ? item->stays : item->why, (long long)item->usage.files,
+                     item->usage.files == 1 ? "" : "s",
                      SLICE_ARG(path_short(item->ref.path, m->settings->home, path, sizeof path)));
 
     if (n > 0)
         frame_text_cut(f, r.y, r.x, r.w, item->stays ? STYLE_WARN : STYLE_DIM, slice_of(text));
 }
 
-static void draw_nothing(const struct cleanup *c, struct frame *f)
+static void draw_cleanup_empty(const struct cleanup *c, struct frame *f)
 {
     char text[400];
     int y = CLEANUP_LIST_Y + 1;
@@ -210,11 +211,11 @@ static void draw_nothing(const struct cleanup *c, struct frame *f)
 
 void cleanup_draw(const struct model *m, struct frame *f)
 {
-    draw_title(m, f);
-    for (int rule = 0; rule < RULE_COUNT; rule++)
-        draw_rule(m, f, (enum rule)rule);
-    draw_lines(m, f);
+    draw_cleanup_title(m, f);
+    for (int rule = 0; rule < CLEANUP_RULE_COUNT; rule++)
+        draw_rule(m, f, (enum cleanup_rule)rule);
+    draw_cleanup_lines(m, f);
     draw_detail(m, f);
     if (m->cleanup.lines == 0)
-        draw_nothing(&m->cleanup, f);
+        draw_cleanup_empty(&m->cleanup, f);
 }

@@ -34,12 +34,12 @@ struct slice cleanup_project(const struct sweep_item *item)
 static int compare_texts(struct slice a, struct slice b)
 {
     size_t n = a.n < b.n ? a.n : b.n;
-    int way = n > 0 ? memcmp(a.p, b.p, n) : 0;
+    int cmp = n > 0 ? memcmp(a.p, b.p, n) : 0;
 
-    return way ? way : (a.n > b.n) - (a.n < b.n);
+    return cmp ? cmp : (a.n > b.n) - (a.n < b.n);
 }
 
-static int by_place(const struct ranked *a, const struct ranked *b)
+static int compare_position(const struct ranked *a, const struct ranked *b)
 {
     return (a->i > b->i) - (a->i < b->i);
 }
@@ -47,9 +47,9 @@ static int by_place(const struct ranked *a, const struct ranked *b)
 static int by_size(const void *pa, const void *pb)
 {
     const struct ranked *a = pa, *b = pb;
-    int64_t x = a->item->weight.bytes, y = b->item->weight.bytes;
+    int64_t x = a->item->usage.bytes, y = b->item->usage.bytes;
 
-    return x != y ? (x < y) - (x > y) : by_place(a, b);
+    return x != y ? (x < y) - (x > y) : compare_position(a, b);
 }
 
 static int by_age(const void *pa, const void *pb)
@@ -57,7 +57,7 @@ static int by_age(const void *pa, const void *pb)
     const struct ranked *a = pa, *b = pb;
     int64_t x = a->item->activity_ms, y = b->item->activity_ms;
 
-    return x != y ? (x > y) - (x < y) : by_place(a, b);
+    return x != y ? (x > y) - (x < y) : compare_position(a, b);
 }
 
 static int by_project(const void *pa, const void *pb)
@@ -66,9 +66,9 @@ static int by_project(const void *pa, const void *pb)
 
     if (a->project_bytes != b->project_bytes)
         return a->project_bytes < b->project_bytes ? 1 : -1;
-    int way = compare_texts(cleanup_project(a->item), cleanup_project(b->item));
+    int cmp = compare_texts(cleanup_project(a->item), cleanup_project(b->item));
 
-    return way ? way : by_size(pa, pb);
+    return cmp ? cmp : by_size(pa, pb);
 }
 
 /* Sorted once without totals, those of a project stand together: then each learns what they weigh. */
@@ -80,7 +80,7 @@ static void sort_by_project(struct ranked *r, size_t n)
 
         for (end = i; end < n && slice_eq(cleanup_project(r[end].item), cleanup_project(r[i].item));
              end++)
-            bytes += r[end].item->weight.bytes;
+            bytes += r[end].item->usage.bytes;
         for (size_t k = i; k < end; k++)
             r[k].project_bytes = bytes;
     }
@@ -156,7 +156,7 @@ size_t cleanup_head_of(const struct cleanup *c, size_t line)
     return c->line[head].head ? head : line;
 }
 
-size_t cleanup_place_of(const struct cleanup *c, size_t line)
+size_t cleanup_row_of(const struct cleanup *c, size_t line)
 {
     size_t head = cleanup_head_of(c, line), place = 0;
 
@@ -218,10 +218,10 @@ struct cleanup_sum cleanup_sum(const struct cleanup *c, size_t first, size_t end
         if (c->line[i].head)
             continue;
         sum.n++;
-        sum.bytes += item->weight.bytes;
+        sum.bytes += item->usage.bytes;
         sum.staying += item->stays != NULL;
-        sum.ticked += sweep_takes(item);
-        sum.ticked_bytes += sweep_takes(item) ? item->weight.bytes : 0;
+        sum.ticked += sweep_is_chosen(item);
+        sum.ticked_bytes += sweep_is_chosen(item) ? item->usage.bytes : 0;
     }
     return sum;
 }

@@ -10,34 +10,35 @@ static const char *const ages[] = { "", "1d", "1w", "2w", "30d", "3mo", "6mo", "
 static const char *const sizes[] = { "", "100k", "1M", "10M", "100M", "1G" };
 enum { AGES = sizeof ages / sizeof *ages, SIZES = sizeof sizes / sizeof *sizes };
 
-void rules_begin(struct cleanup_rules *r, enum scope_kind scope)
+void cleanup_rules_init(struct cleanup_rules *r, enum scope_kind scope)
 {
     *r = (struct cleanup_rules){ .scope = scope, .older = "30d" };
 }
 
-const char *rule_name(enum rule rule)
+const char *cleanup_rule_name(enum cleanup_rule rule)
 {
     static const char *const names[] = {
-        [RULE_SCOPE] = "where",
-        [RULE_OLDER] = "not used for",
-        [RULE_LARGER] = "larger than",
-        [RULE_EMPTY] = "only empty",
-        [RULE_ARCHIVED] = "only archived",
-        [RULE_ORPHANS] = "only orphaned",
+        [CLEANUP_RULE_SCOPE] = "where",
+        [CLEANUP_RULE_OLDER] = "not used for",
+        [CLEANUP_RULE_LARGER] = "larger than",
+        [CLEANUP_RULE_EMPTY] = "only empty",
+        [CLEANUP_RULE_ARCHIVED] = "only archived",
+        [CLEANUP_RULE_ORPHANS] = "only orphaned",
     };
 
     return names[rule];
 }
 
-const char *rule_help(enum rule rule)
+const char *cleanup_rule_help(enum cleanup_rule rule)
 {
     static const char *const texts[] = {
-        [RULE_SCOPE] = "sessions of this directory, its repository's worktrees, or all projects",
-        [RULE_OLDER] = "how long ago the last message was",
-        [RULE_LARGER] = "the disk space of all files of a session",
-        [RULE_EMPTY] = "sessions without any message",
-        [RULE_ARCHIVED] = "archived sessions",
-        [RULE_ORPHANS] = "what deleted sessions left behind: saved copies, ...",
+        [CLEANUP_RULE_SCOPE] =
+            "sessions of this directory, its repository's worktrees, or all projects",
+        [CLEANUP_RULE_OLDER] = "how long ago the last message was",
+        [CLEANUP_RULE_LARGER] = "the disk space of all files of a session",
+        [CLEANUP_RULE_EMPTY] = "sessions without any message",
+        [CLEANUP_RULE_ARCHIVED] = "archived sessions",
+        [CLEANUP_RULE_ORPHANS] = "what deleted sessions left behind: saved copies, ...",
     };
 
     return texts[rule];
@@ -54,88 +55,93 @@ static const char *scope_text(enum scope_kind scope)
     return names[scope];
 }
 
-void rule_value(const struct cleanup_rules *r, enum rule rule, char *out, size_t cap)
+void cleanup_rule_value(const struct cleanup_rules *r, enum cleanup_rule rule, char *out,
+                        size_t cap)
 {
     switch (rule) {
-    case RULE_SCOPE: snprintf(out, cap, "%s", scope_text(r->scope)); break;
-    case RULE_OLDER: snprintf(out, cap, "%s", r->older[0] ? r->older : "any time"); break;
-    case RULE_LARGER: snprintf(out, cap, "%s", r->larger[0] ? r->larger : "any size"); break;
+    case CLEANUP_RULE_SCOPE: snprintf(out, cap, "%s", scope_text(r->scope)); break;
+    case CLEANUP_RULE_OLDER: snprintf(out, cap, "%s", r->older[0] ? r->older : "any time"); break;
+    case CLEANUP_RULE_LARGER:
+        snprintf(out, cap, "%s", r->larger[0] ? r->larger : "any size");
+        break;
     default: out[0] = '\0'; break;
     }
 }
 
-bool rule_is_tick(enum rule rule)
+bool cleanup_rule_is_checkbox(enum cleanup_rule rule)
 {
-    return rule == RULE_EMPTY || rule == RULE_ARCHIVED || rule == RULE_ORPHANS;
+    return rule == CLEANUP_RULE_EMPTY || rule == CLEANUP_RULE_ARCHIVED ||
+           rule == CLEANUP_RULE_ORPHANS;
 }
 
-bool rule_is_set(const struct cleanup_rules *r, enum rule rule)
+bool cleanup_rule_is_set(const struct cleanup_rules *r, enum cleanup_rule rule)
 {
     switch (rule) {
-    case RULE_OLDER: return r->older[0] != '\0';
-    case RULE_LARGER: return r->larger[0] != '\0';
-    case RULE_EMPTY: return r->empty;
-    case RULE_ARCHIVED: return r->archived;
-    case RULE_ORPHANS: return r->orphans;
+    case CLEANUP_RULE_OLDER: return r->older[0] != '\0';
+    case CLEANUP_RULE_LARGER: return r->larger[0] != '\0';
+    case CLEANUP_RULE_EMPTY: return r->empty;
+    case CLEANUP_RULE_ARCHIVED: return r->archived;
+    case CLEANUP_RULE_ORPHANS: return r->orphans;
     default: return true;
     }
 }
 
-bool rules_limit(const struct cleanup_rules *r)
+bool cleanup_rules_select(const struct cleanup_rules *r)
 {
     return r->older[0] || r->larger[0] || r->empty || r->archived || r->orphans;
 }
 
-static bool step_scope(struct cleanup_rules *r, int way)
+static bool step_scope(struct cleanup_rules *r, int direction)
 {
     static const enum scope_kind order[] = { SCOPE_HERE, SCOPE_WORKTREES, SCOPE_ALL };
     int at = 0;
 
     while (order[at] != r->scope)
         at++;
-    if (at + way < 0 || at + way > 2)
+    if (at + direction < 0 || at + direction > 2)
         return false;
-    r->scope = order[at + way];
+    r->scope = order[at + direction];
     return true;
 }
 
 /* A value that was typed is none of those: from there it goes on at the first, or at the last. */
-static bool step_text(char value[RULE_TEXT], const char *const values[], int n, int way)
+static bool step_text(char value[CLEANUP_RULE_TEXT], const char *const values[], int n,
+                      int direction)
 {
     int at = 0;
 
     while (at < n && strcmp(values[at], value) != 0)
         at++;
-    at = at < n ? at + way : way > 0 ? 0 : n - 1;
+    at = at < n ? at + direction : direction > 0 ? 0 : n - 1;
     if (at < 0 || at >= n)
         return false;
-    snprintf(value, RULE_TEXT, "%s", values[at]);
+    snprintf(value, CLEANUP_RULE_TEXT, "%s", values[at]);
     return true;
 }
 
-static void turn_tick(struct cleanup_rules *r, enum rule rule)
+static void turn_tick(struct cleanup_rules *r, enum cleanup_rule rule)
 {
-    bool *tick = rule == RULE_EMPTY      ? &r->empty
-                 : rule == RULE_ARCHIVED ? &r->archived
-                                         : &r->orphans;
+    bool *tick = rule == CLEANUP_RULE_EMPTY      ? &r->empty
+                 : rule == CLEANUP_RULE_ARCHIVED ? &r->archived
+                                                 : &r->orphans;
 
     *tick = !*tick;
-    if (*tick && rule == RULE_ORPHANS)
+    if (*tick && rule == CLEANUP_RULE_ORPHANS)
         r->empty = r->archived = false;
     else if (*tick)
         r->orphans = false;
 }
 
-bool rule_step(struct cleanup_rules *r, enum rule rule, int way)
+bool cleanup_rule_step(struct cleanup_rules *r, enum cleanup_rule rule, int direction)
 {
     switch (rule) {
-    case RULE_SCOPE: return step_scope(r, way);
-    case RULE_OLDER: return step_text(r->older, ages, AGES, way);
-    case RULE_LARGER: return step_text(r->larger, sizes, SIZES, way);
-    case RULE_EMPTY:
-    case RULE_ARCHIVED:
-    case RULE_ORPHANS: turn_tick(r, rule); return true;
-    case RULE_COUNT: break;
+    case CLEANUP_RULE_SCOPE: return step_scope(r, direction);
+    case CLEANUP_RULE_OLDER: return step_text(r->older, ages, AGES, direction);
+    case CLEANUP_RULE_LARGER: return step_text(r->larger, sizes, SIZES, direction);
+    case CLEANUP_RULE_EMPTY:
+    case CLEANUP_RULE_ARCHIVED:
+    case CLEANUP_RULE_ORPHANS: turn_tick(r, rule); return true;
+    case CLEANUP_RULE_COUNT: break;
     }
     return false;
 }
@@ -149,23 +155,24 @@ static struct slice trimmed(struct slice text)
     return text;
 }
 
-const char *rule_type(struct cleanup_rules *r, enum rule rule, struct slice text, int64_t now_ms)
+const char *cleanup_rule_set_text(struct cleanup_rules *r, enum cleanup_rule rule,
+                                  struct slice text, int64_t now_ms)
 {
-    char *value = rule == RULE_OLDER ? r->older : r->larger;
+    char *value = rule == CLEANUP_RULE_OLDER ? r->older : r->larger;
     int64_t parsed;
 
     text = trimmed(text);
-    if (text.n >= RULE_TEXT)
+    if (text.n >= CLEANUP_RULE_TEXT)
         return "that is too long";
-    if (text.n > 0 && rule == RULE_OLDER && !when_parse(text, now_ms, &parsed))
+    if (text.n > 0 && rule == CLEANUP_RULE_OLDER && !when_parse(text, now_ms, &parsed))
         return "like 90d, 12h, 2w or 2026-01-31";
-    if (text.n > 0 && rule == RULE_LARGER && !size_parse(text, &parsed))
+    if (text.n > 0 && rule == CLEANUP_RULE_LARGER && !size_parse(text, &parsed))
         return "like 500k, 10M, 2G";
-    snprintf(value, RULE_TEXT, "%.*s", SLICE_ARG(text));
+    snprintf(value, CLEANUP_RULE_TEXT, "%.*s", SLICE_ARG(text));
     return NULL;
 }
 
-struct sweep_rule rules_make(const struct cleanup_rules *r, int64_t now_ms)
+struct sweep_rule cleanup_rules_to_sweep(const struct cleanup_rules *r, int64_t now_ms)
 {
     struct sweep_rule rule = {
         .before_ms = TIME_NONE, .empty = r->empty, .archived = r->archived, .orphans = r->orphans
@@ -178,7 +185,7 @@ struct sweep_rule rules_make(const struct cleanup_rules *r, int64_t now_ms)
     return rule;
 }
 
-void rules_text(const struct cleanup_rules *r, char *out, size_t cap)
+void cleanup_rules_text(const struct cleanup_rules *r, char *out, size_t cap)
 {
     snprintf(out, cap, "in %s%s%s%s%s%s%s%s", scope_text(r->scope),
              r->older[0] ? ", not used for " : "", r->older, r->larger[0] ? ", larger than " : "",

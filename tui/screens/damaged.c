@@ -11,14 +11,14 @@
 
 void damaged_fini(struct damaged_view *v)
 {
-    findings_free(v->around);
+    findings_free(v->store_findings);
     free(v->item);
     *v = (struct damaged_view){ .entry = ENTRY_NONE, .sought = ENTRY_NONE };
 }
 
 /* ---- what there is ---- */
 
-static bool add(struct damaged_view *v, enum damage_source source, size_t i, int64_t time_ms)
+static bool add_damage(struct damaged_view *v, enum damage_source source, size_t i, int64_t time_ms)
 {
     if (v->n == v->cap) {
         size_t cap = v->cap ? v->cap * 2 : 32;
@@ -34,38 +34,40 @@ static bool add(struct damaged_view *v, enum damage_source source, size_t i, int
 }
 
 /* What the listing or a row says already needs not be said twice. */
-static bool is_told(const struct model *m, const char *path)
+static bool is_listed_already(const struct model *m, const char *path)
 {
     const struct problem_list *p = m->list.problems;
-    uint32_t entry = roster_find(&m->list.roster, slice_of(path));
+    uint32_t entry = session_table_find(&m->list.sessions, slice_of(path));
 
     for (size_t i = 0; p && i < p->n; i++)
         if (strcmp(p->problem[i].err.path, path) == 0)
             return true;
-    return entry != ENTRY_NONE && m->list.roster.entry[entry].damaged;
+    return entry != ENTRY_NONE && m->list.sessions.entry[entry].damaged;
 }
 
-static bool collect(struct model *m)
+static bool collect_damage(struct model *m)
 {
     struct damaged_view *v = &m->damaged;
-    const struct roster *r = &m->list.roster;
+    const struct session_table *r = &m->list.sessions;
     bool ok = true;
 
     v->n = 0;
     for (size_t i = 0; ok && m->list.problems && i < m->list.problems->n; i++)
-        ok = add(v, DAMAGE_PROBLEM, i, TIME_NONE);
-    for (size_t i = 0; ok && v->around && i < v->around->list.n; i++)
-        ok = is_told(m, v->around->list.finding[i].path) || add(v, DAMAGE_AROUND, i, TIME_NONE);
+        ok = add_damage(v, DAMAGE_PROBLEM, i, TIME_NONE);
+    for (size_t i = 0; ok && v->store_findings && i < v->store_findings->list.n; i++)
+        ok = is_listed_already(m, v->store_findings->list.finding[i].path) ||
+             add_damage(v, DAMAGE_STORE, i, TIME_NONE);
     size_t files = v->n;
 
     for (size_t i = 0; ok && i < r->n; i++)
-        ok = !r->entry[i].damaged || add(v, DAMAGE_SESSION, i, entry_time(&r->entry[i]));
+        ok = !r->entry[i].damaged ||
+             add_damage(v, DAMAGE_SESSION, i, session_entry_time(&r->entry[i]));
     v->sessions = v->n - files;
     return ok;
 }
 
 /* Files first: they are few, and may hide more than one session. Then sessions, the newest first. */
-static int compare(const void *pa, const void *pb)
+static int compare_damage(const void *pa, const void *pb)
 {
     const struct damage *a = pa, *b = pb;
 
@@ -85,33 +87,33 @@ static void note_selected(struct model *m)
     if (d && d->source == DAMAGE_SESSION)
         v->entry = d->i;
     else
-        list_let_go(&m->list, &v->entry);
+        list_untrack(&m->list, &v->entry);
 }
 
 /* A person does. */
-static void move_to(struct model *m, int64_t at)
+static void damaged_move_to(struct model *m, int64_t at)
 {
-    pick_move(&m->damaged.pick, at, m->damaged.n, damaged_fit(m->rows));
+    list_cursor_move(&m->damaged.pick, at, m->damaged.n, damaged_fit(m->rows));
     note_selected(m);
     m->damaged.sought = m->damaged.entry;
 }
 
 /* The cursor stays with its session, also when that is read anew and no damage is known of it for a moment. */
-static void make(struct model *m)
+static void rebuild_damaged(struct model *m)
 {
     struct damaged_view *v = &m->damaged;
     size_t at = v->pick.at;
 
-    v->made = m->list.remade;
+    v->made = m->list.rebuilt;
     v->stale = false;
-    if (!collect(m))
+    if (!collect_damage(m))
         toast_no_memory(&m->toast);
     if (v->n > 1)
-        qsort(v->item, v->n, sizeof *v->item, compare);
+        qsort(v->item, v->n, sizeof *v->item, compare_damage);
     for (size_t i = 0; v->sought != ENTRY_NONE && i < v->n; i++)
         if (v->item[i].source == DAMAGE_SESSION && v->item[i].i == v->sought)
             at = i;
-    pick_move(&v->pick, (int64_t)at, v->n, damaged_fit(m->rows));
+    list_cursor_move(&v->pick, (int64_t)at, v->n, damaged_fit(m->rows));
     note_selected(m);
 }
 
@@ -119,14 +121,14 @@ void damaged_tick(struct model *m)
 {
     const struct damaged_view *v = &m->damaged;
 
-    if (view_is_open(m, VIEW_DAMAGED) && (v->stale || v->made != m->list.remade))
-        make(m);
+    if (view_is_open(m, VIEW_DAMAGED) && (v->stale || v->made != m->list.rebuilt))
+        rebuild_damaged(m);
 }
 
-static void ask(struct model *m)
+static void request_store_check(struct model *m)
 {
     struct damaged_view *v = &m->damaged;
-    struct effect *e = effect_add(&m->fx, EFFECT_AROUND, ASKER_DAMAGED);
+    struct effect *e = effect_add(&m->fx, EFFECT_CHECK_STORE, REQUESTER_DAMAGED);
 
     e->scope = m->list.scope;
     if (v->asked == 0)
@@ -138,16 +140,16 @@ void damaged_open(struct model *m)
 {
     if (view_is_open(m, VIEW_DAMAGED))
         return;
-    m->damaged.pick = (struct pick){ 0 };
+    m->damaged.pick = (struct list_cursor){ 0 };
     m->damaged.stale = true;
     view_push(m, VIEW_DAMAGED);
-    ask(m);
+    request_store_check(m);
 }
 
 void damaged_refresh(struct model *m)
 {
     if (view_is_open(m, VIEW_DAMAGED))
-        ask(m);
+        request_store_check(m);
 }
 
 bool damaged_msg(struct model *m, const struct msg *msg)
@@ -157,8 +159,8 @@ bool damaged_msg(struct model *m, const struct msg *msg)
     if (!msg_answers(msg, v->asked, MSG_FINDINGS))
         return false;
     v->asked = 0;
-    findings_free(v->around);
-    v->around = msg->kind == MSG_FINDINGS ? msg->u.findings : NULL;
+    findings_free(v->store_findings);
+    v->store_findings = msg->kind == MSG_FINDINGS ? msg->u.findings : NULL;
     v->error = msg->kind == MSG_FAILED ? msg->u.error : (struct err){ 0 };
     v->stale = true;
     if (msg->kind == MSG_FAILED)
@@ -207,10 +209,10 @@ static struct slice row_words(const struct session_row *row, char out[DAMAGE_TEX
     return slice_of(out);
 }
 
-static void describe_session(const struct entry *e, struct damage_words *out)
+static void describe_session(const struct session_entry *e, struct damage_words *out)
 {
     out->system = e->ref.store->ops->name;
-    out->name = entry_title(e).n ? entry_title(e) : e->ref.id;
+    out->name = session_entry_title(e).n ? session_entry_title(e) : e->ref.id;
     out->id = e->ref.id;
     out->path = e->ref.path;
     if (e->row)
@@ -245,31 +247,31 @@ void damaged_describe(const struct model *m, const struct damage *d, struct dama
     *out = (struct damage_words){ .system = "" };
     switch (d->source) {
     case DAMAGE_PROBLEM: describe_problem(&m->list.problems->problem[d->i], out); break;
-    case DAMAGE_AROUND: describe_finding(m->damaged.around, d->i, out); break;
-    case DAMAGE_SESSION: describe_session(&m->list.roster.entry[d->i], out); break;
+    case DAMAGE_STORE: describe_finding(m->damaged.store_findings, d->i, out); break;
+    case DAMAGE_SESSION: describe_session(&m->list.sessions.entry[d->i], out); break;
     }
 }
 
 /* ---- the view ---- */
 
-static enum place_id place(const struct model *m)
+static enum key_context damaged_key_context(const struct model *m)
 {
     (void)m;
     return IN_DAMAGED;
 }
 
-static void close_view(struct model *m)
+static void close_damaged(struct model *m)
 {
     if (m->damaged.asked != 0)
-        effect_add(&m->fx, EFFECT_CANCEL, ASKER_DAMAGED)->generation = m->damaged.asked;
-    list_let_go(&m->list, &m->damaged.entry);
-    list_let_go(&m->list, &m->damaged.sought);
+        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = m->damaged.asked;
+    list_untrack(&m->list, &m->damaged.entry);
+    list_untrack(&m->list, &m->damaged.sought);
     damaged_fini(&m->damaged);
     view_pop(m);
 }
 
 /* Of a file its path is copied or opened; of a session what is everywhere. */
-static bool take_path(struct model *m, enum effect_kind kind)
+static bool send_path(struct model *m, enum effect_kind kind)
 {
     const struct damaged_view *v = &m->damaged;
     struct damage_words w;
@@ -277,7 +279,7 @@ static bool take_path(struct model *m, enum effect_kind kind)
     if (v->n == 0 || v->entry != ENTRY_NONE)
         return false;
     damaged_describe(m, &v->item[v->pick.at], &w);
-    struct effect *e = effect_add(&m->fx, kind, ASKER_DAMAGED);
+    struct effect *e = effect_add(&m->fx, kind, REQUESTER_DAMAGED);
 
     if (buf_add(&e->text, w.path) || !buf_cstr(&e->text))
         toast_no_memory(&m->toast);
@@ -287,69 +289,70 @@ static bool take_path(struct model *m, enum effect_kind kind)
 static void next_scope(struct model *m)
 {
     list_next_scope(m);
-    ask(m);
+    request_store_check(m);
 }
 
-static void refresh(struct model *m)
+static void relist_and_check(struct model *m)
 {
     list_start(&m->list, &m->fx);
-    ask(m);
+    request_store_check(m);
 }
 
-static bool act(struct model *m, enum action a)
+static bool damaged_act(struct model *m, enum action a)
 {
     struct damaged_view *v = &m->damaged;
 
     switch (a) {
-    case ACT_BACK: close_view(m); return true;
+    case ACT_BACK: close_damaged(m); return true;
     case ACT_SCOPE: next_scope(m); return true;
-    case ACT_REFRESH: refresh(m); return true;
-    case ACT_COPY: return take_path(m, EFFECT_COPY);
-    case ACT_EDIT: return take_path(m, EFFECT_EDIT);
+    case ACT_REFRESH: relist_and_check(m); return true;
+    case ACT_COPY: return send_path(m, EFFECT_COPY);
+    case ACT_EDIT: return send_path(m, EFFECT_EDIT);
     default: break;
     }
-    if (!pick_act(&v->pick, a, v->n, damaged_fit(m->rows)))
+    if (!list_cursor_act(&v->pick, a, v->n, damaged_fit(m->rows)))
         return false;
-    move_to(m, (int64_t)v->pick.at);
+    damaged_move_to(m, (int64_t)v->pick.at);
     return true;
 }
 
-static void key(struct model *m, struct key k)
+static void damaged_key(struct model *m, struct key k)
 {
     (void)m;
     (void)k; /* no text is entered here */
 }
 
-static void mouse(struct model *m, struct mouse event)
+static void damaged_mouse(struct model *m, struct mouse event)
 {
     struct damaged_view *v = &m->damaged;
     size_t line = (size_t)(event.y - DAMAGED_ROWS_Y);
 
     switch (event.event) {
-    case MOUSE_WHEEL_UP: move_to(m, (int64_t)v->pick.at - 3); return;
-    case MOUSE_WHEEL_DOWN: move_to(m, (int64_t)v->pick.at + 3); return;
+    case MOUSE_WHEEL_UP: damaged_move_to(m, (int64_t)v->pick.at - 3); return;
+    case MOUSE_WHEEL_DOWN: damaged_move_to(m, (int64_t)v->pick.at + 3); return;
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK:
         if (event.y < DAMAGED_ROWS_Y || line >= damaged_fit(m->rows) || v->pick.top + line >= v->n)
             return;
-        move_to(m, (int64_t)(v->pick.top + line));
+        damaged_move_to(m, (int64_t)(v->pick.top + line));
         if (event.event == MOUSE_DOUBLE_CLICK)
-            perform(m, ACT_VIEW);
+            update_perform(m, ACT_VIEW);
         return;
     }
 }
 
-static void resized(struct model *m)
+static void damaged_resized(struct model *m)
 {
-    pick_move(&m->damaged.pick, (int64_t)m->damaged.pick.at, m->damaged.n, damaged_fit(m->rows));
+    list_cursor_move(&m->damaged.pick, (int64_t)m->damaged.pick.at, m->damaged.n,
+                     damaged_fit(m->rows));
 }
 
 const struct view_ops view_damaged = {
     .name = "damaged",
-    .place = place,
+    .place = damaged_key_context,
     .draw = damaged_draw,
-    .act = act,
-    .key = key,
-    .mouse = mouse,
-    .resized = resized,
+    .act = damaged_act,
+    .key = damaged_key,
+    .mouse = damaged_mouse,
+    .resized = damaged_resized,
 };

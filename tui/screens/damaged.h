@@ -20,7 +20,7 @@ struct msg;
 
 enum damage_source {
     DAMAGE_PROBLEM, /* of the listing: i is one of its problems */
-    DAMAGE_AROUND,  /* i is one of the findings around the sessions */
+    DAMAGE_STORE,   /* i is one of the findings around the sessions */
     DAMAGE_SESSION, /* i is an entry of the roster */
 };
 
@@ -34,12 +34,12 @@ struct damaged_view {
     struct damage *item; /* owned */
     size_t n, cap;
     size_t sessions; /* of n */
-    struct pick pick;
-    uint32_t entry;          /* of the selected session; ENTRY_NONE: no session is */
-    uint32_t sought;         /* where the person went last: gone to again when it comes back */
-    struct findings *around; /* owned; NULL until they have come */
-    struct err error;        /* why there are none */
-    unsigned asked;          /* generation of EFFECT_AROUND; 0: none */
+    struct list_cursor pick;
+    uint32_t entry;  /* of the selected session; ENTRY_NONE: no session is */
+    uint32_t sought; /* where the person went last: gone to again when it comes back */
+    struct findings *store_findings; /* owned; NULL until they have come */
+    struct err error;                /* why there are none */
+    unsigned asked;                  /* generation of EFFECT_CHECK_STORE; 0: none */
     int64_t asked_ms;
     unsigned made; /* from which state of the list the items are */
     bool stale;    /* they are to be collected anew anyway */

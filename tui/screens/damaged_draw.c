@@ -34,7 +34,7 @@ size_t damaged_fit(int rows)
 }
 
 /* Where was looked, and what was found. */
-static void draw_title(const struct model *m, struct frame *f)
+static void draw_damaged_title(const struct model *m, struct frame *f)
 {
     const struct damaged_view *v = &m->damaged;
     size_t files = v->n - v->sessions;
@@ -57,7 +57,7 @@ static void draw_title(const struct model *m, struct frame *f)
 }
 
 /* The most room is for what is wrong. */
-static void draw_item(const struct model *m, struct frame *f, int y, const struct damage *d)
+static void draw_damage(const struct model *m, struct frame *f, int y, const struct damage *d)
 {
     struct damage_words w;
     char age[WHEN_AGE];
@@ -85,7 +85,7 @@ static void draw_item(const struct model *m, struct frame *f, int y, const struc
     frame_text_cut(f, y, x + name_w + GAP, room - name_w - GAP, STYLE_WARN, w.why);
 }
 
-static void draw_panel(const struct model *m, struct frame *f)
+static void draw_damage_panel(const struct model *m, struct frame *f)
 {
     const struct damaged_view *v = &m->damaged;
     int h = panel_height(f->rows), y = f->rows - 1 - h;
@@ -97,7 +97,7 @@ static void draw_panel(const struct model *m, struct frame *f)
     damaged_describe(m, &v->item[v->pick.at], &w);
     frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
                       path_short(w.path, m->settings->home, path, sizeof path));
-    flow_put_words(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, w.why);
+    text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN, w.why);
 }
 
 static void draw_key(const struct model *m, struct frame *f, int y, enum action a, const char *what)
@@ -112,11 +112,11 @@ static void draw_key(const struct model *m, struct frame *f, int y, enum action 
     frame_puts(f, y, 10, f->cols - 11, STYLE_TEXT, what);
 }
 
-static void draw_nothing(const struct model *m, struct frame *f)
+static void draw_damaged_empty(const struct model *m, struct frame *f)
 {
     struct rect r = { DAMAGED_ROWS_Y + 1, 3, 2, f->cols - 4 };
-    char text[160], way[KEYS_MENU];
-    size_t n = m->list.roster.n;
+    char text[160], menu_keys[KEYMAP_MENU_KEYS];
+    size_t n = m->list.sessions.n;
 
     f->cursor_y = DAMAGED_ROWS_Y;
     f->cursor_x = 0;
@@ -125,13 +125,13 @@ static void draw_nothing(const struct model *m, struct frame *f)
         return;
     }
     frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "Nothing here is damaged");
-    keymap_menu_way(m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, way);
+    keymap_menu_keys(m->settings->keys, IN_LIST, ACT_DOCTOR, f->ascii, menu_keys);
     snprintf(text, sizeof text,
              "%zu session%s looked at, at the beginning and at the end. %s in the list looks "
              "through all of one.",
-             n, n == 1 ? " was" : "s were", way);
+             n, n == 1 ? " was" : "s were", menu_keys);
     r.y += 2;
-    r.y += flow_put_words(f, r, STYLE_DIM, slice_of(text)) + 1;
+    r.y += text_wrap_draw(f, r, STYLE_DIM, slice_of(text)) + 1;
     if (m->list.scope != SCOPE_ALL)
         draw_key(m, f, r.y, ACT_SCOPE, "check more projects");
 }
@@ -141,17 +141,17 @@ void damaged_draw(const struct model *m, struct frame *f)
     const struct damaged_view *v = &m->damaged;
     size_t fit = damaged_fit(f->rows);
 
-    draw_title(m, f);
+    draw_damaged_title(m, f);
     if (v->n == 0) {
-        draw_nothing(m, f);
+        draw_damaged_empty(m, f);
         return;
     }
     for (size_t i = 0; i < fit && v->pick.top + i < v->n; i++) {
         struct rect r = { DAMAGED_ROWS_Y + (int)i, 0, 1, f->cols };
 
-        draw_item(m, f, r.y, &v->item[v->pick.top + i]);
+        draw_damage(m, f, r.y, &v->item[v->pick.top + i]);
         if (v->pick.top + i == v->pick.at)
             frame_point(f, r);
     }
-    draw_panel(m, f);
+    draw_damage_panel(m, f);
 }

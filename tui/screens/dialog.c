@@ -46,7 +46,7 @@ void dialog_want_yes(struct dialog *d)
     d->wants_yes = true;
 }
 
-static enum place_id place(const struct model *m)
+static enum key_context dialog_key_context(const struct model *m)
 {
     (void)m;
     return IN_DIALOG;
@@ -69,7 +69,7 @@ static int words_height(const struct dialog *d, int w)
     int h = 0;
 
     for (size_t i = 0; i < d->lines; i++)
-        h += flow_words_lines(slice_of(d->line[i]), w + 1);
+        h += text_wrap_height(slice_of(d->line[i]), w + 1);
     return h;
 }
 
@@ -80,12 +80,12 @@ static void draw_words(const struct dialog *d, struct frame *f, struct rect r)
 
     for (size_t i = 0; i < d->lines && r.y < end; i++) {
         r.h = end - r.y;
-        r.y += flow_put_words(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, STYLE_TEXT,
+        r.y += text_wrap_draw(f, (struct rect){ r.y, r.x, r.h, r.w + 1 }, STYLE_TEXT,
                               slice_of(d->line[i]));
     }
 }
 
-static void draw(const struct model *m, struct frame *f)
+static void draw_dialog(const struct model *m, struct frame *f)
 {
     const struct dialog *d = &m->dialog;
     int answers = (int)d->choices + d->wants_yes;
@@ -104,7 +104,7 @@ static void draw(const struct model *m, struct frame *f)
     }
 }
 
-static void choose(struct model *m, size_t i)
+static void dialog_choose(struct model *m, size_t i)
 {
     enum dialog_choice choice = m->dialog.choice[i];
 
@@ -114,19 +114,19 @@ static void choose(struct model *m, size_t i)
 
 /* Enter is what one presses after a word, by habit too: so the word alone does nothing yet, and an Enter that was meant
  * for it can never reach the view below. */
-static void accept(struct model *m)
+static void dialog_accept(struct model *m)
 {
     struct dialog *d = &m->dialog;
 
     if (d->typed < sizeof consent - 1) {
-        choose(m, d->at);
+        dialog_choose(m, d->at);
         return;
     }
     view_pop(m);
     d->answer(m, CHOICE_DO);
 }
 
-static bool act(struct model *m, enum action a)
+static bool dialog_act(struct model *m, enum action a)
 {
     struct dialog *d = &m->dialog;
 
@@ -135,7 +135,7 @@ static bool act(struct model *m, enum action a)
     switch (a) {
     case ACT_UP: d->at = d->at > 0 ? d->at - 1 : d->choices - 1; return true;
     case ACT_DOWN: d->at = d->at + 1 < d->choices ? d->at + 1 : 0; return true;
-    case ACT_ACCEPT: accept(m); return true;
+    case ACT_ACCEPT: dialog_accept(m); return true;
     case ACT_BACK:
         view_pop(m);
         d->answer(m, CHOICE_CANCEL);
@@ -145,24 +145,24 @@ static bool act(struct model *m, enum action a)
 }
 
 /* Any other key begins anew. */
-static void type(struct dialog *d, struct key k)
+static void type_yes(struct dialog *d, struct key k)
 {
     d->typed = k.mods == 0 && k.code == (unsigned char)consent[d->typed] ? d->typed + 1 : 0;
 }
 
-static void key(struct model *m, struct key k)
+static void dialog_key(struct model *m, struct key k)
 {
     if (m->dialog.wants_yes)
-        type(&m->dialog, k);
+        type_yes(&m->dialog, k);
     if (k.mods == 0 && k.code >= '1' && k.code < '1' + m->dialog.choices)
-        choose(m, k.code - '1');
+        dialog_choose(m, k.code - '1');
 }
 
 const struct view_ops view_dialog = {
     .name = "dialog",
     .overlay = true,
-    .place = place,
-    .draw = draw,
-    .act = act,
-    .key = key,
+    .place = dialog_key_context,
+    .draw = draw_dialog,
+    .act = dialog_act,
+    .key = dialog_key,
 };

@@ -13,7 +13,7 @@
 
 enum { ROWS_Y = 2, PANEL_H = 4, TALL_ROWS = 16, LINE_W = 12, KIND_W = 17, WIDE_COLS = 90 };
 
-static size_t count(const struct doctor_view *v)
+static size_t finding_count(const struct doctor_view *v)
 {
     return v->findings ? v->findings->list.n : 0;
 }
@@ -23,7 +23,7 @@ static int panel_height(int rows)
     return rows < TALL_ROWS ? PANEL_H - 1 : PANEL_H;
 }
 
-static size_t fit(int rows)
+static size_t doctor_fit(int rows)
 {
     int fit = rows - ROWS_Y - panel_height(rows) - 1;
 
@@ -58,7 +58,7 @@ static bool is_news(const struct finding *f)
     return f->kind == FINDING_EXPIRES || f->kind == FINDING_HIDDEN || f->kind == FINDING_CONCURRENT;
 }
 
-static int compare(const void *pa, const void *pb)
+static int compare_findings(const void *pa, const void *pb)
 {
     const struct finding *a = pa, *b = pb;
 
@@ -70,24 +70,24 @@ static int compare(const void *pa, const void *pb)
 }
 
 /* Damage first, as it stands in the file. (All are of one system.) */
-static void take_findings(struct doctor_view *v, struct findings *found)
+static void set_findings(struct doctor_view *v, struct findings *found)
 {
     v->findings = found;
     if (found->list.n > 1)
-        qsort(found->list.finding, found->list.n, sizeof *found->list.finding, compare);
+        qsort(found->list.finding, found->list.n, sizeof *found->list.finding, compare_findings);
 }
 
-static void ask(struct model *m)
+static void request_session_check(struct model *m)
 {
     struct doctor_view *v = &m->doctor;
-    const struct entry *entry = &m->list.roster.entry[v->entry];
+    const struct session_entry *entry = &m->list.sessions.entry[v->entry];
     struct ref_list *refs = ref_list_one(&entry->ref, (struct slice){ 0 });
 
     if (!refs) {
         toast_no_memory(&m->toast);
         return;
     }
-    struct effect *e = effect_add(&m->fx, EFFECT_DOCTOR, ASKER_DAMAGED);
+    struct effect *e = effect_add(&m->fx, EFFECT_CHECK_SESSION, REQUESTER_DAMAGED);
 
     e->refs = refs;
     e->scope = m->list.scope;
@@ -100,16 +100,16 @@ void doctor_open(struct model *m)
 {
     if (view_is_open(m, VIEW_DOCTOR))
         return;
-    m->doctor.entry = model_subject_entry(m);
-    m->doctor.pick = (struct pick){ 0 };
+    m->doctor.entry = selection_entry(m);
+    m->doctor.pick = (struct list_cursor){ 0 };
     view_push(m, VIEW_DOCTOR);
-    ask(m);
+    request_session_check(m);
 }
 
 void doctor_refresh(struct model *m)
 {
     if (view_is_open(m, VIEW_DOCTOR) && m->doctor.entry != ENTRY_NONE)
-        ask(m);
+        request_session_check(m);
 }
 
 bool doctor_msg(struct model *m, const struct msg *msg)
@@ -121,10 +121,10 @@ bool doctor_msg(struct model *m, const struct msg *msg)
     v->asked = 0;
     doctor_fini(v);
     if (msg->kind == MSG_FINDINGS)
-        take_findings(v, msg->u.findings);
+        set_findings(v, msg->u.findings);
     else
         v->error = msg->u.error;
-    pick_move(&v->pick, (int64_t)v->pick.at, count(v), fit(m->rows));
+    list_cursor_move(&v->pick, (int64_t)v->pick.at, finding_count(v), doctor_fit(m->rows));
     return true;
 }
 
@@ -133,23 +133,25 @@ bool doctor_msg(struct model *m, const struct msg *msg)
 static void fix_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO && m->doctor.entry != ENTRY_NONE)
-        changing_ask_fix(m, m->doctor.entry);
+        pending_change_request_fix(m, m->doctor.entry);
 }
 
-static void ask_fix(struct model *m)
+static void confirm_fix(struct model *m)
 {
     struct dialog *d = &m->dialog;
-    const struct entry *e = model_subject(m);
+    const struct session_entry *e = selection_session(m);
     size_t n = findings_fixable(m->doctor.findings);
     const char *s = n == 1 ? "" : "s";
     char title[DIALOG_TEXT];
 
     if (!e)
         return;
-    snprintf(title, sizeof title, "Repair %zu of %zu finding%s?", n, count(&m->doctor),
-             count(&m->doctor) == 1 ? "" : "s");
+    snprintf(title, sizeof title, "Repair %zu of %zu finding%s?", n, finding_count(&m->doctor),
+             finding_count(&m->doctor) == 1 ? "" : "s");
     dialog_begin(d, title, fix_answer);
-    dialog_line(d, "%s", words_title(m, entry_title(e).n ? entry_title(e) : e->ref.id).text);
+    dialog_line(
+        d, "%s",
+        change_text_title(m, session_entry_title(e).n ? session_entry_title(e) : e->ref.id).text);
     dialog_line(d, "A cut-off last line is completed, and the metadata is written again");
     dialog_line(d, "at the end. No other byte changes; undo restores it.");
     dialog_offer(d, CHOICE_CANCEL, "cancel");
@@ -159,10 +161,11 @@ static void ask_fix(struct model *m)
 
 /* ---- how it looks ---- */
 
-static void draw_title(const struct model *m, struct frame *f)
+static void draw_doctor_title(const struct model *m, struct frame *f)
 {
     const struct doctor_view *v = &m->doctor;
-    const struct entry *e = v->entry == ENTRY_NONE ? NULL : &m->list.roster.entry[v->entry];
+    const struct session_entry *e =
+        v->entry == ENTRY_NONE ? NULL : &m->list.sessions.entry[v->entry];
     char text[96] = "";
     int x = 1 + frame_puts(f, 0, 1, f->cols, STYLE_TITLE, "doctor") + 2, n = 0;
     size_t fixable = v->findings ? findings_fixable(v->findings) : 0;
@@ -170,7 +173,8 @@ static void draw_title(const struct model *m, struct frame *f)
     if (v->asked != 0 && spinner_shows(v->asked_ms, m->now_ms))
         n = snprintf(text, sizeof text, "%s", spinner_sign(m->now_ms, f->ascii));
     else if (v->findings)
-        n = snprintf(text, sizeof text, "%zu finding%s", count(v), count(v) == 1 ? "" : "s");
+        n = snprintf(text, sizeof text, "%zu finding%s", finding_count(v),
+                     finding_count(v) == 1 ? "" : "s");
     if (v->asked == 0 && fixable > 0 && n > 0)
         snprintf(text + n, sizeof text - (size_t)n, ", %zu can be repaired", fixable);
     int w = frame_width(slice_of(text)), end = f->cols - w - 1;
@@ -178,7 +182,7 @@ static void draw_title(const struct model *m, struct frame *f)
     frame_puts(f, 0, end, w, STYLE_DIM, text);
     if (e)
         frame_text_cut(f, 0, x, end - x - 2, STYLE_TEXT,
-                       entry_title(e).n ? entry_title(e) : e->ref.id);
+                       session_entry_title(e).n ? session_entry_title(e) : e->ref.id);
 }
 
 static void draw_finding(struct frame *f, int y, const struct finding *finding)
@@ -211,11 +215,11 @@ static void draw_panel(const struct model *m, struct frame *f)
         frame_puts(f, y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
     frame_text_middle(f, y + 1, 2, f->cols - 3, STYLE_TEXT,
                       path_short(slice_of(finding->path), m->settings->home, path, sizeof path));
-    flow_put_words(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
+    text_wrap_draw(f, (struct rect){ y + 2, 2, h - 2, f->cols - 3 }, STYLE_WARN,
                    slice_of(finding->why));
 }
 
-static void draw_nothing(const struct model *m, struct frame *f)
+static void draw_doctor_empty(const struct model *m, struct frame *f)
 {
     const struct doctor_view *v = &m->doctor;
     char text[400];
@@ -225,7 +229,7 @@ static void draw_nothing(const struct model *m, struct frame *f)
     f->cursor_x = 0;
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
-        flow_put_words(f, r, STYLE_ERROR, slice_of(text));
+        text_wrap_draw(f, r, STYLE_ERROR, slice_of(text));
     } else if (v->findings) {
         frame_puts(f, r.y, r.x, r.w, STYLE_STRONG, "This session is not damaged");
         frame_puts(f, r.y + 2, r.x, r.w, STYLE_DIM, "Every line was checked.");
@@ -234,16 +238,16 @@ static void draw_nothing(const struct model *m, struct frame *f)
     }
 }
 
-static void draw(const struct model *m, struct frame *f)
+static void draw_doctor(const struct model *m, struct frame *f)
 {
     const struct doctor_view *v = &m->doctor;
 
-    draw_title(m, f);
-    if (count(v) == 0) {
-        draw_nothing(m, f);
+    draw_doctor_title(m, f);
+    if (finding_count(v) == 0) {
+        draw_doctor_empty(m, f);
         return;
     }
-    for (size_t i = 0; i < fit(f->rows) && v->pick.top + i < count(v); i++) {
+    for (size_t i = 0; i < doctor_fit(f->rows) && v->pick.top + i < finding_count(v); i++) {
         struct rect r = { ROWS_Y + (int)i, 0, 1, f->cols };
 
         draw_finding(f, r.y, &v->findings->list.finding[v->pick.top + i]);
@@ -255,48 +259,48 @@ static void draw(const struct model *m, struct frame *f)
 
 /* ---- keys ---- */
 
-static enum place_id place(const struct model *m)
+static enum key_context doctor_key_context(const struct model *m)
 {
     (void)m;
     return IN_DOCTOR;
 }
 
-static void close_view(struct model *m)
+static void close_doctor(struct model *m)
 {
     struct doctor_view *v = &m->doctor;
 
     if (v->asked != 0)
-        effect_add(&m->fx, EFFECT_CANCEL, ASKER_DAMAGED)->generation = v->asked;
+        effect_add(&m->fx, EFFECT_CANCEL, REQUESTER_DAMAGED)->generation = v->asked;
     v->asked = 0;
-    list_let_go(&m->list, &v->entry);
+    list_untrack(&m->list, &v->entry);
     doctor_fini(v);
     view_pop(m);
 }
 
-static bool act(struct model *m, enum action a)
+static bool doctor_act(struct model *m, enum action a)
 {
     struct doctor_view *v = &m->doctor;
 
     switch (a) {
-    case ACT_BACK: close_view(m); return true;
-    case ACT_FIX: ask_fix(m); return true;
+    case ACT_BACK: close_doctor(m); return true;
+    case ACT_FIX: confirm_fix(m); return true;
     case ACT_REFRESH: doctor_refresh(m); return true;
     case ACT_VIEW:
         if (!view_is_open(m, VIEW_TRANSCRIPT))
             return false;
-        close_view(m); /* it is read below */
+        close_doctor(m); /* it is read below */
         return true;
-    default: return pick_act(&v->pick, a, count(v), fit(m->rows));
+    default: return list_cursor_act(&v->pick, a, finding_count(v), doctor_fit(m->rows));
     }
 }
 
-static void key(struct model *m, struct key k)
+static void doctor_key(struct model *m, struct key k)
 {
     (void)m;
     (void)k; /* no text is entered here */
 }
 
-static void mouse(struct model *m, struct mouse event)
+static void doctor_mouse(struct model *m, struct mouse event)
 {
     struct doctor_view *v = &m->doctor;
     int64_t at = (int64_t)v->pick.at;
@@ -307,25 +311,27 @@ static void mouse(struct model *m, struct mouse event)
     case MOUSE_WHEEL_DOWN: at += 3; break;
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK:
-        if (event.y < ROWS_Y || line >= fit(m->rows) || v->pick.top + line >= count(v))
+        if (event.y < ROWS_Y || line >= doctor_fit(m->rows) ||
+            v->pick.top + line >= finding_count(v))
             return;
         at = (int64_t)(v->pick.top + line);
         break;
     }
-    pick_move(&v->pick, at, count(v), fit(m->rows));
+    list_cursor_move(&v->pick, at, finding_count(v), doctor_fit(m->rows));
 }
 
-static void resized(struct model *m)
+static void doctor_resized(struct model *m)
 {
-    pick_move(&m->doctor.pick, (int64_t)m->doctor.pick.at, count(&m->doctor), fit(m->rows));
+    list_cursor_move(&m->doctor.pick, (int64_t)m->doctor.pick.at, finding_count(&m->doctor),
+                     doctor_fit(m->rows));
 }
 
 const struct view_ops view_doctor = {
     .name = "doctor",
-    .place = place,
-    .draw = draw,
-    .act = act,
-    .key = key,
-    .mouse = mouse,
-    .resized = resized,
+    .place = doctor_key_context,
+    .draw = draw_doctor,
+    .act = doctor_act,
+    .key = doctor_key,
+    .mouse = doctor_mouse,
+    .resized = doctor_resized,
 };

@@ -17,9 +17,9 @@ struct doctor_view {
     uint32_t entry;            /* the session; ENTRY_NONE: it is not in the list any more */
     struct findings *findings; /* owned; NULL until they have come */
     struct err error;          /* why there are none */
-    unsigned asked;            /* generation of EFFECT_DOCTOR; 0: none */
+    unsigned asked;            /* generation of EFFECT_CHECK_SESSION; 0: none */
     int64_t asked_ms;
-    struct pick pick;
+    struct list_cursor pick;
 };
 
 /* About the session that is meant where it is asked for. */

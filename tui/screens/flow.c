@@ -4,9 +4,9 @@
 
 enum { TAB_STOP = 4, NARROWEST = 12 };
 
-void margin_add(struct margin *m, enum style style, const char *text)
+void text_margin_add(struct text_margin *m, enum style style, const char *text)
 {
-    if (m->n == MARGIN_RUNS)
+    if (m->n == TEXT_MARGIN_RUNS)
         return;
     struct slice bytes = slice_of(text);
 
@@ -14,38 +14,38 @@ void margin_add(struct margin *m, enum style style, const char *text)
     m->width += (int)clean_width(bytes);
 }
 
-void flow_begin(struct flow *f)
+void text_wrap_begin(struct text_wrap *f)
 {
     f->lines = 0;
     f->wrapped = f->wide = false;
-    f->line = f->blanks = f->word = (struct ink){ 0 };
+    f->line = f->blanks = f->word = (struct styled_line){ 0 };
 }
 
-static void keep(struct flow *f, enum err_code rc)
+static void keep_error(struct text_wrap *f, enum err_code rc)
 {
     if (rc)
-        f->sheet->rc = rc;
+        f->styled_text->rc = rc;
 }
 
-bool flow_is_full(const struct flow *f)
+bool text_wrap_is_full(const struct text_wrap *f)
 {
-    return f->sheet->rc || (f->max_lines && f->lines >= f->max_lines);
+    return f->styled_text->rc || (f->max_lines && f->lines >= f->max_lines);
 }
 
-static const struct margin *margin(const struct flow *f)
+static const struct text_margin *margin(const struct text_wrap *f)
 {
     return f->lines == 0 ? &f->first : &f->rest;
 }
 
 /* Columns for text in the present line. A margin never takes all of it. */
-static int room(const struct flow *f)
+static int columns_left(const struct text_wrap *f)
 {
     int left = f->width - margin(f)->width;
 
     return f->narrow || left > NARROWEST ? left : NARROWEST;
 }
 
-static size_t runs_with_text(const struct margin *m)
+static size_t runs_with_text(const struct text_margin *m)
 {
     size_t n = 0;
 
@@ -54,15 +54,15 @@ static size_t runs_with_text(const struct margin *m)
     return n;
 }
 
-static void end_line(struct flow *f, enum line_end end)
+static void end_line(struct text_wrap *f, enum line_end end)
 {
-    struct run small[MARGIN_RUNS + 20], *run = small;
-    const struct margin *m = margin(f);
+    struct run small[TEXT_MARGIN_RUNS + 20], *run = small;
+    const struct text_margin *m = margin(f);
     const char *p = f->line.bytes.p;
     struct arena scratch = { 0 };
     size_t n = m->n;
 
-    if (flow_is_full(f))
+    if (text_wrap_is_full(f))
         return;
     if (m->n + f->line.n > sizeof small / sizeof small[0])
         run = arena_alloc(&scratch, (m->n + f->line.n) * sizeof *run);
@@ -72,46 +72,46 @@ static void end_line(struct flow *f, enum line_end end)
             run[n++] = (struct run){ { p, f->line.stroke[i].len }, f->line.stroke[i].style };
             p += f->line.stroke[i].len;
         }
-        f->sheet->stamp.end = (uint8_t)end;
-        f->sheet->stamp.margin = (uint8_t)runs_with_text(m);
-        sheet_line(f->sheet, run, n);
-        f->sheet->stamp.end = LINE_ENDS;
-        f->sheet->stamp.margin = 0;
+        f->styled_text->stamp.end = (uint8_t)end;
+        f->styled_text->stamp.margin = (uint8_t)runs_with_text(m);
+        styled_text_add_line(f->styled_text, run, n);
+        f->styled_text->stamp.end = LINE_ENDS;
+        f->styled_text->stamp.margin = 0;
     } else {
-        keep(f, ERR_NOMEM);
+        keep_error(f, ERR_NOMEM);
     }
     arena_fini(&scratch);
-    ink_clear(&f->line);
+    styled_line_clear(&f->line);
     f->lines++;
     f->wrapped = end != LINE_ENDS;
 }
 
 /* The word is complete: it goes into this line, or begins the next. */
-static void commit(struct flow *f)
+static void commit_word(struct text_wrap *f)
 {
     f->wide = false;
     if (f->word.width == 0)
         return;
-    if (f->line.width > 0 && f->line.width + f->blanks.width + f->word.width > room(f)) {
+    if (f->line.width > 0 && f->line.width + f->blanks.width + f->word.width > columns_left(f)) {
         end_line(f, f->blanks.width > 0 ? LINE_JOINS_BLANK : LINE_JOINS);
-        ink_clear(&f->blanks);
+        styled_line_clear(&f->blanks);
     }
     if (f->wrapped && f->line.width == 0)
-        ink_clear(&f->blanks);
+        styled_line_clear(&f->blanks);
     else
-        keep(f, ink_move(&f->line, &f->blanks));
-    keep(f, ink_move(&f->line, &f->word));
+        keep_error(f, styled_line_append(&f->line, &f->blanks));
+    keep_error(f, styled_line_append(&f->line, &f->word));
 }
 
-void flow_break(struct flow *f)
+void text_wrap_break(struct text_wrap *f)
 {
-    commit(f);
-    ink_clear(&f->blanks);
+    commit_word(f);
+    styled_line_clear(&f->blanks);
     end_line(f, LINE_ENDS);
 }
 
 /* Punctuation that must not begin a line: it stays with the ideograph before it. */
-static bool closes(const struct glyph *g)
+static bool is_closing_mark(const struct glyph *g)
 {
     static const char *const closing[] = { "。", "、", "，", "．", "」", "』", "）", "】", "》",
                                            "！", "？", "：", "；", "・", "ー", "”",  "’" };
@@ -123,44 +123,46 @@ static bool closes(const struct glyph *g)
     return g->kind == GLYPH_TEXT && g->len == 1 && memchr(".,;:!?)]}\"'", g->bytes[0], 11);
 }
 
-static void add_to_word(struct flow *f, enum style style, const struct glyph *g, size_t cluster)
+static void add_to_word(struct text_wrap *f, enum style style, const struct glyph *g,
+                        size_t cluster)
 {
     bool ideograph = g->kind == GLYPH_TEXT && g->width == 2;
 
     if (!g->joined) {
-        if ((f->wide || ideograph) && !closes(g))
-            commit(f);
-        if (f->word.width > 0 && f->word.width + (int)cluster > room(f))
-            commit(f);
+        if ((f->wide || ideograph) && !is_closing_mark(g))
+            commit_word(f);
+        if (f->word.width > 0 && f->word.width + (int)cluster > columns_left(f))
+            commit_word(f);
     }
-    keep(f, ink_add(&f->word, style, g->bytes, g->len, g->width));
+    keep_error(f, styled_line_add(&f->word, style, g->bytes, g->len, g->width));
     f->wide = ideograph;
 }
 
-static void add_verbatim(struct flow *f, enum style style, const struct glyph *g, size_t cluster)
+static void add_verbatim(struct text_wrap *f, enum style style, const struct glyph *g,
+                         size_t cluster)
 {
-    if (!g->joined && f->line.width > 0 && f->line.width + (int)cluster > room(f))
+    if (!g->joined && f->line.width > 0 && f->line.width + (int)cluster > columns_left(f))
         end_line(f, LINE_JOINS);
-    keep(f, ink_add(&f->line, style, g->bytes, g->len, g->width));
+    keep_error(f, styled_line_add(&f->line, style, g->bytes, g->len, g->width));
 }
 
-static void add_tab(struct flow *f, enum style style)
+static void add_tab(struct text_wrap *f, enum style style)
 {
     int n = TAB_STOP - (f->line.width + f->blanks.width + f->word.width) % TAB_STOP;
-    struct ink *to = f->mode == FLOW_VERBATIM ? &f->line : &f->blanks;
+    struct styled_line *to = f->mode == TEXT_WRAP_VERBATIM ? &f->line : &f->blanks;
 
-    commit(f);
-    keep(f, ink_add(to, style, "    ", (size_t)n, n));
+    commit_word(f);
+    keep_error(f, styled_line_add(to, style, "    ", (size_t)n, n));
 }
 
-size_t flow_text(struct flow *f, enum style style, struct slice text)
+size_t text_wrap_add(struct text_wrap *f, enum style style, struct slice text)
 {
     struct clean c;
     struct glyph g;
     size_t cluster = 0;
 
     clean_begin(&c, text);
-    while (!flow_is_full(f)) {
+    while (!text_wrap_is_full(f)) {
         struct clean before = c;
 
         if (!clean_next(&c, &g))
@@ -170,14 +172,14 @@ size_t flow_text(struct flow *f, enum style style, struct slice text)
         if (g.kind == GLYPH_SIGN && clean_noise(text, g.at))
             c.at = g.at + clean_noise(text, g.at);
         else if (g.kind == GLYPH_NEWLINE)
-            flow_break(f);
+            text_wrap_break(f);
         else if (g.kind == GLYPH_BLANK && text.p[g.at] == '\t')
             add_tab(f, style);
-        else if (f->mode == FLOW_VERBATIM)
+        else if (f->mode == TEXT_WRAP_VERBATIM)
             add_verbatim(f, style, &g, cluster);
         else if (g.kind == GLYPH_BLANK) {
-            commit(f);
-            keep(f, ink_add(&f->blanks, style, g.bytes, g.len, g.width));
+            commit_word(f);
+            keep_error(f, styled_line_add(&f->blanks, style, g.bytes, g.len, g.width));
         } else {
             add_to_word(f, style, &g, cluster);
         }
@@ -185,48 +187,48 @@ size_t flow_text(struct flow *f, enum style style, struct slice text)
     return c.at;
 }
 
-void flow_end(struct flow *f)
+void text_wrap_fini(struct text_wrap *f)
 {
-    commit(f);
+    commit_word(f);
     if (f->line.width > 0)
         end_line(f, LINE_ENDS);
-    ink_fini(&f->line);
-    ink_fini(&f->blanks);
-    ink_fini(&f->word);
+    styled_line_fini(&f->line);
+    styled_line_fini(&f->blanks);
+    styled_line_fini(&f->word);
 }
 
-int flow_words_lines(struct slice text, int w)
+int text_wrap_height(struct slice text, int w)
 {
-    struct sheet s = { 0 };
-    struct flow flow = { .sheet = &s, .width = w - 1, .mode = FLOW_WORDS };
+    struct styled_text s = { 0 };
+    struct text_wrap flow = { .styled_text = &s, .width = w - 1, .mode = TEXT_WRAP_WORDS };
 
     if (w < 4)
         return 0;
-    flow_begin(&flow);
-    flow_text(&flow, STYLE_TEXT, text);
-    flow_end(&flow);
+    text_wrap_begin(&flow);
+    text_wrap_add(&flow, STYLE_TEXT, text);
+    text_wrap_fini(&flow);
     int lines = (int)s.n;
 
-    sheet_fini(&s);
+    styled_text_fini(&s);
     return lines;
 }
 
-int flow_put_words(struct frame *f, struct rect r, enum style style, struct slice text)
+int text_wrap_draw(struct frame *f, struct rect r, enum style style, struct slice text)
 {
-    struct sheet s = { 0 };
-    struct flow flow = { .sheet = &s, .width = r.w - 1, .mode = FLOW_WORDS };
+    struct styled_text s = { 0 };
+    struct text_wrap flow = { .styled_text = &s, .width = r.w - 1, .mode = TEXT_WRAP_WORDS };
     int lines;
 
     if (r.w < 4 || r.h < 1)
         return 0;
-    flow_begin(&flow);
-    flow_text(&flow, style, text);
-    flow_end(&flow);
+    text_wrap_begin(&flow);
+    text_wrap_add(&flow, style, text);
+    text_wrap_fini(&flow);
     lines = (int)s.n < r.h ? (int)s.n : r.h;
     for (int i = 0; i < lines; i++)
-        sheet_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
+        styled_text_draw_line(&s, (size_t)i, f, r.y + i, r.x, r.w);
     if (s.n > (size_t)lines)
         frame_puts(f, r.y + lines - 1, r.x + r.w - 1, 1, style, f->ascii ? "~" : "…");
-    sheet_fini(&s);
+    styled_text_fini(&s);
     return lines;
 }

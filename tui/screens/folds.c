@@ -5,7 +5,7 @@
 
 enum { BLOCK_BITS = 12 };
 
-static uint64_t key(int64_t offset, unsigned block, enum line_part part)
+static uint64_t fold_key(int64_t offset, unsigned block, enum line_part part)
 {
     return (uint64_t)offset << (BLOCK_BITS + 1) | (block & ((1u << BLOCK_BITS) - 1)) << 1 |
            (unsigned)part;
@@ -31,7 +31,7 @@ void folds_thinking(struct folds *f, bool open)
 }
 
 /* The place of the key, or where it would stand. */
-static size_t find(const struct folds *f, uint64_t k)
+static size_t find_fold(const struct folds *f, uint64_t k)
 {
     size_t low = 0, n = f->n;
 
@@ -50,15 +50,15 @@ static size_t find(const struct folds *f, uint64_t k)
 
 static bool is_chosen(const struct folds *f, uint64_t k)
 {
-    size_t at = find(f, k);
+    size_t at = find_fold(f, k);
 
     return at < f->n && f->chosen[at] == k;
 }
 
 bool folds_toggle(struct folds *f, int64_t offset, unsigned block, enum line_part part)
 {
-    uint64_t k = key(offset, block, part);
-    size_t at = find(f, k);
+    uint64_t k = fold_key(offset, block, part);
+    size_t at = find_fold(f, k);
 
     if (at < f->n && f->chosen[at] == k) {
         memmove(f->chosen + at, f->chosen + at + 1, (f->n - at - 1) * sizeof *f->chosen);
@@ -96,5 +96,5 @@ bool folds_open(const struct folds *f, enum block_kind kind, int64_t offset, uns
 {
     bool open = part == PART_BLOCK && open_at_level(f, kind);
 
-    return open != is_chosen(f, key(offset, block, part));
+    return open != is_chosen(f, fold_key(offset, block, part));
 }

@@ -55,7 +55,7 @@ static const struct sign rewind_signs[] = {
 
 /* Where an action means something of its own. */
 static const struct {
-    enum place_id place;
+    enum key_context place;
     enum action action;
     const char *text;
 } meant_here[] = {
@@ -80,7 +80,7 @@ static const struct {
     { IN_DOCTOR, ACT_REFRESH, "check the session again" },
 };
 
-static const char *help_here(enum place_id place, enum action a)
+static const char *help_here(enum key_context place, enum action a)
 {
     for (size_t i = 0; i < sizeof meant_here / sizeof *meant_here; i++)
         if (meant_here[i].place == place && meant_here[i].action == a)
@@ -88,7 +88,7 @@ static const char *help_here(enum place_id place, enum action a)
     return action_help(a);
 }
 
-void help_open(struct help *h, enum place_id place)
+void help_open(struct help *h, enum key_context place)
 {
     *h = (struct help){ .place = place };
 }
@@ -98,7 +98,7 @@ struct walk {
     const struct help *help;
     const struct settings *settings;
     bool ascii;
-    struct needle needle;
+    struct fuzzy_needle needle;
     const char *section; /* its heading has not been given yet */
     void (*line)(struct walk *w, const char *keys, const char *text);
     size_t n;
@@ -106,7 +106,7 @@ struct walk {
     struct rect rect;
 };
 
-static bool contains(const struct needle *needle, const char *text)
+static bool contains(const struct fuzzy_needle *needle, const char *text)
 {
     size_t n = strlen(text);
 
@@ -129,7 +129,7 @@ static bool contains(const struct needle *needle, const char *text)
 }
 
 /* name: by which the line is found too, besides what it shows. */
-static void give(struct walk *w, const char *keys, const char *text, const char *name)
+static void emit_line(struct walk *w, const char *keys, const char *text, const char *name)
 {
     if (!contains(&w->needle, keys) && !contains(&w->needle, text) && !contains(&w->needle, name))
         return;
@@ -144,18 +144,18 @@ static void give(struct walk *w, const char *keys, const char *text, const char 
     w->line(w, keys, text);
 }
 
-static void walk_place(struct walk *w, enum place_id place)
+static void walk_place(struct walk *w, enum key_context place)
 {
     for (int a = ACT_NONE + 1; a < ACT_COUNT; a++) {
         char keys[KEYS_TEXT];
 
         keymap_keys_of(w->settings->keys, place, (enum action)a, w->ascii, keys, sizeof keys);
         if (keys[0])
-            give(w, keys, help_here(place, (enum action)a), action_name((enum action)a));
+            emit_line(w, keys, help_here(place, (enum action)a), action_name((enum action)a));
     }
 }
 
-static const char *heading_of(enum place_id place)
+static const char *heading_of(enum key_context place)
 {
     switch (place) {
     case IN_LIST: return "In the list of sessions";
@@ -177,7 +177,7 @@ static const char *heading_of(enum place_id place)
     return "Everywhere";
 }
 
-static void walk_section(struct walk *w, enum place_id place)
+static void walk_section(struct walk *w, enum key_context place)
 {
     if (place == IN_FILTER && w->settings->keys == KEYS_DEFAULT)
         return;
@@ -189,21 +189,22 @@ static void walk_typed(struct walk *w)
 {
     w->section = "Filter syntax";
     for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
-        give(w, typed[i].sign, typed[i].text, "");
+        emit_line(w, typed[i].sign, typed[i].text, "");
 }
 
 static void walk_signs(struct walk *w, const char *section, const struct sign *sign, size_t n)
 {
     w->section = section;
     for (size_t i = 0; i < n; i++)
-        give(w, w->ascii && sign[i].ascii ? sign[i].ascii : sign[i].sign, sign[i].text, "");
+        emit_line(w, w->ascii && sign[i].ascii ? sign[i].ascii : sign[i].sign, sign[i].text, "");
 }
 
 static void walk_all(struct walk *w)
 {
-    static const enum place_id rest[] = { IN_LIST, IN_FILTER, IN_TRANSCRIPT, IN_REWIND, IN_MENU };
+    static const enum key_context rest[] = { IN_LIST, IN_FILTER, IN_TRANSCRIPT, IN_REWIND,
+                                             IN_MENU };
 
-    if (!needle_init(&w->needle, edit_text(&w->help->query)))
+    if (!fuzzy_needle_init(&w->needle, line_editor_text(&w->help->query)))
         return;
     walk_section(w, w->help->place);
     walk_section(w, IN_ANY);
@@ -270,7 +271,7 @@ void help_draw(const struct help *h, const struct settings *settings, struct fra
     int x = r.x + frame_puts(f, r.y, r.x, r.w, STYLE_PROMPT, "/ ");
 
     walk_all(&w);
-    edit_draw(&h->query, f, (struct rect){ r.y, x, 1, r.w - 2 }, STYLE_STRONG, true);
+    line_editor_draw(&h->query, f, (struct rect){ r.y, x, 1, r.w - 2 }, STYLE_STRONG, true);
     if (h->query.n == 0)
         frame_puts(f, r.y, x + 1, r.w - 3, STYLE_DIM, "type to search");
     if (w.n == 0)
@@ -278,7 +279,7 @@ void help_draw(const struct help *h, const struct settings *settings, struct fra
 }
 
 /* --- as a view */
-static enum place_id place(const struct model *m)
+static enum key_context help_key_context(const struct model *m)
 {
     (void)m;
     return IN_HELP;
@@ -290,7 +291,7 @@ static int height(int rows)
     return rows > 30 ? rows - 8 : rows - 3;
 }
 
-static void draw(const struct model *m, struct frame *f)
+static void draw_help(const struct model *m, struct frame *f)
 {
     const char *version = version_text();
     int h = height(f->rows);
@@ -316,7 +317,7 @@ static void scroll(struct model *m, int64_t lines)
     m->help.top = top < 0 ? 0 : (size_t)top;
 }
 
-static bool act(struct model *m, enum action a)
+static bool help_act(struct model *m, enum action a)
 {
     switch (a) {
     case ACT_UP: scroll(m, -1); return true;
@@ -328,7 +329,7 @@ static bool act(struct model *m, enum action a)
     case ACT_HELP:
     case ACT_BACK:
         if (a == ACT_BACK && m->help.query.n > 0) {
-            edit_set(&m->help.query, (struct slice){ 0 });
+            line_editor_set(&m->help.query, (struct slice){ 0 });
             m->help.top = 0;
         } else {
             view_pop(m);
@@ -338,7 +339,7 @@ static bool act(struct model *m, enum action a)
     }
 }
 
-static void key(struct model *m, struct key k)
+static void help_key(struct model *m, struct key k)
 {
     if (m->help.query.n == 0 && k.mods == 0 && (k.code == '?' || k.code == 'q')) {
         view_pop(m);
@@ -346,17 +347,17 @@ static void key(struct model *m, struct key k)
     }
     if (m->help.query.n == 0 && k.mods == 0 && k.code == '/')
         return; /* the sign is there already */
-    if (edit_key(&m->help.query, k))
+    if (line_editor_key(&m->help.query, k))
         m->help.top = 0;
 }
 
-static void paste(struct model *m, struct slice text)
+static void help_paste(struct model *m, struct slice text)
 {
-    edit_insert(&m->help.query, text);
+    line_editor_insert(&m->help.query, text);
     m->help.top = 0;
 }
 
-static void mouse(struct model *m, struct mouse event)
+static void help_mouse(struct model *m, struct mouse event)
 {
     if (event.event == MOUSE_WHEEL_UP)
         scroll(m, -3);
@@ -367,10 +368,10 @@ static void mouse(struct model *m, struct mouse event)
 const struct view_ops view_help = {
     .name = "help",
     .overlay = true,
-    .place = place,
-    .draw = draw,
-    .act = act,
-    .key = key,
-    .paste = paste,
-    .mouse = mouse,
+    .place = help_key_context,
+    .draw = draw_help,
+    .act = help_act,
+    .key = help_key,
+    .paste = help_paste,
+    .mouse = help_mouse,
 };

@@ -12,12 +12,12 @@
 /* All keys, made from the action list and the keymap: those of the place one came from first; what can be
  * typed into the filter; what the signs in the list mean. Typing looks for a line. */
 struct help {
-    enum place_id place; /* where it was asked for */
-    struct edit query;
+    enum key_context place; /* where it was asked for */
+    struct line_editor query;
     size_t top;
 };
 
-void help_open(struct help *h, enum place_id place);
+void help_open(struct help *h, enum key_context place);
 /* Lines that fit the query. */
 size_t help_count(const struct help *h, const struct settings *settings, bool ascii);
 void help_draw(const struct help *h, const struct settings *settings, struct frame *f,

@@ -16,7 +16,7 @@ void hunks_fini(struct hunks *d)
     *d = (struct hunks){ 0 };
 }
 
-static void add(struct hunks *d, char sign, int64_t number, struct slice text)
+static void add_hunk_line(struct hunks *d, char sign, int64_t number, struct slice text)
 {
     if (d->rc)
         return;
@@ -57,7 +57,7 @@ static void add_hunk_head(struct hunks *d, struct slice hunk)
 
     if (!copy.p)
         d->rc = ERR_NOMEM;
-    add(d, '@', 0, copy);
+    add_hunk_line(d, '@', 0, copy);
 }
 
 static void add_hunk(struct hunks *d, struct slice hunk)
@@ -76,13 +76,13 @@ static void add_hunk(struct hunks *d, struct slice hunk)
         struct slice rest = { text.p + 1, text.n - 1 };
 
         if (sign == '-')
-            add(d, '-', before++, rest);
+            add_hunk_line(d, '-', before++, rest);
         else if (sign == '+')
-            add(d, '+', after++, rest);
+            add_hunk_line(d, '+', after++, rest);
         else if (sign == '\\')
-            add(d, '\\', 0, rest);
+            add_hunk_line(d, '\\', 0, rest);
         else {
-            add(d, ' ', after++, rest);
+            add_hunk_line(d, ' ', after++, rest);
             before++;
         }
     }
@@ -131,7 +131,7 @@ struct middle {
 static void add_all(struct hunks *d, char sign, const struct slice *line, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        add(d, sign, 0, line[i]);
+        add_hunk_line(d, sign, 0, line[i]);
 }
 
 /* The longest common part, by the table of all pairs: edits are small. A table that would be large is not made:
@@ -155,12 +155,12 @@ static void add_middle(struct hunks *d, const struct middle *mid)
             }
         for (i = k = 0; i < mid->n && k < mid->m;) {
             if (slice_eq(mid->a[i], mid->b[k])) {
-                add(d, ' ', 0, mid->a[i++]);
+                add_hunk_line(d, ' ', 0, mid->a[i++]);
                 k++;
             } else if (t[(i + 1) * w + k] >= t[i * w + k + 1]) {
-                add(d, '-', 0, mid->a[i++]);
+                add_hunk_line(d, '-', 0, mid->a[i++]);
             } else {
-                add(d, '+', 0, mid->b[k++]);
+                add_hunk_line(d, '+', 0, mid->b[k++]);
             }
         }
         free(t);
@@ -169,7 +169,7 @@ static void add_middle(struct hunks *d, const struct middle *mid)
     add_all(d, '+', mid->b + k, mid->m - k);
 }
 
-static void compare(struct hunks *d, const struct lines *a, const struct lines *b)
+static void diff_lines(struct hunks *d, const struct lines *a, const struct lines *b)
 {
     size_t same = 0, end = 0;
     size_t least = a->n < b->n ? a->n : b->n;
@@ -191,9 +191,9 @@ void hunks_of_texts(struct hunks *d, struct slice before, struct slice after)
     struct lines a = { 0 }, b = { 0 };
 
     if (d->n > 0)
-        add(d, '@', 0, SLICE(""));
+        add_hunk_line(d, '@', 0, SLICE(""));
     if (split(before, &a) && split(after, &b))
-        compare(d, &a, &b);
+        diff_lines(d, &a, &b);
     else
         d->rc = ERR_NOMEM;
     free(a.line);
@@ -210,13 +210,13 @@ void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk)
         d->rc = ERR_NOMEM;
         return;
     }
-    add(d, '@', 0, slice_of(head));
+    add_hunk_line(d, '@', 0, slice_of(head));
     for (size_t i = h->first; i < h->first + h->n; i++) {
         const struct linediff_line *l = &diff->line[i];
 
-        add(d, l->sign, l->sign == '-' ? l->old_line : l->new_line, l->text);
+        add_hunk_line(d, l->sign, l->sign == '-' ? l->old_line : l->new_line, l->text);
         if (l->no_newline)
-            add(d, '\\', 0, SLICE("no newline at the end"));
+            add_hunk_line(d, '\\', 0, SLICE("no newline at the end"));
     }
 }
 
@@ -277,7 +277,7 @@ static size_t partner(const struct hunks *d, size_t at)
     return d->line[at].sign == '-' ? at + removed : at - removed;
 }
 
-static void put_text(struct flow *f, const struct hunks *d, size_t at)
+static void wrap_hunk_text(struct text_wrap *f, const struct hunks *d, size_t at)
 {
     const struct hunk_line *l = &d->line[at];
     bool added = l->sign == '+';
@@ -286,57 +286,62 @@ static void put_text(struct flow *f, const struct hunks *d, size_t at)
     size_t other = partner(d, at);
 
     if (other == at) {
-        flow_text(f, l->sign == ' ' ? STYLE_TEXT : l->sign == '\\' ? STYLE_DIM : plain, l->text);
+        text_wrap_add(f,
+                      l->sign == ' '    ? STYLE_TEXT
+                      : l->sign == '\\' ? STYLE_DIM
+                                        : plain,
+                      l->text);
         return;
     }
     struct change c =
         added ? change_of(d->line[other].text, l->text) : change_of(l->text, d->line[other].text);
     size_t to = added ? c.new_to : c.old_to;
 
-    flow_text(f, plain, (struct slice){ l->text.p, c.from });
-    flow_text(f, strong, (struct slice){ l->text.p + c.from, to - c.from });
-    flow_text(f, plain, (struct slice){ l->text.p + to, l->text.n - to });
+    text_wrap_add(f, plain, (struct slice){ l->text.p, c.from });
+    text_wrap_add(f, strong, (struct slice){ l->text.p + c.from, to - c.from });
+    text_wrap_add(f, plain, (struct slice){ l->text.p + to, l->text.n - to });
 }
 
-static void lay_line(struct sheet *s, const struct hunks_look *how, const struct hunks *d,
-                     size_t at)
+static void layout_line(struct styled_text *s, const struct hunks_layout_options *how,
+                        const struct hunks *d, size_t at)
 {
     const struct hunk_line *l = &d->line[at];
     char number[32] = "", sign[4] = { l->sign, ' ' };
     enum style style = l->sign == '+' ? STYLE_ADD : l->sign == '-' ? STYLE_DELETE : STYLE_DIM;
-    struct flow f = { .sheet = s,
-                      .width = how->width,
-                      .mode = FLOW_VERBATIM,
-                      .first = how->margin,
-                      .rest = how->margin };
+    struct text_wrap f = { .styled_text = s,
+                           .width = how->width,
+                           .mode = TEXT_WRAP_VERBATIM,
+                           .first = how->margin,
+                           .rest = how->margin };
 
     if (l->sign == '@') {
-        margin_add(&f.first, STYLE_HUNK, l->text.n ? "" : how->ascii ? "..." : "⋯");
-        flow_begin(&f);
-        flow_text(&f, STYLE_HUNK, l->text);
-        flow_break(&f);
-        flow_end(&f);
+        text_margin_add(&f.first, STYLE_HUNK, l->text.n ? "" : how->ascii ? "..." : "⋯");
+        text_wrap_begin(&f);
+        text_wrap_add(&f, STYLE_HUNK, l->text);
+        text_wrap_break(&f);
+        text_wrap_fini(&f);
         return;
     }
     if (l->number > 0)
         snprintf(number, sizeof number, "%4" PRId64 " ", l->number);
-    margin_add(&f.first, STYLE_DIM, number);
-    margin_add(&f.first, style, sign);
-    margin_add(&f.rest, STYLE_DIM, l->number > 0 ? "       " : "  ");
-    flow_begin(&f);
-    put_text(&f, d, at);
+    text_margin_add(&f.first, STYLE_DIM, number);
+    text_margin_add(&f.first, style, sign);
+    text_margin_add(&f.rest, STYLE_DIM, l->number > 0 ? "       " : "  ");
+    text_wrap_begin(&f);
+    wrap_hunk_text(&f, d, at);
     if (f.lines == 0 || f.line.width > 0)
-        flow_break(&f);
-    flow_end(&f);
+        text_wrap_break(&f);
+    text_wrap_fini(&f);
 }
 
-size_t hunks_lay(struct sheet *s, const struct hunks_look *how, const struct hunks *d)
+size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
+                    const struct hunks *d)
 {
     size_t n = how->max_lines && d->n > how->max_lines ? how->max_lines : d->n;
 
     if (d->rc)
         s->rc = d->rc;
     for (size_t i = 0; i < n && !s->rc; i++)
-        lay_line(s, how, d, i);
+        layout_line(s, how, d, i);
     return d->n - n;
 }

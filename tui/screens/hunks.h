@@ -27,14 +27,15 @@ void hunks_of_texts(struct hunks *d, struct slice before, struct slice after);
 void hunks_of_diff(struct hunks *d, const struct linediff *diff, size_t hunk);
 void hunks_fini(struct hunks *d);
 
-struct hunks_look {
+struct hunks_layout_options {
     int width;
     bool ascii;
-    struct margin margin;
+    struct text_margin margin;
     size_t max_lines; /* of the diff; 0: all */
 };
 
 /* Lines with their numbers; what changed within a line stands out. Answers how many lines were left out. */
-size_t hunks_lay(struct sheet *s, const struct hunks_look *how, const struct hunks *d);
+size_t hunks_layout(struct styled_text *s, const struct hunks_layout_options *how,
+                    const struct hunks *d);
 
 #endif

@@ -24,12 +24,12 @@ bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, 
         .refresh_ms = TIME_NONE,
         .reorder_ms = TIME_NONE,
     };
-    edit_set(&l->query, settings->query);
-    l->view = transcript_view_new(settings, ASKER_PREVIEW);
+    line_editor_set(&l->query, settings->query);
+    l->view = transcript_view_new(settings, REQUESTER_PREVIEW);
     if (!l->view)
         return false;
-    list_hold(l, &l->selected);
-    list_hold(l, &l->viewed);
+    list_track(l, &l->selected);
+    list_track(l, &l->viewed);
     list_start(l, fx);
     return true;
 }
@@ -39,30 +39,30 @@ void list_fini(struct list *l)
     transcript_view_free(l->view);
     filter_fini(&l->filter); /* before the rows it looks at */
     order_fini(&l->order);
-    family_fini(&l->family);
-    roster_fini(&l->roster);
+    fork_tree_fini(&l->fork_tree);
+    session_table_fini(&l->sessions);
     problem_list_free(l->problems);
-    arena_fini(&l->held_paths);
+    arena_fini(&l->tracked_paths);
     free(l->marked);
 }
 
-void list_hold(struct list *l, uint32_t *entry)
+void list_track(struct list *l, uint32_t *entry)
 {
-    if (l->held_n < LIST_HELD)
-        l->held[l->held_n++].entry = entry;
+    if (l->tracked_n < LIST_TRACKED_MAX)
+        l->held[l->tracked_n++].entry = entry;
 }
 
-void list_let_go(struct list *l, uint32_t *entry)
+void list_untrack(struct list *l, uint32_t *entry)
 {
     *entry = ENTRY_NONE;
-    for (size_t i = 0; i < l->held_n; i++)
+    for (size_t i = 0; i < l->tracked_n; i++)
         if (l->held[i].entry == entry)
             l->held[i].path = (struct slice){ 0 };
 }
 
-const struct entry *list_entry(const struct list *l)
+const struct session_entry *list_entry(const struct list *l)
 {
-    return l->selected == ENTRY_NONE ? NULL : &l->roster.entry[l->selected];
+    return l->selected == ENTRY_NONE ? NULL : &l->sessions.entry[l->selected];
 }
 
 size_t list_shown(const struct list *l)
@@ -172,7 +172,7 @@ static bool find_hit(const struct list *l, uint32_t entry, size_t *at)
 static void find_sought(struct list *l)
 {
     for (size_t i = 0; l->seek[0] && i < l->filter.hits; i++) {
-        struct slice id = l->roster.entry[l->filter.hit[i]].ref.id;
+        struct slice id = l->sessions.entry[l->filter.hit[i]].ref.id;
 
         if (!slice_eq(id, slice_of(l->seek)))
             continue;
@@ -199,7 +199,7 @@ static void keep_selection(struct list *l, struct effects *fx)
     if (!pending)
         l->sought = ENTRY_NONE;
     /* Gone with its file: its neighbour takes its place. Filtered away: the best match. */
-    if (!found && wants && (!roster_listed(&l->roster, wanted) || left_list(l, wanted)))
+    if (!found && wants && (!session_table_is_listed(&l->sessions, wanted) || left_list(l, wanted)))
         at = l->at;
     else if (!found && !pending)
         l->moved = false;
@@ -220,9 +220,9 @@ static bool by_score(const struct list *l)
 
 static bool marks_reserve(struct list *l)
 {
-    if (l->marked_cap >= l->roster.n)
+    if (l->marked_cap >= l->sessions.n)
         return true;
-    size_t cap = l->roster.cap;
+    size_t cap = l->sessions.cap;
     bool *marked = realloc(l->marked, cap * sizeof *marked);
 
     if (!marked)
@@ -260,8 +260,8 @@ static void start_filter(struct list *l, bool quiet, struct effects *fx)
     l->filter.quiet = quiet;
     if (!quiet && l->sought == ENTRY_NONE)
         l->sought = l->moved ? l->selected : ENTRY_NONE;
-    if (!filter_start(&l->filter, edit_text(&l->query), l->order.entry, l->order.n, l->now_ms,
-                      by_score(l)))
+    if (!filter_start(&l->filter, line_editor_text(&l->query), l->order.entry, l->order.n,
+                      l->now_ms, by_score(l)))
         l->filter.hits = 0;
     step_filter(l, fx);
 }
@@ -272,38 +272,38 @@ void list_query_changed(struct list *l, struct effects *fx)
     start_filter(l, false, fx);
 }
 
-static void remake(struct list *l, bool quiet, struct effects *fx)
+static void sort_and_filter(struct list *l, bool quiet, struct effects *fx)
 {
     l->reorder_ms = TIME_NONE;
-    l->remade++;
-    if (!order_make(&l->order, &l->roster, &l->filter, l->sort))
+    l->rebuilt++;
+    if (!order_make(&l->order, &l->sessions, &l->filter, l->sort))
         return;
     l->bytes = l->order.bytes;
     if (l->tree)
-        family_arrange(&l->family, &l->roster, l->order.entry, l->order.n);
+        fork_tree_arrange(&l->fork_tree, &l->sessions, l->order.entry, l->order.n);
     else
-        family_fini(&l->family);
-    filter_stale(&l->filter);
+        fork_tree_fini(&l->fork_tree);
+    filter_invalidate(&l->filter);
     l->filter.busy = true;
     start_filter(l, quiet, fx);
 }
 
-void list_remake(struct list *l, struct effects *fx)
+void list_rebuild(struct list *l, struct effects *fx)
 {
-    remake(l, true, fx);
+    sort_and_filter(l, true, fx);
 }
 
 void list_sort(struct list *l, enum sort_kind sort, struct effects *fx)
 {
     l->sort = sort;
-    l->next_weight = 0;
-    remake(l, false, fx);
+    l->next_disk_usage = 0;
+    sort_and_filter(l, false, fx);
 }
 
 void list_set_tree(struct list *l, bool tree, struct effects *fx)
 {
     l->tree = tree;
-    remake(l, false, fx);
+    sort_and_filter(l, false, fx);
 }
 
 void list_set_density(struct list *l, enum density density, struct effects *fx)
@@ -315,7 +315,7 @@ void list_set_density(struct list *l, enum density density, struct effects *fx)
 void list_fit_preview(struct list *l, struct effects *fx)
 {
     struct list_layout lay = list_layout(l, l->rows, l->cols);
-    struct rect r = list_conversation(l, &lay);
+    struct rect r = list_conversation_rect(l, &lay);
 
     if (lay.preview.w > 0)
         transcript_view_resize(l->view, r.h, r.w, fx);

@@ -26,7 +26,7 @@
  *  - as long as the person has not moved, the cursor stays at the top and `selected` follows; from then on
  *    `selected` stays and `at` follows;
  *  - top <= at < top + rows that fit. */
-enum { DESCRIBE_JOBS = 3, LIST_HELD = 8 };
+enum { DESCRIBE_JOBS = 3, LIST_TRACKED_MAX = 8 };
 
 struct describe_job {
     unsigned generation; /* 0: free */
@@ -44,7 +44,7 @@ struct list_widths {
 };
 
 /* An entry that stays with its session when the scope changes and entries are counted anew. */
-struct held {
+struct tracked_entry {
     uint32_t *entry;   /* where it stands; ENTRY_NONE: nowhere */
     struct slice path; /* of one that the new scope has not shown yet; empty: none */
 };
@@ -55,11 +55,11 @@ struct list {
     int rows, cols; /* of the screen */
 
     /* what is there */
-    struct roster roster;
+    struct session_table sessions;
     struct filter filter;
     struct order order;
-    struct family family; /* with `tree` */
-    bool tree;            /* forks stand below what they were forked from */
+    struct fork_tree fork_tree; /* with `tree` */
+    bool tree;                  /* forks stand below what they were forked from */
     enum scope_kind scope;
     enum sort_kind sort;
     size_t worktrees;   /* other worktrees that were looked at */
@@ -72,19 +72,19 @@ struct list {
     size_t next_stale;  /* place in order from which to look for rows to describe */
     size_t next_rest;   /* then among the entries */
     struct describe_job job[DESCRIBE_JOBS];
-    struct describe_job weigh_job, deep_job; /* list_closer.c */
-    size_t next_weight, next_deep;           /* among the entries */
-    int64_t bytes;                           /* of all in `order` */
-    struct problem_list *problems;           /* owned; NULL: none */
-    bool new_problems;                       /* other than those of the listing before */
-    unsigned remade;             /* how often it was sorted: then other sessions may be there */
-    struct held held[LIST_HELD]; /* entries that somebody holds on to */
-    size_t held_n;
-    struct arena held_paths;
+    struct describe_job disk_usage_job, full_scan_job; /* list_closer.c */
+    size_t next_disk_usage, next_full_scan;            /* among the entries */
+    int64_t bytes;                                     /* of all in `order` */
+    struct problem_list *problems;                     /* owned; NULL: none */
+    bool new_problems;                                 /* other than those of the listing before */
+    unsigned rebuilt; /* how often it was sorted: then other sessions may be there */
+    struct tracked_entry held[LIST_TRACKED_MAX]; /* entries that somebody holds on to */
+    size_t tracked_n;
+    struct arena tracked_paths;
     struct list_widths widths; /* the widest text of each column so far */
 
     /* what is shown */
-    struct edit query;
+    struct line_editor query;
     bool typing; /* vim keys: `/` was pressed, letters are text */
     enum density density;
     uint32_t selected;
@@ -107,9 +107,9 @@ bool list_init(struct list *l, const struct settings *settings, int64_t now_ms, 
 void list_fini(struct list *l);
 
 /* From now on the entry that stands there is found again when the scope changes; ENTRY_NONE where it is not in it. */
-void list_hold(struct list *l, uint32_t *entry);
+void list_track(struct list *l, uint32_t *entry);
 /* Sets it to ENTRY_NONE, and looks for it no more. */
-void list_let_go(struct list *l, uint32_t *entry);
+void list_untrack(struct list *l, uint32_t *entry);
 
 /* --- what happens (list_load.c) */
 void list_start(struct list *l, struct effects *fx); /* lists the scope, again */
@@ -120,10 +120,10 @@ void list_tick(struct list *l, struct effects *fx);
 void list_resize(struct list *l, int rows, int cols, struct effects *fx);
 int64_t list_wake_ms(const struct list *l);
 /* A closer look at rows that are described (list_closer.c). Answers of it: true when rows have changed. */
-void list_look_closer(struct list *l, struct effects *fx);
-void list_closer_forget(struct list *l, struct effects *fx);
-bool list_closer_msg(struct list *l, const struct msg *msg);
-bool list_closer_failed(struct list *l, unsigned generation);
+void list_details_request(struct list *l, struct effects *fx);
+void list_details_cancel(struct list *l, struct effects *fx);
+bool list_details_msg(struct list *l, const struct msg *msg);
+bool list_details_failed(struct list *l, unsigned generation);
 /* Work is under way since more than a moment. */
 bool list_busy(const struct list *l);
 /* All sessions are listed and described. */
@@ -147,14 +147,14 @@ void list_set_preview(struct list *l, enum preview_mode mode, struct effects *fx
 void list_mark(struct list *l, uint32_t entry, bool on);
 void list_unmark_all(struct list *l);
 /* Sorts and filters now, and finds the selection again. */
-void list_remake(struct list *l, struct effects *fx);
+void list_rebuild(struct list *l, struct effects *fx);
 /* The conversation gets the room that its head leaves it. */
 void list_fit_preview(struct list *l, struct effects *fx);
 /* The preview follows the selection, after a moment. */
 void list_follow(struct list *l, struct effects *fx);
 
 /* The selected session; NULL: none. */
-const struct entry *list_entry(const struct list *l);
+const struct session_entry *list_entry(const struct list *l);
 /* How many sessions fit, of how many. */
 size_t list_shown(const struct list *l);
 size_t list_total(const struct list *l);
@@ -171,15 +171,15 @@ struct list_layout {
 bool list_has_two_lines(const struct list *l, int cols);
 struct list_layout list_layout(const struct list *l, int rows, int cols);
 /* Where the conversation is in the preview: below the title, the directory, the branch and the date. */
-struct rect list_conversation(const struct list *l, const struct list_layout *lay);
+struct rect list_conversation_rect(const struct list *l, const struct list_layout *lay);
 /* The place in the list under a line of the screen; false: none. */
-bool list_place_at(const struct list *l, int y, int x, size_t *at);
+bool list_row_at(const struct list *l, int y, int x, size_t *at);
 
 /* --- how it looks (list_draw.c, list_row.c, list_empty.c) */
 void list_draw(const struct list *l, struct frame *f);
 /* "~/src/shop +2 worktrees" */
 void list_draw_scope(const struct list *l, struct frame *f, struct rect r);
-void list_widen(struct list_widths *w, const struct session_row *row);
+void list_widths_include(struct list_widths *w, const struct session_row *row);
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at);
 void list_draw_empty(const struct list *l, struct frame *f, struct rect r);
 

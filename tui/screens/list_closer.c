@@ -6,45 +6,45 @@
  * only when the list is in their order. */
 enum { WEIGH_ROWS = 64, DEEP_ROWS = 8 };
 
-static bool wants_weight(const struct entry *e)
+static bool wants_disk_usage(const struct session_entry *e)
 {
-    return e->row && !e->stale && !e->gone && !e->weighed;
+    return e->row && !e->stale && !e->gone && !e->has_disk_usage;
 }
 
-static bool wants_deep(const struct entry *e)
+static bool wants_full_scan(const struct session_entry *e)
 {
     return e->row && !e->stale && !e->gone && !e->deep && session_wants_title(e->row);
 }
 
-static void add(struct list *l, struct ref_list *refs, uint32_t i, bool deep)
+static void add_details_ref(struct list *l, struct ref_list *refs, uint32_t i, bool deep)
 {
-    struct entry *e = &l->roster.entry[i];
+    struct session_entry *e = &l->sessions.entry[i];
 
-    if (deep ? !wants_deep(e) : !wants_weight(e))
+    if (deep ? !wants_full_scan(e) : !wants_disk_usage(e))
         return;
     if (!ref_list_add(refs, &e->ref, i))
         return;
     if (deep)
         e->deep = true;
     else
-        e->weighed = true;
+        e->has_disk_usage = true;
 }
 
 static void choose_refs(struct list *l, struct ref_list *refs, bool deep)
 {
     const size_t most = deep ? DEEP_ROWS : WEIGH_ROWS;
     const bool all = deep || l->sort == SORT_SIZE;
-    size_t *next = deep ? &l->next_deep : &l->next_weight;
+    size_t *next = deep ? &l->next_full_scan : &l->next_disk_usage;
 
     for (size_t i = l->top; i < l->filter.hits && i < l->top + WEIGH_ROWS && refs->n < most; i++)
-        add(l, refs, l->filter.hit[i], deep);
-    while (all && refs->n < most && *next < l->roster.n)
-        add(l, refs, (uint32_t)(*next)++, deep);
+        add_details_ref(l, refs, l->filter.hit[i], deep);
+    while (all && refs->n < most && *next < l->sessions.n)
+        add_details_ref(l, refs, (uint32_t)(*next)++, deep);
 }
 
-static void ask(struct list *l, bool deep, struct effects *fx)
+static void request_details(struct list *l, bool deep, struct effects *fx)
 {
-    struct describe_job *job = deep ? &l->deep_job : &l->weigh_job;
+    struct describe_job *job = deep ? &l->full_scan_job : &l->disk_usage_job;
     struct ref_list *refs = job->generation == 0 ? ref_list_new() : NULL;
 
     if (!refs)
@@ -54,71 +54,71 @@ static void ask(struct list *l, bool deep, struct effects *fx)
         ref_list_free(refs);
         return;
     }
-    struct effect *e = effect_add(fx, deep ? EFFECT_DEEP : EFFECT_WEIGHTS, ASKER_LIST);
+    struct effect *e = effect_add(fx, deep ? EFFECT_FULL_SCAN : EFFECT_DISK_USAGE, REQUESTER_LIST);
 
     e->scope = l->scope;
     e->refs = refs;
     *job = (struct describe_job){ .generation = e->generation, .left = refs->n };
 }
 
-void list_look_closer(struct list *l, struct effects *fx)
+void list_details_request(struct list *l, struct effects *fx)
 {
-    if (l->listing != 0 || l->roster.stale > 0 || filter_pending(&l->filter))
+    if (l->listing != 0 || l->sessions.stale > 0 || filter_pending(&l->filter))
         return;
-    ask(l, false, fx);
-    ask(l, true, fx);
+    request_details(l, false, fx);
+    request_details(l, true, fx);
 }
 
 static void end_job(struct describe_job *job, struct effects *fx)
 {
     if (job->generation != 0)
-        effect_add(fx, EFFECT_CANCEL, ASKER_LIST)->generation = job->generation;
+        effect_add(fx, EFFECT_CANCEL, REQUESTER_LIST)->generation = job->generation;
     *job = (struct describe_job){ 0 };
 }
 
-void list_closer_forget(struct list *l, struct effects *fx)
+void list_details_cancel(struct list *l, struct effects *fx)
 {
-    end_job(&l->weigh_job, fx);
-    end_job(&l->deep_job, fx);
-    l->next_weight = l->next_deep = 0;
+    end_job(&l->disk_usage_job, fx);
+    end_job(&l->full_scan_job, fx);
+    l->next_disk_usage = l->next_full_scan = 0;
 }
 
 /* The file may have changed since: then it is described anew, and what was found is about the past. */
-static void take_deep(struct list *l, struct described *d)
+static void set_full_scan(struct list *l, struct described *d)
 {
-    struct entry *e = &l->roster.entry[d->entry];
+    struct session_entry *e = &l->sessions.entry[d->entry];
 
     if (!d->row || e->stale || e->gone || !e->row)
         return;
     filter_set(&l->filter, d->entry, d->row->hidden == HIDDEN_NOT ? d->row : NULL);
     if (d->row->hidden == HIDDEN_NOT)
-        list_widen(&l->widths, d->row);
-    roster_set_row(&l->roster, d->entry, d->row);
+        list_widths_include(&l->widths, d->row);
+    session_table_set_row(&l->sessions, d->entry, d->row);
     e->deep = true;
     d->row = NULL;
 }
 
-static void take_weight(struct list *l, const struct described *d)
+static void set_disk_usage(struct list *l, const struct described *d)
 {
-    const struct entry *e = &l->roster.entry[d->entry];
+    const struct session_entry *e = &l->sessions.entry[d->entry];
 
     if (!e->stale && !e->gone && d->code == ERR_OK)
-        roster_set_bytes(&l->roster, d->entry, d->bytes);
+        session_table_set_bytes(&l->sessions, d->entry, d->bytes);
 }
 
-bool list_closer_msg(struct list *l, const struct msg *msg)
+bool list_details_msg(struct list *l, const struct msg *msg)
 {
-    bool deep = msg->kind == MSG_DEEP;
-    struct describe_job *job = deep ? &l->deep_job : &l->weigh_job;
+    bool deep = msg->kind == MSG_FULL_SCAN;
+    struct describe_job *job = deep ? &l->full_scan_job : &l->disk_usage_job;
     struct described_list *rows = msg->u.described;
     bool mine = job->generation != 0 && job->generation == msg->generation, found = false;
 
     for (size_t i = 0; mine && i < rows->n; i++) {
         found |= deep ? rows->item[i].row != NULL : l->sort == SORT_SIZE;
         if (deep)
-            take_deep(l, &rows->item[i]);
+            set_full_scan(l, &rows->item[i]);
         else
-            take_weight(l, &rows->item[i]);
+            set_disk_usage(l, &rows->item[i]);
     }
     if (mine) {
         job->left -= rows->n < job->left ? rows->n : job->left;
@@ -129,9 +129,9 @@ bool list_closer_msg(struct list *l, const struct msg *msg)
     return found;
 }
 
-bool list_closer_failed(struct list *l, unsigned generation)
+bool list_details_failed(struct list *l, unsigned generation)
 {
-    struct describe_job *const jobs[] = { &l->weigh_job, &l->deep_job };
+    struct describe_job *const jobs[] = { &l->disk_usage_job, &l->full_scan_job };
 
     for (size_t i = 0; i < 2; i++)
         if (jobs[i]->generation != 0 && jobs[i]->generation == generation) {

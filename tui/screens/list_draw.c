@@ -43,7 +43,7 @@ static int draw_counts(const struct list *l, struct frame *f, struct rect r)
         snprintf(bytes, sizeof bytes, "%s  ", size);
     }
     snprintf(text, sizeof text, "%zu/%zu  %s%s%s%s", list_shown(l), list_total(l), bytes,
-             ranked ? "best, " : "", sort_name(l->sort), l->tree ? ", tree" : "");
+             ranked ? "best, " : "", order_sort_name(l->sort), l->tree ? ", tree" : "");
     int w = frame_width(slice_of(text)), x = r.x + r.w - w - 1;
 
     frame_puts(f, r.y, x, w, STYLE_DIM, text);
@@ -74,14 +74,14 @@ static void draw_query_hint(const struct list *l, struct frame *f, int y, int x,
 /* What is not as it should be, and where to see it: loud only where something is missing from the list for it. */
 static enum style damage_note(const struct list *l, char *out, size_t cap)
 {
-    size_t problems = l->problems ? l->problems->n : 0, n = problems + l->roster.damaged;
-    char way[KEYS_MENU];
+    size_t problems = l->problems ? l->problems->n : 0, n = problems + l->sessions.damaged;
+    char menu_keys[KEYMAP_MENU_KEYS];
 
     if (n == 0)
         return STYLE_DIM;
-    keymap_menu_way(l->settings->keys, IN_LIST, ACT_DAMAGED, l->settings->ascii, way);
-    snprintf(out, cap, "%zu damaged: %s", n, way);
-    return problems + l->roster.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
+    keymap_menu_keys(l->settings->keys, IN_LIST, ACT_DAMAGED, l->settings->ascii, menu_keys);
+    snprintf(out, cap, "%zu damaged: %s", n, menu_keys);
+    return problems + l->sessions.unlisted > 0 ? STYLE_WARN : STYLE_DIM;
 }
 
 static void draw_query_note(const struct list *l, struct frame *f, struct rect r, int used)
@@ -115,7 +115,7 @@ static void draw_query_line(const struct list *l, struct frame *f, struct rect r
     int x = r.x + frame_puts(f, r.y, r.x, 2, STYLE_PROMPT, "> ");
     int w = r.w - 3, used;
 
-    used = edit_draw(&l->query, f, (struct rect){ r.y, x, 1, w }, STYLE_STRONG, true);
+    used = line_editor_draw(&l->query, f, (struct rect){ r.y, x, 1, w }, STYLE_STRONG, true);
     if (text)
         frame_select(f, (struct rect){ r.y, f->cursor_x, 1, 1 });
     if (l->query.n == 0)
@@ -156,13 +156,13 @@ static void draw_border(struct frame *f, const struct list_layout *lay)
 }
 
 /* What the session takes on the disk, with all that lies beside its transcript once that has been weighed. */
-static void draw_weight(const struct list *l, struct frame *f, struct rect r)
+static void draw_disk_usage(const struct list *l, struct frame *f, struct rect r)
 {
     enum { BOTH_COLS = 44 };
-    const struct entry *e = &l->roster.entry[l->viewed];
+    const struct session_entry *e = &l->sessions.entry[l->viewed];
     char all[SIZE_TEXT], own[SIZE_TEXT], text[80];
 
-    size_text(entry_bytes(e), all);
+    size_text(session_entry_bytes(e), all);
     size_text(e->ref.file.size, own);
     if (e->bytes == 0)
         snprintf(text, sizeof text, "transcript %s", own);
@@ -185,14 +185,14 @@ static struct slice last_part(struct slice path)
     return slash ? (struct slice){ slash + 1, path.n - (size_t)(slash + 1 - path.p) } : path;
 }
 
-static bool join_facts(const struct list *l, const struct entry *e, enum brevity brevity,
+static bool join_facts(const struct list *l, const struct session_entry *e, enum brevity brevity,
                        struct buf *out)
 {
     enum { DAY = sizeof "2026-11-22" - 1 };
     const char *dot = l->settings->ascii ? " - " : " · ";
     char room[512], date[WHEN_DATE];
-    struct slice dir = path_short(entry_cwd(e), l->settings->home, room, sizeof room);
-    struct slice when = slice_of(when_date(entry_time(e), date));
+    struct slice dir = path_short(session_entry_cwd(e), l->settings->home, room, sizeof room);
+    struct slice when = slice_of(when_date(session_entry_time(e), date));
     struct slice fact[] = {
         brevity < WITH_NAME ? dir : last_part(dir),
         e->row ? e->row->git_branch : (struct slice){ 0 },
@@ -208,7 +208,7 @@ static bool join_facts(const struct list *l, const struct entry *e, enum brevity
 
 /* Where and when, below the title: "~/code/shop - main - 2026-11-22 14:03". Where that needs a second line it goes without
  * the time, and without the directories above. */
-static bool head_facts(const struct list *l, const struct entry *e, int w, struct buf *out)
+static bool head_facts(const struct list *l, const struct session_entry *e, int w, struct buf *out)
 {
     for (enum brevity b = WITH_TIME; b < BREVITIES; b++) {
         if (!join_facts(l, e, b, out))
@@ -224,10 +224,10 @@ struct head {
     int title, facts;
 };
 
-static struct head head_lines(const struct entry *e, struct slice facts, struct rect r)
+static struct head head_lines(const struct session_entry *e, struct slice facts, struct rect r)
 {
-    int most = (r.h - 1) / 3, title = flow_words_lines(entry_title(e), r.w);
-    int below = flow_words_lines(facts, r.w);
+    int most = (r.h - 1) / 3, title = text_wrap_height(session_entry_title(e), r.w);
+    int below = text_wrap_height(facts, r.w);
 
     if (most < 2)
         return (struct head){ 0, 0 };
@@ -242,11 +242,11 @@ static struct rect inside_preview(const struct list_layout *lay)
     return (struct rect){ r.y + 1, r.x + (lay->beside ? 2 : 1), r.h - 1, r.w - 2 };
 }
 
-struct rect list_conversation(const struct list *l, const struct list_layout *lay)
+struct rect list_conversation_rect(const struct list *l, const struct list_layout *lay)
 {
     struct rect r = inside_preview(lay);
     struct buf facts = { 0 };
-    const struct entry *e = l->viewed == ENTRY_NONE ? NULL : &l->roster.entry[l->viewed];
+    const struct session_entry *e = l->viewed == ENTRY_NONE ? NULL : &l->sessions.entry[l->viewed];
 
     if (e && r.w > 0 && head_facts(l, e, r.w, &facts)) {
         struct head head = head_lines(e, buf_slice(&facts), r);
@@ -258,17 +258,18 @@ struct rect list_conversation(const struct list *l, const struct list_layout *la
     return r;
 }
 
-static void draw_head(const struct list *l, struct frame *f, const struct list_layout *lay)
+static void draw_preview_head(const struct list *l, struct frame *f, const struct list_layout *lay)
 {
-    const struct entry *e = &l->roster.entry[l->viewed];
+    const struct session_entry *e = &l->sessions.entry[l->viewed];
     struct rect r = inside_preview(lay);
     struct buf facts = { 0 };
 
     if (head_facts(l, e, r.w, &facts)) {
         struct head head = head_lines(e, buf_slice(&facts), r);
 
-        flow_put_words(f, (struct rect){ r.y, r.x, head.title, r.w }, STYLE_STRONG, entry_title(e));
-        flow_put_words(f, (struct rect){ r.y + head.title, r.x, head.facts, r.w }, STYLE_DIM,
+        text_wrap_draw(f, (struct rect){ r.y, r.x, head.title, r.w }, STYLE_STRONG,
+                       session_entry_title(e));
+        text_wrap_draw(f, (struct rect){ r.y + head.title, r.x, head.facts, r.w }, STYLE_DIM,
                        buf_slice(&facts));
     }
     buf_fini(&facts);
@@ -285,9 +286,9 @@ static void draw_preview(const struct list *l, struct frame *f, const struct lis
     draw_border(f, lay);
     if (l->viewed == ENTRY_NONE)
         return;
-    draw_weight(l, f, (struct rect){ r.y, r.x + 3, 1, r.w - 6 });
-    draw_head(l, f, lay);
-    transcript_view_draw(l->view, f, list_conversation(l, lay));
+    draw_disk_usage(l, f, (struct rect){ r.y, r.x + 3, 1, r.w - 6 });
+    draw_preview_head(l, f, lay);
+    transcript_view_draw(l->view, f, list_conversation_rect(l, lay));
     f->cursor_y = y;
     f->cursor_x = x;
 }

@@ -33,7 +33,7 @@ static void line_key(struct pen *pen, const struct list *l, enum action a, const
     pen->y++;
 }
 
-static void widen(struct pen *pen, const struct list *l)
+static void offer_wider_scope(struct pen *pen, const struct list *l)
 {
     if (l->settings->one_store || l->scope == SCOPE_ALL)
         return;
@@ -60,11 +60,11 @@ static void draw_no_match(const struct list *l, struct pen *pen)
         line_text(pen, STYLE_DIM, "and some are still loading");
     pen->y++;
     line_key(pen, l, ACT_BACK, "clear the query");
-    widen(pen, l);
+    offer_wider_scope(pen, l);
     line_key(pen, l, ACT_HELP, "help on filters: tag: branch: before: size: is: ...");
 }
 
-static void draw_places(const struct list *l, struct pen *pen)
+static void draw_looked_in(const struct list *l, struct pen *pen)
 {
     for (size_t i = 0; i < l->settings->looked_in_count; i++) {
         char text[512];
@@ -84,7 +84,7 @@ static void draw_problems(const struct list *l, struct pen *pen)
     }
 }
 
-static void draw_nothing(const struct list *l, struct pen *pen)
+static void draw_no_sessions(const struct list *l, struct pen *pen)
 {
     char dir[512], text[600];
     struct slice here = path_short(l->settings->project, l->settings->home, dir, sizeof dir);
@@ -100,10 +100,10 @@ static void draw_nothing(const struct list *l, struct pen *pen)
                  l->scope == SCOPE_WORKTREES ? " and its worktrees" : "");
         line_text(pen, STYLE_DIM, text);
     }
-    draw_places(l, pen);
+    draw_looked_in(l, pen);
     draw_problems(l, pen);
     pen->y++;
-    widen(pen, l);
+    offer_wider_scope(pen, l);
     line_key(pen, l, ACT_REFRESH, "reload");
     pen->y++;
     line_text(pen, STYLE_DIM, "Start your agent here and its sessions appear by themselves,");
@@ -117,7 +117,7 @@ void list_draw_empty(const struct list *l, struct frame *f, struct rect r)
     if (l->order.n > 0)
         draw_no_match(l, &pen);
     else if (l->listed_once && list_settled(l))
-        draw_nothing(l, &pen);
+        draw_no_sessions(l, &pen);
     else if (list_busy(l))
         line_text(&pen, STYLE_DIM, "Loading sessions ...");
     f->cursor_y = r.y;

@@ -63,7 +63,7 @@ struct list_layout list_layout(const struct list *l, int rows, int cols)
     return out;
 }
 
-bool list_place_at(const struct list *l, int y, int x, size_t *at)
+bool list_row_at(const struct list *l, int y, int x, size_t *at)
 {
     struct list_layout lay = list_layout(l, l->rows, l->cols);
 

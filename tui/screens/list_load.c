@@ -21,7 +21,7 @@ static bool jobs_idle(const struct list *l)
 
 bool list_settled(const struct list *l)
 {
-    return l->listing == 0 && l->roster.stale == 0 && l->reorder_ms == TIME_NONE &&
+    return l->listing == 0 && l->sessions.stale == 0 && l->reorder_ms == TIME_NONE &&
            !filter_pending(&l->filter);
 }
 
@@ -42,7 +42,7 @@ static void note_work(struct list *l)
 
 void list_start(struct list *l, struct effects *fx)
 {
-    struct effect *e = effect_add(fx, EFFECT_LIST, ASKER_LIST);
+    struct effect *e = effect_add(fx, EFFECT_LIST, REQUESTER_LIST);
 
     e->scope = l->scope;
     l->listing = e->generation;
@@ -51,7 +51,7 @@ void list_start(struct list *l, struct effects *fx)
 }
 
 /* Late answers to what the old scope asked are dropped. */
-static void forget_jobs(struct list *l)
+static void cancel_jobs(struct list *l)
 {
     for (int i = 0; i < DESCRIBE_JOBS; i++)
         l->job[i] = (struct describe_job){ 0 };
@@ -63,7 +63,7 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
     l->replace = true;
     l->listed_once = false;
     l->worktrees = 0;
-    list_closer_forget(l, fx);
+    list_details_cancel(l, fx);
     list_start(l, fx);
 }
 
@@ -71,37 +71,37 @@ void list_rescope(struct list *l, enum scope_kind scope, struct effects *fx)
  * list. The selected one is found again by its path. */
 static void replace_roster(struct list *l)
 {
-    forget_jobs(l);
+    cancel_jobs(l);
     list_unmark_all(l);
     filter_fini(&l->filter);
-    roster_fini(&l->roster);
+    session_table_fini(&l->sessions);
     l->order.n = 0;
     l->sought = ENTRY_NONE;
     l->widths = (struct list_widths){ 0 };
     l->replace = false;
-    l->remade++;
+    l->rebuilt++;
 }
 
-static void keep_held(struct list *l)
+static void keep_tracked(struct list *l)
 {
-    arena_fini(&l->held_paths);
-    for (size_t i = 0; i < l->held_n; i++) {
-        struct held *h = &l->held[i];
+    arena_fini(&l->tracked_paths);
+    for (size_t i = 0; i < l->tracked_n; i++) {
+        struct tracked_entry *h = &l->held[i];
 
         h->path = (struct slice){ 0 };
         if (*h->entry != ENTRY_NONE)
-            h->path = arena_copy(&l->held_paths, l->roster.entry[*h->entry].ref.path);
+            h->path = arena_copy(&l->tracked_paths, l->sessions.entry[*h->entry].ref.path);
         *h->entry = ENTRY_NONE;
     }
 }
 
-static void find_held(struct list *l)
+static void find_tracked(struct list *l)
 {
-    for (size_t i = 0; i < l->held_n; i++) {
-        struct held *h = &l->held[i];
+    for (size_t i = 0; i < l->tracked_n; i++) {
+        struct tracked_entry *h = &l->held[i];
 
         if (h->path.p && *h->entry == ENTRY_NONE)
-            *h->entry = roster_find(&l->roster, h->path);
+            *h->entry = session_table_find(&l->sessions, h->path);
         if (*h->entry != ENTRY_NONE)
             h->path = (struct slice){ 0 };
     }
@@ -110,15 +110,15 @@ static void find_held(struct list *l)
 static void see_sessions(struct list *l, const struct ref_list *refs)
 {
     if (l->replace) {
-        keep_held(l);
+        keep_tracked(l);
         replace_roster(l);
     }
-    roster_see(&l->roster, refs, l->listing);
+    session_table_update(&l->sessions, refs, l->listing);
     l->next_stale = l->next_rest = 0;
-    l->next_weight = l->next_deep = 0;
-    if (!filter_reserve(&l->filter, l->roster.n))
-        l->roster.n = l->filter.slots; /* what cannot be filtered is not shown */
-    find_held(l);
+    l->next_disk_usage = l->next_full_scan = 0;
+    if (!filter_reserve(&l->filter, l->sessions.n))
+        l->sessions.n = l->filter.slots; /* what cannot be filtered is not shown */
+    find_tracked(l);
 }
 
 static struct describe_job *free_job(struct list *l)
@@ -129,14 +129,14 @@ static struct describe_job *free_job(struct list *l)
     return NULL;
 }
 
-static bool wants_row(const struct entry *e)
+static bool wants_row(const struct session_entry *e)
 {
     return e->stale && !e->asked && !e->gone;
 }
 
-static void ask_entry(struct list *l, struct ref_list *refs, uint32_t i)
+static void request_description(struct list *l, struct ref_list *refs, uint32_t i)
 {
-    struct entry *e = &l->roster.entry[i];
+    struct session_entry *e = &l->sessions.entry[i];
 
     if (wants_row(e) && ref_list_add(refs, &e->ref, i))
         e->asked = true;
@@ -146,16 +146,16 @@ static void ask_entry(struct list *l, struct ref_list *refs, uint32_t i)
 static void choose_refs(struct list *l, struct ref_list *refs)
 {
     for (size_t i = l->top; i < l->filter.hits && i < l->top + FIRST_ROWS; i++)
-        ask_entry(l, refs, l->filter.hit[i]);
+        request_description(l, refs, l->filter.hit[i]);
     if (refs->n > 0)
         return;
     while (refs->n < MORE_ROWS && l->next_stale < l->order.n)
-        ask_entry(l, refs, l->order.entry[l->next_stale++]);
+        request_description(l, refs, l->order.entry[l->next_stale++]);
     if (refs->n > 0)
         return;
     while (refs->n < MORE_ROWS &&
-           l->next_rest < l->roster.n) /* like a copy that may be newer now */
-        ask_entry(l, refs, (uint32_t)l->next_rest++);
+           l->next_rest < l->sessions.n) /* like a copy that may be newer now */
+        request_description(l, refs, (uint32_t)l->next_rest++);
 }
 
 static bool describe_some(struct list *l, struct describe_job *job, struct effects *fx)
@@ -168,7 +168,7 @@ static bool describe_some(struct list *l, struct describe_job *job, struct effec
         ref_list_free(refs);
         return false;
     }
-    struct effect *e = effect_add(fx, EFFECT_DESCRIBE, ASKER_LIST);
+    struct effect *e = effect_add(fx, EFFECT_DESCRIBE, REQUESTER_LIST);
 
     e->scope = l->scope;
     e->refs = refs;
@@ -182,7 +182,7 @@ static void describe_more(struct list *l, struct effects *fx)
 
     if (l->order.n == 0 && l->listing != 0) /* not known yet which come first */
         return;
-    while (l->roster.stale > 0 && (job = free_job(l)) != NULL)
+    while (l->sessions.stale > 0 && (job = free_job(l)) != NULL)
         if (!describe_some(l, job, fx))
             break;
     note_work(l);
@@ -198,17 +198,17 @@ static void reorder_later(struct list *l)
  * the first sessions of a folder are any sessions, not the newest. */
 static void reorder_soon(struct list *l, struct effects *fx)
 {
-    bool all = l->listing == 0 && l->roster.stale == 0;
+    bool all = l->listing == 0 && l->sessions.stale == 0;
 
     if (all)
-        list_remake(l, fx);
+        list_rebuild(l, fx);
     else if (l->order.n == 0 && l->reorder_ms == TIME_NONE)
         l->reorder_ms = l->now_ms + FIRST_ORDER_MS;
     else
         reorder_later(l);
 }
 
-static bool take_sessions(struct list *l, const struct msg *msg, struct effects *fx)
+static bool handle_sessions(struct list *l, const struct msg *msg, struct effects *fx)
 {
     if (msg->generation == l->listing) {
         see_sessions(l, msg->u.sessions);
@@ -222,12 +222,12 @@ static bool take_sessions(struct list *l, const struct msg *msg, struct effects 
 /* A mark on what is not there any more would be counted and never acted on. */
 static void unmark_gone(struct list *l)
 {
-    for (uint32_t i = 0; l->marks > 0 && i < l->marked_cap && i < l->roster.n; i++)
-        if (l->roster.entry[i].gone)
+    for (uint32_t i = 0; l->marks > 0 && i < l->marked_cap && i < l->sessions.n; i++)
+        if (l->sessions.entry[i].gone)
             list_mark(l, i, false);
 }
 
-static bool take_listed(struct list *l, const struct msg *msg, struct effects *fx)
+static bool handle_listed(struct list *l, const struct msg *msg, struct effects *fx)
 {
     if (msg->generation != l->listing) {
         problem_list_free(msg->u.listed.problems);
@@ -239,11 +239,11 @@ static bool take_listed(struct list *l, const struct msg *msg, struct effects *f
     problem_list_free(l->problems);
     l->problems = msg->u.listed.problems;
     l->worktrees = msg->u.listed.worktrees;
-    roster_sweep(&l->roster, l->listing);
+    session_table_remove_unseen(&l->sessions, l->listing);
     unmark_gone(l);
     l->listing = 0;
     l->listed_once = true;
-    list_remake(l, fx);
+    list_rebuild(l, fx);
     describe_more(l, fx);
     return true;
 }
@@ -252,27 +252,27 @@ static void reload_view(struct list *l, uint32_t entry, struct effects *fx)
 {
     if (entry != l->viewed)
         return;
-    transcript_view_reload(l->view, &l->roster.entry[entry].ref, fx);
+    transcript_view_reload(l->view, &l->sessions.entry[entry].ref, fx);
     list_fit_preview(l, fx);
 }
 
-static void take_row(struct list *l, struct described *d, struct effects *fx)
+static void set_described_row(struct list *l, struct described *d, struct effects *fx)
 {
     struct session_row *row = d->row;
-    bool again = l->roster.entry[d->entry].row != NULL;
+    bool again = l->sessions.entry[d->entry].row != NULL;
 
     filter_set(&l->filter, d->entry, row && row->hidden == HIDDEN_NOT ? row : NULL);
-    roster_set_row(&l->roster, d->entry, row);
+    session_table_set_row(&l->sessions, d->entry, row);
     d->row = NULL;
     if (row && row->hidden == HIDDEN_NOT)
-        list_widen(&l->widths, row);
+        list_widths_include(&l->widths, row);
     if (again && row)
         reload_view(l, d->entry, fx);
     else if (d->entry == l->selected)
         list_follow(l, fx);
 }
 
-static bool take_described(struct list *l, const struct msg *msg, struct effects *fx)
+static bool handle_described(struct list *l, const struct msg *msg, struct effects *fx)
 {
     struct described_list *rows = msg->u.described;
     struct describe_job *job = NULL;
@@ -281,7 +281,7 @@ static bool take_described(struct list *l, const struct msg *msg, struct effects
         if (l->job[i].generation == msg->generation)
             job = &l->job[i];
     for (size_t i = 0; job && i < rows->n; i++)
-        take_row(l, &rows->item[i], fx);
+        set_described_row(l, &rows->item[i], fx);
     if (job) {
         job->left -= rows->n < job->left ? rows->n : job->left;
         if (job->left == 0)
@@ -293,7 +293,7 @@ static bool take_described(struct list *l, const struct msg *msg, struct effects
     return true;
 }
 
-static bool take_failure(struct list *l, const struct msg *msg)
+static bool handle_failure(struct list *l, const struct msg *msg)
 {
     bool mine = msg->generation == l->listing && l->listing != 0;
 
@@ -311,12 +311,12 @@ static bool take_failure(struct list *l, const struct msg *msg)
 bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
 {
     switch (msg->kind) {
-    case MSG_SESSIONS: return take_sessions(l, msg, fx);
-    case MSG_LISTED: return take_listed(l, msg, fx);
-    case MSG_DESCRIBED: return take_described(l, msg, fx);
-    case MSG_WEIGHTS:
-    case MSG_DEEP:
-        if (list_closer_msg(l, msg))
+    case MSG_SESSIONS: return handle_sessions(l, msg, fx);
+    case MSG_LISTED: return handle_listed(l, msg, fx);
+    case MSG_DESCRIBED: return handle_described(l, msg, fx);
+    case MSG_DISK_USAGE:
+    case MSG_FULL_SCAN:
+        if (list_details_msg(l, msg))
             reorder_later(l);
         return true;
     case MSG_FILES_CHANGED:
@@ -324,7 +324,7 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
             l->refresh_ms = l->now_ms + REFRESH_MS;
         return true;
     case MSG_FAILED:
-        return take_failure(l, msg) || list_closer_failed(l, msg->generation) ||
+        return handle_failure(l, msg) || list_details_failed(l, msg->generation) ||
                transcript_view_msg(l->view, msg, fx);
     default: return transcript_view_msg(l->view, msg, fx);
     }
@@ -333,10 +333,11 @@ bool list_msg(struct list *l, const struct msg *msg, struct effects *fx)
 /* A session that is not read yet is shown when its row arrives. */
 static void show_selected(struct list *l, struct effects *fx)
 {
-    const struct entry *e = list_entry(l);
+    const struct session_entry *e = list_entry(l);
 
     l->view_ms = TIME_NONE;
-    if (e && e->row && transcript_view_open(l->view, &e->ref, entry_title(e), entry_cwd(e), fx)) {
+    if (e && e->row &&
+        transcript_view_open(l->view, &e->ref, session_entry_title(e), session_entry_cwd(e), fx)) {
         l->viewed = l->selected;
         list_fit_preview(l, fx);
     }
@@ -344,7 +345,7 @@ static void show_selected(struct list *l, struct effects *fx)
 
 static void reorder(struct list *l, struct effects *fx)
 {
-    list_remake(l, fx);
+    list_rebuild(l, fx);
     describe_more(l, fx);
 }
 
@@ -356,7 +357,7 @@ void list_tick(struct list *l, struct effects *fx)
         list_start(l, fx);
     if (l->view_ms != TIME_NONE && l->now_ms >= l->view_ms)
         show_selected(l, fx);
-    list_look_closer(l, fx);
+    list_details_request(l, fx);
 }
 
 static int64_t earlier(int64_t a, int64_t b)

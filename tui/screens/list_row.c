@@ -60,7 +60,7 @@ struct flag {
     char text[16];
 };
 
-static void flags_of(const struct session_row *row, bool ascii, struct flag out[LIST_FLAGS])
+static void row_flags(const struct session_row *row, bool ascii, struct flag out[LIST_FLAGS])
 {
     const uint32_t damage = SESSION_DAMAGED | SESSION_TORN | SESSION_CHANGED;
     const bool live = row->flags & SESSION_LIVE;
@@ -99,7 +99,7 @@ static int flags_width(const struct list_widths *w)
     return sum;
 }
 
-void list_widen(struct list_widths *w, const struct session_row *row)
+void list_widths_include(struct list_widths *w, const struct session_row *row)
 {
     const struct store_ops *system = row->ref.store->ops;
     char text[SYSTEM_TEXT];
@@ -112,7 +112,7 @@ void list_widen(struct list_widths *w, const struct session_row *row)
     w->system = wider(w->system, system_text(row, text));
     struct flag flag[LIST_FLAGS];
 
-    flags_of(row, false, flag);
+    row_flags(row, false, flag);
     for (size_t i = 0; i < LIST_FLAGS; i++)
         w->flag[i] = wider(w->flag[i], slice_of(flag[i].text));
     if (row->tag.n > 0)
@@ -174,7 +174,8 @@ static struct columns columns_for(const struct list *l, int w)
     return c;
 }
 
-static void draw_age(const struct list *l, struct frame *f, int y, int x, const struct entry *e)
+static void draw_age(const struct list *l, struct frame *f, int y, int x,
+                     const struct session_entry *e)
 {
     char age[WHEN_AGE];
 
@@ -182,7 +183,7 @@ static void draw_age(const struct list *l, struct frame *f, int y, int x, const 
         frame_puts(f, y, x + AGE_W - 3, 3, STYLE_LIVE, "NOW");
         return;
     }
-    when_age(l->now_ms, entry_time(e), age);
+    when_age(l->now_ms, session_entry_time(e), age);
     int len = (int)strlen(age);
 
     frame_puts(f, y, x + AGE_W - len, len, STYLE_AGE, age);
@@ -207,9 +208,10 @@ static void draw_hits(struct frame *f, struct rect r, struct slice text, const b
     }
 }
 
-static void draw_title(const struct list *l, struct frame *f, struct rect r, const struct entry *e)
+static void draw_row_title(const struct list *l, struct frame *f, struct rect r,
+                           const struct session_entry *e)
 {
-    struct slice title = entry_title(e);
+    struct slice title = session_entry_title(e);
 
     if (!e->row) { /* not read yet: its name is all there is */
         frame_text_cut(f, r.y, r.x, r.w, STYLE_DIM, e->ref.id);
@@ -223,14 +225,14 @@ static void draw_title(const struct list *l, struct frame *f, struct rect r, con
     if (l->filter.query.n > 0 && title.n <= TITLE_BYTES) {
         bool hit[TITLE_BYTES] = { false };
 
-        query_highlight(&l->filter.query, title, hit);
+        doc_highlight(&l->filter.query, title, hit);
         draw_hits(f, (struct rect){ r.y, r.x, 1, used }, title, hit);
     }
 }
 
 /* At the end of the title's room, for the few that have few days left; the room that is left. */
 static struct rect draw_left(const struct list *l, struct frame *f, struct rect r,
-                             const struct entry *e)
+                             const struct session_entry *e)
 {
     char left[WHEN_LEFT];
 
@@ -246,10 +248,11 @@ static struct rect draw_left(const struct list *l, struct frame *f, struct rect 
 }
 
 /* How a fork hangs below its parent; the room that is left for the title. */
-static struct rect draw_kinship(const struct list *l, struct frame *f, struct rect r,
-                                uint32_t entry)
+static struct rect draw_fork_indent(const struct list *l, struct frame *f, struct rect r,
+                                    uint32_t entry)
 {
-    int depth = (int)family_depth(&l->family, entry), in = 2 * (depth < KIN_MAX ? depth : KIN_MAX);
+    int depth = (int)fork_tree_depth(&l->fork_tree, entry),
+        in = 2 * (depth < KIN_MAX ? depth : KIN_MAX);
 
     if (depth == 0 || in >= r.w)
         return r;
@@ -264,7 +267,7 @@ static void draw_flags(const struct list_widths *widest, struct frame *f, struct
     struct flag flag[LIST_FLAGS];
     int x = r.x;
 
-    flags_of(row, f->ascii, flag);
+    row_flags(row, f->ascii, flag);
     for (size_t i = 0; i < LIST_FLAGS; i++) {
         int w = widest->flag[i], used = frame_width(slice_of(flag[i].text));
 
@@ -285,13 +288,13 @@ static void draw_tag(struct frame *f, int y, int x, int w, struct slice tag)
 }
 
 /* Answers what the column takes, with the gap before it. */
-static int draw_size_column(struct frame *f, int y, int x, int w, const struct entry *e)
+static int draw_size_column(struct frame *f, int y, int x, int w, const struct session_entry *e)
 {
     char size[SIZE_TEXT];
 
     if (w == 0)
         return 0;
-    size_text(entry_bytes(e), size);
+    size_text(session_entry_bytes(e), size);
     int used = (int)strlen(size);
 
     frame_puts(f, y, x + (used < w ? w - used : 0), w, STYLE_TEXT, size);
@@ -308,7 +311,7 @@ static void draw_system(struct frame *f, int y, int x, int w, const struct sessi
 }
 
 static void draw_columns(const struct list *l, struct frame *f, struct rect r,
-                         const struct columns *c, const struct entry *e)
+                         const struct columns *c, const struct session_entry *e)
 {
     const struct session_row *row = e->row;
     int x = r.x + c->title + c->title_w;
@@ -346,13 +349,14 @@ static int draw_fact(struct frame *f, struct rect r, int x, enum style style, st
 }
 
 /* The second line: where it belongs, and what was said last. */
-static void draw_second(const struct list *l, struct frame *f, struct rect r, const struct entry *e)
+static void draw_second(const struct list *l, struct frame *f, struct rect r,
+                        const struct session_entry *e)
 {
     const struct session_row *row = e->row;
     char dir[512], size[SIZE_TEXT], system[SYSTEM_TEXT], left[WHEN_LEFT];
     int x = r.x;
 
-    size_text(entry_bytes(e), size);
+    size_text(session_entry_bytes(e), size);
     if (when_left(l->now_ms, row->expires_ms, left))
         x = draw_fact(f, r, x, STYLE_WARN, slice_of(left));
     if (l->scope == SCOPE_ALL)
@@ -372,7 +376,7 @@ static void draw_second(const struct list *l, struct frame *f, struct rect r, co
 void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t at)
 {
     uint32_t i = l->filter.hit[at];
-    const struct entry *e = &l->roster.entry[i];
+    const struct session_entry *e = &l->sessions.entry[i];
     struct columns c = columns_for(l, r.w);
     bool marked = i < l->marked_cap && l->marked[i];
 
@@ -384,7 +388,7 @@ void list_draw_row(const struct list *l, struct frame *f, struct rect r, size_t 
     draw_age(l, f, r.y, r.x + POINTER_W + MARK_W + 1, e);
     struct rect title = draw_left(l, f, (struct rect){ r.y, r.x + c.title, 1, c.title_w }, e);
 
-    draw_title(l, f, draw_kinship(l, f, title, i), e);
+    draw_row_title(l, f, draw_fork_indent(l, f, title, i), e);
     if (e->row) {
         draw_columns(l, f, r, &c, e);
         if (r.h > 1)

@@ -4,12 +4,12 @@
 
 /* The list as a view: which key does what to it. */
 
-static enum place_id place(const struct model *m)
+static enum key_context list_key_context(const struct model *m)
 {
     return m->list.typing ? IN_FILTER : IN_LIST;
 }
 
-static void draw(const struct model *m, struct frame *f)
+static void list_view_draw(const struct model *m, struct frame *f)
 {
     list_draw(&m->list, f);
 }
@@ -21,7 +21,7 @@ static int64_t page(const struct list *l)
     return items > 1 ? items - 1 : 1;
 }
 
-static bool move(struct model *m, enum action a)
+static bool list_view_move(struct model *m, enum action a)
 {
     struct list *l = &m->list;
 
@@ -38,7 +38,7 @@ static bool move(struct model *m, enum action a)
     }
 }
 
-static void mark(struct model *m, int direction)
+static void list_view_mark(struct model *m, int direction)
 {
     struct list *l = &m->list;
 
@@ -62,10 +62,10 @@ static void mark_all(struct list *l)
 static bool selecting(struct model *m, enum action a)
 {
     switch (a) {
-    case ACT_MARK: mark(m, 1); return true;
-    case ACT_MARK_UP: mark(m, -1); return true;
+    case ACT_MARK: list_view_mark(m, 1); return true;
+    case ACT_MARK_UP: list_view_mark(m, -1); return true;
     case ACT_MARK_ALL: mark_all(&m->list); return true;
-    default: return move(m, a);
+    default: return list_view_move(m, a);
     }
 }
 
@@ -94,12 +94,12 @@ static void toggle_preview(struct list *l, struct effects *fx)
 }
 
 /* One step back: leave the filter, clear the query, forget the marks, go. */
-static void back(struct model *m)
+static void list_view_back(struct model *m)
 {
     struct list *l = &m->list;
 
     if (l->query.n > 0) {
-        edit_set(&l->query, (struct slice){ 0 });
+        line_editor_set(&l->query, (struct slice){ 0 });
         list_query_changed(l, &m->fx);
     } else if (l->typing) {
         l->typing = false;
@@ -136,7 +136,7 @@ static void toggle_tree(struct model *m)
                             : "forks are listed by their own time");
 }
 
-static bool act(struct model *m, enum action a)
+static bool list_view_act(struct model *m, enum action a)
 {
     struct list *l = &m->list;
 
@@ -151,43 +151,44 @@ static bool act(struct model *m, enum action a)
     case ACT_REFRESH: list_start(l, &m->fx); return true;
     case ACT_FILTER: l->typing = true; return true;
     case ACT_ACCEPT: l->typing = false; return true;
-    case ACT_BACK: back(m); return true;
+    case ACT_BACK: list_view_back(m); return true;
     default: return selecting(m, a);
     }
 }
 
 /* `?` is help as long as it cannot be meant as text, and an arrow moves in the query as long as there is
  * something to the right of it. */
-static bool takes(struct model *m, struct key key)
+static bool list_view_takes(struct model *m, struct key key)
 {
     struct list *l = &m->list;
-    bool text = keymap_is_text(m->settings->keys, place(m));
+    bool text = keymap_is_text(m->settings->keys, list_key_context(m));
 
     if (key.mods != 0 || !text)
         return false;
     if (key.code == '?' && l->query.n == 0) {
-        perform(m, ACT_HELP);
+        update_perform(m, ACT_HELP);
         return true;
     }
-    return key.code == KEYCODE_RIGHT && l->query.cursor < l->query.n && edit_key(&l->query, key);
+    return key.code == KEYCODE_RIGHT && l->query.cursor < l->query.n &&
+           line_editor_key(&l->query, key);
 }
 
-static void key(struct model *m, struct key k)
+static void list_view_key(struct model *m, struct key k)
 {
     struct list *l = &m->list;
     size_t before = l->query.n;
 
-    if (!keymap_is_text(m->settings->keys, place(m)))
+    if (!keymap_is_text(m->settings->keys, list_key_context(m)))
         return;
-    if (edit_key(&l->query, k) && (l->query.n != before || key_is_text(k)))
+    if (line_editor_key(&l->query, k) && (l->query.n != before || key_is_text(k)))
         list_query_changed(l, &m->fx);
 }
 
-static void paste(struct model *m, struct slice text)
+static void list_view_paste(struct model *m, struct slice text)
 {
-    if (!keymap_is_text(m->settings->keys, place(m)))
+    if (!keymap_is_text(m->settings->keys, list_key_context(m)))
         m->list.typing = true; /* pasted text is never keys */
-    edit_insert(&m->list.query, text);
+    line_editor_insert(&m->list.query, text);
     list_query_changed(&m->list, &m->fx);
 }
 
@@ -207,7 +208,7 @@ static void wheel(struct model *m, struct mouse mouse, int lines)
         list_scroll(l, lines, &m->fx);
 }
 
-static void mouse(struct model *m, struct mouse event)
+static void list_view_mouse(struct model *m, struct mouse event)
 {
     struct list *l = &m->list;
     size_t at;
@@ -217,25 +218,25 @@ static void mouse(struct model *m, struct mouse event)
     case MOUSE_WHEEL_UP: wheel(m, event, -3); return;
     case MOUSE_WHEEL_DOWN: wheel(m, event, 3); return;
     case MOUSE_CLICK:
-        if (list_place_at(l, event.y, event.x, &at))
+        if (list_row_at(l, event.y, event.x, &at))
             list_move_to(l, at, &m->fx);
         return;
     case MOUSE_DOUBLE_CLICK:
-        if (!list_place_at(l, event.y, event.x, &at))
+        if (!list_row_at(l, event.y, event.x, &at))
             return;
         list_move_to(l, at, &m->fx);
-        perform(m, ACT_VIEW);
+        update_perform(m, ACT_VIEW);
         return;
     }
 }
 
 const struct view_ops view_list = {
     .name = "list",
-    .place = place,
-    .draw = draw,
-    .act = act,
-    .takes = takes,
-    .key = key,
-    .paste = paste,
-    .mouse = mouse,
+    .place = list_key_context,
+    .draw = list_view_draw,
+    .act = list_view_act,
+    .takes = list_view_takes,
+    .key = list_view_key,
+    .paste = list_view_paste,
+    .mouse = list_view_mouse,
 };

@@ -4,7 +4,7 @@
 
 #include "tui/clean.h"
 
-static const struct signs unicode = {
+static const struct layout_glyphs unicode = {
     .prompt = "❯ ",
     .answer = "● ",
     .closed = "▸ ",
@@ -19,7 +19,7 @@ static const struct signs unicode = {
     .cut = "⋯ ",
 };
 
-static const struct signs ascii = {
+static const struct layout_glyphs ascii = {
     .prompt = "> ",
     .answer = "* ",
     .closed = "+ ",
@@ -34,7 +34,7 @@ static const struct signs ascii = {
     .cut = "~ ",
 };
 
-const struct signs *signs_for(bool in_ascii)
+const struct layout_glyphs *layout_glyphs_for(bool in_ascii)
 {
     return in_ascii ? &ascii : &unicode;
 }
@@ -46,7 +46,7 @@ static void skip_noise(struct clean *c)
 }
 
 /* Appends clusters while they fit; answers the columns, and where it stopped. */
-static int take(struct buf *out, struct clean *c, int cols)
+static int append_clusters(struct buf *out, struct clean *c, int cols)
 {
     struct glyph g;
     int used = 0;
@@ -62,14 +62,14 @@ static int take(struct buf *out, struct clean *c, int cols)
     return used;
 }
 
-static int put_ellipsis(const struct look *look, struct buf *out)
+static int append_ellipsis(const struct layout_options *look, struct buf *out)
 {
-    const char *text = look->signs->ellipsis;
+    const char *text = look->glyphs->ellipsis;
 
     return buf_add(out, slice_of(text)) ? 0 : 1;
 }
 
-int look_cut(const struct look *look, struct buf *out, struct slice text, int cols)
+int layout_cut(const struct layout_options *look, struct buf *out, struct slice text, int cols)
 {
     struct clean c;
 
@@ -77,17 +77,18 @@ int look_cut(const struct look *look, struct buf *out, struct slice text, int co
         return 0;
     clean_begin(&c, text);
     size_t before = out->n;
-    int used = take(out, &c, cols);
+    int used = append_clusters(out, &c, cols);
 
     if (c.at == text.n)
         return used;
     out->n = before;
     clean_begin(&c, text);
-    used = take(out, &c, cols - 1);
-    return used + put_ellipsis(look, out);
+    used = append_clusters(out, &c, cols - 1);
+    return used + append_ellipsis(look, out);
 }
 
-int look_cut_front(const struct look *look, struct buf *out, struct slice text, int cols)
+int layout_cut_front(const struct layout_options *look, struct buf *out, struct slice text,
+                     int cols)
 {
     size_t total = clean_width(text);
     struct clean c;
@@ -97,7 +98,7 @@ int look_cut_front(const struct look *look, struct buf *out, struct slice text, 
         return 0;
     clean_begin(&c, text);
     if (total <= (size_t)cols)
-        return take(out, &c, cols);
+        return append_clusters(out, &c, cols);
     while (total > (size_t)cols - 1) {
         size_t cluster = clean_cluster_width(&c);
 
@@ -105,12 +106,12 @@ int look_cut_front(const struct look *look, struct buf *out, struct slice text, 
             ;
         total -= cluster;
     }
-    int used = put_ellipsis(look, out);
+    int used = append_ellipsis(look, out);
 
-    return used + take(out, &c, cols - 1);
+    return used + append_clusters(out, &c, cols - 1);
 }
 
-struct slice look_path(const struct look *look, struct slice path)
+struct slice layout_path(const struct layout_options *look, struct slice path)
 {
     struct slice root = look->root;
 
@@ -120,23 +121,23 @@ struct slice look_path(const struct look *look, struct slice path)
     return path;
 }
 
-void look_more(struct sheet *s, const struct look *look, size_t lines)
+void layout_more(struct styled_text *s, const struct layout_options *look, size_t lines)
 {
     char text[96];
     struct line stamp = s->stamp;
 
     if (lines)
-        snprintf(text, sizeof text, "    %s %zu more line%s", look->signs->ellipsis, lines,
+        snprintf(text, sizeof text, "    %s %zu more line%s", look->glyphs->ellipsis, lines,
                  lines == 1 ? "" : "s");
     else
-        snprintf(text, sizeof text, "    %s less", look->signs->ellipsis);
+        snprintf(text, sizeof text, "    %s less", look->glyphs->ellipsis);
     s->stamp.part = PART_MORE;
     s->stamp.foldable = true;
-    sheet_text(s, STYLE_DIM, text);
+    styled_text_add(s, STYLE_DIM, text);
     s->stamp = stamp;
 }
 
-void look_size(int64_t bytes, char out[LOOK_SIZE])
+void layout_size(int64_t bytes, char out[LAYOUT_SIZE_TEXT])
 {
     static const char *const units[] = { "B", "KB", "MB", "GB", "TB" };
     double n = (double)bytes;
@@ -146,5 +147,5 @@ void look_size(int64_t bytes, char out[LOOK_SIZE])
         n /= 1024;
         unit++;
     }
-    snprintf(out, LOOK_SIZE, n < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", n, units[unit]);
+    snprintf(out, LAYOUT_SIZE_TEXT, n < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }

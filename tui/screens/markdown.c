@@ -21,14 +21,14 @@ struct lists {
 };
 
 struct walk {
-    struct sheet *sheet;
+    struct styled_text *styled_text;
     const struct markdown *how;
     struct level level[LEVELS];
     struct lists list[LEVELS];
     int levels, lists; /* deeper ones are counted, not kept */
     bool begun;        /* `first` was used */
     bool gap;          /* a blank line is due before the next block */
-    struct flow flow;
+    struct text_wrap flow;
     bool flowing;
     int strong, emphasis, code, link, struck, heading;
     bool in_code_block, is_diff;
@@ -43,23 +43,23 @@ static struct level *level(struct walk *w, int i)
 }
 
 /* The margin for the next line. With `mark`, list marks not written yet are written now. */
-static struct margin margin_now(struct walk *w, bool mark)
+static struct text_margin margin_now(struct walk *w, bool mark)
 {
-    struct margin m = w->begun ? w->how->rest : w->how->first;
+    struct text_margin m = w->begun ? w->how->rest : w->how->first;
 
     for (int i = 0; i < w->levels && i < LEVELS; i++) {
         struct level *l = &w->level[i];
 
         if (!l->item) {
-            margin_add(&m, STYLE_QUOTE, w->how->ascii ? "| " : "▎ ");
+            text_margin_add(&m, STYLE_QUOTE, w->how->ascii ? "| " : "▎ ");
         } else if (mark && !l->marked) {
-            margin_add(&m, STYLE_MARK, l->mark);
+            text_margin_add(&m, STYLE_MARK, l->mark);
         } else {
             static const char blanks[] = "                        ";
-            struct margin one = { 0 };
+            struct text_margin one = { 0 };
 
-            margin_add(&one, STYLE_MARK, l->mark);
-            margin_add(&m, STYLE_TEXT, blanks + (sizeof blanks - 1 - (size_t)one.width));
+            text_margin_add(&one, STYLE_MARK, l->mark);
+            text_margin_add(&m, STYLE_TEXT, blanks + (sizeof blanks - 1 - (size_t)one.width));
         }
     }
     return m;
@@ -73,55 +73,55 @@ static void use_marks(struct walk *w)
 }
 
 /* A line of its own: a rule, a row of a table. */
-static void put_line(struct walk *w, const struct run *run, size_t n)
+static void append_markdown_line(struct walk *w, const struct run *run, size_t n)
 {
-    struct run all[MARGIN_RUNS + TABLE_RUNS];
-    struct margin m = margin_now(w, true);
+    struct run all[TEXT_MARGIN_RUNS + TABLE_RUNS];
+    struct text_margin m = margin_now(w, true);
 
     memcpy(all, m.run, m.n * sizeof *all);
     if (n > TABLE_RUNS)
         n = TABLE_RUNS;
     if (n)
         memcpy(all + m.n, run, n * sizeof *all);
-    sheet_line(w->sheet, all, m.n + n);
+    styled_text_add_line(w->styled_text, all, m.n + n);
     use_marks(w);
 }
 
 static void begin_block(struct walk *w)
 {
     if (w->gap && w->begun) {
-        struct margin m = margin_now(w, false);
+        struct text_margin m = margin_now(w, false);
 
-        sheet_line(w->sheet, m.run, m.n);
+        styled_text_add_line(w->styled_text, m.run, m.n);
     }
     w->gap = false;
 }
 
-static void begin_flow(struct walk *w, enum flow_mode mode)
+static void begin_flow(struct walk *w, enum text_wrap_mode mode)
 {
     if (w->flowing)
         return;
     begin_block(w);
-    struct margin first = margin_now(w, true);
+    struct text_margin first = margin_now(w, true);
 
     use_marks(w);
-    w->flow = (struct flow){ .sheet = w->sheet,
-                             .width = w->how->width,
-                             .mode = mode,
-                             .first = first,
-                             .rest = margin_now(w, false) };
+    w->flow = (struct text_wrap){ .styled_text = w->styled_text,
+                                  .width = w->how->width,
+                                  .mode = mode,
+                                  .first = first,
+                                  .rest = margin_now(w, false) };
     if (w->in_code_block) {
-        margin_add(&w->flow.first, STYLE_BORDER, w->how->ascii ? "| " : "│ ");
-        margin_add(&w->flow.rest, STYLE_BORDER, w->how->ascii ? "| " : "│ ");
+        text_margin_add(&w->flow.first, STYLE_BORDER, w->how->ascii ? "| " : "│ ");
+        text_margin_add(&w->flow.rest, STYLE_BORDER, w->how->ascii ? "| " : "│ ");
     }
-    flow_begin(&w->flow);
+    text_wrap_begin(&w->flow);
     w->flowing = true;
 }
 
 static void end_flow(struct walk *w)
 {
     if (w->flowing)
-        flow_end(&w->flow);
+        text_wrap_fini(&w->flow);
     w->flowing = false;
 }
 
@@ -145,14 +145,14 @@ static enum style style_now(const struct walk *w)
     return STYLE_TEXT;
 }
 
-static void put_text(struct walk *w, enum style style, struct slice text)
+static void wrap_markdown_text(struct walk *w, enum style style, struct slice text)
 {
     if (w->table) {
         table_text(w->table, style, text);
         return;
     }
-    begin_flow(w, w->in_code_block ? FLOW_VERBATIM : FLOW_WORDS);
-    flow_text(&w->flow, style, text);
+    begin_flow(w, w->in_code_block ? TEXT_WRAP_VERBATIM : TEXT_WRAP_WORDS);
+    text_wrap_add(&w->flow, style, text);
 }
 
 /* A list item: what stands before it. */
@@ -188,7 +188,7 @@ static void enter_code(struct walk *w, const MD_BLOCK_CODE_DETAIL *code)
 
     w->in_code_block = true;
     w->is_diff = slice_eq(lang, SLICE("diff")) || slice_eq(lang, SLICE("patch"));
-    begin_flow(w, FLOW_VERBATIM);
+    begin_flow(w, TEXT_WRAP_VERBATIM);
 }
 
 static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
@@ -206,9 +206,9 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
     case MD_BLOCK_LI: enter_item(w, detail); break;
     case MD_BLOCK_HR:
         begin_block(w);
-        w->sheet->stamp.rule = true;
-        put_line(w, NULL, 0);
-        w->sheet->stamp.rule = false;
+        w->styled_text->stamp.rule = true;
+        append_markdown_line(w, NULL, 0);
+        w->styled_text->stamp.rule = false;
         w->gap = true;
         break;
     case MD_BLOCK_H:
@@ -220,7 +220,7 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
         begin_block(w);
         w->table = table_new(((MD_BLOCK_TABLE_DETAIL *)detail)->col_count);
         if (!w->table)
-            w->sheet->rc = ERR_NOMEM;
+            w->styled_text->rc = ERR_NOMEM;
         break;
     case MD_BLOCK_TH:
         w->heading++;
@@ -230,19 +230,20 @@ static int enter_block(MD_BLOCKTYPE type, void *detail, void *arg)
     case MD_BLOCK_TR: table_row(w->table); break;
     default: break;
     }
-    return w->sheet->rc ? 1 : 0;
+    return w->styled_text->rc ? 1 : 0;
 }
 
-static void put_table_line(void *arg, const struct run *run, size_t n)
+static void append_table_line(void *arg, const struct run *run, size_t n)
 {
-    put_line(arg, run, n);
+    append_markdown_line(arg, run, n);
 }
 
 static void leave_table(struct walk *w)
 {
-    struct margin m = margin_now(w, false);
+    struct text_margin m = margin_now(w, false);
 
-    w->sheet->rc = table_lay(w->table, w->how->width - m.width, w->how->ascii, put_table_line, w);
+    w->styled_text->rc =
+        table_layout(w->table, w->how->width - m.width, w->how->ascii, append_table_line, w);
     table_free(w->table);
     w->table = NULL;
     w->gap = true;
@@ -282,7 +283,7 @@ static int leave_block(MD_BLOCKTYPE type, void *detail, void *arg)
     case MD_BLOCK_TABLE: leave_table(w); break;
     default: break;
     }
-    return w->sheet->rc ? 1 : 0;
+    return w->styled_text->rc ? 1 : 0;
 }
 
 static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
@@ -301,29 +302,29 @@ static int enter_span(MD_SPANTYPE type, void *detail, void *arg)
         w->link++;
         w->href.n = w->label.n = 0;
         if (buf_add(&w->href, href))
-            w->sheet->rc = ERR_NOMEM;
+            w->styled_text->rc = ERR_NOMEM;
         break;
     }
     case MD_SPAN_IMG:
         w->link++;
-        put_text(w, STYLE_LINK, SLICE("[image "));
+        wrap_markdown_text(w, STYLE_LINK, SLICE("[image "));
         break;
     default: break;
     }
-    return w->sheet->rc ? 1 : 0;
+    return w->styled_text->rc ? 1 : 0;
 }
 
 /* Where a link leads, unless its text says so already ("www.a.org" leads to "http://www.a.org"). */
-static void put_href(struct walk *w)
+static void add_link_target(struct walk *w)
 {
     size_t n = w->label.n;
 
     if (w->href.n == 0 || w->link > 0 ||
         (n > 0 && n <= w->href.n && memcmp(w->href.p + w->href.n - n, w->label.p, n) == 0))
         return;
-    put_text(w, STYLE_DIM, SLICE(" ("));
-    put_text(w, STYLE_DIM, buf_slice(&w->href));
-    put_text(w, STYLE_DIM, SLICE(")"));
+    wrap_markdown_text(w, STYLE_DIM, SLICE(" ("));
+    wrap_markdown_text(w, STYLE_DIM, buf_slice(&w->href));
+    wrap_markdown_text(w, STYLE_DIM, SLICE(")"));
 }
 
 static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
@@ -338,18 +339,18 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *arg)
     case MD_SPAN_DEL: w->struck--; break;
     case MD_SPAN_A:
         w->link--;
-        put_href(w);
+        add_link_target(w);
         break;
     case MD_SPAN_IMG:
-        put_text(w, STYLE_LINK, SLICE("]"));
+        wrap_markdown_text(w, STYLE_LINK, SLICE("]"));
         w->link--;
         break;
     default: break;
     }
-    return w->sheet->rc ? 1 : 0;
+    return w->styled_text->rc ? 1 : 0;
 }
 
-static void put_entity(struct walk *w, struct slice entity)
+static void add_entity(struct walk *w, struct slice entity)
 {
     static const struct {
         const char *name, *says;
@@ -363,7 +364,7 @@ static void put_entity(struct walk *w, struct slice entity)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (slice_eq(entity, slice_of(known[i].name)))
             entity = slice_of(known[i].says);
-    put_text(w, style_now(w), entity);
+    wrap_markdown_text(w, style_now(w), entity);
 }
 
 /* A line of a code block. md4c sends each line and each newline on its own. */
@@ -385,33 +386,37 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *p, MD_SIZE n, void *arg)
     struct slice text = { p, n };
 
     if (w->link && buf_add(&w->label, text))
-        w->sheet->rc = ERR_NOMEM;
+        w->styled_text->rc = ERR_NOMEM;
     switch (type) {
-    case MD_TEXT_NULLCHAR: put_text(w, style_now(w), SLICE("\0")); break;
+    case MD_TEXT_NULLCHAR: wrap_markdown_text(w, style_now(w), SLICE("\0")); break;
     case MD_TEXT_BR:
-    case MD_TEXT_SOFTBR: put_text(w, style_now(w), w->table ? SLICE(" ") : SLICE("\n")); break;
-    case MD_TEXT_ENTITY: put_entity(w, text); break;
-    case MD_TEXT_CODE:
-        put_text(w, w->in_code_block ? code_style(w, text) : STYLE_CODE, text);
+    case MD_TEXT_SOFTBR:
+        wrap_markdown_text(w, style_now(w), w->table ? SLICE(" ") : SLICE("\n"));
         break;
-    default: put_text(w, style_now(w), text); break;
+    case MD_TEXT_ENTITY: add_entity(w, text); break;
+    case MD_TEXT_CODE:
+        wrap_markdown_text(w, w->in_code_block ? code_style(w, text) : STYLE_CODE, text);
+        break;
+    default: wrap_markdown_text(w, style_now(w), text); break;
     }
-    return w->sheet->rc ? 1 : 0;
+    return w->styled_text->rc ? 1 : 0;
 }
 
 /* Text that is too long to be read as a document, or that md4c could not take. */
-static void lay_plain(struct sheet *s, const struct markdown *how, struct slice text)
+static void layout_plain(struct styled_text *s, const struct markdown *how, struct slice text)
 {
-    struct flow f = { .sheet = s, .width = how->width, .first = how->first, .rest = how->rest };
+    struct text_wrap f = {
+        .styled_text = s, .width = how->width, .first = how->first, .rest = how->rest
+    };
 
-    flow_begin(&f);
-    flow_text(&f, STYLE_TEXT, text);
-    flow_end(&f);
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_TEXT, text);
+    text_wrap_fini(&f);
 }
 
-void markdown_lay(struct sheet *s, const struct markdown *how, struct slice text)
+void markdown_layout(struct styled_text *s, const struct markdown *how, struct slice text)
 {
-    struct walk w = { .sheet = s, .how = how };
+    struct walk w = { .styled_text = s, .how = how };
     const MD_PARSER parser = {
         .flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS | MD_FLAG_NOHTML |
                  MD_FLAG_PERMISSIVEURLAUTOLINKS | MD_FLAG_NOINDENTEDCODEBLOCKS,
@@ -423,7 +428,7 @@ void markdown_lay(struct sheet *s, const struct markdown *how, struct slice text
     };
 
     if (text.n > TEXT_LIMIT) {
-        lay_plain(s, how, text);
+        layout_plain(s, how, text);
         return;
     }
     if (md_parse(text.p, (MD_SIZE)text.n, &parser, &w) && !s->rc)

@@ -9,9 +9,9 @@
 struct markdown {
     int width;
     bool ascii;
-    struct margin first, rest;
+    struct text_margin first, rest;
 };
 
-void markdown_lay(struct sheet *s, const struct markdown *how, struct slice text);
+void markdown_layout(struct styled_text *s, const struct markdown *how, struct slice text);
 
 #endif

@@ -24,16 +24,16 @@ enum action menu_action(size_t i)
     return items[i];
 }
 
-static enum place_id place(const struct model *m)
+static enum key_context menu_key_context(const struct model *m)
 {
     (void)m;
     return IN_MENU;
 }
 
-static void draw_item(const struct model *m, struct frame *f, struct rect r, size_t i)
+static void draw_menu_item(const struct model *m, struct frame *f, struct rect r, size_t i)
 {
     enum action a = items[i];
-    const char *why = action_reason(m, a);
+    const char *why = action_unavailable(m, a);
     struct key key;
     char name[KEY_NAME] = "";
     enum style plain = why ? STYLE_DIM : STYLE_TEXT;
@@ -56,7 +56,7 @@ static int width(const struct model *m)
     size_t most = MENU_W;
 
     for (size_t i = 0; i < menu_count(); i++) {
-        const char *why = action_reason(m, items[i]);
+        const char *why = action_unavailable(m, items[i]);
         size_t n = why ? LETTER_W + TITLE_W + strlen(why) : 0;
 
         most = n > most ? n : most;
@@ -66,16 +66,16 @@ static int width(const struct model *m)
 
 static struct slice menu_title(const struct model *m, char *out, size_t cap)
 {
-    const struct entry *e = model_subject(m);
+    const struct session_entry *e = selection_session(m);
 
     if (m->list.marks > 1 && view_base(m) == VIEW_LIST) {
         snprintf(out, cap, "%zu marked sessions", m->list.marks);
         return slice_of(out);
     }
-    return e && entry_title(e).n ? entry_title(e) : SLICE("actions");
+    return e && session_entry_title(e).n ? session_entry_title(e) : SLICE("actions");
 }
 
-static void draw(const struct model *m, struct frame *f)
+static void draw_menu(const struct model *m, struct frame *f)
 {
     char title[64];
     struct rect r = box_draw(f, (int)menu_count(), width(m), menu_title(m, title, sizeof title));
@@ -83,17 +83,17 @@ static void draw(const struct model *m, struct frame *f)
     size_t top = m->menu.at >= fit ? m->menu.at - fit + 1 : 0;
 
     for (size_t i = 0; i < fit && top + i < menu_count(); i++)
-        draw_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
+        draw_menu_item(m, f, (struct rect){ r.y + (int)i, r.x, 1, r.w }, top + i);
 }
 
 /* The menu closes first, so that what is chosen acts on the view below, and says there what it has to say. */
-static void choose(struct model *m, enum action a)
+static void menu_choose(struct model *m, enum action a)
 {
     view_pop(m);
-    perform(m, a);
+    update_perform(m, a);
 }
 
-static bool act(struct model *m, enum action a)
+static bool menu_act(struct model *m, enum action a)
 {
     size_t last = menu_count() - 1;
 
@@ -102,19 +102,19 @@ static bool act(struct model *m, enum action a)
     case ACT_DOWN: m->menu.at = m->menu.at < last ? m->menu.at + 1 : 0; return true;
     case ACT_FIRST: m->menu.at = 0; return true;
     case ACT_LAST: m->menu.at = last; return true;
-    case ACT_ACCEPT: choose(m, items[m->menu.at]); return true;
+    case ACT_ACCEPT: menu_choose(m, items[m->menu.at]); return true;
     case ACT_BACK: view_pop(m); return true;
     default: break;
     }
     for (size_t i = 0; i <= last; i++)
         if (items[i] == a) {
-            choose(m, a);
+            menu_choose(m, a);
             return true;
         }
     return false;
 }
 
-static void key(struct model *m, struct key k)
+static void menu_key(struct model *m, struct key k)
 {
     (void)m;
     (void)k; /* no text is entered here */
@@ -123,8 +123,8 @@ static void key(struct model *m, struct key k)
 const struct view_ops view_menu = {
     .name = "menu",
     .overlay = true,
-    .place = place,
-    .draw = draw,
-    .act = act,
-    .key = key,
+    .place = menu_key_context,
+    .draw = draw_menu,
+    .act = menu_act,
+    .key = menu_key,
 };

@@ -12,11 +12,11 @@ void prompt_open(struct model *m, const char *label, struct slice text,
 
     *p = (struct prompt){ .answer = answer };
     snprintf(p->label, sizeof p->label, "%s", label);
-    edit_set(&p->edit, text);
+    line_editor_set(&p->edit, text);
     view_push(m, VIEW_PROMPT);
 }
 
-static enum place_id place(const struct model *m)
+static enum key_context prompt_key_context(const struct model *m)
 {
     (void)m;
     return IN_PROMPT;
@@ -28,7 +28,7 @@ static int draw_note(const struct prompt *p, struct frame *f, int y)
     enum style style = p->note[0] ? STYLE_WARN : STYLE_DIM;
     int w = frame_width(slice_of(text));
 
-    int typed = frame_width(slice_of(p->label)) + frame_width(edit_text(&p->edit)) +
+    int typed = frame_width(slice_of(p->label)) + frame_width(line_editor_text(&p->edit)) +
                 7; /* margins, sign, cursor */
 
     /* A hint gives way to what is typed; a reason does not. */
@@ -39,7 +39,7 @@ static int draw_note(const struct prompt *p, struct frame *f, int y)
 }
 
 /* The line that is typed takes the place of the footer. */
-static void draw(const struct model *m, struct frame *f)
+static void draw_prompt(const struct model *m, struct frame *f)
 {
     const struct prompt *p = &m->prompt;
     int y = f->rows - 1, x = 1;
@@ -49,16 +49,16 @@ static void draw(const struct model *m, struct frame *f)
 
     x += frame_puts(f, y, x, f->cols / 2, STYLE_PROMPT, p->label);
     x += frame_puts(f, y, x, 2, STYLE_PROMPT, f->ascii ? "> " : "› ");
-    edit_draw(&p->edit, f, (struct rect){ y, x, 1, end - x - 1 }, STYLE_STRONG, true);
+    line_editor_draw(&p->edit, f, (struct rect){ y, x, 1, end - x - 1 }, STYLE_STRONG, true);
     frame_select(f, (struct rect){ y, f->cursor_x, 1, 1 });
 }
 
-static void accept(struct model *m)
+static void prompt_accept(struct model *m)
 {
-    struct edit typed = m->prompt.edit;
+    struct line_editor typed = m->prompt.edit;
 
     view_pop(m); /* first, so that an answer may ask further */
-    const char *why = m->prompt.answer(m, edit_text(&typed));
+    const char *why = m->prompt.answer(m, line_editor_text(&typed));
 
     if (!why)
         return;
@@ -66,36 +66,36 @@ static void accept(struct model *m)
     view_push(m, VIEW_PROMPT);
 }
 
-static bool act(struct model *m, enum action a)
+static bool prompt_act(struct model *m, enum action a)
 {
     switch (a) {
-    case ACT_ACCEPT: accept(m); return true;
+    case ACT_ACCEPT: prompt_accept(m); return true;
     case ACT_BACK:
         view_pop(m);
-        changing_forget(m);
+        pending_change_clear(m);
         return true;
     default: return false;
     }
 }
 
-static void key(struct model *m, struct key k)
+static void prompt_key(struct model *m, struct key k)
 {
     m->prompt.note[0] = '\0';
-    edit_key(&m->prompt.edit, k);
+    line_editor_key(&m->prompt.edit, k);
 }
 
-static void paste(struct model *m, struct slice text)
+static void prompt_paste(struct model *m, struct slice text)
 {
     m->prompt.note[0] = '\0';
-    edit_insert(&m->prompt.edit, text);
+    line_editor_insert(&m->prompt.edit, text);
 }
 
 const struct view_ops view_prompt = {
     .name = "prompt",
     .overlay = true,
-    .place = place,
-    .draw = draw,
-    .act = act,
-    .key = key,
-    .paste = paste,
+    .place = prompt_key_context,
+    .draw = draw_prompt,
+    .act = prompt_act,
+    .key = prompt_key,
+    .paste = prompt_paste,
 };

@@ -12,7 +12,7 @@ enum { PROMPT_TEXT = 160 };
 struct prompt {
     char label[PROMPT_TEXT];
     char note[PROMPT_TEXT]; /* why Enter was not enough; until the next key */
-    struct edit edit;
+    struct line_editor edit;
     /* Enter: NULL when the text will do (it was taken over; the prompt is closed already), else why not. */
     const char *(*answer)(struct model *m, struct slice text);
 };

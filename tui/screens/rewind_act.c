@@ -7,7 +7,7 @@
 
 /* ---- moving ---- */
 
-static size_t moved(size_t at, long by, size_t n)
+static size_t moved_index(size_t at, long by, size_t n)
 {
     if (n == 0)
         return 0;
@@ -23,17 +23,17 @@ static void move_in(struct rewind_view *v, enum rewind_pane pane, long by, struc
     switch (pane) {
     case PANE_TURNS:
         before = v->turn;
-        v->turn = moved(v->turn, by, v->turns ? v->turns->n : 0);
+        v->turn = moved_index(v->turn, by, v->turns ? v->turns->n : 0);
         if (v->turn != before)
             rewind_turn_changed(v, fx);
         break;
     case PANE_FILES:
         before = v->file;
-        v->file = moved(v->file, by, v->rows);
+        v->file = moved_index(v->file, by, v->rows);
         if (v->file != before)
             rewind_file_changed(v, fx);
         break;
-    default: v->changes.line = moved(v->changes.line, by, v->changes.sheet.n); break;
+    default: v->changes.line = moved_index(v->changes.line, by, v->changes.styled_text.n); break;
     }
 }
 
@@ -66,13 +66,13 @@ static bool act_moving(struct rewind_view *v, enum action a, struct effects *fx)
 }
 
 /* To the head of the next hunk, or of this one, or of the one before. */
-static void to_hunk(struct rewind_view *v, int way)
+static void to_hunk(struct rewind_view *v, int direction)
 {
-    const struct sheet *s = &v->changes.sheet;
+    const struct styled_text *s = &v->changes.styled_text;
     size_t at = v->changes.line;
 
-    while (way > 0 ? at + 1 < s->n : at > 0) {
-        at = way > 0 ? at + 1 : at - 1;
+    while (direction > 0 ? at + 1 < s->n : at > 0) {
+        at = direction > 0 ? at + 1 : at - 1;
         if (at == 0 || s->line[at].block != s->line[at - 1].block) {
             v->changes.line = at;
             v->changes.top = at; /* the hunk is shown from its head */
@@ -87,16 +87,16 @@ static void next_pane(struct rewind_view *v)
     v->pane = (v->pane + 1) % PANE_COUNT;
     if (v->pane == PANE_FILES && v->rows == 0)
         v->pane = PANE_TURNS;
-    if (v->pane == PANE_CHANGES && v->changes.sheet.n == 0)
+    if (v->pane == PANE_CHANGES && v->changes.styled_text.n == 0)
         v->pane = PANE_TURNS;
 }
 
 /* ---- ticking ---- */
 
-static bool tick(struct rewind_view *v)
+static bool tick_file(struct rewind_view *v)
 {
     const struct rewind_entry *x = rewind_file(v);
-    struct rewind_pick *pick = rewind_pick_at(v, v->file);
+    struct rewind_selection *pick = rewind_pick_at(v, v->file);
 
     if (!pick->ticked && rewind_may_consent(x) && !pick->consent) {
         v->question = QUESTION_CONSENT;
@@ -106,7 +106,7 @@ static bool tick(struct rewind_view *v)
     return false;
 }
 
-static void count_hunks(struct rewind_view *v, const struct rewind_pick *pick)
+static void count_hunks(struct rewind_view *v, const struct rewind_selection *pick)
 {
     const struct linediff *d = &v->changes.comparison->diff;
     struct lines_changed n = { 0 };
@@ -124,10 +124,10 @@ static void count_hunks(struct rewind_view *v, const struct rewind_pick *pick)
 /* A file of which no hunk is left is not ticked any more; with the first one it is again. */
 static void tick_hunk(struct rewind_view *v, struct toast *toast)
 {
-    struct rewind_pick *pick = rewind_pick_at(v, v->file);
+    struct rewind_selection *pick = rewind_pick_at(v, v->file);
     size_t n = v->changes.comparison->diff.hunks;
-    size_t at = v->changes.sheet.line[v->changes.line].block;
-    bool *hunk = picks_hunks(v->picks, v->row[v->file], n), any = false;
+    size_t at = v->changes.styled_text.line[v->changes.line].block;
+    bool *hunk = preview_selection_hunks(v->selection, v->row[v->file], n), any = false;
 
     if (!hunk) {
         toast_no_memory(toast);
@@ -149,31 +149,31 @@ static void tick_hunk(struct rewind_view *v, struct toast *toast)
 
 /* ---- doing ---- */
 
-static void apply(struct rewind_view *v, struct effects *fx)
+static void submit_rewind(struct rewind_view *v, struct effects *fx)
 {
-    struct picks *picks = picks_copy(v->picks);
-    struct effect *e = picks ? rewind_ask(v, EFFECT_REWIND, &v->asked_rewind, fx) : NULL;
+    struct preview_selection *selection = preview_selection_copy(v->selection);
+    struct effect *e = selection ? rewind_request(v, EFFECT_REWIND, &v->asked_rewind, fx) : NULL;
 
     if (!e) {
-        picks_free(picks);
+        preview_selection_free(selection);
         snprintf(v->result, sizeof v->result, "out of memory: nothing was changed");
         v->went_wrong = true;
         return;
     }
-    e->prospect = prospect_hold(v->prospect);
-    e->picks = picks;
-    v->deed = DEED_REWIND;
+    e->preview = preview_retain(v->preview);
+    e->selection = selection;
+    v->operation = OPERATION_REWIND;
     v->done = v->total = 0;
 }
 
 /* A rewind is done again by taking back what took it back. */
-static void take_back(struct rewind_view *v, enum rewind_deed deed, struct name_list *taken,
-                      struct effects *fx)
+static void submit_undo_rewind(struct rewind_view *v, enum rewind_operation deed,
+                               struct name_list *taken, struct effects *fx)
 {
-    const char *record = deed == DEED_UNDO ? v->undo : v->redo;
-    struct effect *e = rewind_ask(v, EFFECT_UNDO_REWIND, &v->asked_rewind, fx);
+    const char *record = deed == OPERATION_UNDO ? v->undo : v->redo;
+    struct effect *e = rewind_request(v, EFFECT_UNDO_REWIND, &v->asked_rewind, fx);
 
-    v->deed = deed;
+    v->operation = deed;
     v->done = v->total = 0;
     if (e)
         e->names = taken;
@@ -187,7 +187,7 @@ static void take_back(struct rewind_view *v, enum rewind_deed deed, struct name_
 
 void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx)
 {
-    take_back(v, v->deed, taken, fx);
+    submit_undo_rewind(v, v->operation, taken, fx);
 }
 
 void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
@@ -198,7 +198,7 @@ void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
     if (!yes || !rewind_is_current(v))
         return;
     if (question == QUESTION_APPLY)
-        apply(v, fx);
+        submit_rewind(v, fx);
     if (question == QUESTION_CONSENT) {
         rewind_pick_at(v, v->file)->consent = true;
         rewind_pick_at(v, v->file)->ticked = true;
@@ -206,21 +206,21 @@ void rewind_view_answer(struct rewind_view *v, bool yes, struct effects *fx)
     rewind_settle(v);
 }
 
-static void accept(struct rewind_view *v, struct toast *toast)
+static void open_next_pane(struct rewind_view *v, struct toast *toast)
 {
     if (v->pane == PANE_TURNS && v->rows > 0)
         v->pane = PANE_FILES;
-    else if (v->pane == PANE_FILES && v->changes.sheet.n > 0)
+    else if (v->pane == PANE_FILES && v->changes.styled_text.n > 0)
         v->pane = PANE_CHANGES;
     else
-        toast_say(toast, v->now_ms, "press a to rewind (asks first)");
+        toast_info(toast, v->now_ms, "press a to rewind (asks first)");
 }
 
 /* One step back: from the changes to the files, to the turns, out. */
-static enum rewind_wish back(struct rewind_view *v, struct toast *toast)
+static enum rewind_view_result rewind_step_back(struct rewind_view *v, struct toast *toast)
 {
     if (v->asked_rewind) {
-        toast_say(toast, v->now_ms, "please wait: files are being changed");
+        toast_info(toast, v->now_ms, "please wait: files are being changed");
         return REWIND_VIEW_DONE;
     }
     if (v->pane == PANE_TURNS)
@@ -237,17 +237,17 @@ static void change_mode(struct rewind_view *v, enum rewind_mode mode, struct eff
         v->pane = PANE_FILES;
     rewind_turn_changed(v, fx);
     v->due_ms = TIME_NONE;
-    rewind_ask_prospect(v, fx);
+    rewind_request_preview(v, fx);
 }
 
-static enum rewind_wish act(struct rewind_view *v, enum action a, struct toast *toast,
-                            struct effects *fx)
+static enum rewind_view_result run_rewind_action(struct rewind_view *v, enum action a,
+                                                 struct toast *toast, struct effects *fx)
 {
     switch (a) {
     case ACT_PANE: next_pane(v); break;
     case ACT_PANE_PREV: v->pane -= v->pane > PANE_TURNS; break;
-    case ACT_ACCEPT: accept(v, toast); break;
-    case ACT_TICK: return tick(v) ? REWIND_VIEW_ASKS : REWIND_VIEW_DONE;
+    case ACT_ACCEPT: open_next_pane(v, toast); break;
+    case ACT_TICK: return tick_file(v) ? REWIND_VIEW_ASKS : REWIND_VIEW_DONE;
     case ACT_HUNK:
         if (v->pane == PANE_CHANGES)
             tick_hunk(v, toast);
@@ -256,31 +256,32 @@ static enum rewind_wish act(struct rewind_view *v, enum action a, struct toast *
     case ACT_HUNK_NEXT: to_hunk(v, 1); break;
     case ACT_HUNK_PREV: to_hunk(v, -1); break;
     case ACT_APPLY: v->question = QUESTION_APPLY; return REWIND_VIEW_ASKS;
-    case ACT_UNDO: take_back(v, DEED_UNDO, NULL, fx); break;
-    case ACT_REDO: take_back(v, DEED_REDO, NULL, fx); break;
+    case ACT_UNDO: submit_undo_rewind(v, OPERATION_UNDO, NULL, fx); break;
+    case ACT_REDO: submit_undo_rewind(v, OPERATION_REDO, NULL, fx); break;
     case ACT_MODE: change_mode(v, v->mode < REWIND_BOTH ? v->mode + 1 : REWIND_CODE, fx); break;
     case ACT_ONLY: change_mode(v, REWIND_TURN, fx); break;
     case ACT_INFERRED: change_mode(v, REWIND_INFERRED, fx); break;
-    case ACT_REFRESH: rewind_ask_prospect(v, fx); break;
-    case ACT_BACK: return back(v, toast);
+    case ACT_REFRESH: rewind_request_preview(v, fx); break;
+    case ACT_BACK: return rewind_step_back(v, toast);
     default: return REWIND_VIEW_IGNORED;
     }
     return REWIND_VIEW_DONE;
 }
 
-enum rewind_wish rewind_view_act(struct rewind_view *v, enum action a, struct toast *toast,
-                                 struct effects *fx)
+enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, struct toast *toast,
+                                        struct effects *fx)
 {
-    enum rewind_wish wish = act_moving(v, a, fx) ? REWIND_VIEW_DONE : act(v, a, toast, fx);
+    enum rewind_view_result outcome =
+        act_moving(v, a, fx) ? REWIND_VIEW_DONE : run_rewind_action(v, a, toast, fx);
 
-    if (wish != REWIND_VIEW_BACK)
+    if (outcome != REWIND_VIEW_BACK)
         rewind_settle(v);
-    return wish;
+    return outcome;
 }
 
 /* ---- why not ---- */
 
-static const char *no_prospect(const struct rewind_view *v)
+static const char *no_preview(const struct rewind_view *v)
 {
     if (v->asked_rewind)
         return "files are being changed";
@@ -288,14 +289,14 @@ static const char *no_prospect(const struct rewind_view *v)
         return "this session has no checkpoints";
     if (rewind_turn(v) && rewind_turn_why(v, rewind_turn(v)))
         return "this turn cannot be restored";
-    if (v->prospect_error.code)
+    if (v->preview_error.code)
         return "the preview failed";
     return rewind_is_current(v) ? NULL : "the files are still being checked";
 }
 
 static const char *no_file(const struct rewind_view *v)
 {
-    const char *why = no_prospect(v);
+    const char *why = no_preview(v);
 
     if (why || v->rows > 0)
         return why;
@@ -324,7 +325,7 @@ static const char *no_hunk(const struct rewind_view *v)
         return why;
     const struct rewind_entry *x = rewind_file(v);
 
-    if (v->changes.sheet.n == 0)
+    if (v->changes.styled_text.n == 0)
         return "this file has no hunks";
     if (x->action == REWIND_REFUSED && !rewind_pick_at(v, v->file)->consent)
         return "the file is held back: Space shows why";
@@ -334,9 +335,9 @@ static const char *no_hunk(const struct rewind_view *v)
 
 static const char *no_apply(const struct rewind_view *v)
 {
-    const char *why = no_prospect(v);
+    const char *why = no_preview(v);
 
-    if (why || rewind_talk_of(v))
+    if (why || rewind_conversation_of(v))
         return why;
     why = no_file(v);
     return why ? why : rewind_tally(v).files == 0 ? "no file is ticked" : NULL;
@@ -348,7 +349,7 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
     case ACT_TICK: return no_tick(v);
     case ACT_HUNK: return no_hunk(v);
     case ACT_HUNK_NEXT:
-    case ACT_HUNK_PREV: return v->changes.sheet.n ? NULL : "this file has no hunks";
+    case ACT_HUNK_PREV: return v->changes.styled_text.n ? NULL : "this file has no hunks";
     case ACT_APPLY: return no_apply(v);
     case ACT_UNDO:
     case ACT_REDO:
@@ -372,7 +373,7 @@ const char *rewind_view_unavailable(const struct rewind_view *v, enum action a)
 
 /* ---- mouse ---- */
 
-static bool inside(struct rect r, int y, int x)
+static bool rect_contains(struct rect r, int y, int x)
 {
     return y >= r.y && y < r.y + r.h && x >= r.x && x < r.x + r.w;
 }
@@ -382,9 +383,9 @@ void rewind_view_scroll(struct rewind_view *v, int y, int x, int lines, struct e
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
 
     move_in(v,
-            inside(l.turns, y, x)   ? PANE_TURNS
-            : inside(l.files, y, x) ? PANE_FILES
-                                    : PANE_CHANGES,
+            rect_contains(l.turns, y, x)   ? PANE_TURNS
+            : rect_contains(l.files, y, x) ? PANE_FILES
+                                           : PANE_CHANGES,
             lines, fx);
     rewind_settle(v);
 }
@@ -393,14 +394,15 @@ void rewind_view_click(struct rewind_view *v, int y, int x, struct effects *fx)
 {
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
 
-    if (inside(l.turns, y, x) && v->turns && v->turn_top + (size_t)(y - l.turns.y) < v->turns->n) {
+    if (rect_contains(l.turns, y, x) && v->turns &&
+        v->turn_top + (size_t)(y - l.turns.y) < v->turns->n) {
         v->pane = PANE_TURNS;
         move_in(v, PANE_TURNS, (long)(v->turn_top + (size_t)(y - l.turns.y)) - (long)v->turn, fx);
-    } else if (inside(l.files, y, x) && v->file_top + (size_t)(y - l.files.y) < v->rows) {
+    } else if (rect_contains(l.files, y, x) && v->file_top + (size_t)(y - l.files.y) < v->rows) {
         v->pane = PANE_FILES;
         move_in(v, PANE_FILES, (long)(v->file_top + (size_t)(y - l.files.y)) - (long)v->file, fx);
-    } else if (inside(l.changes, y, x) &&
-               v->changes.top + (size_t)(y - l.changes.y) < v->changes.sheet.n) {
+    } else if (rect_contains(l.changes, y, x) &&
+               v->changes.top + (size_t)(y - l.changes.y) < v->changes.styled_text.n) {
         v->pane = PANE_CHANGES;
         v->changes.line = v->changes.top + (size_t)(y - l.changes.y);
     }

@@ -12,7 +12,7 @@
 /* ---- title ---- */
 
 /* In hundredths: two steps a file are nobody's count of files. */
-static const char *changing(const struct rewind_view *v, char *out, size_t cap)
+static const char *progress_text(const struct rewind_view *v, char *out, size_t cap)
 {
     if (v->total > 0)
         snprintf(out, cap, "changing files %3d%%", (int)(v->done * 100 / v->total));
@@ -44,15 +44,15 @@ static const char *state_of(const struct rewind_view *v, bool brief, char *out, 
     return out;
 }
 
-static void draw_title(const struct rewind_view *v, struct frame *f, struct rect r)
+static void draw_rewind_title(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     char room[96];
     bool brief = r.w < (v->mode == REWIND_CODE ? 72 : 110);
-    const char *state =
-        v->asked_rewind ? changing(v, room, sizeof room) : state_of(v, brief, room, sizeof room);
+    const char *state = v->asked_rewind ? progress_text(v, room, sizeof room)
+                                        : state_of(v, brief, room, sizeof room);
 
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
-    int end = rewind_put_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
+    int end = rewind_draw_right(f, r.y, r.x + r.w - 1, STYLE_BAR, state) - 2;
     int x = r.x + 1;
 
     x += frame_puts(f, r.y, x, 7, STYLE_BAR, "rewind") + 2;
@@ -83,7 +83,7 @@ static const char *short_rule(enum rewind_rule rule)
 }
 
 /* M: other bytes or another mode; A: comes back; D: goes; R: held back, shown as that word. */
-static char letter_of(const struct rewind_entry *x, const struct rewind_pick *pick)
+static char letter_of(const struct rewind_entry *x, const struct rewind_selection *pick)
 {
     switch (x->action == REWIND_REFUSED && !pick->consent ? REWIND_REFUSED : rewind_action_of(x)) {
     case REWIND_RESTORE: return 'M';
@@ -114,30 +114,30 @@ static int draw_counts(const struct rewind_view *v, struct frame *f, int y, int 
     char plus[16], minus[16];
 
     if (x->binary || x->mode_only)
-        return rewind_put_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
+        return rewind_draw_right(f, y, end, STYLE_DIM, x->binary ? "binary" : "mode");
     if (rewind_action_of(x) == REWIND_REFUSED)
         return end;
     snprintf(plus, sizeof plus, "+%u", partial ? part->insertions : x->insertions);
     snprintf(minus, sizeof minus, "-%u", partial ? part->deletions : x->deletions);
-    end = rewind_put_right(f, y, end, STYLE_DELETE, minus) - 1;
-    return rewind_put_right(f, y, end, STYLE_ADD, plus);
+    end = rewind_draw_right(f, y, end, STYLE_DELETE, minus) - 1;
+    return rewind_draw_right(f, y, end, STYLE_ADD, plus);
 }
 
 static void draw_file(const struct rewind_view *v, struct frame *f, struct rect r, size_t row)
 {
     const struct rewind_entry *x = rewind_entry_at(v, row);
-    const struct rewind_pick *pick = rewind_pick_at(v, row);
+    const struct rewind_selection *pick = rewind_pick_at(v, row);
     char letter[2] = { letter_of(x, pick), '\0' }, room[512];
     const char *box = !pick->ticked ? "[ ]" : rewind_is_partial(pick) ? "[~]" : "[x]";
     bool can = x->action != REWIND_REFUSED || rewind_may_consent(x);
     int end = draw_counts(v, f, r.y, r.x + r.w - 1, row) - 1;
 
     if (x->rule == REWIND_RULE_NONE && x->held_open)
-        end = rewind_put_right(f, r.y, end, STYLE_WARN, "open") - 1;
+        end = rewind_draw_right(f, r.y, end, STYLE_WARN, "open") - 1;
     if (x->rule == REWIND_RULE_NONE && x->target->other)
-        end = rewind_put_right(f, r.y, end, STYLE_WARN, "other session") - 1;
+        end = rewind_draw_right(f, r.y, end, STYLE_WARN, "other session") - 1;
     if (x->rule != REWIND_RULE_NONE)
-        end = rewind_put_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
+        end = rewind_draw_right(f, r.y, end, STYLE_WARN, short_rule(x->rule)) - 1;
     frame_puts(f, r.y, r.x + 1, 3, pick->ticked ? STYLE_MARK : STYLE_DIM, can ? box : " - ");
     const char *what = letter[0] == 'R' ? "held" : letter;
     int path = r.x + 6 + frame_puts(f, r.y, r.x + 5, 4, style_of(letter[0]), what);
@@ -185,7 +185,7 @@ static int draw_other(const struct rewind_view *v, struct frame *f, struct rect 
     return used + frame_puts(f, r.y, r.x + used, r.w - used, STYLE_WARN, age);
 }
 
-static void draw_head(const struct rewind_view *v, struct frame *f, struct rect r)
+static void draw_changes_head(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     const struct rewind_entry *x = rewind_file(v);
     const struct changes *c = &v->changes;
@@ -198,10 +198,10 @@ static void draw_head(const struct rewind_view *v, struct frame *f, struct rect 
         return;
     int end = r.x + r.w - 2;
 
-    if (c->comparison && c->sheet.n > 0 && c->comparison->diff.hunks > 1) {
-        snprintf(where, sizeof where, " hunk %u/%zu ", c->sheet.line[c->line].block + 1U,
+    if (c->comparison && c->styled_text.n > 0 && c->comparison->diff.hunks > 1) {
+        snprintf(where, sizeof where, " hunk %u/%zu ", c->styled_text.line[c->line].block + 1U,
                  c->comparison->diff.hunks);
-        end = rewind_put_right(f, r.y, end, STYLE_DIM, where) - 1;
+        end = rewind_draw_right(f, r.y, end, STYLE_DIM, where) - 1;
     }
     frame_puts(f, r.y, r.x + 1, 1, STYLE_BORDER, " ");
     if (!x->why && x->target->other)
@@ -221,8 +221,8 @@ static void draw_head(const struct rewind_view *v, struct frame *f, struct rect 
 /* The box of a hunk stands behind its head, where hunks can be picked at all. */
 static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct rect r, size_t line)
 {
-    const struct sheet *s = &v->changes.sheet;
-    const struct rewind_pick *pick = rewind_pick_at(v, v->file);
+    const struct styled_text *s = &v->changes.styled_text;
+    const struct rewind_selection *pick = rewind_pick_at(v, v->file);
     size_t hunk = s->line[line].block;
     bool head = line == 0 || s->line[line - 1].block != hunk;
     bool on = pick->ticked && (!pick->hunk || (hunk < pick->hunks && pick->hunk[hunk]));
@@ -233,17 +233,17 @@ static void draw_hunk_box(const struct rewind_view *v, struct frame *f, struct r
     frame_puts(f, r.y, r.x + r.w - 4, 3, on ? STYLE_MARK : STYLE_DIM, on ? "[x]" : "[ ]");
 }
 
-static void draw_lines(const struct rewind_view *v, struct frame *f, struct rect r)
+static void draw_change_lines(const struct rewind_view *v, struct frame *f, struct rect r)
 {
     const struct changes *c = &v->changes;
     char text[80];
     int i = 0;
 
-    for (; i < r.h && c->top + (size_t)i < c->sheet.n; i++) {
+    for (; i < r.h && c->top + (size_t)i < c->styled_text.n; i++) {
         size_t line = c->top + (size_t)i;
         struct rect at = { r.y + i, r.x, 1, r.w };
 
-        sheet_draw_line(&c->sheet, line, f, at.y, at.x + 1, at.w - 2);
+        styled_text_draw_line(&c->styled_text, line, f, at.y, at.x + 1, at.w - 2);
         draw_hunk_box(v, f, at, line);
         if (line == c->line && v->pane == PANE_CHANGES)
             rewind_select_line(v, PANE_CHANGES, f, at);
@@ -281,12 +281,12 @@ static void draw_changes(const struct rewind_view *v, struct frame *f, struct re
 
     if (!x || r.h < 1)
         return;
-    if (v->changes.sheet.n > 0) {
-        draw_lines(v, f, r);
+    if (v->changes.styled_text.n > 0) {
+        draw_change_lines(v, f, r);
         return;
     }
     no_lines(v, x, text, sizeof text);
-    flow_put_words(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, slice_of(text));
+    text_wrap_draw(f, (struct rect){ r.y, r.x + 2, r.h, r.w - 3 }, STYLE_DIM, slice_of(text));
     if (v->asked_changes)
         rewind_draw_spinner(v, f, r, "comparing");
 }
@@ -308,7 +308,7 @@ static void draw_empty(struct frame *f, struct rect r)
 
     for (size_t i = 0; i < sizeof text / sizeof *text && in.h > 0; i++) {
         int used =
-            *text[i] ? flow_put_words(f, in, i ? STYLE_DIM : STYLE_STRONG, slice_of(text[i])) : 1;
+            *text[i] ? text_wrap_draw(f, in, i ? STYLE_DIM : STYLE_STRONG, slice_of(text[i])) : 1;
 
         in.y += used;
         in.h -= used;
@@ -316,9 +316,9 @@ static void draw_empty(struct frame *f, struct rect r)
 }
 
 /* The conversation's part, above the files. */
-static void draw_talk(const struct rewind_view *v, struct frame *f, struct rect r)
+static void draw_conversation(const struct rewind_view *v, struct frame *f, struct rect r)
 {
-    const struct rewind_talk *t = rewind_talk_of(v);
+    const struct rewind_conversation *t = rewind_conversation_of(v);
     char text[120];
 
     if (!t || r.h == 0)
@@ -333,12 +333,13 @@ static void draw_talk(const struct rewind_view *v, struct frame *f, struct rect 
 static const char *no_rows(const struct rewind_view *v)
 {
     if (v->mode == REWIND_CONVERSATION)
-        return rewind_talk_of(v) ? "Files are not changed."
-                                 : "Nothing to do: the conversation already ends there.";
+        return rewind_conversation_of(v) ? "Files are not changed."
+                                         : "Nothing to do: the conversation already ends there.";
     if (v->mode == REWIND_TURN)
         return "Nothing to do: nothing is left of this turn's changes.";
-    return rewind_talk_of(v) ? "The files already match: only the conversation would be rewound."
-                             : "Nothing to do: the files already match.";
+    return rewind_conversation_of(v)
+               ? "The files already match: only the conversation would be rewound."
+               : "Nothing to do: the files already match.";
 }
 
 static void draw_right(const struct rewind_view *v, struct frame *f, const struct rewind_layout *l)
@@ -347,23 +348,23 @@ static void draw_right(const struct rewind_view *v, struct frame *f, const struc
     const struct checkpoint *c = rewind_turn(v);
     char text[480];
 
-    if (v->prospect_error.code) {
-        err_format(&v->prospect_error, text, sizeof text);
+    if (v->preview_error.code) {
+        err_format(&v->preview_error, text, sizeof text);
         if (l->edge >= 0) /* beside the turns nothing else stands here */
             r.h = f->rows - 2 - r.y;
-        flow_put_words(f, r, STYLE_ERROR, slice_of(text));
+        text_wrap_draw(f, r, STYLE_ERROR, slice_of(text));
     } else if (c && rewind_turn_why(v, c)) {
-        flow_put_words(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
-    } else if (!rewind_is_current(v) && (!v->prospect || rewind_is_slow(v))) {
+        text_wrap_draw(f, r, STYLE_DIM, SLICE("This turn cannot be restored."));
+    } else if (!rewind_is_current(v) && (!v->preview || rewind_is_slow(v))) {
         rewind_draw_spinner(v, f, l->files, "checking the files");
     } else if (v->rows == 0) {
-        draw_talk(v, f, l->talk);
-        flow_put_words(f, r, STYLE_DIM, slice_of(no_rows(v)));
+        draw_conversation(v, f, l->conversation);
+        text_wrap_draw(f, r, STYLE_DIM, slice_of(no_rows(v)));
     } else {
-        draw_talk(v, f, l->talk);
+        draw_conversation(v, f, l->conversation);
         draw_files(v, f, l->files);
         if (l->changes.h > 0) {
-            draw_head(v, f, l->head);
+            draw_changes_head(v, f, l->head);
             draw_changes(v, f, l->changes);
         }
     }
@@ -401,10 +402,10 @@ void rewind_view_draw(const struct rewind_view *v, struct frame *f, struct rect 
     struct rewind_layout l = rewind_layout(v, r.h, r.w);
     char text[400];
 
-    draw_title(v, f, r);
+    draw_rewind_title(v, f, r);
     if (v->turns_error.code) {
         err_format(&v->turns_error, text, sizeof text);
-        flow_put_words(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, slice_of(text));
+        text_wrap_draw(f, (struct rect){ 2, 2, r.h - 3, r.w - 4 }, STYLE_ERROR, slice_of(text));
         return;
     }
     if (v->turns && v->turns->n == 0) {

@@ -8,7 +8,7 @@
 /* How the parts of the rewind view are drawn. Shared by tui/screens/rewind_*.c only. */
 
 /* Text that ends before column `end`; answers where it begins. */
-int rewind_put_right(struct frame *f, int y, int end, enum style style, const char *text);
+int rewind_draw_right(struct frame *f, int y, int end, enum style style, const char *text);
 /* The selected line of a pane; the terminal's cursor stands in the pane that has the keys. */
 void rewind_select_line(const struct rewind_view *v, enum rewind_pane pane, struct frame *f,
                         struct rect r);

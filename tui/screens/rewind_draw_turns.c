@@ -32,7 +32,7 @@ static const char *sign_of(const struct checkpoint *c, bool ascii)
 enum { LINES_FROM_W = 52, LINES_W = 12 };
 
 /* "+48 -12" in columns of its own; answers where the room for the rest ends. */
-static int draw_lines(struct frame *f, int y, int end, const struct checkpoint *c)
+static int draw_turn_lines(struct frame *f, int y, int end, const struct checkpoint *c)
 {
     char plus[16], minus[16];
     int at = end;
@@ -40,8 +40,8 @@ static int draw_lines(struct frame *f, int y, int end, const struct checkpoint *
     if (c->counted && (c->insertions || c->deletions)) {
         snprintf(plus, sizeof plus, "+%u", c->insertions);
         snprintf(minus, sizeof minus, "-%u", c->deletions);
-        at = rewind_put_right(f, y, end, STYLE_DELETE, minus) - 1;
-        rewind_put_right(f, y, at, STYLE_ADD, plus);
+        at = rewind_draw_right(f, y, end, STYLE_DELETE, minus) - 1;
+        rewind_draw_right(f, y, at, STYLE_ADD, plus);
     }
     return end - LINES_W;
 }
@@ -65,13 +65,13 @@ static void draw_turn(const struct rewind_view *v, struct frame *f, struct rect 
         *strchrnul(age, ' ') = '\0'; /* "2h" */
     files_text(c, wide, f->ascii, files, sizeof files);
     if (r.w >= LINES_FROM_W)
-        end = draw_lines(f, r.y, end, c);
-    rewind_put_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
+        end = draw_turn_lines(f, r.y, end, c);
+    rewind_draw_right(f, r.y, end, c->why ? STYLE_WARN : STYLE_TEXT, files);
     end -= wide ? 9 : 4;
     if (c->shell)
         frame_puts(f, r.y, end - 1, 1, STYLE_WARN, "$");
     end -= 2;
-    rewind_put_right(f, r.y, end, STYLE_AGE, age);
+    rewind_draw_right(f, r.y, end, STYLE_AGE, age);
     end -= wide ? WHEN_AGE_COLUMNS + 1 : 5;
     frame_puts(f, r.y, r.x, 1, STYLE_DIM, sign_of(c, f->ascii));
     frame_text_cut(f, r.y, r.x + 2, end - r.x - 2,
@@ -101,8 +101,8 @@ static const char *moment_of(const struct checkpoint *c)
 }
 
 /* What one has to know about a turn before going back to it, where its plan says nothing. */
-static enum style about(const struct rewind_view *v, const struct checkpoint *c, char *out,
-                        size_t cap)
+static enum style describe_turn(const struct rewind_view *v, const struct checkpoint *c, char *out,
+                                size_t cap)
 {
     if (v->mode == REWIND_CONVERSATION)
         snprintf(out, cap, "rewinds the conversation to %s; files are not changed",
@@ -124,7 +124,7 @@ static size_t notes_of(const struct rewind_view *v, const struct checkpoint *c)
 {
     bool of_plan = v->mode != REWIND_CONVERSATION && v->mode != REWIND_TURN && !c->why;
 
-    return of_plan && rewind_is_current(v) ? v->prospect->plan.notes : 0;
+    return of_plan && rewind_is_current(v) ? v->preview->plan.notes : 0;
 }
 
 enum { BULLET_W = 2 };
@@ -134,7 +134,7 @@ static int notes_lines(const struct rewind_view *v, size_t n, int w)
     int lines = 0;
 
     for (size_t i = 0; i < n; i++)
-        lines += flow_words_lines(slice_of(v->prospect->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
+        lines += text_wrap_height(slice_of(v->preview->plan.note[i]), w - (n > 1 ? BULLET_W : 0));
     return lines;
 }
 
@@ -148,16 +148,16 @@ static void draw_notes(const struct rewind_view *v, struct frame *f, struct rect
         in.w -= BULLET_W;
     }
     for (size_t i = 0; i < n && in.h > 0; i++) {
-        struct slice note = slice_of(v->prospect->plan.note[i]);
+        struct slice note = slice_of(v->preview->plan.note[i]);
         size_t behind = n - i - 1;
-        int need = flow_words_lines(note, in.w), room = in.h - (behind > 0);
+        int need = text_wrap_height(note, in.w), room = in.h - (behind > 0);
 
         if (i > 0 && need > room) {
             snprintf(text, sizeof text, "and %zu more", behind + 1);
             frame_puts(f, in.y, in.x, in.w, STYLE_WARN, text);
             return;
         }
-        int used = flow_put_words(f, (struct rect){ in.y, in.x, room > 0 ? room : 1, in.w },
+        int used = text_wrap_draw(f, (struct rect){ in.y, in.x, room > 0 ? room : 1, in.w },
                                   STYLE_WARN, note);
 
         if (n > 1)
@@ -195,7 +195,7 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     for (int x = r.x + 1; x < r.x + r.w; x++)
         frame_puts(f, r.y, x, 1, STYLE_BORDER, f->ascii ? "-" : "─");
     if (in.h > ABOUT_H) {
-        int used = flow_put_words(f, (struct rect){ in.y, in.x, above > 1 ? above : 1, in.w },
+        int used = text_wrap_draw(f, (struct rect){ in.y, in.x, above > 1 ? above : 1, in.w },
                                   STYLE_PROMPT, c->prompt);
 
         in.y += used;
@@ -204,7 +204,7 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
     if (counted && in.h > 1) {
         snprintf(text, sizeof text, "this turn: %zu file%s +%u -%u", c->files,
                  c->files == 1 ? "" : "s", c->insertions, c->deletions);
-        flow_put_words(f, in, STYLE_DIM, slice_of(text));
+        text_wrap_draw(f, in, STYLE_DIM, slice_of(text));
         in.y++;
         in.h--;
     }
@@ -212,7 +212,7 @@ void rewind_draw_note(const struct rewind_view *v, struct frame *f, struct rect 
         draw_notes(v, f, in, notes);
         return;
     }
-    enum style style = about(v, c, text, sizeof text);
+    enum style style = describe_turn(v, c, text, sizeof text);
 
-    flow_put_words(f, in, style, slice_of(text));
+    text_wrap_draw(f, in, style, slice_of(text));
 }

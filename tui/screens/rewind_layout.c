@@ -25,7 +25,7 @@ static void split_right(struct rewind_layout *l, const struct rewind_view *v, st
     int rows = (int)(v->rows < 1000 ? v->rows : 1000) + (v->unchanged > 0);
 
     if ((v->mode == REWIND_CONVERSATION || v->mode == REWIND_BOTH) && r.h > 4) {
-        l->talk = (struct rect){ r.y, r.x, 1, r.w };
+        l->conversation = (struct rect){ r.y, r.x, 1, r.w };
         r.y++;
         r.h--;
     }
@@ -74,5 +74,6 @@ void rewind_settle(struct rewind_view *v)
 
     v->turn_top = top_for(v->turn_top, v->turn, turns, l.turns.h);
     v->file_top = top_for(v->file_top, v->file, v->rows, l.files.h - (v->unchanged > 0));
-    v->changes.top = top_for(v->changes.top, v->changes.line, v->changes.sheet.n, l.changes.h);
+    v->changes.top =
+        top_for(v->changes.top, v->changes.line, v->changes.styled_text.n, l.changes.h);
 }

@@ -15,21 +15,21 @@ enum {
 
 /* ---- asking ---- */
 
-static void cancel(struct effects *fx, unsigned *generation)
+static void cancel_request(struct effects *fx, unsigned *generation)
 {
     if (*generation)
-        effect_add(fx, EFFECT_CANCEL, ASKER_REWIND)->generation = *generation;
+        effect_add(fx, EFFECT_CANCEL, REQUESTER_REWIND)->generation = *generation;
     *generation = 0;
 }
 
-struct effect *rewind_ask(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
-                          struct effects *fx)
+struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
+                              struct effects *fx)
 {
     struct ref_list *refs = ref_list_one(&v->session->ref[0], SLICE(""));
 
     if (!refs)
         return NULL;
-    struct effect *e = effect_add(fx, kind, ASKER_REWIND);
+    struct effect *e = effect_add(fx, kind, REQUESTER_REWIND);
 
     e->refs = refs;
     e->at_ms = v->now_ms;
@@ -38,43 +38,43 @@ struct effect *rewind_ask(struct rewind_view *v, enum effect_kind kind, unsigned
     return e;
 }
 
-static void forget_changes(struct rewind_view *v, struct effects *fx)
+static void clear_changes(struct rewind_view *v, struct effects *fx)
 {
-    cancel(fx, &v->asked_changes);
-    comparison_free(v->changes.comparison);
-    sheet_fini(&v->changes.sheet);
+    cancel_request(fx, &v->asked_changes);
+    preview_comparison_free(v->changes.comparison);
+    styled_text_fini(&v->changes.styled_text);
     v->changes = (struct changes){ 0 };
     v->changes_error = (struct err){ 0 };
 }
 
-void rewind_forget_prospect(struct rewind_view *v, struct effects *fx)
+void rewind_clear_preview(struct rewind_view *v, struct effects *fx)
 {
-    forget_changes(v, fx);
-    cancel(fx, &v->asked_prospect);
-    prospect_drop(v->prospect);
-    picks_free(v->picks);
+    clear_changes(v, fx);
+    cancel_request(fx, &v->asked_preview);
+    preview_free(v->preview);
+    preview_selection_free(v->selection);
     free(v->partial);
     free(v->row);
-    v->prospect = NULL;
-    v->picks = NULL;
+    v->preview = NULL;
+    v->selection = NULL;
     v->partial = NULL;
     v->row = NULL;
     v->rows = v->unchanged = v->file = v->file_top = 0;
-    v->prospect_error = (struct err){ 0 };
+    v->preview_error = (struct err){ 0 };
 }
 
-void rewind_ask_prospect(struct rewind_view *v, struct effects *fx)
+void rewind_request_preview(struct rewind_view *v, struct effects *fx)
 {
     const struct checkpoint *turn = rewind_turn(v);
 
     v->due_ms = TIME_NONE;
-    cancel(fx, &v->asked_prospect);
+    cancel_request(fx, &v->asked_preview);
     if (!turn || rewind_turn_why(v, turn))
         return;
-    struct effect *e = rewind_ask(v, EFFECT_PROSPECT, &v->asked_prospect, fx);
+    struct effect *e = rewind_request(v, EFFECT_PREVIEW, &v->asked_preview, fx);
 
     if (!e || buf_add(&e->text, turn->id))
-        err_nomem(&v->prospect_error);
+        err_nomem(&v->preview_error);
     else
         e->mode = v->mode;
 }
@@ -85,12 +85,12 @@ void rewind_turn_changed(struct rewind_view *v, struct effects *fx)
     const struct checkpoint *turn = rewind_turn(v);
 
     v->result[0] = '\0';
-    v->prospect_error = (struct err){ 0 };
-    cancel(fx, &v->asked_prospect);
+    v->preview_error = (struct err){ 0 };
+    cancel_request(fx, &v->asked_preview);
     v->asked_ms = v->now_ms;
     v->due_ms = v->now_ms + REST_MS;
     if (turn && rewind_turn_why(v, turn)) {
-        rewind_forget_prospect(v, fx);
+        rewind_clear_preview(v, fx);
         v->due_ms = TIME_NONE;
     }
 }
@@ -107,16 +107,16 @@ void rewind_file_changed(struct rewind_view *v, struct effects *fx)
 {
     const struct rewind_entry *x = rewind_file(v);
 
-    forget_changes(v, fx);
+    clear_changes(v, fx);
     if (!x || !can_compare(x))
         return;
-    struct effect *e = rewind_ask(v, EFFECT_COMPARE, &v->asked_changes, fx);
+    struct effect *e = rewind_request(v, EFFECT_COMPARE, &v->asked_changes, fx);
 
     if (!e) {
         err_nomem(&v->changes_error);
         return;
     }
-    e->prospect = prospect_hold(v->prospect);
+    e->preview = preview_retain(v->preview);
     e->first = v->row[v->file];
 }
 
@@ -125,12 +125,12 @@ void rewind_file_changed(struct rewind_view *v, struct effects *fx)
 /* What is held back comes first: it wants a look. What stays as it is, is only counted. */
 static bool list_rows(struct rewind_view *v)
 {
-    const struct rewind_preview *p = &v->prospect->preview;
+    const struct rewind_preview *p = &v->preview->preview;
 
     v->row = calloc(p->n + 1, sizeof *v->row);
-    v->picks = picks_new(p->n);
+    v->selection = preview_selection_new(p->n);
     v->partial = calloc(p->n + 1, sizeof *v->partial);
-    if (!v->row || !v->picks || !v->partial)
+    if (!v->row || !v->selection || !v->partial)
         return false;
     for (int refused = 1; refused >= 0; refused--)
         for (size_t i = 0; i < p->n; i++) {
@@ -141,7 +141,7 @@ static bool list_rows(struct rewind_view *v)
         }
     v->unchanged = p->n - v->rows;
     for (size_t i = 0; i < p->n; i++)
-        v->picks->pick[i].ticked = p->entry[i].chosen && p->entry[i].action != REWIND_UNCHANGED;
+        v->selection->pick[i].ticked = p->entry[i].chosen && p->entry[i].action != REWIND_UNCHANGED;
     return true;
 }
 
@@ -154,17 +154,17 @@ static size_t first_change(const struct rewind_view *v)
     return 0;
 }
 
-static void take_prospect(struct rewind_view *v, struct prospect *p, struct effects *fx)
+static void set_preview(struct rewind_view *v, struct preview *p, struct effects *fx)
 {
-    size_t file = v->prospect && v->prospect_turn == v->turn ? v->file : SIZE_MAX;
+    size_t file = v->preview && v->preview_turn == v->turn ? v->file : SIZE_MAX;
 
-    v->asked_prospect = 0;
-    rewind_forget_prospect(v, fx);
-    v->prospect = p;
-    v->prospect_turn = v->turn;
+    v->asked_preview = 0;
+    rewind_clear_preview(v, fx);
+    v->preview = p;
+    v->preview_turn = v->turn;
     if (!list_rows(v)) {
-        rewind_forget_prospect(v, fx);
-        err_nomem(&v->prospect_error);
+        rewind_clear_preview(v, fx);
+        err_nomem(&v->preview_error);
         return;
     }
     v->file = file < v->rows ? file : first_change(v);
@@ -174,7 +174,7 @@ static void take_prospect(struct rewind_view *v, struct prospect *p, struct effe
 /* ---- the turns ---- */
 
 /* The turn of the message the person came from: the one it begins, else the last that began before it. */
-static size_t turn_of(const struct checkpoint_list *list, struct rewind_start at)
+static size_t find_start_turn(const struct checkpoint_list *list, struct rewind_start at)
 {
     size_t turn = list->n - 1;
 
@@ -188,26 +188,26 @@ static size_t turn_of(const struct checkpoint_list *list, struct rewind_start at
     return turn;
 }
 
-static void take_turns(struct rewind_view *v, struct checkpoint_list *list, struct effects *fx)
+static void set_turns(struct rewind_view *v, struct checkpoint_list *list, struct effects *fx)
 {
     v->asked_turns = 0;
-    checkpoints_free(v->turns);
+    preview_checkpoints_free(v->turns);
     v->turns = list;
     if (list->n == 0)
         return;
-    v->turn = turn_of(list, v->at);
-    rewind_ask_prospect(v, fx);
-    cancel(fx, &v->asked_lines);
+    v->turn = find_start_turn(list, v->at);
+    rewind_request_preview(v, fx);
+    cancel_request(fx, &v->asked_lines);
     if (v->session->ref[0].store->ops->count_lines) {
         int64_t asked_ms = v->asked_ms;
 
-        rewind_ask(v, EFFECT_TURN_LINES, &v->asked_lines, fx);
+        rewind_request(v, EFFECT_TURN_LINES, &v->asked_lines, fx);
         v->asked_ms = asked_ms; /* nobody waits for these */
     }
 }
 
 /* The same turns, counted; where the session went on meanwhile, what is shown stays. */
-static void take_lines(struct rewind_view *v, struct checkpoint_list *list)
+static void set_turn_lines(struct rewind_view *v, struct checkpoint_list *list)
 {
     v->asked_lines = 0;
     for (size_t i = 0; v->turns && i < v->turns->n && i < list->n; i++) {
@@ -220,58 +220,58 @@ static void take_lines(struct rewind_view *v, struct checkpoint_list *list)
         c->insertions = counted->insertions;
         c->deletions = counted->deletions;
     }
-    checkpoints_free(list);
+    preview_checkpoints_free(list);
 }
 
 /* ---- the changes of a file ---- */
 
-static void lay_hunk(struct rewind_view *v, const struct linediff *diff, size_t i, int width)
+static void layout_hunk(struct rewind_view *v, const struct linediff *diff, size_t i, int width)
 {
     struct changes *c = &v->changes;
     struct hunks lines = { 0 };
-    struct hunks_look how = { .width = width, .ascii = v->settings->ascii };
-    size_t room = c->sheet.n < CHANGES_LINES ? CHANGES_LINES - c->sheet.n : 0;
+    struct hunks_layout_options how = { .width = width, .ascii = v->settings->ascii };
+    size_t room = c->styled_text.n < CHANGES_LINES ? CHANGES_LINES - c->styled_text.n : 0;
 
     if (room == 0) {
         c->left_out += diff->hunk[i].n;
         return;
     }
     how.max_lines = room;
-    c->sheet.stamp.block = (uint16_t)(i < UINT16_MAX ? i : UINT16_MAX);
+    c->styled_text.stamp.block = (uint16_t)(i < UINT16_MAX ? i : UINT16_MAX);
     hunks_of_diff(&lines, diff, i);
-    c->left_out += hunks_lay(&c->sheet, &how, &lines);
+    c->left_out += hunks_layout(&c->styled_text, &how, &lines);
     hunks_fini(&lines);
 }
 
 /* Laid for where they will stand, also while a narrow screen shows the turns instead. */
-void rewind_lay_changes(struct rewind_view *v)
+void rewind_layout_changes(struct rewind_view *v)
 {
     struct changes *c = &v->changes;
     struct rewind_layout l = rewind_layout(v, v->h, v->w);
     int w = v->w - l.edge - 1; /* no edge, -1: all of it */
 
-    sheet_fini(&c->sheet);
-    c->sheet = (struct sheet){ 0 };
+    styled_text_fini(&c->styled_text);
+    c->styled_text = (struct styled_text){ 0 };
     c->left_out = 0;
     if (!c->comparison || w < 20)
         return;
-    for (size_t i = 0; i < c->comparison->diff.hunks && !c->sheet.rc; i++)
-        lay_hunk(v, &c->comparison->diff, i, w - 2);
-    if (c->line >= c->sheet.n)
-        c->line = c->sheet.n ? c->sheet.n - 1 : 0;
+    for (size_t i = 0; i < c->comparison->diff.hunks && !c->styled_text.rc; i++)
+        layout_hunk(v, &c->comparison->diff, i, w - 2);
+    if (c->line >= c->styled_text.n)
+        c->line = c->styled_text.n ? c->styled_text.n - 1 : 0;
 }
 
-static void take_comparison(struct rewind_view *v, struct comparison *c)
+static void set_comparison(struct rewind_view *v, struct comparison *c)
 {
     v->asked_changes = 0;
-    comparison_free(v->changes.comparison);
+    preview_comparison_free(v->changes.comparison);
     v->changes.comparison = c;
-    rewind_lay_changes(v);
+    rewind_layout_changes(v);
 }
 
 /* ---- what came of it ---- */
 
-static size_t say_part(char *out, size_t cap, size_t used, const char *verb, size_t n)
+static size_t describe_part(char *out, size_t cap, size_t used, const char *verb, size_t n)
 {
     if (n == 0 || used >= cap)
         return used;
@@ -281,70 +281,74 @@ static size_t say_part(char *out, size_t cap, size_t used, const char *verb, siz
                                             : " files");
 }
 
-static size_t say_messages(char *out, size_t cap, size_t used, const struct rewound *r)
+static size_t describe_messages(char *out, size_t cap, size_t used, const struct rewind_summary *r)
 {
     size_t n = r->added ? r->added : r->dropped;
 
-    if (!r->talked || used >= cap)
+    if (!r->conversation_changed || used >= cap)
         return used;
     return used + (size_t)snprintf(out + used, cap - used, "%s%s %zu message%s", used ? ", " : "",
                                    r->added ? "brought back" : "dropped", n, n == 1 ? "" : "s");
 }
 
-static void say_rewound(struct rewind_view *v, const struct rewound *r)
+static void describe_rewind_summary(struct rewind_view *v, const struct rewind_summary *r)
 {
     char *out = v->result;
     size_t cap = sizeof v->result, used = 0;
 
     out[0] = '\0';
-    used = say_part(out, cap, used, "restored", r->restored);
-    used = say_part(out, cap, used, "re-created", r->created);
-    used = say_part(out, cap, used, "deleted", r->deleted);
-    used = say_messages(out, cap, used, r);
+    used = describe_part(out, cap, used, "restored", r->restored);
+    used = describe_part(out, cap, used, "re-created", r->created);
+    used = describe_part(out, cap, used, "deleted", r->deleted);
+    used = describe_messages(out, cap, used, r);
     if (used == 0)
         used = (size_t)snprintf(out, cap, "nothing changed");
     if (r->left > 0 && used < cap)
         used += (size_t)snprintf(out + used, cap - used, "; %zu skipped: %s (%s)", r->left,
                                  r->left_name, r->left_why);
     if (r->record[0] && used < cap)
-        snprintf(out + used, cap - used, v->deed == DEED_UNDO ? " - U redo" : " - u undo");
+        snprintf(out + used, cap - used,
+                 v->operation == OPERATION_UNDO ? " - U redo" : " - u undo");
     v->went_wrong = r->left > 0;
 }
 
 /* A conversation that ends earlier has fewer turns. The selected one is kept, or the last that is left before it. */
-static void ask_turns_again(struct rewind_view *v, struct effects *fx)
+static void request_turns(struct rewind_view *v, struct effects *fx)
 {
     const struct checkpoint *turn = rewind_turn(v);
 
-    if (turn && v->deed != DEED_UNDO) { /* an undo goes back to the turn that the rewind began at */
+    if (turn && v->operation !=
+                    OPERATION_UNDO) { /* an undo goes back to the turn that the rewind began at */
         v->at.message = id128_of(turn->message);
         v->at.time_ms = turn->time_ms;
     }
-    rewind_forget_prospect(v, fx);
-    cancel(fx, &v->asked_turns);
-    if (!rewind_ask(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
-        err_nomem(&v->prospect_error);
+    rewind_clear_preview(v, fx);
+    cancel_request(fx, &v->asked_turns);
+    if (!rewind_request(v, EFFECT_CHECKPOINTS, &v->asked_turns, fx))
+        err_nomem(&v->preview_error);
 }
 
-static void take_rewound(struct rewind_view *v, const struct rewound *r, struct effects *fx)
+static void set_rewind_summary(struct rewind_view *v, const struct rewind_summary *r,
+                               struct effects *fx)
 {
-    char *to = v->deed == DEED_UNDO ? v->redo : v->undo;
-    char *other = v->deed == DEED_UNDO ? v->undo : v->redo;
+    char *to = v->operation == OPERATION_UNDO ? v->redo : v->undo;
+    char *other = v->operation == OPERATION_UNDO ? v->undo : v->redo;
 
     v->asked_rewind = 0;
     if (r->asks) /* the person is asked first */
         return;
     snprintf(to, sizeof v->undo, "%s", r->record);
-    if (r->left == 0 || v->deed == DEED_REWIND) /* else the rest can still be taken back */
+    if (r->left == 0 ||
+        v->operation == OPERATION_REWIND) /* else the rest can still be taken back */
         other[0] = '\0';
-    say_rewound(v, r);
-    if (r->talked)
-        ask_turns_again(v, fx);
+    describe_rewind_summary(v, r);
+    if (r->conversation_changed)
+        request_turns(v, fx);
     else
-        rewind_ask_prospect(v, fx);
+        rewind_request_preview(v, fx);
 }
 
-static void take_failure(struct rewind_view *v, const struct msg *msg, struct effects *fx)
+static void handle_rewind_failure(struct rewind_view *v, const struct msg *msg, struct effects *fx)
 {
     const struct err *e = &msg->u.error;
 
@@ -353,10 +357,10 @@ static void take_failure(struct rewind_view *v, const struct msg *msg, struct ef
         v->turns_error = *e;
     } else if (msg->generation == v->asked_lines) {
         v->asked_lines = 0; /* the turns are shown without */
-    } else if (msg->generation == v->asked_prospect) {
-        rewind_forget_prospect(v, fx);
-        v->asked_prospect = 0;
-        v->prospect_error = *e;
+    } else if (msg->generation == v->asked_preview) {
+        rewind_clear_preview(v, fx);
+        v->asked_preview = 0;
+        v->preview_error = *e;
     } else if (msg->generation == v->asked_changes) {
         v->asked_changes = 0;
         v->changes_error = *e;
@@ -364,33 +368,33 @@ static void take_failure(struct rewind_view *v, const struct msg *msg, struct ef
         v->asked_rewind = 0;
         err_format(e, v->result, sizeof v->result);
         v->went_wrong = true;
-        rewind_ask_prospect(v, fx); /* what is shown may be what is no more */
+        rewind_request_preview(v, fx); /* what is shown may be what is no more */
     }
 }
 
-static bool is_ours(const struct rewind_view *v, unsigned generation)
+static bool is_rewind_answer(const struct rewind_view *v, unsigned generation)
 {
     return generation && (generation == v->asked_turns || generation == v->asked_lines ||
-                          generation == v->asked_prospect || generation == v->asked_changes ||
+                          generation == v->asked_preview || generation == v->asked_changes ||
                           generation == v->asked_rewind);
 }
 
 bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effects *fx)
 {
-    if (!is_ours(v, msg->generation))
+    if (!is_rewind_answer(v, msg->generation))
         return false;
     v->now_ms = msg->now_ms;
     switch (msg->kind) {
     case MSG_CHECKPOINTS:
         if (msg->generation == v->asked_lines)
-            take_lines(v, msg->u.checkpoints);
+            set_turn_lines(v, msg->u.checkpoints);
         else
-            take_turns(v, msg->u.checkpoints, fx);
+            set_turns(v, msg->u.checkpoints, fx);
         break;
-    case MSG_PROSPECT: take_prospect(v, msg->u.prospect, fx); break;
-    case MSG_COMPARISON: take_comparison(v, msg->u.comparison); break;
-    case MSG_REWOUND: take_rewound(v, &msg->u.rewound, fx); break;
-    case MSG_FAILED: take_failure(v, msg, fx); break;
+    case MSG_PREVIEW: set_preview(v, msg->u.preview, fx); break;
+    case MSG_COMPARISON: set_comparison(v, msg->u.comparison); break;
+    case MSG_REWIND_DONE: set_rewind_summary(v, &msg->u.rewind_summary, fx); break;
+    case MSG_FAILED: handle_rewind_failure(v, msg, fx); break;
     case MSG_PROGRESS:
         v->done = msg->u.progress.done;
         v->total = msg->u.progress.total;

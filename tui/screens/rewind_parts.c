@@ -4,7 +4,7 @@
 
 /* What the panes of the rewind view are drawn with. */
 
-int rewind_put_right(struct frame *f, int y, int end, enum style style, const char *text)
+int rewind_draw_right(struct frame *f, int y, int end, enum style style, const char *text)
 {
     int x = end - frame_width(slice_of(text));
 

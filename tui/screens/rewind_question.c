@@ -5,7 +5,8 @@
 
 /* What is asked before files change, and before a rule is lifted. The first answer is the safe one. */
 
-static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)
+static void fill_apply_question(const struct rewind_view *v, struct dialog *d,
+                                dialog_answer_fn *answer)
 {
     struct rewind_tally t = rewind_tally(v);
     const struct checkpoint *c = rewind_turn(v);
@@ -22,9 +23,10 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
     if (t.files > 0)
         dialog_line(d, "+%u -%u lines; an undo record is kept", t.insertions, t.deletions);
     if (t.talks)
-        dialog_line(d, "%zu message%s of the conversation stay%s; %s", rewind_talk_of(v)->kept,
-                    rewind_talk_of(v)->kept == 1 ? "" : "s",
-                    rewind_talk_of(v)->kept == 1 ? "s" : "",
+        dialog_line(d, "%zu message%s of the conversation stay%s; %s",
+                    rewind_conversation_of(v)->kept,
+                    rewind_conversation_of(v)->kept == 1 ? "" : "s",
+                    rewind_conversation_of(v)->kept == 1 ? "s" : "",
                     t.files > 0 ? "one undo restores both" : "an undo record is kept");
     if (t.consented > 0)
         dialog_line(d,
@@ -45,7 +47,8 @@ static void ask_apply(const struct rewind_view *v, struct dialog *d, dialog_answ
     dialog_offer(d, CHOICE_DO, "%s", what);
 }
 
-static void ask_consent(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)
+static void fill_consent_question(const struct rewind_view *v, struct dialog *d,
+                                  dialog_answer_fn *answer)
 {
     const struct rewind_entry *x = rewind_file(v);
     char room[512];
@@ -73,7 +76,7 @@ static void ask_consent(const struct rewind_view *v, struct dialog *d, dialog_an
 void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer)
 {
     if (v->question == QUESTION_APPLY)
-        ask_apply(v, d, answer);
+        fill_apply_question(v, d, answer);
     else
-        ask_consent(v, d, answer);
+        fill_consent_question(v, d, answer);
 }

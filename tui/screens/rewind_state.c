@@ -14,7 +14,7 @@ const struct checkpoint *rewind_turn(const struct rewind_view *v)
 
 const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row)
 {
-    return v->prospect && row < v->rows ? &v->prospect->preview.entry[v->row[row]] : NULL;
+    return v->preview && row < v->rows ? &v->preview->preview.entry[v->row[row]] : NULL;
 }
 
 const struct rewind_entry *rewind_file(const struct rewind_view *v)
@@ -22,9 +22,9 @@ const struct rewind_entry *rewind_file(const struct rewind_view *v)
     return rewind_entry_at(v, v->file);
 }
 
-struct rewind_pick *rewind_pick_at(const struct rewind_view *v, size_t row)
+struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row)
 {
-    return &v->picks->pick[v->row[row]];
+    return &v->selection->pick[v->row[row]];
 }
 
 const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn)
@@ -32,15 +32,15 @@ const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint
     return v->mode == REWIND_CONVERSATION ? NULL : turn->why;
 }
 
-const struct rewind_talk *rewind_talk_of(const struct rewind_view *v)
+const struct rewind_conversation *rewind_conversation_of(const struct rewind_view *v)
 {
-    return v->prospect && v->prospect->plan.talk.change ? &v->prospect->plan.talk : NULL;
+    return v->preview && v->preview->plan.conversation.change ? &v->preview->plan.conversation
+                                                              : NULL;
 }
 
 bool rewind_is_current(const struct rewind_view *v)
 {
-    return v->prospect && v->prospect_turn == v->turn && v->due_ms == TIME_NONE &&
-           !v->asked_prospect;
+    return v->preview && v->preview_turn == v->turn && v->due_ms == TIME_NONE && !v->asked_preview;
 }
 
 bool rewind_is_slow(const struct rewind_view *v)
@@ -48,7 +48,7 @@ bool rewind_is_slow(const struct rewind_view *v)
     return v->now_ms - v->asked_ms >= SLOW_MS;
 }
 
-bool rewind_is_partial(const struct rewind_pick *pick)
+bool rewind_is_partial(const struct rewind_selection *pick)
 {
     for (size_t i = 0; pick->hunk && i < pick->hunks; i++)
         if (!pick->hunk[i])
@@ -65,7 +65,7 @@ struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry 
                          size_t cap)
 {
     struct slice path = slice_of(x->target->path);
-    const char *root = v->prospect->plan.root;
+    const char *root = v->preview->plan.root;
     size_t n = root ? strlen(root) : 0;
 
     if (n > 0 && path.n > n + 1 && slice_starts(path, root) && path.p[n] == '/')
@@ -75,10 +75,10 @@ struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry 
 
 /* ---- numbers ---- */
 
-static void add(struct rewind_tally *t, const struct rewind_view *v, size_t i)
+static void add_to_tally(struct rewind_tally *t, const struct rewind_view *v, size_t i)
 {
-    const struct rewind_entry *x = &v->prospect->preview.entry[i];
-    const struct rewind_pick *pick = &v->picks->pick[i];
+    const struct rewind_entry *x = &v->preview->preview.entry[i];
+    const struct rewind_selection *pick = &v->selection->pick[i];
     enum rewind_action action = rewind_action_of(x);
     bool partial = rewind_is_partial(pick);
 
@@ -99,12 +99,12 @@ struct rewind_tally rewind_tally(const struct rewind_view *v)
 {
     struct rewind_tally t = { 0 };
 
-    const struct rewind_talk *talk = rewind_talk_of(v);
+    const struct rewind_conversation *conversation = rewind_conversation_of(v);
 
-    for (size_t i = 0; v->prospect && i < v->prospect->preview.n; i++)
-        add(&t, v, i);
-    t.talks = talk != NULL;
-    t.dropped = talk ? talk->dropped : 0;
+    for (size_t i = 0; v->preview && i < v->preview->preview.n; i++)
+        add_to_tally(&t, v, i);
+    t.talks = conversation != NULL;
+    t.dropped = conversation ? conversation->dropped : 0;
     return t;
 }
 

@@ -15,7 +15,7 @@
  *         changes   the selected file line by line, laid out for the width of its pane */
 
 enum rewind_pane { PANE_TURNS, PANE_FILES, PANE_CHANGES, PANE_COUNT };
-enum rewind_deed { DEED_REWIND, DEED_UNDO, DEED_REDO };
+enum rewind_operation { OPERATION_REWIND, OPERATION_UNDO, OPERATION_REDO };
 enum rewind_question { QUESTION_NONE, QUESTION_APPLY, QUESTION_CONSENT };
 
 /* Lines that the picked hunks of a file add and remove. */
@@ -24,10 +24,10 @@ struct lines_changed {
 };
 
 struct changes {
-    struct comparison *comparison; /* owned; NULL: not there (yet) */
-    struct sheet sheet;            /* its lines; `block` is the hunk */
-    size_t line, top;              /* the selected one, and the first shown */
-    size_t left_out;               /* lines of the diff that are not laid out */
+    struct comparison *comparison;  /* owned; NULL: not there (yet) */
+    struct styled_text styled_text; /* its lines; `block` is the hunk */
+    size_t line, top;               /* the selected one, and the first shown */
+    size_t left_out;                /* lines of the diff that are not laid out */
 };
 
 struct rewind_view {
@@ -45,27 +45,27 @@ struct rewind_view {
     enum rewind_mode mode;
     struct err turns_error;
 
-    struct prospect *prospect; /* held; NULL: none */
-    size_t prospect_turn;
-    struct picks *picks;           /* owned; one for each entry of the prospect */
-    struct lines_changed *partial; /* owned; of files of which hunks are picked */
-    struct err prospect_error;
+    struct preview *preview; /* held; NULL: none */
+    size_t preview_turn;
+    struct preview_selection *selection; /* owned; one for each entry of the prospect */
+    struct lines_changed *partial;       /* owned; of files of which hunks are picked */
+    struct err preview_error;
     size_t *row; /* owned; entries of the prospect */
     size_t rows, unchanged, file, file_top;
 
     struct changes changes;
     struct err changes_error;
 
-    unsigned asked_turns, asked_lines, asked_prospect, asked_changes,
+    unsigned asked_turns, asked_lines, asked_preview, asked_changes,
         asked_rewind; /* generations; 0: not asked */
     int64_t asked_ms; /* when the last of them was asked */
     int64_t due_ms;   /* when to ask for the prospect; TIME_NONE: not at all */
 
     enum rewind_question question;
-    enum rewind_deed deed; /* what asked_rewind is about, */
-    int64_t done, total;   /* and how far it is; total 0: not known */
-    char result[300];      /* what came of the last rewind; "": none yet */
-    bool went_wrong;       /* not all of it could be done */
+    enum rewind_operation operation; /* what asked_rewind is about, */
+    int64_t done, total;             /* and how far it is; total 0: not known */
+    char result[300];                /* what came of the last rewind; "": none yet */
+    bool went_wrong;                 /* not all of it could be done */
     char undo[40], redo[40];
 };
 
@@ -73,12 +73,12 @@ struct rewind_view {
 const struct checkpoint *rewind_turn(const struct rewind_view *v); /* NULL: none */
 const struct rewind_entry *rewind_entry_at(const struct rewind_view *v, size_t row);
 const struct rewind_entry *rewind_file(const struct rewind_view *v); /* NULL: none */
-struct rewind_pick *rewind_pick_at(const struct rewind_view *v, size_t row);
+struct rewind_selection *rewind_pick_at(const struct rewind_view *v, size_t row);
 /* What is shown is that of the selected turn. */
 bool rewind_is_current(const struct rewind_view *v);
 /* A person has been waiting long enough to be told. */
 bool rewind_is_slow(const struct rewind_view *v);
-bool rewind_is_partial(const struct rewind_pick *pick);
+bool rewind_is_partial(const struct rewind_selection *pick);
 /* What it would do, its rule lifted or not. */
 enum rewind_action rewind_action_of(const struct rewind_entry *x);
 /* The path as it is shown: relative to the session's directory, else with ~. */
@@ -88,7 +88,7 @@ struct slice rewind_path(const struct rewind_view *v, const struct rewind_entry 
 /* Why one cannot go back to the turn; NULL: one can. Its conversation can go back where its files cannot. */
 const char *rewind_turn_why(const struct rewind_view *v, const struct checkpoint *turn);
 /* What happens to the conversation, of the prospect; NULL: nothing. */
-const struct rewind_talk *rewind_talk_of(const struct rewind_view *v);
+const struct rewind_conversation *rewind_conversation_of(const struct rewind_view *v);
 
 struct rewind_tally {
     size_t restored, created, deleted, partial, consented, held_open, files;
@@ -101,17 +101,17 @@ struct rewind_tally rewind_tally(const struct rewind_view *v);
 void rewind_tally_text(const struct rewind_tally *t, char *out, size_t cap);
 
 /* ---- prospect and changes (rewind_load.c) ---- */
-void rewind_forget_prospect(struct rewind_view *v, struct effects *fx);
+void rewind_clear_preview(struct rewind_view *v, struct effects *fx);
 void rewind_turn_changed(struct rewind_view *v, struct effects *fx);
 void rewind_file_changed(struct rewind_view *v, struct effects *fx);
-void rewind_ask_prospect(struct rewind_view *v, struct effects *fx);
-void rewind_lay_changes(struct rewind_view *v);
-struct effect *rewind_ask(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
-                          struct effects *fx);
+void rewind_request_preview(struct rewind_view *v, struct effects *fx);
+void rewind_layout_changes(struct rewind_view *v);
+struct effect *rewind_request(struct rewind_view *v, enum effect_kind kind, unsigned *generation,
+                              struct effects *fx);
 
 /* ---- where things stand (rewind_layout.c) ---- */
 struct rewind_layout {
-    struct rect turns, note, talk, files, head, changes; /* h or w 0: not shown */
+    struct rect turns, note, conversation, files, head, changes; /* h or w 0: not shown */
     int edge;   /* the column between left and right; -1: none */
     int result; /* the line with the result; -1: none */
 };

@@ -45,15 +45,15 @@ bool rewind_view_msg(struct rewind_view *v, const struct msg *msg, struct effect
 void rewind_view_tick(struct rewind_view *v, int64_t now_ms, struct effects *fx);
 int64_t rewind_view_wake_ms(const struct rewind_view *v);
 
-enum rewind_wish {
+enum rewind_view_result {
     REWIND_VIEW_DONE,    /* the view did it */
     REWIND_VIEW_ASKS,    /* it has a question for the person: rewind_view_question, then _answer */
     REWIND_VIEW_BACK,    /* leave the view */
     REWIND_VIEW_IGNORED, /* not an action of this view: it is the owner's */
 };
 
-enum rewind_wish rewind_view_act(struct rewind_view *v, enum action a, struct toast *toast,
-                                 struct effects *fx);
+enum rewind_view_result rewind_view_act(struct rewind_view *v, enum action a, struct toast *toast,
+                                        struct effects *fx);
 /* Takes back what the person was asked about, with the files that changed since and are named; takes the list. */
 void rewind_view_take_back(struct rewind_view *v, struct name_list *taken, struct effects *fx);
 void rewind_view_question(const struct rewind_view *v, struct dialog *d, dialog_answer_fn *answer);

@@ -4,16 +4,16 @@
 
 #include "tui/clean.h"
 
-void sheet_fini(struct sheet *s)
+void styled_text_fini(struct styled_text *s)
 {
     arena_fini(&s->arena);
     free(s->run);
     free(s->line);
-    *s = (struct sheet){ 0 };
+    *s = (struct styled_text){ 0 };
 }
 
 /* The array grown to hold one more; NULL without memory (the old one stays as it is). */
-static void *grown(void *array, size_t n, size_t *cap, size_t size)
+static void *grown_array(void *array, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap)
         return array;
@@ -25,9 +25,9 @@ static void *grown(void *array, size_t n, size_t *cap, size_t size)
     return p;
 }
 
-static void add_run(struct sheet *s, const struct run *run)
+static void add_run(struct styled_text *s, const struct run *run)
 {
-    struct run *p = grown(s->run, s->runs, &s->run_cap, sizeof *p);
+    struct run *p = grown_array(s->run, s->runs, &s->run_cap, sizeof *p);
     struct slice text = p ? arena_copy(&s->arena, run->text) : (struct slice){ NULL, 0 };
 
     if (p)
@@ -39,9 +39,9 @@ static void add_run(struct sheet *s, const struct run *run)
     p[s->runs++] = (struct run){ .text = text, .style = run->style };
 }
 
-void sheet_line(struct sheet *s, const struct run *run, size_t n)
+void styled_text_add_line(struct styled_text *s, const struct run *run, size_t n)
 {
-    struct line *p = s->rc ? NULL : grown(s->line, s->n, &s->cap, sizeof *p);
+    struct line *p = s->rc ? NULL : grown_array(s->line, s->n, &s->cap, sizeof *p);
 
     if (!p) {
         s->rc = ERR_NOMEM;
@@ -59,14 +59,14 @@ void sheet_line(struct sheet *s, const struct run *run, size_t n)
         s->line[s->n++] = line;
 }
 
-void sheet_text(struct sheet *s, enum style style, const char *text)
+void styled_text_add(struct styled_text *s, enum style style, const char *text)
 {
     struct run run = { slice_of(text), style };
 
-    sheet_line(s, &run, 1);
+    styled_text_add_line(s, &run, 1);
 }
 
-void sheet_dirty(struct sheet *s, enum style style, struct slice text)
+void styled_text_add_unclean(struct styled_text *s, enum style style, struct slice text)
 {
     struct buf clean = { 0 };
 
@@ -74,26 +74,27 @@ void sheet_dirty(struct sheet *s, enum style style, struct slice text)
         s->rc = ERR_NOMEM;
     struct run run = { buf_slice(&clean), style };
 
-    sheet_line(s, &run, 1);
+    styled_text_add_line(s, &run, 1);
     buf_fini(&clean);
 }
 
-void sheet_blank(struct sheet *s)
+void styled_text_add_blank(struct styled_text *s)
 {
-    sheet_line(s, NULL, 0);
+    styled_text_add_line(s, NULL, 0);
 }
 
-void sheet_rule(struct sheet *s, enum style style, const char *label)
+void styled_text_add_rule(struct styled_text *s, enum style style, const char *label)
 {
     struct run run = { slice_of(label), style };
     bool rule = s->stamp.rule;
 
     s->stamp.rule = true;
-    sheet_line(s, &run, 1);
+    styled_text_add_line(s, &run, 1);
     s->stamp.rule = rule;
 }
 
-void sheet_draw_line(const struct sheet *s, size_t at, struct frame *f, int y, int x, int w)
+void styled_text_draw_line(const struct styled_text *s, size_t at, struct frame *f, int y, int x,
+                           int w)
 {
     const struct line *line = &s->line[at];
     int used = 0;
@@ -107,45 +108,47 @@ void sheet_draw_line(const struct sheet *s, size_t at, struct frame *f, int y, i
         used += frame_puts(f, y, x + used, 1, STYLE_BORDER, f->ascii ? "-" : "─") ? 1 : w;
 }
 
-enum err_code ink_add(struct ink *ink, enum style style, const char *bytes, size_t n, int width)
+enum err_code styled_line_add(struct styled_line *ink, enum style style, const char *bytes,
+                              size_t n, int width)
 {
     bool goes_on = ink->n > 0 && ink->stroke[ink->n - 1].style == style;
-    struct stroke *p = goes_on ? ink->stroke : grown(ink->stroke, ink->n, &ink->cap, sizeof *p);
+    struct styled_span *p =
+        goes_on ? ink->stroke : grown_array(ink->stroke, ink->n, &ink->cap, sizeof *p);
 
     if (!p || buf_add(&ink->bytes, (struct slice){ bytes, n }))
         return ERR_NOMEM;
     ink->stroke = p;
     if (!goes_on)
-        p[ink->n++] = (struct stroke){ .style = (uint8_t)style };
+        p[ink->n++] = (struct styled_span){ .style = (uint8_t)style };
     p[ink->n - 1].len += (uint32_t)n;
     ink->width += width;
     return ERR_OK;
 }
 
-enum err_code ink_move(struct ink *ink, struct ink *from)
+enum err_code styled_line_append(struct styled_line *ink, struct styled_line *from)
 {
     const char *p = from->bytes.p;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < from->n && !rc; i++) {
-        rc = ink_add(ink, from->stroke[i].style, p, from->stroke[i].len, 0);
+        rc = styled_line_add(ink, from->stroke[i].style, p, from->stroke[i].len, 0);
         p += from->stroke[i].len;
     }
     ink->width += from->width;
-    ink_clear(from);
+    styled_line_clear(from);
     return rc;
 }
 
-void ink_clear(struct ink *ink)
+void styled_line_clear(struct styled_line *ink)
 {
     ink->bytes.n = 0;
     ink->n = 0;
     ink->width = 0;
 }
 
-void ink_fini(struct ink *ink)
+void styled_line_fini(struct styled_line *ink)
 {
     buf_fini(&ink->bytes);
     free(ink->stroke);
-    *ink = (struct ink){ 0 };
+    *ink = (struct styled_line){ 0 };
 }

@@ -39,7 +39,7 @@ struct line {
     bool rule;          /* drawn out to the width, after its runs */
 };
 
-struct sheet {
+struct styled_text {
     struct arena arena;
     struct run *run;   /* owned */
     struct line *line; /* owned */
@@ -48,37 +48,39 @@ struct sheet {
     enum err_code rc;  /* the first failure sticks; a sheet with one is cut short */
 };
 
-void sheet_fini(struct sheet *s);
+void styled_text_fini(struct styled_text *s);
 /* Appends a line of these runs, copying their bytes. */
-void sheet_line(struct sheet *s, const struct run *run, size_t n);
+void styled_text_add_line(struct styled_text *s, const struct run *run, size_t n);
 /* A line of one text; it must be clean. */
-void sheet_text(struct sheet *s, enum style style, const char *text);
+void styled_text_add(struct styled_text *s, enum style style, const char *text);
 /* One that is not: cleaned, and not wrapped. */
-void sheet_dirty(struct sheet *s, enum style style, struct slice text);
-void sheet_blank(struct sheet *s);
+void styled_text_add_unclean(struct styled_text *s, enum style style, struct slice text);
+void styled_text_add_blank(struct styled_text *s);
 /* A rule behind a label, which may be "". */
-void sheet_rule(struct sheet *s, enum style style, const char *label);
+void styled_text_add_rule(struct styled_text *s, enum style style, const char *label);
 
 /* Draws one line at (y, x) in w columns. */
-void sheet_draw_line(const struct sheet *s, size_t line, struct frame *f, int y, int x, int w);
+void styled_text_draw_line(const struct styled_text *s, size_t line, struct frame *f, int y, int x,
+                           int w);
 
 /* Clean text with its styles, on its way into a line. */
-struct stroke {
+struct styled_span {
     uint32_t len;
     uint8_t style;
 };
 
-struct ink {
+struct styled_line {
     struct buf bytes;
-    struct stroke *stroke; /* owned */
+    struct styled_span *stroke; /* owned */
     size_t n, cap;
     int width;
 };
 
-enum err_code ink_add(struct ink *ink, enum style style, const char *bytes, size_t n, int width);
+enum err_code styled_line_add(struct styled_line *ink, enum style style, const char *bytes,
+                              size_t n, int width);
 /* Appends all of `from` and empties it. */
-enum err_code ink_move(struct ink *ink, struct ink *from);
-void ink_clear(struct ink *ink);
-void ink_fini(struct ink *ink);
+enum err_code styled_line_append(struct styled_line *ink, struct styled_line *from);
+void styled_line_clear(struct styled_line *ink);
+void styled_line_fini(struct styled_line *ink);
 
 #endif

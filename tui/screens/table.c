@@ -8,7 +8,7 @@
 enum { COLS_MAX = 16, NARROWEST_COL = 3, BETWEEN = 3 };
 
 struct cell_ink {
-    struct ink ink;
+    struct styled_line styled_line;
     int align;
 };
 
@@ -33,7 +33,7 @@ void table_free(struct table *t)
     if (!t)
         return;
     for (size_t i = 0; i < t->cap; i++)
-        ink_fini(&t->cell[i].ink);
+        styled_line_fini(&t->cell[i].styled_line);
     free(t->cell);
     free(t);
 }
@@ -76,19 +76,19 @@ void table_text(struct table *t, enum style style, struct slice text)
         return;
     clean_begin(&c, text);
     while (!t->rc && clean_next(&c, &g))
-        t->rc = ink_add(&t->cell[t->n - 1].ink, style, g.bytes, g.len, g.width);
+        t->rc = styled_line_add(&t->cell[t->n - 1].styled_line, style, g.bytes, g.len, g.width);
 }
 
 /* Columns as wide as their widest cell; where that is too much, the widest give way. */
-static void fit(const struct table *t, int width, int col[COLS_MAX])
+static void fit_column_widths(const struct table *t, int width, int col[COLS_MAX])
 {
     int sum = BETWEEN * ((int)t->cols - 1);
 
     for (unsigned c = 0; c < t->cols; c++) {
         col[c] = 1;
         for (size_t r = 0; r < t->rows; r++)
-            if (t->cell[r * t->cols + c].ink.width > col[c])
-                col[c] = t->cell[r * t->cols + c].ink.width;
+            if (t->cell[r * t->cols + c].styled_line.width > col[c])
+                col[c] = t->cell[r * t->cols + c].styled_line.width;
         sum += col[c];
     }
     while (sum > width) {
@@ -107,17 +107,19 @@ static void fit(const struct table *t, int width, int col[COLS_MAX])
 }
 
 /* One cell as lines of its column. */
-static enum err_code wrap_cell(const struct ink *ink, int width, struct sheet *s)
+static enum err_code wrap_cell(const struct styled_line *styled_line, int width,
+                               struct styled_text *s)
 {
-    struct flow f = { .sheet = s, .width = width, .narrow = true };
-    const char *p = ink->bytes.p;
+    struct text_wrap f = { .styled_text = s, .width = width, .narrow = true };
+    const char *p = styled_line->bytes.p;
 
-    flow_begin(&f);
-    for (size_t i = 0; i < ink->n; i++) {
-        flow_text(&f, ink->stroke[i].style, (struct slice){ p, ink->stroke[i].len });
-        p += ink->stroke[i].len;
+    text_wrap_begin(&f);
+    for (size_t i = 0; i < styled_line->n; i++) {
+        text_wrap_add(&f, styled_line->stroke[i].style,
+                      (struct slice){ p, styled_line->stroke[i].len });
+        p += styled_line->stroke[i].len;
     }
-    flow_end(&f);
+    text_wrap_fini(&f);
     return s->rc;
 }
 
@@ -126,23 +128,23 @@ struct row_line {
     size_t n;
 };
 
-static void put(struct row_line *out, enum style style, struct slice text)
+static void add_table_run(struct row_line *out, enum style style, struct slice text)
 {
     if (out->n < TABLE_RUNS && text.n)
         out->run[out->n++] = (struct run){ text, style };
 }
 
-static void put_blanks(struct row_line *out, int n)
+static void add_blanks(struct row_line *out, int n)
 {
     static const char blanks[] = "                                                                ";
 
     for (; n > 0; n -= (int)sizeof blanks - 1)
-        put(out, STYLE_TEXT,
-            (struct slice){ blanks,
-                            (size_t)n < sizeof blanks - 1 ? (size_t)n : sizeof blanks - 1 });
+        add_table_run(out, STYLE_TEXT,
+                      (struct slice){ blanks, (size_t)n < sizeof blanks - 1 ? (size_t)n
+                                                                            : sizeof blanks - 1 });
 }
 
-static int line_width(const struct sheet *s, size_t line)
+static int line_width(const struct styled_text *s, size_t line)
 {
     int width = 0;
 
@@ -152,48 +154,49 @@ static int line_width(const struct sheet *s, size_t line)
 }
 
 /* Line `at` of a cell in its column. */
-static void put_cell(struct row_line *out, const struct sheet *s, size_t at, int width, int align)
+static void add_cell(struct row_line *out, const struct styled_text *s, size_t at, int width,
+                     int align)
 {
     int used = at < s->n ? line_width(s, at) : 0;
     int before = align == 3 ? width - used : align == 2 ? (width - used) / 2 : 0;
 
-    put_blanks(out, before);
+    add_blanks(out, before);
     for (uint32_t i = 0; at < s->n && i < s->line[at].runs; i++) {
         const struct run *run = &s->run[s->line[at].run + i];
 
-        put(out, run->style, run->text);
+        add_table_run(out, run->style, run->text);
     }
-    put_blanks(out, width - used - before);
+    add_blanks(out, width - used - before);
 }
 
-static enum err_code lay_row(const struct table *t, size_t row, const int col[COLS_MAX],
-                             const char *between, table_line_fn *fn, void *arg)
+static enum err_code layout_row(const struct table *t, size_t row, const int col[COLS_MAX],
+                                const char *between, table_line_fn *fn, void *arg)
 {
-    struct sheet sheet[COLS_MAX] = { 0 };
+    struct styled_text cell_text[COLS_MAX] = { 0 };
     enum err_code rc = ERR_OK;
     size_t lines = 1;
 
     for (unsigned c = 0; c < t->cols && !rc; c++) {
-        rc = wrap_cell(&t->cell[row * t->cols + c].ink, col[c], &sheet[c]);
-        lines = sheet[c].n > lines ? sheet[c].n : lines;
+        rc = wrap_cell(&t->cell[row * t->cols + c].styled_line, col[c], &cell_text[c]);
+        lines = cell_text[c].n > lines ? cell_text[c].n : lines;
     }
     for (size_t at = 0; at < lines && !rc; at++) {
         struct row_line out = { .n = 0 };
 
         for (unsigned c = 0; c < t->cols; c++) {
             if (c)
-                put(&out, STYLE_BORDER, slice_of(between));
-            put_cell(&out, &sheet[c], at, col[c], t->cell[row * t->cols + c].align);
+                add_table_run(&out, STYLE_BORDER, slice_of(between));
+            add_cell(&out, &cell_text[c], at, col[c], t->cell[row * t->cols + c].align);
         }
         fn(arg, out.run, out.n);
     }
     for (unsigned c = 0; c < t->cols; c++)
-        sheet_fini(&sheet[c]);
+        styled_text_fini(&cell_text[c]);
     return rc;
 }
 
-static enum err_code lay_rule(const struct table *t, const int col[COLS_MAX], bool ascii,
-                              table_line_fn *fn, void *arg)
+static enum err_code layout_rule(const struct table *t, const int col[COLS_MAX], bool ascii,
+                                 table_line_fn *fn, void *arg)
 {
     struct buf text = { 0 };
     enum err_code rc = ERR_OK;
@@ -210,18 +213,19 @@ static enum err_code lay_rule(const struct table *t, const int col[COLS_MAX], bo
     return rc;
 }
 
-enum err_code table_lay(const struct table *t, int width, bool ascii, table_line_fn *fn, void *arg)
+enum err_code table_layout(const struct table *t, int width, bool ascii, table_line_fn *fn,
+                           void *arg)
 {
     int col[COLS_MAX];
     enum err_code rc = t ? t->rc : ERR_NOMEM;
 
     if (rc)
         return rc;
-    fit(t, width, col);
+    fit_column_widths(t, width, col);
     for (size_t row = 0; row < t->rows && !rc; row++) {
-        rc = lay_row(t, row, col, ascii ? " | " : " │ ", fn, arg);
+        rc = layout_row(t, row, col, ascii ? " | " : " │ ", fn, arg);
         if (row == 0 && !rc)
-            rc = lay_rule(t, col, ascii, fn, arg);
+            rc = layout_rule(t, col, ascii, fn, arg);
     }
     return rc;
 }

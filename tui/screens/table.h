@@ -20,6 +20,7 @@ void table_text(struct table *t, enum style style, struct slice text);
 typedef void table_line_fn(void *arg, const struct run *run, size_t n);
 
 /* Hands out the lines; runs are valid during the call. */
-enum err_code table_lay(const struct table *t, int width, bool ascii, table_line_fn *fn, void *arg);
+enum err_code table_layout(const struct table *t, int width, bool ascii, table_line_fn *fn,
+                           void *arg);
 
 #endif

@@ -106,15 +106,15 @@ struct summary {
     char count[64], add[32], remove[32];
 };
 
-static void put(struct summary *sum, enum style style, struct slice text)
+static void add_summary_run(struct summary *sum, enum style style, struct slice text)
 {
     if (text.n && sum->n < sizeof sum->run / sizeof sum->run[0])
         sum->run[sum->n++] = (struct run){ text, style };
 }
 
-static void puts_run(struct summary *sum, enum style style, const char *text)
+static void add_literal_run(struct summary *sum, enum style style, const char *text)
 {
-    put(sum, style, slice_of(text));
+    add_summary_run(sum, style, slice_of(text));
 }
 
 /* "Exit code 2" at the front of what a shell command answered. */
@@ -131,9 +131,9 @@ static bool exit_code(struct slice text, struct slice *digits)
     return end > n;
 }
 
-static struct slice first_line(struct slice text)
+static struct slice first_text_line(struct slice text)
 {
-    struct slice trimmed = js_trim(text);
+    struct slice trimmed = utf8_js_trim(text);
     const char *nl = trimmed.n ? memchr(trimmed.p, '\n', trimmed.n) : NULL;
 
     return nl ? (struct slice){ trimmed.p, (size_t)(nl - trimmed.p) } : trimmed;
@@ -148,59 +148,59 @@ static struct slice without_tag(struct slice text)
     return text;
 }
 
-static void put_failure(struct summary *sum, const struct look *look, struct slice text)
+static void add_failure(struct summary *sum, const struct layout_options *look, struct slice text)
 {
     struct slice digits;
     enum err_code rc = ERR_OK;
 
-    puts_run(sum, STYLE_ERROR, " ");
-    puts_run(sum, STYLE_ERROR, look->signs->failed);
+    add_literal_run(sum, STYLE_ERROR, " ");
+    add_literal_run(sum, STYLE_ERROR, look->glyphs->failed);
     if (exit_code(text, &digits)) {
         rc = buf_addf(&sum->outcome, " exit %.*s", SLICE_ARG(digits));
     } else {
         rc = buf_add_byte(&sum->outcome, ' ');
-        look_cut(look, &sum->outcome, first_line(without_tag(text)), look->width / 3);
+        layout_cut(look, &sum->outcome, first_text_line(without_tag(text)), look->width / 3);
     }
     if (!rc)
-        put(sum, STYLE_ERROR, buf_slice(&sum->outcome));
+        add_summary_run(sum, STYLE_ERROR, buf_slice(&sum->outcome));
 }
 
-static void put_counts(struct summary *sum, const struct tool *t, const struct known *k)
+static void add_counts(struct summary *sum, const struct tool *t, const struct known *k)
 {
     struct hunks d = { 0 };
 
     collect_diff(&d, t);
     if (d.added) {
         snprintf(sum->add, sizeof sum->add, " +%zu", d.added);
-        puts_run(sum, STYLE_ADD, sum->add);
+        add_literal_run(sum, STYLE_ADD, sum->add);
     }
     if (d.removed) {
         snprintf(sum->remove, sizeof sum->remove, " -%zu", d.removed);
-        puts_run(sum, STYLE_DELETE, sum->remove);
+        add_literal_run(sum, STYLE_DELETE, sum->remove);
     }
     hunks_fini(&d);
     if (k && k->counts_lines && t->result && !t->result->failed) {
         size_t n = tool_count_lines(t->result->text);
 
         snprintf(sum->count, sizeof sum->count, "  %zu line%s", n, n == 1 ? "" : "s");
-        puts_run(sum, STYLE_DIM, sum->count);
+        add_literal_run(sum, STYLE_DIM, sum->count);
     }
 }
 
-static void put_outcome(struct summary *sum, const struct look *look, const struct tool *t,
-                        const struct known *k)
+static void add_outcome(struct summary *sum, const struct layout_options *look,
+                        const struct tool *t, const struct known *k)
 {
-    put_counts(sum, t, k);
+    add_counts(sum, t, k);
     if (t->result && t->result->agent.n)
-        puts_run(sum, STYLE_SYSTEM, "  sub-agent");
+        add_literal_run(sum, STYLE_SYSTEM, "  sub-agent");
     if (!t->result) {
-        puts_run(sum, STYLE_DIM, " ");
-        puts_run(sum, STYLE_DIM, look->signs->none);
+        add_literal_run(sum, STYLE_DIM, " ");
+        add_literal_run(sum, STYLE_DIM, look->glyphs->none);
     } else if (t->result->failed) {
-        put_failure(sum, look, t->result->text);
+        add_failure(sum, look, t->result->text);
     } else {
-        puts_run(sum, STYLE_OK, " ");
-        puts_run(sum, STYLE_OK, look->signs->ok);
+        add_literal_run(sum, STYLE_OK, " ");
+        add_literal_run(sum, STYLE_OK, look->glyphs->ok);
     }
 }
 
@@ -222,7 +222,7 @@ static struct slice argument(const struct tool *t, const struct known *k, struct
     return text;
 }
 
-static bool is_path(const struct known *k, struct slice text)
+static bool is_path_argument(const struct known *k, struct slice text)
 {
     return k ? k->about == ABOUT_PATH : text.n > 0 && text.p[0] == '/';
 }
@@ -237,7 +237,7 @@ static int width_of_runs(const struct summary *sum, size_t from)
 }
 
 /* "mcp__server__tool" is "server: tool" to a person. */
-static void add_name(struct summary *sum, const struct look *look, struct slice name)
+static void add_tool_name(struct summary *sum, const struct layout_options *look, struct slice name)
 {
     static const char lead[] = "mcp__";
     size_t n = sizeof lead - 1;
@@ -245,42 +245,43 @@ static void add_name(struct summary *sum, const struct look *look, struct slice 
         name.n > n && memcmp(name.p, lead, n) == 0 ? memmem(name.p + n, name.n - n, "__", 2) : NULL;
 
     if (mid) {
-        look_cut(look, &sum->name, (struct slice){ name.p + n, (size_t)(mid - name.p) - n }, 24);
+        layout_cut(look, &sum->name, (struct slice){ name.p + n, (size_t)(mid - name.p) - n }, 24);
         if (buf_add(&sum->name, SLICE(": ")))
             return;
         name = (struct slice){ mid + 2, (size_t)(name.p + name.n - mid) - 2 };
     }
-    look_cut(look, &sum->name, name, 32);
+    layout_cut(look, &sum->name, name, 32);
 }
 
 /* The line a folded call is: name, what about, what came of it. The outcome always stays on it; the
  * argument gives way. */
-static void lay_summary(struct sheet *s, const struct look *look, const struct tool *t)
+static void layout_tool_summary(struct styled_text *s, const struct layout_options *look,
+                                const struct tool *t)
 {
     struct summary sum = { .n = 0 };
     struct arena scratch = { 0 };
     const struct known *k = known_tool(t->call->name);
     struct slice about = argument(t, k, &scratch);
 
-    puts_run(&sum, STYLE_TEXT, "  ");
-    puts_run(&sum, STYLE_TOOL, t->open ? look->signs->open : look->signs->closed);
-    add_name(&sum, look, t->call->name);
-    put(&sum, STYLE_TOOL, buf_slice(&sum.name));
+    add_literal_run(&sum, STYLE_TEXT, "  ");
+    add_literal_run(&sum, STYLE_TOOL, t->open ? look->glyphs->open : look->glyphs->closed);
+    add_tool_name(&sum, look, t->call->name);
+    add_summary_run(&sum, STYLE_TOOL, buf_slice(&sum.name));
     size_t argument_at = sum.n + 1;
 
-    puts_run(&sum, STYLE_TEXT, " ");
-    puts_run(&sum, STYLE_TEXT, " "); /* the argument's place */
-    put_outcome(&sum, look, t, k);
+    add_literal_run(&sum, STYLE_TEXT, " ");
+    add_literal_run(&sum, STYLE_TEXT, " "); /* the argument's place */
+    add_outcome(&sum, look, t, k);
     int room = look->width - width_of_runs(&sum, 0) + 1;
 
     if (room < LEAST_ARGUMENT)
         room = LEAST_ARGUMENT;
-    if (is_path(k, about))
-        look_cut_front(look, &sum.argument, look_path(look, about), room);
+    if (is_path_argument(k, about))
+        layout_cut_front(look, &sum.argument, layout_path(look, about), room);
     else
-        look_cut(look, &sum.argument, first_line(about), room);
+        layout_cut(look, &sum.argument, first_text_line(about), room);
     sum.run[argument_at].text = buf_slice(&sum.argument);
-    sheet_line(s, sum.run, sum.n);
+    styled_text_add_line(s, sum.run, sum.n);
     buf_fini(&sum.name);
     buf_fini(&sum.argument);
     buf_fini(&sum.outcome);
@@ -305,29 +306,29 @@ static struct slice without_last_newlines(struct slice text)
     return text;
 }
 
-void tool_lay_text(struct sheet *s, const struct look *look, enum style style, struct slice text,
-                   bool more)
+void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
+                      struct slice text, bool more)
 {
-    struct flow f = { .sheet = s,
-                      .width = look->width,
-                      .mode = FLOW_VERBATIM,
-                      .max_lines = more ? LONG_LINES : SHORT_LINES };
+    struct text_wrap f = { .styled_text = s,
+                           .width = look->width,
+                           .mode = TEXT_WRAP_VERBATIM,
+                           .max_lines = more ? LONG_LINES : SHORT_LINES };
 
     text = without_last_newlines(text);
     struct slice shown = front(text, f.max_lines);
 
-    margin_add(&f.first, STYLE_TEXT, INDENT);
-    margin_add(&f.rest, STYLE_TEXT, INDENT);
-    flow_begin(&f);
-    size_t taken = flow_text(&f, style, without_last_newlines(shown));
+    text_margin_add(&f.first, STYLE_TEXT, INDENT);
+    text_margin_add(&f.rest, STYLE_TEXT, INDENT);
+    text_wrap_begin(&f);
+    size_t taken = text_wrap_add(&f, style, without_last_newlines(shown));
 
-    flow_end(&f);
+    text_wrap_fini(&f);
     struct slice left = { text.p + taken, text.n - taken };
 
     if (tool_count_lines(without_last_newlines(left)) > 1 || left.n > (size_t)look->width)
-        look_more(s, look, tool_count_lines(left) - (left.n && left.p[0] == '\n' ? 1 : 0));
+        layout_more(s, look, tool_count_lines(left) - (left.n && left.p[0] == '\n' ? 1 : 0));
     else if (more && tool_count_lines(text) > SHORT_LINES)
-        look_more(s, look, 0);
+        layout_more(s, look, 0);
 }
 
 static bool is_shown_elsewhere(const struct tool *t, struct slice key, bool has_diff)
@@ -344,33 +345,34 @@ static bool is_shown_elsewhere(const struct tool *t, struct slice key, bool has_
 }
 
 /* "key: value"; a value of several lines stands below its key. */
-static void lay_member(struct sheet *s, const struct look *look, struct slice key,
-                       struct slice value, bool more)
+static void layout_member(struct styled_text *s, const struct layout_options *look,
+                          struct slice key, struct slice value, bool more)
 {
     struct arena scratch = { 0 };
     struct slice name = key, text = value;
-    struct flow f = { .sheet = s, .width = look->width };
+    struct text_wrap f = { .styled_text = s, .width = look->width };
 
     json_text(key, &scratch, &name);
     if (json_type(value) == JSON_STRING)
         json_text(value, &scratch, &text);
-    margin_add(&f.first, STYLE_TEXT, INDENT);
-    margin_add(&f.rest, STYLE_TEXT, INDENT "  ");
-    flow_begin(&f);
-    flow_text(&f, STYLE_KEY, name);
-    flow_text(&f, STYLE_DIM, SLICE(": "));
+    text_margin_add(&f.first, STYLE_TEXT, INDENT);
+    text_margin_add(&f.rest, STYLE_TEXT, INDENT "  ");
+    text_wrap_begin(&f);
+    text_wrap_add(&f, STYLE_KEY, name);
+    text_wrap_add(&f, STYLE_DIM, SLICE(": "));
     bool in_line =
         text.n == 0 || (text.n < 2 * (size_t)look->width && !memchr(text.p, '\n', text.n));
 
     if (in_line)
-        flow_text(&f, STYLE_TEXT, text);
-    flow_end(&f);
+        text_wrap_add(&f, STYLE_TEXT, text);
+    text_wrap_fini(&f);
     if (!in_line)
-        tool_lay_text(s, look, STYLE_TEXT, text, more);
+        tool_layout_text(s, look, STYLE_TEXT, text, more);
     arena_fini(&scratch);
 }
 
-static void lay_input(struct sheet *s, const struct look *look, const struct tool *t, bool has_diff)
+static void layout_input(struct styled_text *s, const struct layout_options *look,
+                         const struct tool *t, bool has_diff)
 {
     struct json_iter it;
     struct slice key, value;
@@ -378,26 +380,26 @@ static void lay_input(struct sheet *s, const struct look *look, const struct too
 
     if (slice_eq(t->call->name, SLICE("Bash")) &&
         json_get_text(t->call->input, "command", &scratch, &value))
-        tool_lay_text(s, look, STYLE_CODE, value, true);
+        tool_layout_text(s, look, STYLE_CODE, value, true);
     if (json_iter_open(&it, t->call->input))
         while (!s->rc && json_iter_next(&it, &key, &value))
             if (key.n && !is_shown_elsewhere(t, key, has_diff))
-                lay_member(s, look, key, value, t->more);
+                layout_member(s, look, key, value, t->more);
     arena_fini(&scratch);
 }
 
-static void lay_diff(struct sheet *s, const struct look *look, const struct tool *t,
-                     const struct hunks *d)
+static void layout_diff(struct styled_text *s, const struct layout_options *look,
+                        const struct tool *t, const struct hunks *d)
 {
-    struct hunks_look how = { .width = look->width,
-                              .ascii = look->ascii,
-                              .max_lines = t->more ? LONG_LINES : 4 * SHORT_LINES };
+    struct hunks_layout_options how = { .width = look->width,
+                                        .ascii = look->ascii,
+                                        .max_lines = t->more ? LONG_LINES : 4 * SHORT_LINES };
 
-    margin_add(&how.margin, STYLE_TEXT, INDENT);
-    size_t left = hunks_lay(s, &how, d);
+    text_margin_add(&how.margin, STYLE_TEXT, INDENT);
+    size_t left = hunks_layout(s, &how, d);
 
     if (left > 0)
-        look_more(s, look, left);
+        layout_more(s, look, left);
 }
 
 /* Occurrences in the strings of a value; the names of members are not counted. */
@@ -438,30 +440,31 @@ size_t tool_count(const struct block *call, struct slice needle)
     return n;
 }
 
-void tool_lay_result(struct sheet *s, const struct look *look, const struct tool *t)
+void tool_layout_result(struct styled_text *s, const struct layout_options *look,
+                        const struct tool *t)
 {
     struct slice text = without_tag(t->result->text);
 
     if (text.n > 0)
-        tool_lay_text(s, look, t->result->failed ? STYLE_ERROR : STYLE_DIM, text, t->more);
+        tool_layout_text(s, look, t->result->failed ? STYLE_ERROR : STYLE_DIM, text, t->more);
     else
-        sheet_text(s, STYLE_DIM, INDENT "(no output)");
+        styled_text_add(s, STYLE_DIM, INDENT "(no output)");
 }
 
-void tool_lay(struct sheet *s, const struct look *look, const struct tool *t)
+void tool_layout(struct styled_text *s, const struct layout_options *look, const struct tool *t)
 {
     struct hunks d = { 0 };
 
-    lay_summary(s, look, t);
+    layout_tool_summary(s, look, t);
     if (!t->open)
         return;
     collect_diff(&d, t);
-    lay_input(s, look, t, d.n > 0);
+    layout_input(s, look, t, d.n > 0);
     if (d.n > 0)
-        lay_diff(s, look, t, &d);
+        layout_diff(s, look, t, &d);
     if (t->result && (d.n == 0 || t->result->failed || t->more)) {
         s->stamp.result = true;
-        tool_lay_result(s, look, t);
+        tool_layout_result(s, look, t);
         s->stamp.result = false;
     }
     hunks_fini(&d);

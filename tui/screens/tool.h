@@ -11,13 +11,14 @@ struct tool {
     bool open, more;            /* more: long texts in full */
 };
 
-void tool_lay(struct sheet *s, const struct look *look, const struct tool *t);
+void tool_layout(struct styled_text *s, const struct layout_options *look, const struct tool *t);
 /* A result whose call is not shown: as open as a result can be. */
-void tool_lay_result(struct sheet *s, const struct look *look, const struct tool *t);
+void tool_layout_result(struct styled_text *s, const struct layout_options *look,
+                        const struct tool *t);
 
 /* Text as it is, set off from the left; a long one is cut, and says by how much. */
-void tool_lay_text(struct sheet *s, const struct look *look, enum style style, struct slice text,
-                   bool more);
+void tool_layout_text(struct styled_text *s, const struct layout_options *look, enum style style,
+                      struct slice text, bool more);
 
 /* How often a text occurs in what a call was asked, as it is shown: an edit by its diff. */
 size_t tool_count(const struct block *call, struct slice needle);

@@ -11,60 +11,61 @@ enum {
     BAR_WIDTH = 2,
 };
 
-int view_body_height(const struct transcript_view *v)
+int transcript_view_body_height(const struct transcript_view *v)
 {
     bool foot = v->search.typing || v->search.needle.n > 0; /* no hit is hidden behind it */
 
-    return view_is_preview(v) ? v->h : v->h - 1 - foot;
+    return transcript_view_is_preview(v) ? v->h : v->h - 1 - foot;
 }
 
-int view_text_width(const struct transcript_view *v)
+int transcript_view_text_width(const struct transcript_view *v)
 {
-    return view_is_preview(v) ? v->w : v->w - MARK_WIDTH - BAR_WIDTH;
+    return transcript_view_is_preview(v) ? v->w : v->w - MARK_WIDTH - BAR_WIDTH;
 }
 
-struct look view_look(const struct transcript_view *v)
+struct layout_options transcript_view_layout(const struct transcript_view *v)
 {
-    return (struct look){ .width = view_text_width(v),
-                          .ascii = v->settings->ascii,
-                          .signs = signs_for(v->settings->ascii),
-                          .root = v->root,
-                          .now_ms = v->now_ms };
+    return (struct layout_options){ .width = transcript_view_text_width(v),
+                                    .ascii = v->settings->ascii,
+                                    .glyphs = layout_glyphs_for(v->settings->ascii),
+                                    .root = v->root,
+                                    .now_ms = v->now_ms };
 }
 
-void view_say(struct transcript_view *v, const char *text)
+void transcript_view_notify(struct transcript_view *v, const char *text)
 {
-    snprintf(v->say, sizeof v->say, "%s", text);
+    snprintf(v->notice, sizeof v->notice, "%s", text);
 }
 
-struct transcript_view *transcript_view_new(const struct settings *settings, enum asker asker)
+struct transcript_view *transcript_view_new(const struct settings *settings,
+                                            enum requester requester)
 {
     struct transcript_view *v = calloc(1, sizeof *v);
 
     if (v) {
         v->settings = settings;
-        v->asker = asker;
+        v->requester = requester;
         v->root = settings->project;
     }
     return v;
 }
 
 /* Everything about the session that was shown. */
-static void forget(struct transcript_view *v)
+static void clear_session(struct transcript_view *v)
 {
     transcript_view_free(v->inner);
     ref_list_free(v->session);
     arena_fini(&v->texts);
     v->root = v->settings->project;
-    conversation_drop(v->conversation);
-    window_clear(&v->window);
+    conversation_free(v->conversation);
+    transcript_window_clear(&v->window);
     folds_fini(&v->folds);
-    view_search_fini(&v->search);
-    view_raw_close(v);
-    view_choice_close(v);
+    transcript_view_search_fini(&v->search);
+    transcript_view_raw_close(v);
+    transcript_view_choice_close(v);
     free(v->row);
     *v = (struct transcript_view){ .settings = v->settings,
-                                   .asker = v->asker,
+                                   .requester = v->requester,
                                    .root = v->root,
                                    .now_ms = v->now_ms,
                                    .h = v->h,
@@ -76,14 +77,15 @@ void transcript_view_free(struct transcript_view *v)
 {
     if (!v)
         return;
-    forget(v);
+    clear_session(v);
     free(v);
 }
 
-static void cancel(struct effects *fx, enum asker asker, unsigned *generation)
+static void cancel_transcript_request(struct effects *fx, enum requester requester,
+                                      unsigned *generation)
 {
     if (*generation)
-        effect_add(fx, EFFECT_CANCEL, asker)->generation = *generation;
+        effect_add(fx, EFFECT_CANCEL, requester)->generation = *generation;
     *generation = 0;
 }
 
@@ -91,19 +93,19 @@ void transcript_view_close(struct transcript_view *v, struct effects *fx)
 {
     if (v->inner)
         transcript_view_close(v->inner, fx);
-    cancel(fx, v->asker, &v->asked_tail);
-    cancel(fx, v->asker, &v->asked_load);
-    cancel(fx, v->asker, &v->asked_read);
-    cancel(fx, v->asker, &v->asked_names);
-    cancel(fx, v->asker, &v->asked_branches);
-    view_search_cancel(v, fx);
-    forget(v);
+    cancel_transcript_request(fx, v->requester, &v->asked_tail);
+    cancel_transcript_request(fx, v->requester, &v->asked_load);
+    cancel_transcript_request(fx, v->requester, &v->asked_read);
+    cancel_transcript_request(fx, v->requester, &v->asked_names);
+    cancel_transcript_request(fx, v->requester, &v->asked_branches);
+    transcript_view_search_cancel(v, fx);
+    clear_session(v);
 }
 
 /* ---- questions ---- */
 
-static struct effect *ask_session(struct transcript_view *v, enum effect_kind kind,
-                                  unsigned *generation, struct effects *fx)
+static struct effect *request_session(struct transcript_view *v, enum effect_kind kind,
+                                      unsigned *generation, struct effects *fx)
 {
     struct ref_list *refs = ref_list_one(&v->session->ref[0], v->session->agent);
 
@@ -111,24 +113,24 @@ static struct effect *ask_session(struct transcript_view *v, enum effect_kind ki
         err_nomem(&v->error);
         return NULL;
     }
-    struct effect *e = effect_add(fx, kind, v->asker);
+    struct effect *e = effect_add(fx, kind, v->requester);
 
     e->refs = refs;
     *generation = e->generation;
     return e;
 }
 
-static void ask_tail(struct transcript_view *v, struct effects *fx)
+static void request_tail(struct transcript_view *v, struct effects *fx)
 {
-    struct effect *e = ask_session(v, EFFECT_TAIL, &v->asked_tail, fx);
+    struct effect *e = request_session(v, EFFECT_TAIL, &v->asked_tail, fx);
 
     if (e)
         e->bytes = v->tail_bytes;
 }
 
-static void ask_whole(struct transcript_view *v, struct effects *fx)
+static void request_whole(struct transcript_view *v, struct effects *fx)
 {
-    struct effect *e = v->asked_load ? NULL : ask_session(v, EFFECT_LOAD, &v->asked_load, fx);
+    struct effect *e = v->asked_load ? NULL : request_session(v, EFFECT_LOAD, &v->asked_load, fx);
 
     if (e)
         e->branch = v->branch;
@@ -147,11 +149,11 @@ static bool open_session(struct transcript_view *v, const struct session_ref *re
         return false;
     }
     v->at_end = true;
-    v->tail_bytes = view_is_preview(v) ? PREVIEW_TAIL : VIEWER_TAIL;
-    if (view_is_branch(v))
-        ask_whole(v, fx);
+    v->tail_bytes = transcript_view_is_preview(v) ? PREVIEW_TAIL : VIEWER_TAIL;
+    if (transcript_view_is_branch(v))
+        request_whole(v, fx);
     else
-        ask_tail(v, fx);
+        request_tail(v, fx);
     return true;
 }
 
@@ -168,7 +170,7 @@ bool transcript_view_open(struct transcript_view *v, const struct session_ref *r
 static void open_inner(struct transcript_view *v, struct slice agent, struct id128 branch,
                        struct slice title, struct effects *fx)
 {
-    v->inner = transcript_view_new(v->settings, v->asker);
+    v->inner = transcript_view_new(v->settings, v->requester);
     if (v->inner) {
         v->inner->now_ms = v->now_ms;
         transcript_view_resize(v->inner, v->h, v->w, fx);
@@ -176,14 +178,14 @@ static void open_inner(struct transcript_view *v, struct slice agent, struct id1
     if (!v->inner || !open_session(v->inner, &v->session->ref[0], agent, branch, title, fx)) {
         transcript_view_free(v->inner);
         v->inner = NULL;
-        view_say(v, "out of memory");
+        transcript_view_notify(v, "out of memory");
         return;
     }
     v->inner->root = v->root; /* which lives longer */
 }
 
-void view_open_agent(struct transcript_view *v, struct slice agent, struct slice task,
-                     struct effects *fx)
+void transcript_view_open_agent(struct transcript_view *v, struct slice agent, struct slice task,
+                                struct effects *fx)
 {
     const char *colon = task.n ? ":" : "";
     struct slice name = task.n ? task : agent;
@@ -194,7 +196,7 @@ void view_open_agent(struct transcript_view *v, struct slice agent, struct slice
     open_inner(v, agent, (struct id128){ 0 }, slice_of(title), fx);
 }
 
-void view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx)
+void transcript_view_open_branch(struct transcript_view *v, struct id128 leaf, struct effects *fx)
 {
     struct buf title = { 0 };
 
@@ -215,9 +217,9 @@ void transcript_view_reload(struct transcript_view *v, const struct session_ref 
     ref_list_free(v->session);
     v->session = again;
     if (v->at_end || !v->conversation || v->conversation->transcript->partial)
-        ask_tail(v, fx);
+        request_tail(v, fx);
     else
-        ask_whole(v, fx);
+        request_whole(v, fx);
 }
 
 void transcript_view_gone(struct transcript_view *v, bool gone)
@@ -245,7 +247,7 @@ void transcript_view_resize(struct transcript_view *v, int h, int w, struct effe
         v->sizes++;
     v->h = h;
     v->w = w;
-    view_settle(v, fx);
+    transcript_view_settle(v, fx);
 }
 
 /* ---- answers ---- */
@@ -263,15 +265,15 @@ static void go_to_start(struct transcript_view *v)
 {
     const struct transcript *t = v->conversation->transcript;
 
-    view_to_end(v);
-    for (size_t i = 0; i < t->n && view_is_branch(v); i++)
+    transcript_view_to_end(v);
+    for (size_t i = 0; i < t->n && transcript_view_is_branch(v); i++)
         if (t->message[i].flags & MESSAGE_ASIDE) {
-            view_go_to(v, (struct spot){ i, 0 });
+            transcript_view_go_to(v, (struct transcript_position){ i, 0 });
             return;
         }
 }
 
-static void take_conversation(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+static void set_conversation(struct transcript_view *v, const struct msg *msg, struct effects *fx)
 {
     bool tail = msg->generation == v->asked_tail;
 
@@ -280,39 +282,40 @@ static void take_conversation(struct transcript_view *v, const struct msg *msg, 
     else
         v->asked_load = 0;
     v->error = (struct err){ 0 };
-    view_search_keep_place(v);
-    view_replace(v, msg->u.conversation);
-    view_search_again(v, fx);
+    transcript_view_search_keep(v);
+    transcript_view_replace(v, msg->u.conversation);
+    transcript_view_search_again(v, fx);
     if (is_hardly_anything(v) && v->tail_bytes < TAIL_MAX) {
         v->tail_bytes *= 16;
-        ask_tail(v, fx);
+        request_tail(v, fx);
     } else if (v->conversation->transcript->partial &&
-               (!view_is_preview(v) || is_hardly_anything(v))) {
-        ask_whole(v, fx);
+               (!transcript_view_is_preview(v) || is_hardly_anything(v))) {
+        request_whole(v, fx);
     }
     if (!v->placed && v->conversation->transcript->n > 0)
         go_to_start(v);
     if (v->to_first && !v->conversation->transcript->partial)
-        view_to_first(v);
+        transcript_view_to_first(v);
 }
 
 /* A preview that is scrolled to where its tail begins needs the rest. */
 static void want_more(struct transcript_view *v, struct effects *fx)
 {
-    if (view_is_preview(v) && v->conversation && v->conversation->transcript->partial &&
+    if (transcript_view_is_preview(v) && v->conversation && v->conversation->transcript->partial &&
         !v->at_end && v->rows > 0 && v->row[0].message == 0)
-        ask_whole(v, fx);
+        request_whole(v, fx);
 }
 
-static void take_failure(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+static void handle_transcript_failure(struct transcript_view *v, const struct msg *msg,
+                                      struct effects *fx)
 {
     char line[256];
 
     if (msg->generation == v->asked_read && msg->u.error.code == ERR_STALE)
-        ask_tail(v, fx); /* the file was replaced under us */
+        request_tail(v, fx); /* the file was replaced under us */
     if (msg->generation == v->asked_names || msg->generation == v->asked_branches) {
         err_format(&msg->u.error, line, sizeof line);
-        view_say(v, line);
+        transcript_view_notify(v, line);
     } else if (!v->conversation) {
         v->error = msg->u.error;
     }
@@ -328,28 +331,28 @@ static void take_failure(struct transcript_view *v, const struct msg *msg, struc
         v->asked_branches = 0;
 }
 
-static bool is_ours(const struct transcript_view *v, unsigned generation)
+static bool is_transcript_answer(const struct transcript_view *v, unsigned generation)
 {
     return generation && (generation == v->asked_tail || generation == v->asked_load ||
                           generation == v->asked_read || generation == v->asked_names ||
                           generation == v->asked_branches);
 }
 
-static bool take(struct transcript_view *v, const struct msg *msg, struct effects *fx)
+static bool handle_answer(struct transcript_view *v, const struct msg *msg, struct effects *fx)
 {
-    if (view_search_msg(v, msg))
+    if (transcript_view_search_msg(v, msg))
         return true;
-    if (!is_ours(v, msg->generation))
+    if (!is_transcript_answer(v, msg->generation))
         return false;
     switch (msg->kind) {
-    case MSG_TRANSCRIPT: take_conversation(v, msg, fx); return true;
+    case MSG_TRANSCRIPT: set_conversation(v, msg, fx); return true;
     case MSG_PASSAGES:
         v->asked_read = 0;
-        view_take_passages(v, msg->u.passages);
+        transcript_view_set_rows(v, msg->u.passages);
         return true;
     case MSG_SUBAGENTS: view_take_agents(v, msg->u.subagents, fx); return true;
-    case MSG_BRANCHES: view_take_branches(v, msg->u.branches); return true;
-    case MSG_FAILED: take_failure(v, msg, fx); return true;
+    case MSG_BRANCHES: transcript_view_set_branches(v, msg->u.branches); return true;
+    case MSG_FAILED: handle_transcript_failure(v, msg, fx); return true;
     case MSG_PROGRESS: return true;
     default: return false;
     }
@@ -360,19 +363,19 @@ bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struc
     v->now_ms = msg->now_ms;
     if (v->inner && transcript_view_msg(v->inner, msg, fx))
         return true;
-    if (!take(v, msg, fx))
+    if (!handle_answer(v, msg, fx))
         return false;
-    view_settle(v, fx);
+    transcript_view_settle(v, fx);
     want_more(v, fx);
     return true;
 }
 
 /* ---- where one is ---- */
 
-enum place_id transcript_view_place(const struct transcript_view *v)
+enum key_context transcript_view_key_context(const struct transcript_view *v)
 {
     if (v->inner)
-        return transcript_view_place(v->inner);
+        return transcript_view_key_context(v->inner);
     if (v->choice.names)
         return IN_MENU;
     return v->search.typing ? IN_SEARCH : IN_TRANSCRIPT;
@@ -382,7 +385,7 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
 {
     const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
 
-    if (v->inner && view_is_branch(v->inner))
+    if (v->inner && transcript_view_is_branch(v->inner))
         return transcript_view_message(v->inner, id, time_ms);
     if (!t || !v->placed || v->cursor.message >= t->n)
         return false;
@@ -391,18 +394,18 @@ bool transcript_view_message(const struct transcript_view *v, struct id128 *id, 
     return true;
 }
 
-const struct slot *view_cursor_slot(const struct transcript_view *v)
+const struct slot *transcript_view_cursor_slot(const struct transcript_view *v)
 {
-    return v->placed ? window_slot(&v->window, v->cursor.message) : NULL;
+    return v->placed ? transcript_window_slot(&v->window, v->cursor.message) : NULL;
 }
 
-const struct block *view_block(const struct transcript_view *v)
+const struct block *transcript_view_block(const struct transcript_view *v)
 {
-    const struct slot *s = view_cursor_slot(v);
+    const struct slot *s = transcript_view_cursor_slot(v);
 
-    if (!s || v->cursor.line >= s->sheet.n)
+    if (!s || v->cursor.line >= s->styled_text.n)
         return NULL;
-    size_t at = s->sheet.line[v->cursor.line].block;
+    size_t at = s->styled_text.line[v->cursor.line].block;
 
     return at < s->passage.blocks.n ? &s->passage.blocks.block[at] : NULL;
 }
@@ -414,16 +417,16 @@ void transcript_view_scroll(struct transcript_view *v, int lines, struct effects
         return;
     }
     if (v->raw.shown)
-        view_raw_scroll(v, lines);
+        transcript_view_raw_scroll(v, lines);
     else
-        view_scroll(v, lines);
-    view_settle(v, fx);
+        transcript_view_scroll_lines(v, lines);
+    transcript_view_settle(v, fx);
     want_more(v, fx);
 }
 
 void transcript_view_click(struct transcript_view *v, int y, int x, struct effects *fx)
 {
-    int row = y - (view_is_preview(v) ? 0 : 1);
+    int row = y - (transcript_view_is_preview(v) ? 0 : 1);
 
     (void)x;
     if (v->inner) {
@@ -431,6 +434,6 @@ void transcript_view_click(struct transcript_view *v, int y, int x, struct effec
     } else if (row >= 0 && (size_t)row < v->rows && !v->raw.shown && !v->choice.names) {
         v->cursor = v->row[row];
         v->at_end = false;
-        view_settle(v, fx);
+        transcript_view_settle(v, fx);
     }
 }

@@ -20,8 +20,9 @@
  * is seen. Only messages around the viewport are read and laid out, whatever the size of the session. */
 struct transcript_view;
 
-/* asker: ASKER_VIEWER, ASKER_PREVIEW or ASKER_TRASH (a preview too). settings is borrowed. NULL without memory. */
-struct transcript_view *transcript_view_new(const struct settings *settings, enum asker asker);
+/* asker: REQUESTER_VIEWER, REQUESTER_PREVIEW or REQUESTER_TRASH (a preview too). settings is borrowed. NULL without memory. */
+struct transcript_view *transcript_view_new(const struct settings *settings,
+                                            enum requester requester);
 void transcript_view_free(struct transcript_view *v); /* NULL is fine */
 
 /* Shows the end of a session; what was shown before is forgotten. The texts of ref and title are copied, and that of
@@ -46,16 +47,16 @@ void transcript_view_resize(struct transcript_view *v, int h, int w, struct effe
 bool transcript_view_msg(struct transcript_view *v, const struct msg *msg, struct effects *fx);
 
 /* Where the keys go now: IN_TRANSCRIPT, IN_SEARCH (text is typed), IN_MENU (a choice of sub-agents). */
-enum place_id transcript_view_place(const struct transcript_view *v);
+enum key_context transcript_view_key_context(const struct transcript_view *v);
 
-enum transcript_wish {
+enum transcript_view_result {
     TRANSCRIPT_DONE,    /* the view did it */
     TRANSCRIPT_BACK,    /* nothing is left to step back from: leave the view */
     TRANSCRIPT_IGNORED, /* not an action of this view: it is the owner's */
 };
 
-enum transcript_wish transcript_view_act(struct transcript_view *v, enum action a,
-                                         struct effects *fx);
+enum transcript_view_result transcript_view_act(struct transcript_view *v, enum action a,
+                                                struct effects *fx);
 /* A key without an action, and pasted text, where text is typed. */
 void transcript_view_key(struct transcript_view *v, struct key key, struct effects *fx);
 void transcript_view_paste(struct transcript_view *v, struct slice text, struct effects *fx);

@@ -12,13 +12,13 @@
 
 enum { TYPE_MAX = 16 };
 
-void view_choice_close(struct transcript_view *v)
+void transcript_view_choice_close(struct transcript_view *v)
 {
     name_list_free(v->choice.names);
     name_list_free(v->choice.agents);
     name_list_free(v->choice.tasks);
     free(v->choice.leaf);
-    v->choice = (struct choice){ .names = NULL };
+    v->choice = (struct transcript_choice){ .names = NULL };
 }
 
 /* ---- sub-agents ---- */
@@ -26,13 +26,13 @@ void view_choice_close(struct transcript_view *v)
 /* The sub-agent that the call at the cursor started; empty when it is none. */
 static struct slice agent_here(const struct transcript_view *v)
 {
-    const struct block *b = view_block(v);
+    const struct block *b = transcript_view_block(v);
 
     if (!b || b->kind != BLOCK_TOOL_CALL)
         return b ? b->agent : (struct slice){ NULL, 0 };
-    for (size_t i = v->cursor.message; window_slot(&v->window, i) && i < v->cursor.message + 64;
-         i++) {
-        const struct block_list *list = &window_slot(&v->window, i)->passage.blocks;
+    for (size_t i = v->cursor.message;
+         transcript_window_slot(&v->window, i) && i < v->cursor.message + 64; i++) {
+        const struct block_list *list = &transcript_window_slot(&v->window, i)->passage.blocks;
 
         for (size_t k = 0; k < list->n; k++)
             if (list->block[k].kind == BLOCK_TOOL_RESULT &&
@@ -42,28 +42,28 @@ static struct slice agent_here(const struct transcript_view *v)
     return b->agent;
 }
 
-void view_list_agents(struct transcript_view *v, struct effects *fx)
+void transcript_view_list_agents(struct transcript_view *v, struct effects *fx)
 {
     struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
 
     if (!refs)
         return;
-    struct effect *e = effect_add(fx, EFFECT_SUBAGENTS, v->asker);
+    struct effect *e = effect_add(fx, EFFECT_SUBAGENTS, v->requester);
 
     e->refs = refs;
     v->asked_names = e->generation;
 }
 
-void view_choose_agent(struct transcript_view *v, struct effects *fx)
+void transcript_view_choose_agent(struct transcript_view *v, struct effects *fx)
 {
     struct slice agent = agent_here(v);
 
     if (agent.n > 0) {
-        view_open_agent(v, agent, (struct slice){ "", 0 }, fx);
+        transcript_view_open_agent(v, agent, (struct slice){ "", 0 }, fx);
         return;
     }
     v->agent_at = 0;
-    view_list_agents(v, fx);
+    transcript_view_list_agents(v, fx);
 }
 
 static struct slice first_line(struct slice text)
@@ -87,7 +87,7 @@ static int type_width(const struct subagent_list *list)
 }
 
 /* "done        4.1 KB  Explore  Audit the shop's endpoints: 23 routes ..." */
-static bool add_agent(struct choice *c, const struct subagent *x, int type_w)
+static bool add_agent(struct transcript_choice *c, const struct subagent *x, int type_w)
 {
     struct slice task = first_line(x->task), outcome = first_line(x->outcome);
     char size[SIZE_TEXT];
@@ -109,7 +109,7 @@ static bool add_agent(struct choice *c, const struct subagent *x, int type_w)
 
 static bool fill_agents(struct transcript_view *v, const struct subagent_list *list)
 {
-    struct choice *c = &v->choice;
+    struct transcript_choice *c = &v->choice;
     int type_w = type_width(list);
     bool ok;
 
@@ -126,14 +126,14 @@ static bool fill_agents(struct transcript_view *v, const struct subagent_list *l
 void view_take_agents(struct transcript_view *v, struct subagent_list *list, struct effects *fx)
 {
     v->asked_names = 0;
-    view_choice_close(v);
+    transcript_view_choice_close(v);
     if (list->n == 0) {
-        view_say(v, "this session has no sub-agents");
+        transcript_view_notify(v, "this session has no sub-agents");
     } else if (list->n == 1) {
-        view_open_agent(v, list->agent[0].id, first_line(list->agent[0].task), fx);
+        transcript_view_open_agent(v, list->agent[0].id, first_line(list->agent[0].task), fx);
     } else if (!fill_agents(v, list)) {
-        view_choice_close(v);
-        view_say(v, "out of memory");
+        transcript_view_choice_close(v);
+        transcript_view_notify(v, "out of memory");
     }
     subagent_list_fini(list);
     free(list);
@@ -141,15 +141,15 @@ void view_take_agents(struct transcript_view *v, struct subagent_list *list, str
 
 /* ---- branches ---- */
 
-void view_choose_branch(struct transcript_view *v, struct effects *fx)
+void transcript_view_choose_branch(struct transcript_view *v, struct effects *fx)
 {
     struct ref_list *refs = ref_list_one(&v->session->ref[0], (struct slice){ "", 0 });
 
     if (!refs) {
-        view_say(v, "out of memory");
+        transcript_view_notify(v, "out of memory");
         return;
     }
-    struct effect *e = effect_add(fx, EFFECT_BRANCHES, v->asker);
+    struct effect *e = effect_add(fx, EFFECT_BRANCHES, v->requester);
 
     e->refs = refs;
     v->asked_branches = e->generation;
@@ -176,7 +176,7 @@ static bool add_label(const struct transcript_view *v, struct name_list *names,
 
 static bool fill_branches(struct transcript_view *v, const struct branch_list *list)
 {
-    struct choice *c = &v->choice;
+    struct transcript_choice *c = &v->choice;
 
     c->names = name_list_new();
     c->leaf = calloc(list->n + 1, sizeof *c->leaf); /* the first is none: the conversation itself */
@@ -189,15 +189,15 @@ static bool fill_branches(struct transcript_view *v, const struct branch_list *l
     return ok;
 }
 
-void view_take_branches(struct transcript_view *v, struct branch_list *list)
+void transcript_view_set_branches(struct transcript_view *v, struct branch_list *list)
 {
     v->asked_branches = 0;
-    view_choice_close(v);
+    transcript_view_choice_close(v);
     if (list->n == 0) {
-        view_say(v, "this conversation has no other branches");
+        transcript_view_notify(v, "this conversation has no other branches");
     } else if (!fill_branches(v, list)) {
-        view_choice_close(v);
-        view_say(v, "out of memory");
+        transcript_view_choice_close(v);
+        transcript_view_notify(v, "out of memory");
     } else {
         v->choice.at = 1;
     }
@@ -207,31 +207,32 @@ void view_take_branches(struct transcript_view *v, struct branch_list *list)
 
 /* ---- choosing ---- */
 
-static void choose(struct transcript_view *v, struct effects *fx)
+static void open_choice(struct transcript_view *v, struct effects *fx)
 {
-    const struct choice *c = &v->choice;
+    const struct transcript_choice *c = &v->choice;
 
     if (!c->leaf) {
         v->agent_at = c->at;
         v->agent_listed = true;
-        view_open_agent(v, c->agents->name[c->at], c->tasks->name[c->at], fx);
+        transcript_view_open_agent(v, c->agents->name[c->at], c->tasks->name[c->at], fx);
     } else if (c->at > 0) {
-        view_open_branch(v, c->leaf[c->at], fx);
+        transcript_view_open_branch(v, c->leaf[c->at], fx);
     }
-    view_choice_close(v);
+    transcript_view_choice_close(v);
 }
 
-enum transcript_wish view_choice_act(struct transcript_view *v, enum action a, struct effects *fx)
+enum transcript_view_result transcript_view_choice_act(struct transcript_view *v, enum action a,
+                                                       struct effects *fx)
 {
-    struct choice *c = &v->choice;
+    struct transcript_choice *c = &v->choice;
 
     switch (a) {
     case ACT_UP: c->at -= c->at > 0; break;
     case ACT_DOWN: c->at += c->at + 1 < c->names->n; break;
     case ACT_FIRST: c->at = 0; break;
     case ACT_LAST: c->at = c->names->n - 1; break;
-    case ACT_ACCEPT: choose(v, fx); break;
-    case ACT_BACK: view_choice_close(v); break;
+    case ACT_ACCEPT: open_choice(v, fx); break;
+    case ACT_BACK: transcript_view_choice_close(v); break;
     case ACT_QUIT:
     case ACT_SUSPEND:
     case ACT_REDRAW: return TRANSCRIPT_IGNORED;

@@ -12,7 +12,8 @@ enum { MARK_WIDTH = 2 };
 
 /* ---- title and foot ---- */
 
-static int put_right(struct frame *f, int y, struct rect r, enum style style, const char *text)
+static int draw_right_aligned(struct frame *f, int y, struct rect r, enum style style,
+                              const char *text)
 {
     int w = frame_width(slice_of(text));
 
@@ -23,15 +24,15 @@ static int put_right(struct frame *f, int y, struct rect r, enum style style, co
 }
 
 /* "message 812 of 3204", or how much of the file is known. */
-static void where(const struct transcript_view *v, char *out, size_t cap)
+static void position_text(const struct transcript_view *v, char *out, size_t cap)
 {
     const struct transcript *t = v->conversation ? v->conversation->transcript : NULL;
-    char size[LOOK_SIZE];
+    char size[LAYOUT_SIZE_TEXT];
 
     out[0] = '\0';
     if (!t || !v->placed || v->cursor.message >= t->n)
         return;
-    look_size(t->size, size);
+    layout_size(t->size, size);
     if (t->partial)
         snprintf(out, cap, "end of %s", size);
     else
@@ -43,26 +44,26 @@ static void where(const struct transcript_view *v, char *out, size_t cap)
     }
 }
 
-static void draw_title(const struct transcript_view *v, struct frame *f, struct rect r)
+static void draw_transcript_title(const struct transcript_view *v, struct frame *f, struct rect r)
 {
     char text[96];
 
     frame_fill(f, (struct rect){ r.y, r.x, 1, r.w }, STYLE_BAR);
-    where(v, text, sizeof text);
-    int room = put_right(f, r.y, r, STYLE_BAR,
-                         v->gone ? "the file is gone; this is what was read before" : text);
+    position_text(v, text, sizeof text);
+    int room = draw_right_aligned(
+        f, r.y, r, STYLE_BAR, v->gone ? "the file is gone; this is what was read before" : text);
 
     frame_text_cut(f, r.y, r.x + 1, room - 2, STYLE_BAR, v->title);
 }
 
 static void search_state(const struct transcript_view *v, char *out, size_t cap)
 {
-    const struct search *s = &v->search;
+    const struct transcript_search *s = &v->search;
 
     out[0] = '\0';
     if (s->needle.n == 0)
         return;
-    size_t number = view_search_number(s);
+    size_t number = transcript_view_search_number(s);
     const char *more = s->done ? "" : v->settings->ascii ? "..." : "…";
 
     if (number > 0)
@@ -76,18 +77,19 @@ static void search_state(const struct transcript_view *v, char *out, size_t cap)
 /* The last line of the view, only while there is something to say. */
 static void draw_foot(const struct transcript_view *v, struct frame *f, struct rect r)
 {
-    const struct search *s = &v->search;
+    const struct transcript_search *s = &v->search;
     int y = r.y + r.h - 1;
     char state[64];
 
-    if (r.h < 2 || (!s->typing && s->needle.n == 0 && !v->say[0]))
+    if (r.h < 2 || (!s->typing && s->needle.n == 0 && !v->notice[0]))
         return;
     frame_fill(f, (struct rect){ y, r.x, 1, r.w }, STYLE_BAR);
     search_state(v, state, sizeof state);
-    int room = put_right(f, y, r, s->done && s->total == 0 ? STYLE_WARN : STYLE_BAR, state);
+    int room =
+        draw_right_aligned(f, y, r, s->done && s->total == 0 ? STYLE_WARN : STYLE_BAR, state);
 
-    if (v->say[0] && !s->typing) {
-        frame_puts(f, y, r.x + 1, room - 2, STYLE_BAR, v->say);
+    if (v->notice[0] && !s->typing) {
+        frame_puts(f, y, r.x + 1, room - 2, STYLE_BAR, v->notice);
         return;
     }
     int x = r.x + frame_puts(f, y, r.x, 1, STYLE_KEY, "/");
@@ -102,19 +104,20 @@ static void draw_foot(const struct transcript_view *v, struct frame *f, struct r
 /* ---- lines ---- */
 
 /* Lines that the layout broke off one text: the line with as much around it as a match may reach into. */
-struct stretch {
+struct match_range {
     struct buf text;
     size_t from, to; /* the line's own part of the text */
 };
 
-static bool stretch_around(struct stretch *s, const struct sheet *sheet, size_t at, size_t reach)
+static bool match_range_around(struct match_range *s, const struct styled_text *styled_text,
+                               size_t at, size_t reach)
 {
     size_t first = at, last = at, before = 0;
     struct buf *text = &s->text;
 
-    for (; first > 0 && sheet->line[first - 1].end != LINE_ENDS && before < reach; first--) {
+    for (; first > 0 && styled_text->line[first - 1].end != LINE_ENDS && before < reach; first--) {
         text->n = 0;
-        if (!view_line_text(sheet, first - 1, text))
+        if (!transcript_view_line_text(styled_text, first - 1, text))
             return false;
         before += text->n;
     }
@@ -122,41 +125,42 @@ static bool stretch_around(struct stretch *s, const struct sheet *sheet, size_t 
     for (size_t i = first; i <= last; i++) {
         if (i == at)
             s->from = text->n;
-        if (!view_line_text(sheet, i, text))
+        if (!transcript_view_line_text(styled_text, i, text))
             return false;
         if (i == at)
             s->to = text->n;
-        if (sheet->line[i].end != LINE_ENDS && i + 1 < sheet->n && text->n - s->to < reach)
+        if (styled_text->line[i].end != LINE_ENDS && i + 1 < styled_text->n &&
+            text->n - s->to < reach)
             last = i + 1;
     }
     return true;
 }
 
-static int margin_width(const struct sheet *sheet, size_t at)
+static int margin_width(const struct styled_text *styled_text, size_t at)
 {
-    const struct line *l = &sheet->line[at];
+    const struct line *l = &styled_text->line[at];
     int width = 0;
 
     for (uint32_t i = 0; i < l->margin && i < l->runs; i++)
-        width += (int)clean_width(sheet->run[l->run + i].text);
+        width += (int)clean_width(styled_text->run[l->run + i].text);
     return width;
 }
 
 /* Marks what is looked for, in a line that was drawn at (y, x). */
-static void mark_matches(const struct transcript_view *v, const struct sheet *sheet, size_t at,
-                         struct frame *f, int y, int x)
+static void mark_matches(const struct transcript_view *v, const struct styled_text *styled_text,
+                         size_t at, struct frame *f, int y, int x)
 {
     struct slice needle = buf_slice(&v->search.needle);
-    struct stretch s = { .from = 0 };
+    struct match_range s = { .from = 0 };
     size_t where_at, n, end = 0;
 
-    if (!stretch_around(&s, sheet, at, needle.n)) {
+    if (!match_range_around(&s, styled_text, at, needle.n)) {
         buf_fini(&s.text);
         return;
     }
     struct slice rest = buf_slice(&s.text);
 
-    x += margin_width(sheet, at);
+    x += margin_width(styled_text, at);
     while (search_text(rest, needle, &where_at, &n)) {
         size_t from = end + where_at;
 
@@ -176,19 +180,21 @@ static void mark_matches(const struct transcript_view *v, const struct sheet *sh
 }
 
 /* What the mark covers: all lines of the selected block, since that is what keys act on. */
-static bool is_selected(const struct transcript_view *v, struct spot s)
+static bool is_selected(const struct transcript_view *v, struct transcript_position s)
 {
-    const struct slot *slot = window_slot(&v->window, s.message);
-    const struct sheet *sheet = &slot->sheet;
+    const struct slot *slot = transcript_window_slot(&v->window, s.message);
+    const struct styled_text *styled_text = &slot->styled_text;
 
-    return s.message == v->cursor.message && v->cursor.line < sheet->n && s.line < sheet->n &&
-           sheet->line[s.line].block == sheet->line[v->cursor.line].block &&
-           (sheet->line[s.line].runs > 0 || s.line == v->cursor.line);
+    return s.message == v->cursor.message && v->cursor.line < styled_text->n &&
+           s.line < styled_text->n &&
+           styled_text->line[s.line].block == styled_text->line[v->cursor.line].block &&
+           (styled_text->line[s.line].runs > 0 || s.line == v->cursor.line);
 }
 
-static void draw_mark(const struct transcript_view *v, struct frame *f, struct spot s, int y, int x)
+static void draw_mark(const struct transcript_view *v, struct frame *f,
+                      struct transcript_position s, int y, int x)
 {
-    bool here = view_spot_cmp(s, v->cursor) == 0;
+    bool here = transcript_view_position_cmp(s, v->cursor) == 0;
 
     if (!is_selected(v, s))
         return;
@@ -212,19 +218,19 @@ static void draw_left_out(const struct transcript_view *v, struct frame *f, size
 
 static void draw_rows(const struct transcript_view *v, struct frame *f, struct rect r)
 {
-    bool preview = view_is_preview(v);
+    bool preview = transcript_view_is_preview(v);
     int left = preview ? 0 : MARK_WIDTH;
 
     for (size_t i = 0; i < v->rows && (int)i < r.h; i++) {
-        const struct slot *s = window_slot(&v->window, v->row[i].message);
+        const struct slot *s = transcript_window_slot(&v->window, v->row[i].message);
         int y = r.y + (int)i;
 
-        if (!s || v->row[i].line >= s->sheet.n)
+        if (!s || v->row[i].line >= s->styled_text.n)
             continue;
-        sheet_draw_line(&s->sheet, v->row[i].line, f, y, r.x + left,
-                        preview ? r.w : view_text_width(v));
+        styled_text_draw_line(&s->styled_text, v->row[i].line, f, y, r.x + left,
+                              preview ? r.w : transcript_view_text_width(v));
         if (v->search.needle.n > 0)
-            mark_matches(v, &s->sheet, v->row[i].line, f, y, r.x + left);
+            mark_matches(v, &s->styled_text, v->row[i].line, f, y, r.x + left);
         if (preview)
             continue;
         draw_mark(v, f, v->row[i], y, r.x);
@@ -265,27 +271,27 @@ static void draw_empty(const struct transcript_view *v, struct frame *f, struct 
         return;
     if (v->error.code) {
         err_format(&v->error, text, sizeof text);
-        flow_put_words(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, STYLE_ERROR, slice_of(text));
+        text_wrap_draw(f, (struct rect){ r.y, r.x + 1, r.h, r.w - 2 }, STYLE_ERROR, slice_of(text));
     } else if (v->conversation && !v->conversation->transcript->partial &&
                v->conversation->transcript->n == 0) {
         frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "no messages in this session");
-    } else if (v->conversation && v->window.n > 0 && v->window.n == view_count(v)) {
+    } else if (v->conversation && v->window.n > 0 && v->window.n == transcript_view_count(v)) {
         frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_DIM, "nothing to show at this fold level: z");
     }
 }
 
 static void draw_raw(const struct transcript_view *v, struct frame *f, struct rect r)
 {
-    for (int i = 0; i < r.h && v->raw.top + (size_t)i < v->raw.sheet.n; i++)
-        sheet_draw_line(&v->raw.sheet, v->raw.top + (size_t)i, f, r.y + i, r.x + MARK_WIDTH,
-                        view_text_width(v));
+    for (int i = 0; i < r.h && v->raw.top + (size_t)i < v->raw.styled_text.n; i++)
+        styled_text_draw_line(&v->raw.styled_text, v->raw.top + (size_t)i, f, r.y + i,
+                              r.x + MARK_WIDTH, transcript_view_text_width(v));
     f->cursor_y = r.y;
     f->cursor_x = r.x;
 }
 
 static void draw_choice(const struct transcript_view *v, struct frame *f, struct rect r)
 {
-    const struct choice *c = &v->choice;
+    const struct transcript_choice *c = &v->choice;
     size_t first = r.h > 1 && c->at >= (size_t)r.h - 1 ? c->at - (size_t)r.h + 2 : 0;
 
     frame_puts(f, r.y, r.x + 1, r.w - 2, STYLE_TITLE, c->leaf ? "branches" : "sub-agents");
@@ -311,8 +317,8 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
         transcript_view_draw(v->inner, f, r);
         return;
     }
-    if (!view_is_preview(v)) {
-        draw_title(v, f, r);
+    if (!transcript_view_is_preview(v)) {
+        draw_transcript_title(v, f, r);
         body.y++;
         body.h--;
     }
@@ -325,9 +331,9 @@ void transcript_view_draw(const struct transcript_view *v, struct frame *f, stru
             draw_rows(v, f, body);
         else
             draw_empty(v, f, body);
-        if (v->conversation && !view_is_preview(v))
+        if (v->conversation && !transcript_view_is_preview(v))
             draw_bar(v, f, body);
     }
-    if (!view_is_preview(v))
+    if (!transcript_view_is_preview(v))
         draw_foot(v, f, r);
 }

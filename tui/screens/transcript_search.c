@@ -13,68 +13,68 @@ static struct slice needle(const struct transcript_view *v)
     return buf_slice(&v->search.needle);
 }
 
-static void forget_hits(struct search *s)
+static void clear_hits(struct transcript_search *s)
 {
     s->n = s->total = s->at = 0;
     s->nth = 0;
     s->done = s->limited = s->jump = s->wanted = s->again = false;
 }
 
-void view_search_fini(struct search *s)
+void transcript_view_search_fini(struct transcript_search *s)
 {
     buf_fini(&s->needle);
     free(s->hit);
-    *s = (struct search){ .n = 0 };
+    *s = (struct transcript_search){ .n = 0 };
 }
 
-void view_search_cancel(struct transcript_view *v, struct effects *fx)
+void transcript_view_search_cancel(struct transcript_view *v, struct effects *fx)
 {
     if (v->search.asked)
-        effect_add(fx, EFFECT_CANCEL, v->asker)->generation = v->search.asked;
-    view_search_fini(&v->search);
+        effect_add(fx, EFFECT_CANCEL, v->requester)->generation = v->search.asked;
+    transcript_view_search_fini(&v->search);
 }
 
-void view_search_begin(struct transcript_view *v)
+void transcript_view_search_begin(struct transcript_view *v)
 {
     v->search.typing = true;
     v->search.from = v->cursor;
     v->search.needle.n = 0;
-    forget_hits(&v->search);
+    clear_hits(&v->search);
 }
 
-static void ask(struct transcript_view *v, struct effects *fx)
+static void request_search(struct transcript_view *v, struct effects *fx)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
     struct buf text = { 0 };
 
     if (buf_add(&text, needle(v))) {
-        view_say(v, "out of memory");
+        transcript_view_notify(v, "out of memory");
         return;
     }
-    struct effect *e = effect_add(fx, EFFECT_SEARCH, v->asker);
+    struct effect *e = effect_add(fx, EFFECT_SEARCH, v->requester);
 
-    e->conversation = conversation_hold(v->conversation);
+    e->conversation = conversation_retain(v->conversation);
     e->text = text;
     s->asked = e->generation;
 }
 
-void view_search_typed(struct transcript_view *v, struct effects *fx)
+void transcript_view_search_typed(struct transcript_view *v, struct effects *fx)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
 
-    forget_hits(s);
+    clear_hits(s);
     if (s->asked)
-        effect_add(fx, EFFECT_CANCEL, v->asker)->generation = s->asked;
+        effect_add(fx, EFFECT_CANCEL, v->requester)->generation = s->asked;
     s->asked = 0;
     if (s->needle.n == 0 || !v->conversation)
         return;
     s->jump = true;
-    ask(v, fx);
+    request_search(v, fx);
 }
 
 /* ---- answers ---- */
 
-static int hit_cmp(const struct hit *a, const struct hit *b)
+static int hit_cmp(const struct search_hit *a, const struct search_hit *b)
 {
     if (a->message != b->message)
         return a->message < b->message ? -1 : 1;
@@ -83,12 +83,12 @@ static int hit_cmp(const struct hit *a, const struct hit *b)
     return a->result == b->result ? 0 : b->result ? -1 : 1;
 }
 
-static bool reserve_hit(struct search *s)
+static bool reserve_hit(struct transcript_search *s)
 {
     if (s->n < s->cap)
         return true;
     size_t cap = s->cap ? s->cap * 2 : 256;
-    struct hit *p = cap > HITS_MAX ? NULL : reallocarray(s->hit, cap, sizeof *p);
+    struct search_hit *p = cap > HITS_MAX ? NULL : reallocarray(s->hit, cap, sizeof *p);
 
     if (!p)
         return false;
@@ -98,9 +98,9 @@ static bool reserve_hit(struct search *s)
 }
 
 /* Results are found after the rows between them and their calls: a few places from the end. */
-static bool keep(struct transcript_view *v, struct hit hit)
+static bool insert_hit(struct transcript_view *v, struct search_hit hit)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
     size_t at = s->n;
 
     if (!reserve_hit(s))
@@ -111,7 +111,7 @@ static bool keep(struct transcript_view *v, struct hit hit)
     s->hit[at] = hit;
     if (s->at > at)
         s->at++;
-    if (s->again && hit.message < view_count(v) && hit.block == s->here_hit.block &&
+    if (s->again && hit.message < transcript_view_count(v) && hit.block == s->here_hit.block &&
         hit.result == s->here_hit.result &&
         v->conversation->transcript->message[hit.message].offset == s->here) {
         s->at = at + 1;
@@ -123,7 +123,7 @@ static bool keep(struct transcript_view *v, struct hit hit)
 }
 
 /* The first hit at or behind a message. */
-static size_t hit_from(const struct search *s, size_t message)
+static size_t hit_from(const struct transcript_search *s, size_t message)
 {
     size_t low = 0, n = s->n;
 
@@ -142,7 +142,7 @@ static size_t hit_from(const struct search *s, size_t message)
 
 /* While it is typed, the cursor goes to the first hit behind where it was; round to the top when all is
  * searched and there was none. */
-static void jump(struct search *s)
+static void jump_to_hit(struct transcript_search *s)
 {
     size_t at = hit_from(s, s->from.message);
 
@@ -158,9 +158,9 @@ static void jump(struct search *s)
     s->jump = false;
 }
 
-bool view_search_msg(struct transcript_view *v, const struct msg *msg)
+bool transcript_view_search_msg(struct transcript_view *v, const struct msg *msg)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
 
     if (!s->asked || msg->generation != s->asked)
         return false;
@@ -171,27 +171,27 @@ bool view_search_msg(struct transcript_view *v, const struct msg *msg)
     }
     if (msg->kind != MSG_FOUND)
         return msg->kind == MSG_PROGRESS;
-    const struct hit_list *found = msg->u.found;
+    const struct search_hits *found = msg->u.found;
 
     for (size_t i = 0; i < found->n; i++) {
         s->total += found->hit[i].count;
-        if (!keep(v, found->hit[i]))
+        if (!insert_hit(v, found->hit[i]))
             s->limited = true;
     }
     s->done = found->done;
     if (s->done)
         s->asked = 0;
-    hit_list_free(msg->u.found);
+    search_hits_free(msg->u.found);
     if (s->jump)
-        jump(s);
+        jump_to_hit(s);
     return true;
 }
 
 /* ---- another reading of the file ---- */
 
-void view_search_keep_place(struct transcript_view *v)
+void transcript_view_search_keep(struct transcript_view *v)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
 
     if (!s->at || s->again)
         return;
@@ -199,13 +199,13 @@ void view_search_keep_place(struct transcript_view *v)
     s->here = v->conversation->transcript->message[s->here_hit.message].offset;
 }
 
-void view_search_again(struct transcript_view *v, struct effects *fx)
+void transcript_view_search_again(struct transcript_view *v, struct effects *fx)
 {
-    struct search was = v->search;
+    struct transcript_search was = v->search;
 
     if (was.needle.n == 0 || (!was.asked && !was.done))
         return;
-    view_search_typed(v, fx);
+    transcript_view_search_typed(v, fx);
     v->search.jump = was.jump;
     v->search.again = was.at || was.again;
     v->search.nth = was.nth;
@@ -214,7 +214,7 @@ void view_search_again(struct transcript_view *v, struct effects *fx)
 
 /* ---- on the screen ---- */
 
-size_t view_search_number(const struct search *s)
+size_t transcript_view_search_number(const struct transcript_search *s)
 {
     size_t number = s->nth + 1;
 
@@ -225,21 +225,21 @@ size_t view_search_number(const struct search *s)
     return number;
 }
 
-bool view_line_text(const struct sheet *sheet, size_t at, struct buf *out)
+bool transcript_view_line_text(const struct styled_text *styled_text, size_t at, struct buf *out)
 {
-    const struct line *l = &sheet->line[at];
+    const struct line *l = &styled_text->line[at];
 
     for (uint32_t i = l->margin; i < l->runs; i++)
-        if (buf_add(out, sheet->run[l->run + i].text))
+        if (buf_add(out, styled_text->run[l->run + i].text))
             return false;
     return l->end != LINE_JOINS_BLANK || buf_add_byte(out, ' ') == ERR_OK;
 }
 
 /* Which lines of a message show a hit, and the line of its n-th occurrence among them. */
 struct lookup {
-    const struct sheet *sheet;
+    const struct styled_text *styled_text;
     struct slice needle;
-    const struct hit *hit;
+    const struct search_hit *hit;
     bool head;    /* the line that a call is folded to counts, too */
     size_t nth;   /* which one is looked for */
     size_t n;     /* occurrences seen */
@@ -249,29 +249,30 @@ struct lookup {
 
 static bool is_of_hit(const struct lookup *l, size_t at)
 {
-    const struct line *line = &l->sheet->line[at];
+    const struct line *line = &l->styled_text->line[at];
 
     return line->block == l->hit->block && line->result == l->hit->result && line->runs > 0 &&
            !line->rule && line->part == PART_BLOCK && (l->head || at != l->first);
 }
 
 /* One text that the layout broke into lines, from `first` on. Returns the line behind it. */
-static size_t look_in_text(struct lookup *l, size_t first, struct buf *text)
+static size_t find_in_paragraph(struct lookup *l, size_t first, struct buf *text)
 {
     size_t line = first, end = first, at, n, done = 0, behind = 0;
 
     text->n = 0;
     do {
-        if (!view_line_text(l->sheet, end, text))
-            return l->sheet->n;
-    } while (l->sheet->line[end++].end != LINE_ENDS && end < l->sheet->n);
+        if (!transcript_view_line_text(l->styled_text, end, text))
+            return l->styled_text->n;
+    } while (l->styled_text->line[end++].end != LINE_ENDS && end < l->styled_text->n);
     struct slice all = buf_slice(text), rest = all;
     struct buf one = { 0 };
 
     while (search_text(rest, l->needle, &at, &n)) {
         for (; line < end; behind += one.n, line++) {
             one.n = 0;
-            if (!view_line_text(l->sheet, line, &one) || done + at < behind + one.n)
+            if (!transcript_view_line_text(l->styled_text, line, &one) ||
+                done + at < behind + one.n)
                 break;
         }
         if (l->n <= l->nth)
@@ -284,56 +285,58 @@ static size_t look_in_text(struct lookup *l, size_t first, struct buf *text)
     return end;
 }
 
-static void look_through(struct lookup *l, bool head)
+static void find_in_styled_text(struct lookup *l, bool head)
 {
     struct buf text = { 0 };
 
     l->head = head;
     l->n = 0;
-    for (size_t i = 0; i < l->sheet->n;)
-        i = is_of_hit(l, i) ? look_in_text(l, i, &text) : i + 1;
+    for (size_t i = 0; i < l->styled_text->n;)
+        i = is_of_hit(l, i) ? find_in_paragraph(l, i, &text) : i + 1;
     buf_fini(&text);
 }
 
-static size_t first_line(const struct sheet *sheet, uint32_t block)
+static size_t first_line_of_block(const struct styled_text *styled_text, uint32_t block)
 {
-    for (size_t i = 0; i < sheet->n; i++)
-        if (sheet->line[i].block == block && sheet->line[i].runs > 0 && !sheet->line[i].rule)
+    for (size_t i = 0; i < styled_text->n; i++)
+        if (styled_text->line[i].block == block && styled_text->line[i].runs > 0 &&
+            !styled_text->line[i].rule)
             return i;
     return SIZE_MAX;
 }
 
 /* The line that shows an occurrence as things are folded now; false where none does, and then the line it is
  * folded into. The line of an open call repeats what is below it, and counts only where the rest has too little. */
-static bool line_of(struct transcript_view *v, const struct hit *hit, size_t nth, size_t *line)
+static bool line_of(struct transcript_view *v, const struct search_hit *hit, size_t nth,
+                    size_t *line)
 {
-    size_t lines = view_lines(v, hit->message);
-    const struct slot *s = window_slot(&v->window, hit->message);
+    size_t lines = transcript_view_lines(v, hit->message);
+    const struct slot *s = transcript_window_slot(&v->window, hit->message);
 
     *line = 0;
     if (!s || lines == 0 || hit->block >= s->passage.blocks.n)
         return false;
-    struct lookup l = { .sheet = &s->sheet,
+    struct lookup l = { .styled_text = &s->styled_text,
                         .needle = needle(v),
                         .hit = hit,
                         .nth = nth,
-                        .first = first_line(&s->sheet, hit->block) };
+                        .first = first_line_of_block(&s->styled_text, hit->block) };
     enum block_kind kind = s->passage.blocks.block[hit->block].kind;
     bool repeats = kind == BLOCK_TOOL_CALL || kind == BLOCK_TOOL_RESULT;
 
     l.line = l.first == SIZE_MAX ? 0 : l.first;
-    look_through(&l, !repeats);
+    find_in_styled_text(&l, !repeats);
     if (repeats && !hit->result && l.n < hit->count)
-        look_through(&l, true);
+        find_in_styled_text(&l, true);
     *line = l.line;
     return nth < l.n;
 }
 
 /* Opens what hides an occurrence: the block, then the rest of its text. */
-static size_t reveal(struct transcript_view *v, const struct hit *hit, size_t nth)
+static size_t unfold_hit(struct transcript_view *v, const struct search_hit *hit, size_t nth)
 {
     int64_t offset = v->conversation->transcript->message[hit->message].offset;
-    const struct slot *s = window_slot(&v->window, hit->message);
+    const struct slot *s = transcript_window_slot(&v->window, hit->message);
     size_t line;
 
     if (line_of(v, hit, nth, &line) || hit->block >= s->passage.blocks.n)
@@ -349,34 +352,35 @@ static size_t reveal(struct transcript_view *v, const struct hit *hit, size_t nt
     return line;
 }
 
-void view_search_settle(struct transcript_view *v)
+void transcript_view_search_settle(struct transcript_view *v)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
 
     if (!s->wanted || !s->at)
         return;
-    struct hit hit = s->hit[s->at - 1];
+    struct search_hit hit = s->hit[s->at - 1];
 
-    if (hit.message + hit.away >= view_count(v)) {
+    if (hit.message + hit.away >= transcript_view_count(v)) {
         s->wanted = false;
         return;
     }
-    if (!window_slot(&v->window, hit.message) || !window_slot(&v->window, hit.message + hit.away)) {
+    if (!transcript_window_slot(&v->window, hit.message) ||
+        !transcript_window_slot(&v->window, hit.message + hit.away)) {
         if (v->top.message != hit.message)
-            view_go_to(v, (struct spot){ hit.message, 0 });
+            transcript_view_go_to(v, (struct transcript_position){ hit.message, 0 });
         return; /* goes on when it is read */
     }
     s->wanted = false;
     v->at_end = false;
-    v->cursor = (struct spot){ hit.message, reveal(v, &hit, s->nth) };
-    view_show_cursor(v, 4);
+    v->cursor = (struct transcript_position){ hit.message, unfold_hit(v, &hit, s->nth) };
+    transcript_view_show_cursor(v, 4);
     s->shown = v->cursor;
 }
 
 /* The first occurrence in lines behind the cursor, or, with `here`, in its own, too: its hit, s->n if there is none. */
 static size_t hit_from_cursor(struct transcript_view *v, bool here, uint32_t *nth)
 {
-    const struct search *s = &v->search;
+    const struct transcript_search *s = &v->search;
     size_t at = hit_from(s, v->cursor.message), line;
 
     for (*nth = 0; at < s->n && s->hit[at].message == v->cursor.message; at++) {
@@ -401,14 +405,14 @@ static size_t hit_from_cursor(struct transcript_view *v, bool here, uint32_t *nt
 
 static void step_on(struct transcript_view *v, size_t at, uint32_t nth)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
 
     if (at == s->n && !s->done) {
-        view_say(v, "still searching the rest");
+        transcript_view_notify(v, "still searching the rest");
         return;
     }
     if (at == s->n) {
-        view_say(v, "wrapped to the first match");
+        transcript_view_notify(v, "wrapped to the first match");
         at = nth = 0;
     }
     s->at = at + 1;
@@ -419,13 +423,13 @@ static void step_on(struct transcript_view *v, size_t at, uint32_t nth)
 /* To the occurrence before this one. */
 static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
 
     if (nth > 0) {
         nth--;
     } else {
         if (at == 0)
-            view_say(v, "wrapped to the last match");
+            transcript_view_notify(v, "wrapped to the last match");
         at = at > 0 ? at - 1 : s->n - 1;
         nth = s->hit[at].count - 1;
     }
@@ -435,24 +439,24 @@ static void step_back(struct transcript_view *v, size_t at, uint32_t nth)
 }
 
 /* From the occurrence gone to last; from the cursor, when it was moved since. */
-void view_search_step(struct transcript_view *v, int way)
+void transcript_view_search_step(struct transcript_view *v, int direction)
 {
-    struct search *s = &v->search;
+    struct transcript_search *s = &v->search;
     uint32_t nth = s->nth;
-    bool there = s->at && (s->wanted || view_spot_cmp(v->cursor, s->shown) == 0);
+    bool there = s->at && (s->wanted || transcript_view_position_cmp(v->cursor, s->shown) == 0);
     size_t at = there ? s->at - 1 : 0;
 
     if (s->n == 0) {
-        view_say(v, s->done ? "not found" : "still searching");
+        transcript_view_notify(v, s->done ? "not found" : "still searching");
         return;
     }
     if (!there)
-        at = hit_from_cursor(v, way < 0, &nth);
-    else if (way > 0 && ++nth >= s->hit[at].count) {
+        at = hit_from_cursor(v, direction < 0, &nth);
+    else if (direction > 0 && ++nth >= s->hit[at].count) {
         at++;
         nth = 0;
     }
-    if (way > 0)
+    if (direction > 0)
         step_on(v, at, nth);
     else
         step_back(v, at, nth);

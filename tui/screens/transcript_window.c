@@ -13,12 +13,12 @@ enum {
     BEFORE_ROWS = 16, /* how far back one looks for what stands above */
 };
 
-size_t view_count(const struct transcript_view *v)
+size_t transcript_view_count(const struct transcript_view *v)
 {
     return v->conversation ? v->conversation->transcript->n : 0;
 }
 
-struct slot *window_slot(const struct window *w, size_t message)
+struct slot *transcript_window_slot(const struct transcript_window *w, size_t message)
 {
     return message >= w->first && message - w->first < w->n ? &w->slot[message - w->first] : NULL;
 }
@@ -26,16 +26,16 @@ struct slot *window_slot(const struct window *w, size_t message)
 static void slot_fini(struct slot *s)
 {
     passage_fini(&s->passage);
-    sheet_fini(&s->sheet);
+    styled_text_fini(&s->styled_text);
     *s = (struct slot){ .stamp = 0 };
 }
 
-void window_clear(struct window *w)
+void transcript_window_clear(struct transcript_window *w)
 {
     for (size_t i = 0; i < w->n; i++)
         slot_fini(&w->slot[i]);
     free(w->slot);
-    *w = (struct window){ 0 };
+    *w = (struct transcript_window){ 0 };
 }
 
 /* ---- layout ---- */
@@ -67,7 +67,7 @@ static const struct block *find_result(const void *arg, struct slice call_id)
     const struct neighbours *n = arg;
 
     for (size_t i = 0; i <= PARTNER_ROWS && call_id.n; i++) {
-        const struct slot *s = window_slot(&n->v->window, n->message + i);
+        const struct slot *s = transcript_window_slot(&n->v->window, n->message + i);
         const struct block *b = s ? find_block(s, BLOCK_TOOL_RESULT, call_id) : NULL;
 
         if (b || !s)
@@ -81,7 +81,7 @@ static bool has_call(const void *arg, struct slice call_id)
     const struct neighbours *n = arg;
 
     for (size_t i = 0; i <= PARTNER_ROWS && i <= n->message && call_id.n; i++) {
-        const struct slot *s = window_slot(&n->v->window, n->message - i);
+        const struct slot *s = transcript_window_slot(&n->v->window, n->message - i);
 
         if (!s)
             return false;
@@ -91,33 +91,33 @@ static bool has_call(const void *arg, struct slice call_id)
     return false;
 }
 
-static void lay(struct transcript_view *v, size_t message, enum page_end before)
+static void layout_slot(struct transcript_view *v, size_t message, enum message_layout_end before)
 {
-    struct slot *s = window_slot(&v->window, message);
+    struct slot *s = transcript_window_slot(&v->window, message);
     struct neighbours neighbours = { v, message };
-    struct page_context context = {
+    struct message_layout_context context = {
         .result = find_result, .has_call = has_call, .arg = &neighbours, .before = before
     };
-    struct page page = { .message = &v->conversation->transcript->message[message],
-                         .blocks = &s->passage.blocks,
-                         .error = &s->passage.error };
-    struct look look = view_look(v);
+    struct message_page page = { .message = &v->conversation->transcript->message[message],
+                                 .blocks = &s->passage.blocks,
+                                 .error = &s->passage.error };
+    struct layout_options look = transcript_view_layout(v);
 
-    sheet_fini(&s->sheet);
-    s->end = page_lay(&s->sheet, &look, &v->folds, &page, &context);
+    styled_text_fini(&s->styled_text);
+    s->end = message_layout(&s->styled_text, &look, &v->folds, &page, &context);
     s->stamp = layout_stamp(v);
 }
 
 static bool is_laid(const struct transcript_view *v, size_t message)
 {
-    const struct slot *s = window_slot(&v->window, message);
+    const struct slot *s = transcript_window_slot(&v->window, message);
 
     return s && s->stamp == layout_stamp(v);
 }
 
-size_t view_lines(struct transcript_view *v, size_t message)
+size_t transcript_view_lines(struct transcript_view *v, size_t message)
 {
-    struct slot *s = window_slot(&v->window, message);
+    struct slot *s = transcript_window_slot(&v->window, message);
     size_t from = message;
 
     if (!s)
@@ -125,56 +125,56 @@ size_t view_lines(struct transcript_view *v, size_t message)
     while (from > v->window.first && message - from < BEFORE_ROWS && !is_laid(v, from))
         from--;
     for (; from <= message; from++) {
-        const struct slot *above = from > 0 ? window_slot(&v->window, from - 1) : NULL;
-        enum page_end before = from == 0 ? PAGE_NOTHING : PAGE_TEXT;
+        const struct slot *above = from > 0 ? transcript_window_slot(&v->window, from - 1) : NULL;
+        enum message_layout_end before = from == 0 ? LAYOUT_END_NOTHING : LAYOUT_END_TEXT;
 
         if (above && is_laid(v, from - 1))
             before = above->end;
         if (!is_laid(v, from))
-            lay(v, from, before);
+            layout_slot(v, from, before);
     }
-    return s->sheet.n;
+    return s->styled_text.n;
 }
 
-bool view_step(struct transcript_view *v, struct spot *s, int way)
+bool transcript_view_step(struct transcript_view *v, struct transcript_position *s, int direction)
 {
-    struct spot at = *s;
+    struct transcript_position at = *s;
 
-    if (way > 0 && at.line + 1 < view_lines(v, at.message)) {
+    if (direction > 0 && at.line + 1 < transcript_view_lines(v, at.message)) {
         s->line++;
         return true;
     }
-    if (way < 0 && at.line > 0) {
+    if (direction < 0 && at.line > 0) {
         s->line--;
         return true;
     }
     for (;;) {
-        if (way < 0 && at.message == 0)
+        if (direction < 0 && at.message == 0)
             return false;
-        at.message = way > 0 ? at.message + 1 : at.message - 1;
-        if (!window_slot(&v->window, at.message))
+        at.message = direction > 0 ? at.message + 1 : at.message - 1;
+        if (!transcript_window_slot(&v->window, at.message))
             return false;
-        size_t lines = view_lines(v, at.message);
+        size_t lines = transcript_view_lines(v, at.message);
 
         if (lines == 0)
             continue;
-        *s = (struct spot){ at.message, way > 0 ? 0 : lines - 1 };
+        *s = (struct transcript_position){ at.message, direction > 0 ? 0 : lines - 1 };
         return true;
     }
 }
 
-bool view_settle_spot(struct transcript_view *v, struct spot *s)
+bool transcript_view_nearest_line(struct transcript_view *v, struct transcript_position *s)
 {
-    size_t lines = view_lines(v, s->message);
+    size_t lines = transcript_view_lines(v, s->message);
 
     if (lines > 0) {
         if (s->line >= lines)
             s->line = lines - 1;
         return true;
     }
-    struct spot at = { s->message, 0 };
+    struct transcript_position at = { s->message, 0 };
 
-    if (!view_step(v, &at, 1) && !view_step(v, &at, -1))
+    if (!transcript_view_step(v, &at, 1) && !transcript_view_step(v, &at, -1))
         return false;
     *s = at;
     return true;
@@ -183,17 +183,17 @@ bool view_settle_spot(struct transcript_view *v, struct spot *s)
 /* ---- reading ---- */
 
 /* Calls and results near the seam of old and new may have found each other. */
-static void forget_layout(struct transcript_view *v, size_t first, size_t n)
+static void invalidate_layout(struct transcript_view *v, size_t first, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct slot *s = window_slot(&v->window, first + i);
+        struct slot *s = transcript_window_slot(&v->window, first + i);
 
         if (s)
             s->stamp = 0;
     }
 }
 
-static bool grow(struct window *w, size_t more)
+static bool grow_window(struct transcript_window *w, size_t more)
 {
     if (w->n + more <= w->cap)
         return true;
@@ -207,14 +207,14 @@ static bool grow(struct window *w, size_t more)
     return true;
 }
 
-static void take_from(struct slot *slot, struct passage_list *list)
+static void move_slots(struct slot *slot, struct passage_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         slot[i] = (struct slot){ .passage = list->passage[i] };
     list->n = 0; /* they are ours now */
 }
 
-static void drop_front(struct window *w, size_t n)
+static void trim_front(struct transcript_window *w, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         slot_fini(&w->slot[i]);
@@ -223,7 +223,7 @@ static void drop_front(struct window *w, size_t n)
     w->first += n;
 }
 
-static void drop_back(struct window *w, size_t n)
+static void trim_back(struct transcript_window *w, size_t n)
 {
     for (size_t i = w->n - n; i < w->n; i++)
         slot_fini(&w->slot[i]);
@@ -240,7 +240,7 @@ static void in_sight(const struct transcript_view *v, size_t *low, size_t *high)
     *high = last + READ_AHEAD;
 }
 
-static bool is_too_large(const struct window *w)
+static bool is_too_large(const struct transcript_window *w)
 {
     size_t bytes = 0;
 
@@ -252,66 +252,66 @@ static bool is_too_large(const struct window *w)
 /* Drops what lies far from the screen, at the end that does not grow. */
 static void shrink(struct transcript_view *v, bool at_front)
 {
-    struct window *w = &v->window;
+    struct transcript_window *w = &v->window;
     size_t low, high, end = w->first + w->n;
 
     if (!is_too_large(w))
         return;
     in_sight(v, &low, &high);
     if (at_front && low > w->first)
-        drop_front(w, low - w->first < w->n ? low - w->first : w->n - 1);
+        trim_front(w, low - w->first < w->n ? low - w->first : w->n - 1);
     else if (!at_front && high < end)
-        drop_back(w, end - high < w->n ? end - high : w->n - 1);
+        trim_back(w, end - high < w->n ? end - high : w->n - 1);
 }
 
-static void append(struct transcript_view *v, struct passage_list *list)
+static void append_slots(struct transcript_view *v, struct passage_list *list)
 {
-    struct window *w = &v->window;
+    struct transcript_window *w = &v->window;
     size_t seam = w->first + w->n, n = list->n;
 
-    take_from(w->slot + w->n, list);
+    move_slots(w->slot + w->n, list);
     w->n += n;
-    forget_layout(v, seam > PARTNER_ROWS ? seam - PARTNER_ROWS : 0, PARTNER_ROWS);
+    invalidate_layout(v, seam > PARTNER_ROWS ? seam - PARTNER_ROWS : 0, PARTNER_ROWS);
     shrink(v, true);
 }
 
-static void prepend(struct transcript_view *v, struct passage_list *list)
+static void prepend_slots(struct transcript_view *v, struct passage_list *list)
 {
-    struct window *w = &v->window;
+    struct transcript_window *w = &v->window;
     size_t seam = w->first, n = list->n;
 
     memmove(w->slot + n, w->slot, w->n * sizeof *w->slot);
-    take_from(w->slot, list);
+    move_slots(w->slot, list);
     w->first -= n;
     w->n += n;
-    forget_layout(v, seam, PARTNER_ROWS);
+    invalidate_layout(v, seam, PARTNER_ROWS);
     shrink(v, false);
 }
 
-void view_take_passages(struct transcript_view *v, struct passage_list *list)
+void transcript_view_set_rows(struct transcript_view *v, struct passage_list *list)
 {
-    struct window *w = &v->window;
+    struct transcript_window *w = &v->window;
 
-    if (list->n > 0 && grow(w, list->n)) {
+    if (list->n > 0 && grow_window(w, list->n)) {
         size_t first = list->passage[0].message;
 
         if (w->n == 0)
             w->first = first;
         if (first == w->first + w->n)
-            append(v, list);
+            append_slots(v, list);
         else if (first + list->n == w->first)
-            prepend(v, list);
+            prepend_slots(v, list);
         else if (first < w->first) /* only the front came: ask for less, so that it reaches us */
             v->read_n = (v->read_n + 1) / 2;
     }
     passage_list_free(list);
 }
 
-static void ask(struct transcript_view *v, size_t first, size_t n, struct effects *fx)
+static void request_rows(struct transcript_view *v, size_t first, size_t n, struct effects *fx)
 {
-    struct effect *e = effect_add(fx, EFFECT_READ, v->asker);
+    struct effect *e = effect_add(fx, EFFECT_READ, v->requester);
 
-    e->conversation = conversation_hold(v->conversation);
+    e->conversation = conversation_retain(v->conversation);
     e->first = first;
     e->n = n;
     v->asked_read = e->generation;
@@ -332,10 +332,10 @@ static size_t rows_above(const struct transcript_view *v)
     return smaller(again ? v->read_n : READ_ROWS, v->window.first);
 }
 
-void view_ask_passages(struct transcript_view *v, struct effects *fx)
+void transcript_view_request_rows(struct transcript_view *v, struct effects *fx)
 {
-    const struct window *w = &v->window;
-    size_t count = view_count(v), end = w->first + w->n;
+    const struct transcript_window *w = &v->window;
+    size_t count = transcript_view_count(v), end = w->first + w->n;
     size_t low = v->rows ? v->row[0].message : v->top.message;
     size_t high = v->rows ? v->row[v->rows - 1].message : v->top.message;
 
@@ -346,20 +346,20 @@ void view_ask_passages(struct transcript_view *v, struct effects *fx)
             v->at_end || v->top.message + READ_ROWS / 2 > count ? READ_ROWS : READ_ROWS / 2;
         size_t first = v->top.message > back ? v->top.message - back : 0;
 
-        ask(v, first, smaller(2 * READ_ROWS, count - first), fx);
+        request_rows(v, first, smaller(2 * READ_ROWS, count - first), fx);
     } else if (end < count && (high + READ_AHEAD >= end || v->hunt > 0)) {
-        ask(v, end, smaller(READ_ROWS, count - end), fx);
+        request_rows(v, end, smaller(READ_ROWS, count - end), fx);
     } else if (w->first > 0 && (low < w->first + READ_AHEAD || v->hunt < 0)) {
         size_t n = rows_above(v);
 
-        ask(v, w->first - n, n, fx);
+        request_rows(v, w->first - n, n, fx);
     }
 }
 
-void view_go_to(struct transcript_view *v, struct spot s)
+void transcript_view_go_to(struct transcript_view *v, struct transcript_position s)
 {
-    if (!window_slot(&v->window, s.message)) {
-        window_clear(&v->window);
+    if (!transcript_window_slot(&v->window, s.message)) {
+        transcript_window_clear(&v->window);
         v->rows = 0;
         v->asked_read = 0; /* what is under way is not wanted any more */
     }
@@ -385,7 +385,8 @@ static size_t find_offset(const struct transcript *t, int64_t offset, size_t fro
     return t->n;
 }
 
-static size_t moved(const struct transcript *old, const struct transcript *t, size_t message)
+static size_t moved_message(const struct transcript *old, const struct transcript *t,
+                            size_t message)
 {
     return message < old->n ? find_offset(t, old->message[message].offset, old->n - message) : t->n;
 }
@@ -394,8 +395,8 @@ static size_t moved(const struct transcript *old, const struct transcript *t, si
 static bool keep_window(struct transcript_view *v, const struct transcript *old,
                         const struct transcript *t)
 {
-    struct window *w = &v->window;
-    size_t first = moved(old, t, w->first);
+    struct transcript_window *w = &v->window;
+    size_t first = moved_message(old, t, w->first);
 
     if (w->n == 0 || first + w->n > t->n)
         return false;
@@ -411,7 +412,7 @@ static bool keep_window(struct transcript_view *v, const struct transcript *old,
     return true;
 }
 
-void view_replace(struct transcript_view *v, struct conversation *c)
+void transcript_view_replace(struct transcript_view *v, struct conversation *c)
 {
     struct conversation *was = v->conversation;
     const struct transcript *t = c->transcript;
@@ -419,19 +420,19 @@ void view_replace(struct transcript_view *v, struct conversation *c)
     v->conversation = c;
     v->asked_read = 0;
     if (was && v->placed && t->n > 0) {
-        size_t top = moved(was->transcript, t, v->top.message);
-        size_t cursor = moved(was->transcript, t, v->cursor.message);
+        size_t top = moved_message(was->transcript, t, v->top.message);
+        size_t cursor = moved_message(was->transcript, t, v->cursor.message);
 
         if (!keep_window(v, was->transcript, t))
-            window_clear(&v->window);
+            transcript_window_clear(&v->window);
         v->placed = !v->at_end && top < t->n && cursor < t->n;
         v->top.message = top;
         v->cursor.message = cursor;
     } else {
-        window_clear(&v->window);
+        transcript_window_clear(&v->window);
         v->placed = false;
     }
     if (v->window.n == 0)
         v->rows = 0;
-    conversation_drop(was);
+    conversation_free(was);
 }

@@ -36,7 +36,7 @@ int64_t trash_view_bytes(const struct trash_view *v, bool ticked)
     return bytes;
 }
 
-static size_t fit(const struct model *m)
+static size_t trash_fit(const struct model *m)
 {
     int h = trash_layout(m->rows, m->cols).rows.h;
 
@@ -95,7 +95,7 @@ static void follow(struct model *m)
         return;
     }
     if (!v->view)
-        v->view = transcript_view_new(m->settings, ASKER_TRASH);
+        v->view = transcript_view_new(m->settings, REQUESTER_TRASH);
     if (v->view && strcmp(v->viewed, item->trash_id) != 0 &&
         transcript_view_open(v->view, ref, slice_of(item->title),
                              slice_of(item->dir ? item->dir : ""), &m->fx))
@@ -104,34 +104,34 @@ static void follow(struct model *m)
         transcript_view_resize(v->view, r.h, r.w, &m->fx);
 }
 
-static void move_to(struct model *m, int64_t at)
+static void trash_move_to(struct model *m, int64_t at)
 {
-    pick_move(&m->trash.pick, at, trash_view_count(&m->trash), fit(m));
+    list_cursor_move(&m->trash.pick, at, trash_view_count(&m->trash), trash_fit(m));
     follow(m);
 }
 
-static void ask(struct model *m)
+static void request_trash(struct model *m)
 {
-    m->trash.asked = effect_add(&m->fx, EFFECT_TRASH, ASKER_TRASH)->generation;
+    m->trash.asked = effect_add(&m->fx, EFFECT_TRASH, REQUESTER_TRASH)->generation;
 }
 
 void trash_view_open(struct model *m)
 {
     if (view_base(m) == VIEW_TRASH)
         return;
-    m->trash.pick = (struct pick){ 0 };
+    m->trash.pick = (struct list_cursor){ 0 };
     view_push(m, VIEW_TRASH);
-    ask(m);
+    request_trash(m);
 }
 
 void trash_view_refresh(struct model *m)
 {
     if (view_base(m) == VIEW_TRASH)
-        ask(m);
+        request_trash(m);
 }
 
 /* Ticks stay with what they were set on. False without memory: then none is set. */
-static bool take_list(struct trash_view *v, struct trash_list *list, struct ref_list *refs)
+static bool set_trash_list(struct trash_view *v, struct trash_list *list, struct ref_list *refs)
 {
     bool *ticked = calloc(list->n + 1, sizeof *ticked);
 
@@ -155,20 +155,20 @@ bool trash_view_msg(struct model *m, const struct msg *msg)
     if (!msg_answers(msg, v->asked, MSG_TRASH))
         return false;
     if (msg->kind == MSG_TRASH) {
-        if (!take_list(v, msg->u.trash.list, msg->u.trash.refs))
+        if (!set_trash_list(v, msg->u.trash.list, msg->u.trash.refs))
             toast_no_memory(&m->toast);
     } else {
         forget_list(v);
         v->error = msg->u.error;
     }
     v->asked = 0;
-    move_to(m, (int64_t)v->pick.at);
+    trash_move_to(m, (int64_t)v->pick.at);
     return true;
 }
 
 /* ---- keys ---- */
 
-static enum place_id place(const struct model *m)
+static enum key_context trash_key_context(const struct model *m)
 {
     (void)m;
     return IN_TRASH;
@@ -176,7 +176,7 @@ static enum place_id place(const struct model *m)
 
 enum which { ONE, TICKED, ALL };
 
-static struct name_list *names_of(const struct trash_view *v, enum which which)
+static struct name_list *chosen_names(const struct trash_view *v, enum which which)
 {
     struct name_list *names = name_list_new();
 
@@ -191,19 +191,19 @@ static struct name_list *names_of(const struct trash_view *v, enum which which)
     return names;
 }
 
-static void ask_change(struct model *m, enum wish wish, enum which which)
+static void request_change(struct model *m, enum change_request request, enum which which)
 {
-    struct name_list *names = names_of(&m->trash, which);
+    struct name_list *names = chosen_names(&m->trash, which);
 
     if (names)
-        changing_ask_names(m, wish, names);
+        pending_change_request_names(m, request, names);
     else
         toast_no_memory(&m->toast);
 }
 
 static void restore(struct model *m)
 {
-    ask_change(m, WISH_RESTORE, trash_view_ticks(&m->trash) > 0 ? TICKED : ONE);
+    request_change(m, CHANGE_RESTORE, trash_view_ticks(&m->trash) > 0 ? TICKED : ONE);
 }
 
 static void join_answer(struct model *m, enum dialog_choice choice)
@@ -213,14 +213,14 @@ static void join_answer(struct model *m, enum dialog_choice choice)
     if (choice != CHOICE_DO)
         return;
     if (names && name_list_add(names, slice_of(m->trash.joining))) {
-        changing_ask_names(m, WISH_JOIN, names);
+        pending_change_request_names(m, WISH_JOIN, names);
         return;
     }
     name_list_free(names);
     toast_no_memory(&m->toast);
 }
 
-void trash_view_ask_join(struct model *m, const struct changed *c)
+void trash_view_ask_join(struct model *m, const struct change_result *c)
 {
     struct dialog *d = &m->dialog;
 
@@ -243,10 +243,10 @@ void trash_view_ask_join(struct model *m, const struct changed *c)
 static void empty_answer(struct model *m, enum dialog_choice choice)
 {
     if (choice == CHOICE_DO && trash_view_count(&m->trash) > 0)
-        ask_change(m, WISH_EMPTY, trash_view_ticks(&m->trash) > 0 ? TICKED : ALL);
+        request_change(m, CHANGE_EMPTY, trash_view_ticks(&m->trash) > 0 ? TICKED : ALL);
 }
 
-static void ask_empty(struct model *m)
+static void confirm_empty(struct model *m)
 {
     const struct trash_view *v = &m->trash;
     struct dialog *d = &m->dialog;
@@ -266,14 +266,14 @@ static void ask_empty(struct model *m)
     view_push(m, VIEW_DIALOG);
 }
 
-static void tick(struct model *m, int way)
+static void tick_item(struct model *m, int direction)
 {
     struct trash_view *v = &m->trash;
 
     if (!v->ticked || trash_view_count(v) == 0)
         return;
     v->ticked[v->pick.at] = !v->ticked[v->pick.at];
-    move_to(m, (int64_t)v->pick.at + way);
+    trash_move_to(m, (int64_t)v->pick.at + direction);
 }
 
 /* All, or none when all are. */
@@ -286,7 +286,7 @@ static void tick_all(struct trash_view *v)
 }
 
 /* One step back: the marks first, as in the list. */
-static void back(struct model *m)
+static void trash_step_back(struct model *m)
 {
     struct trash_view *v = &m->trash;
 
@@ -313,62 +313,62 @@ static bool act_moving(struct model *m, enum action a)
 {
     struct trash_view *v = &m->trash;
 
-    if (!pick_act(&v->pick, a, trash_view_count(v), fit(m)))
+    if (!list_cursor_act(&v->pick, a, trash_view_count(v), trash_fit(m)))
         return false;
     follow(m);
     return true;
 }
 
-static bool act(struct model *m, enum action a)
+static bool trash_act(struct model *m, enum action a)
 {
     struct trash_view *v = &m->trash;
 
     switch (a) {
     case ACT_RESTORE: restore(m); return true;
-    case ACT_EMPTY: ask_empty(m); return true;
-    case ACT_MARK: tick(m, 1); return true;
-    case ACT_MARK_UP: tick(m, -1); return true;
+    case ACT_EMPTY: confirm_empty(m); return true;
+    case ACT_MARK: tick_item(m, 1); return true;
+    case ACT_MARK_UP: tick_item(m, -1); return true;
     case ACT_MARK_ALL: tick_all(v); return true;
-    case ACT_BACK: back(m); return true;
+    case ACT_BACK: trash_step_back(m); return true;
     case ACT_PREVIEW_UP: scroll(m, -1); return true;
     case ACT_PREVIEW_DOWN: scroll(m, 1); return true;
     default: return act_moving(m, a);
     }
 }
 
-static void key(struct model *m, struct key k)
+static void trash_key(struct model *m, struct key k)
 {
     (void)m;
     (void)k; /* no text is entered here */
 }
 
-static void mouse(struct model *m, struct mouse event)
+static void trash_mouse(struct model *m, struct mouse event)
 {
     struct trash_view *v = &m->trash;
 
     switch (event.event) {
-    case MOUSE_WHEEL_UP: move_to(m, (int64_t)v->pick.at - 3); return;
-    case MOUSE_WHEEL_DOWN: move_to(m, (int64_t)v->pick.at + 3); return;
+    case MOUSE_WHEEL_UP: trash_move_to(m, (int64_t)v->pick.at - 3); return;
+    case MOUSE_WHEEL_DOWN: trash_move_to(m, (int64_t)v->pick.at + 3); return;
     case MOUSE_CLICK:
     case MOUSE_DOUBLE_CLICK: /* looks at it; only a key restores */
-        if (event.y >= TRASH_HEAD_H && event.y - TRASH_HEAD_H < (int)fit(m) &&
+        if (event.y >= TRASH_HEAD_H && event.y - TRASH_HEAD_H < (int)trash_fit(m) &&
             v->pick.top + (size_t)(event.y - TRASH_HEAD_H) < trash_view_count(v))
-            move_to(m, (int64_t)v->pick.top + event.y - TRASH_HEAD_H);
+            trash_move_to(m, (int64_t)v->pick.top + event.y - TRASH_HEAD_H);
         return;
     }
 }
 
-static void resized(struct model *m)
+static void trash_resized(struct model *m)
 {
-    move_to(m, (int64_t)m->trash.pick.at);
+    trash_move_to(m, (int64_t)m->trash.pick.at);
 }
 
 const struct view_ops view_trash = {
     .name = "trash",
-    .place = place,
+    .place = trash_key_context,
     .draw = trash_draw,
-    .act = act,
-    .key = key,
-    .mouse = mouse,
-    .resized = resized,
+    .act = trash_act,
+    .key = trash_key,
+    .mouse = trash_mouse,
+    .resized = trash_resized,
 };

@@ -19,7 +19,7 @@ struct trash_view {
     struct trash_list *list; /* owned; NULL until it has come */
     struct err error;        /* why there is none */
     unsigned asked;          /* generation of EFFECT_TRASH; 0: none */
-    struct pick pick;
+    struct list_cursor pick;
     bool *ticked;                 /* owned; beside the items */
     struct ref_list *refs;        /* owned; where the items' transcripts are now; may be NULL */
     struct transcript_view *view; /* owned; the preview; NULL until there is something to show */
@@ -48,8 +48,8 @@ void trash_view_open(struct model *m);
 /* Something was changed: what lies there may be something else now. */
 void trash_view_refresh(struct model *m);
 /* A newer transcript is in the place of the one that was to be restored: shall the two be joined? */
-struct changed;
-void trash_view_ask_join(struct model *m, const struct changed *c);
+struct change_result;
+void trash_view_ask_join(struct model *m, const struct change_result *c);
 bool trash_view_msg(struct model *m, const struct msg *msg);
 void trash_view_fini(struct trash_view *v);
 /* Why restoring or emptying cannot be done now; NULL: it can. */

@@ -72,8 +72,8 @@ static void draw_nothing(const struct trash_view *v, struct frame *f)
 }
 
 /* The directory the session was about; where that is not known, the folder its transcript came from. */
-static struct slice folder_of(const struct model *m, const struct trash_item *item, char *out,
-                              size_t cap)
+static struct slice trash_folder_of(const struct model *m, const struct trash_item *item, char *out,
+                                    size_t cap)
 {
     const char *slash = strrchr(item->path, '/');
     struct slice from = { item->path, slash ? (size_t)(slash - item->path) : strlen(item->path) };
@@ -82,8 +82,8 @@ static struct slice folder_of(const struct model *m, const struct trash_item *it
     return path_short(known ? slice_of(item->dir) : from, m->settings->home, out, cap);
 }
 
-static void draw_item(const struct model *m, struct frame *f, struct rect r,
-                      const struct trash_item *item)
+static void draw_trash_item(const struct model *m, struct frame *f, struct rect r,
+                            const struct trash_item *item)
 {
     char age[WHEN_AGE], size[SIZE_TEXT], dir[512];
     int place_w = r.w >= PLACE_COLS ? PLACE_MAX : 0, x = r.x + 1;
@@ -99,7 +99,7 @@ static void draw_item(const struct model *m, struct frame *f, struct rect r,
     frame_text_cut(f, r.y, x, r.x + r.w - x - place_w - 2, STYLE_TEXT, title);
     if (place_w > 0)
         frame_text_middle(f, r.y, r.x + r.w - place_w, place_w - 1, STYLE_DIM,
-                          folder_of(m, item, dir, sizeof dir));
+                          trash_folder_of(m, item, dir, sizeof dir));
 }
 
 /* In the border above the conversation: where it was. */
@@ -118,7 +118,7 @@ static void draw_preview(const struct model *m, struct frame *f, const struct tr
         frame_puts(f, r.y + i, r.x, 1, STYLE_BORDER, f->ascii ? "|" : "│");
     frame_puts(f, r.y, r.x + 2, 1, STYLE_DIM, " ");
     int used = frame_text_middle(f, r.y, r.x + 3, r.w - 6, STYLE_DIM,
-                                 folder_of(m, &v->list->item[v->pick.at], dir, sizeof dir));
+                                 trash_folder_of(m, &v->list->item[v->pick.at], dir, sizeof dir));
 
     frame_puts(f, r.y, r.x + 3 + used, 1, STYLE_DIM, " ");
     if (v->view && v->viewed[0])
@@ -142,7 +142,7 @@ void trash_draw(const struct model *m, struct frame *f)
     for (size_t i = 0; i < rows && v->pick.top + i < trash_view_count(v); i++) {
         struct rect r = { TRASH_HEAD_H + (int)i, 0, 1, l.rows.w };
 
-        draw_item(m, f, r, &v->list->item[v->pick.top + i]);
+        draw_trash_item(m, f, r, &v->list->item[v->pick.top + i]);
         if (trash_view_ticked(v, v->pick.top + i))
             frame_puts(f, r.y, 1, 1, STYLE_MARK, f->ascii ? "+" : "◆");
         if (v->pick.top + i == v->pick.at)

@@ -2,9 +2,9 @@
 
 /* The whole-screen transcript as a view of the stack; what it shows and how it moves is transcript.c's. */
 
-static enum place_id place(const struct model *m)
+static enum key_context transcript_screen_key_context(const struct model *m)
 {
-    return transcript_view_place(m->viewer);
+    return transcript_view_key_context(m->viewer);
 }
 
 static struct rect area(int rows, int cols)
@@ -12,18 +12,18 @@ static struct rect area(int rows, int cols)
     return (struct rect){ 0, 0, rows - 1, cols }; /* the last line is the footer */
 }
 
-static void draw(const struct model *m, struct frame *f)
+static void draw_transcript_screen(const struct model *m, struct frame *f)
 {
     transcript_view_draw(m->viewer, f, area(f->rows, f->cols));
 }
 
-static bool act(struct model *m, enum action a)
+static bool transcript_screen_act(struct model *m, enum action a)
 {
     switch (transcript_view_act(m->viewer, a, &m->fx)) {
     case TRANSCRIPT_DONE: return true;
     case TRANSCRIPT_BACK:
         transcript_view_close(m->viewer, &m->fx);
-        list_let_go(&m->list, &m->viewed);
+        list_untrack(&m->list, &m->viewed);
         view_pop(m);
         return true;
     case TRANSCRIPT_IGNORED: break;
@@ -31,17 +31,17 @@ static bool act(struct model *m, enum action a)
     return false;
 }
 
-static void key(struct model *m, struct key k)
+static void transcript_screen_key(struct model *m, struct key k)
 {
     transcript_view_key(m->viewer, k, &m->fx);
 }
 
-static void paste(struct model *m, struct slice text)
+static void transcript_screen_paste(struct model *m, struct slice text)
 {
     transcript_view_paste(m->viewer, text, &m->fx);
 }
 
-static void mouse(struct model *m, struct mouse event)
+static void transcript_screen_mouse(struct model *m, struct mouse event)
 {
     switch (event.event) {
     case MOUSE_WHEEL_UP: transcript_view_scroll(m->viewer, -3, &m->fx); return;
@@ -53,10 +53,10 @@ static void mouse(struct model *m, struct mouse event)
 
 const struct view_ops view_transcript = {
     .name = "transcript",
-    .place = place,
-    .draw = draw,
-    .act = act,
-    .key = key,
-    .paste = paste,
-    .mouse = mouse,
+    .place = transcript_screen_key_context,
+    .draw = draw_transcript_screen,
+    .act = transcript_screen_act,
+    .key = transcript_screen_key,
+    .paste = transcript_screen_paste,
+    .mouse = transcript_screen_mouse,
 };

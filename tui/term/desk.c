@@ -17,10 +17,10 @@ enum {
     READ_MAX = 8 << 20, /* bytes of rows in one answer */
 };
 
-void desk_init(struct desk *d, struct store *const store[], size_t stores,
+void jobs_init(struct job_context *d, struct store *const store[], size_t stores,
                const struct settings *settings, const char *present_dir)
 {
-    *d = (struct desk){
+    *d = (struct job_context){
         .store = store,
         .stores = stores,
         .settings = settings,
@@ -29,13 +29,14 @@ void desk_init(struct desk *d, struct store *const store[], size_t stores,
     pthread_mutex_init(&d->lock, NULL);
 }
 
-void desk_fini(struct desk *d)
+void jobs_fini(struct job_context *d)
 {
     pthread_mutex_destroy(&d->lock);
     arena_fini(&d->arena);
 }
 
-static enum err_code resolve(struct desk *d, enum scope_kind kind, struct scope *out, struct err *e)
+static enum err_code resolve(struct job_context *d, enum scope_kind kind, struct scope *out,
+                             struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -48,7 +49,8 @@ static enum err_code resolve(struct desk *d, enum scope_kind kind, struct scope 
     return rc;
 }
 
-enum err_code desk_scope(struct desk *d, enum scope_kind kind, struct scope *out, struct err *e)
+enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct scope *out,
+                         struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -62,7 +64,7 @@ enum err_code desk_scope(struct desk *d, enum scope_kind kind, struct scope *out
     return rc;
 }
 
-void desk_post(const struct reply *r, const struct effect *q, struct msg m)
+void jobs_post(const struct reply *r, const struct effect *q, struct msg m)
 {
     m.generation = q->generation;
     r->post(r->arg, &m);
@@ -70,12 +72,12 @@ void desk_post(const struct reply *r, const struct effect *q, struct msg m)
 
 static void post_failure(const struct reply *r, const struct effect *q, const struct err *e)
 {
-    desk_post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
+    jobs_post(r, q, (struct msg){ .kind = MSG_FAILED, .u.error = *e });
 }
 
 /* ---- the listing ---- */
 
-struct gathering {
+struct jobs_batch {
     const struct effect *question;
     const struct reply *reply;
     struct ref_list *batch;
@@ -83,19 +85,19 @@ struct gathering {
     bool no_memory;
 };
 
-static void post_batch(struct gathering *l)
+static void post_batch(struct jobs_batch *l)
 {
     if (l->batch && l->batch->n) {
-        desk_post(l->reply, l->question,
+        jobs_post(l->reply, l->question,
                   (struct msg){ .kind = MSG_SESSIONS, .u.sessions = l->batch });
         l->batch = NULL;
         l->batch_max = LATER_BATCH;
     }
 }
 
-static bool take_ref(const struct session_ref *ref, void *arg)
+static bool collect_ref(const struct session_ref *ref, void *arg)
 {
-    struct gathering *l = arg;
+    struct jobs_batch *l = arg;
 
     if (atomic_load(l->reply->cancelled))
         return false;
@@ -126,34 +128,34 @@ static void note_trouble(const struct err *e, void *arg)
         return; /* without memory even for that: the listing itself says so */
 }
 
-static enum err_code enumerate(struct desk *d, const struct scope *scope, struct gathering *l,
-                               struct problem_list **problems)
+static enum err_code enumerate(struct job_context *d, const struct scope *scope,
+                               struct jobs_batch *l, struct problem_list **problems)
 {
     for (size_t i = 0; i < d->stores && !l->no_memory; i++) {
         const struct store *st = d->store[i];
         struct trouble t = { st->ops->name, problems };
         struct err e = { 0 };
 
-        if (st->ops->enumerate(st, scope, take_ref, l, &e) ||
+        if (st->ops->enumerate(st, scope, collect_ref, l, &e) ||
             (st->ops->unreadable && st->ops->unreadable(st, scope, note_trouble, &t, &e)))
             note_trouble(&e, &t);
     }
     return l->no_memory ? ERR_NOMEM : ERR_OK;
 }
 
-static enum err_code answer_list(struct desk *d, const struct effect *q, const struct reply *r,
-                                 struct err *e)
+static enum err_code answer_list(struct job_context *d, const struct effect *q,
+                                 const struct reply *r, struct err *e)
 {
     struct scope scope = { 0 };
-    struct gathering l = { .question = q, .reply = r, .batch_max = FIRST_BATCH };
+    struct jobs_batch l = { .question = q, .reply = r, .batch_max = FIRST_BATCH };
     struct problem_list *problems = NULL;
-    enum err_code rc = desk_scope(d, q->scope, &scope, e);
+    enum err_code rc = jobs_scope(d, q->scope, &scope, e);
 
     if (rc)
         return rc;
     if (enumerate(d, &scope, &l, &problems) == ERR_OK && !atomic_load(r->cancelled)) {
         post_batch(&l);
-        desk_post(r, q,
+        jobs_post(r, q,
                   (struct msg){ .kind = MSG_LISTED,
                                 .u.listed = { problems, scope.trees ? scope.trees - 1 : 0 } });
         return ERR_OK;
@@ -175,7 +177,7 @@ static enum err_code session_of(const struct effect *q, struct arena *a, struct 
     if (q->refs->agent.n == 0)
         return ERR_OK;
     if (!ref->store->ops->subagent)
-        return store_refuse(ref, CAN_HAVE_AGENTS, "open sub-agent", e);
+        return unsupported_error(ref, CAN_HAVE_AGENTS, "open sub-agent", e);
     return ref->store->ops->subagent(ref->store, ref, q->refs->agent, a, out, e);
 }
 
@@ -199,7 +201,7 @@ static enum err_code answer_transcript(const struct effect *q, const struct repl
 
     if (!c)
         return err_nomem(e);
-    desk_post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
+    jobs_post(r, q, (struct msg){ .kind = MSG_TRANSCRIPT, .u.conversation = c });
     return ERR_OK;
 }
 
@@ -228,7 +230,7 @@ static enum err_code answer_read(const struct effect *q, const struct reply *r, 
         bytes += p->bytes.n;
         list->n++;
     }
-    desk_post(r, q, (struct msg){ .kind = MSG_PASSAGES, .u.passages = list });
+    jobs_post(r, q, (struct msg){ .kind = MSG_PASSAGES, .u.passages = list });
     return ERR_OK;
 }
 
@@ -238,11 +240,11 @@ struct asking {
     const struct reply *reply;
 };
 
-static void post_found(struct hit_list *list, void *arg)
+static void post_found(struct search_hits *list, void *arg)
 {
     const struct asking *a = arg;
 
-    desk_post(a->reply, a->question, (struct msg){ .kind = MSG_FOUND, .u.found = list });
+    jobs_post(a->reply, a->question, (struct msg){ .kind = MSG_FOUND, .u.found = list });
 }
 
 static enum err_code answer_search(const struct effect *q, const struct reply *r, struct err *e)
@@ -265,7 +267,7 @@ static enum err_code answer_subagents(const struct effect *q, const struct reply
         free(list);
         return rc;
     }
-    desk_post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
+    jobs_post(r, q, (struct msg){ .kind = MSG_SUBAGENTS, .u.subagents = list });
     return ERR_OK;
 }
 
@@ -281,27 +283,27 @@ static enum err_code answer_branches(const struct effect *q, const struct reply 
         free(list);
         return rc;
     }
-    desk_post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
+    jobs_post(r, q, (struct msg){ .kind = MSG_BRANCHES, .u.branches = list });
     return ERR_OK;
 }
 
 /* ---- where to resume ---- */
 
-static bool is_directory(const char *path)
+static bool dir_exists(const char *path)
 {
     struct stat st;
 
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static enum err_code fill_place(const struct desk *d, const char *dir, struct place *p,
-                                struct err *e)
+static enum err_code fill_resume_dirs(const struct job_context *d, const char *dir,
+                                      struct resume_dirs *p, struct err *e)
 {
     struct arena arena = { 0 };
     const char *main_tree = NULL;
     enum err_code rc = ERR_OK;
 
-    p->missing = !dir || !is_directory(dir);
+    p->missing = !dir || !dir_exists(dir);
     p->present_dir = strdup(d->present_dir);
     p->session_dir = dir ? strdup(dir) : NULL;
     if (!p->present_dir || (dir && !p->session_dir))
@@ -317,8 +319,8 @@ static enum err_code fill_place(const struct desk *d, const char *dir, struct pl
 }
 
 /* Can the session be resumed at all? The screen is left only then. */
-static enum err_code check_resume(const struct desk *d, const struct session_ref *ref,
-                                  const struct place *p, struct err *e)
+static enum err_code check_resume(const struct job_context *d, const struct session_ref *ref,
+                                  const struct resume_dirs *p, struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     const char *agent = ops->agent ? ops->agent(ref->store, ref) : ops->name;
@@ -334,7 +336,8 @@ static enum err_code check_resume(const struct desk *d, const struct session_ref
 }
 
 /* Has each of them a command? */
-static enum err_code check_print(const struct desk *d, const struct ref_list *refs, struct err *e)
+static enum err_code check_print(const struct job_context *d, const struct ref_list *refs,
+                                 struct err *e)
 {
     struct arena a = { 0 };
     struct resume r;
@@ -346,31 +349,31 @@ static enum err_code check_print(const struct desk *d, const struct ref_list *re
     return rc;
 }
 
-static enum err_code answer_place(const struct desk *d, const struct effect *q,
-                                  const struct reply *r, struct err *e)
+static enum err_code answer_resume_dirs(const struct job_context *d, const struct effect *q,
+                                        const struct reply *r, struct err *e)
 {
-    struct place *p = calloc(1, sizeof *p);
+    struct resume_dirs *p = calloc(1, sizeof *p);
     char *dir = q->text.n ? strndup(q->text.p, q->text.n) : NULL;
-    enum err_code rc = p && (dir || !q->text.n) ? fill_place(d, dir, p, e) : err_nomem(e);
+    enum err_code rc = p && (dir || !q->text.n) ? fill_resume_dirs(d, dir, p, e) : err_nomem(e);
 
     free(dir);
     if (!rc && d->config)
         rc = q->prints ? check_print(d, q->refs, e) : check_resume(d, &q->refs->ref[0], p, e);
     if (rc) {
-        place_free(p);
+        resume_dirs_free(p);
         return rc;
     }
-    desk_post(r, q, (struct msg){ .kind = MSG_PLACE, .u.place = p });
+    jobs_post(r, q, (struct msg){ .kind = MSG_RESUME_DIRS, .u.place = p });
     return ERR_OK;
 }
 
 /* ---- changes ---- */
 
 /* Done or not, there is an answer that says so; only without memory for one it is a failure. */
-static enum err_code answer_change(struct desk *d, const struct effect *q, const struct reply *r,
-                                   struct err *e)
+static enum err_code answer_change(struct job_context *d, const struct effect *q,
+                                   const struct reply *r, struct err *e)
 {
-    struct changed *c = changed_new(q->wish);
+    struct change_result *c = change_result_new(q->request);
     struct scope scope = { 0 };
     const struct shown shown = { .store = d->store, .n = d->stores, .scope = &scope };
 
@@ -378,77 +381,78 @@ static enum err_code answer_change(struct desk *d, const struct effect *q, const
         return err_nomem(e);
     if (!d->env)
         err_set(&c->error, ERR_UNSUPPORTED, "", "nothing can be changed here");
-    else if (desk_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
-             desk_change(d->env, &shown, q, c, &c->error) == ERR_OK)
+    else if (jobs_scope(d, q->scope, &scope, &c->error) == ERR_OK &&
+             jobs_change(d->env, &shown, q, c, &c->error) == ERR_OK)
         c->error = (struct err){ 0 };
-    desk_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
+    jobs_post(r, q, (struct msg){ .kind = MSG_CHANGED, .u.changed = c });
     return ERR_OK;
 }
 
-static enum err_code answer_weigh(const struct effect *q, const struct reply *r, struct err *e)
+static enum err_code answer_estimate_delete(const struct effect *q, const struct reply *r,
+                                            struct err *e)
 {
-    struct msg m = { .kind = MSG_WEIGHED };
-    enum err_code rc = desk_weigh(q, r->cancelled, &m.u.weight, e);
+    struct msg m = { .kind = MSG_DELETE_ESTIMATE };
+    enum err_code rc = jobs_estimate_delete(q, r->cancelled, &m.u.usage, e);
 
     if (rc == ERR_OK)
-        desk_post(r, q, m);
+        jobs_post(r, q, m);
     return rc;
 }
 
-static enum err_code answer_sweep(struct desk *d, const struct effect *q, const struct reply *r,
-                                  struct err *e)
+static enum err_code answer_sweep(struct job_context *d, const struct effect *q,
+                                  const struct reply *r, struct err *e)
 {
     struct sweep *sweep = calloc(1, sizeof *sweep);
     struct scope scope = { 0 };
-    enum err_code rc = sweep ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
+    enum err_code rc = sweep ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (rc == ERR_OK)
-        rc = desk_sweep(d->store, d->stores, &scope, q, r->cancelled, sweep, e);
+        rc = jobs_sweep(d->store, d->stores, &scope, q, r->cancelled, sweep, e);
     if (rc) {
         free(sweep);
         return rc;
     }
-    desk_post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
+    jobs_post(r, q, (struct msg){ .kind = MSG_SWEEP, .u.sweep = sweep });
     return ERR_OK;
 }
 
-size_t desk_pieces(const struct effect *q)
+size_t jobs_pieces(const struct effect *q)
 {
-    if (q->kind == EFFECT_DEEP && q->refs->n > 0)
+    if (q->kind == EFFECT_FULL_SCAN && q->refs->n > 0)
         return q->refs->n;
     if (q->kind != EFFECT_DESCRIBE || q->refs->n == 0)
         return 1;
     return (q->refs->n + DESCRIBE_PIECE - 1) / DESCRIBE_PIECE;
 }
 
-void desk_answer(struct desk *d, const struct effect *q, size_t piece, const struct reply *r)
+void jobs_run(struct job_context *d, const struct effect *q, size_t piece, const struct reply *r)
 {
     struct err e = { 0 };
     enum err_code rc = ERR_OK;
 
     switch (q->kind) {
     case EFFECT_LIST: rc = answer_list(d, q, r, &e); break;
-    case EFFECT_DESCRIBE: rc = desk_describe(d, q, piece, r, &e); break;
-    case EFFECT_WEIGHTS: rc = desk_weigh_rows(q, r, &e); break;
-    case EFFECT_DEEP: rc = desk_look_deep(d, q, piece, r, &e); break;
+    case EFFECT_DESCRIBE: rc = jobs_describe(d, q, piece, r, &e); break;
+    case EFFECT_DISK_USAGE: rc = jobs_disk_usage(q, r, &e); break;
+    case EFFECT_FULL_SCAN: rc = jobs_full_scan(d, q, piece, r, &e); break;
     case EFFECT_TAIL:
     case EFFECT_LOAD: rc = answer_transcript(q, r, &e); break;
     case EFFECT_READ: rc = answer_read(q, r, &e); break;
     case EFFECT_SEARCH: rc = answer_search(q, r, &e); break;
     case EFFECT_SUBAGENTS: rc = answer_subagents(q, r, &e); break;
     case EFFECT_BRANCHES: rc = answer_branches(q, r, &e); break;
-    case EFFECT_PLACE: rc = answer_place(d, q, r, &e); break;
+    case EFFECT_RESUME_DIRS: rc = answer_resume_dirs(d, q, r, &e); break;
     case EFFECT_CHECKPOINTS:
     case EFFECT_TURN_LINES:
-    case EFFECT_PROSPECT:
+    case EFFECT_PREVIEW:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
-    case EFFECT_UNDO_REWIND: rc = desk_answer_rewind(q, r, &e); break;
-    case EFFECT_WEIGH: rc = answer_weigh(q, r, &e); break;
+    case EFFECT_UNDO_REWIND: rc = jobs_run_rewind(q, r, &e); break;
+    case EFFECT_ESTIMATE_DELETE: rc = answer_estimate_delete(q, r, &e); break;
     case EFFECT_SWEEP: rc = answer_sweep(d, q, r, &e); break;
     case EFFECT_TRASH: rc = desk_trash(d, q, r, &e); break;
-    case EFFECT_DOCTOR: rc = desk_examine(d, q, r, &e); break;
-    case EFFECT_AROUND: rc = desk_look_around(d, q, r, &e); break;
+    case EFFECT_CHECK_SESSION: rc = jobs_check_session(d, q, r, &e); break;
+    case EFFECT_CHECK_STORE: rc = jobs_check_store(d, q, r, &e); break;
     case EFFECT_CHANGE: rc = answer_change(d, q, r, &e); break;
     default: break; /* the loop carries those out itself */
     }

@@ -12,7 +12,7 @@
 #include "tui/settings.h"
 
 /* Where questions are answered: what the workers look things up in. Several threads use one desk at once. */
-struct desk {
+struct job_context {
     struct store *const *store;
     size_t stores;
     const struct settings *settings;
@@ -29,9 +29,9 @@ struct desk {
 };
 
 /* Borrows everything. */
-void desk_init(struct desk *d, struct store *const store[], size_t stores,
+void jobs_init(struct job_context *d, struct store *const store[], size_t stores,
                const struct settings *settings, const char *present_dir);
-void desk_fini(struct desk *d);
+void jobs_fini(struct job_context *d);
 
 /* Where answers go; post takes over what the message carries. */
 struct reply {
@@ -42,14 +42,14 @@ struct reply {
 
 /* --- for tui/term/desk*.c */
 /* Resolved once, and shared. */
-MUST_CHECK enum err_code desk_scope(struct desk *d, enum scope_kind kind, struct scope *out,
+MUST_CHECK enum err_code jobs_scope(struct job_context *d, enum scope_kind kind, struct scope *out,
                                     struct err *e);
-void desk_post(const struct reply *r, const struct effect *q, struct msg m);
+void jobs_post(const struct reply *r, const struct effect *q, struct msg m);
 
 /* How many pieces a question is answered in, each on its own; at least 1. */
-size_t desk_pieces(const struct effect *question);
+size_t jobs_pieces(const struct effect *question);
 /* Answers one piece. The question stays with the caller. */
-void desk_answer(struct desk *d, const struct effect *question, size_t piece,
-                 const struct reply *reply);
+void jobs_run(struct job_context *d, const struct effect *question, size_t piece,
+              const struct reply *reply);
 
 #endif

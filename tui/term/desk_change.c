@@ -9,21 +9,21 @@
 #include "store/tidy/weight.h"
 
 /* What every change needs. */
-struct doing {
+struct change_job {
     const struct store_env *env; /* its time is when the change was asked for */
     const struct shown *shown;
     const struct effect *q;
-    struct changed *out;
+    struct change_result *out;
 };
 
-static enum err_code open_log(const struct doing *d, struct change_log **log, struct err *e)
+static enum err_code open_log(const struct change_job *d, struct change_log **log, struct err *e)
 {
     if (!d->env->state_dir || !d->env->data_dir)
         return err_set(e, ERR_NOT_FOUND, "", "keep undo records: HOME is not set");
     return change_log_open(d->env, log, e);
 }
 
-static enum err_code note_session(struct doing *d, struct slice id, struct err *e)
+static enum err_code note_session(struct change_job *d, struct slice id, struct err *e)
 {
     return name_list_add(&d->out->sessions, id) ? ERR_OK : err_nomem(e);
 }
@@ -43,7 +43,7 @@ static enum err_code check_quiet(const struct session_ref *ref, struct err *e)
                    live.why ? live.why : "it is registered as running");
 }
 
-static enum err_code plan_resume_at(struct doing *d, const struct session_ref *ref,
+static enum err_code plan_resume_at(struct change_job *d, const struct session_ref *ref,
                                     struct change *c, struct err *e)
 {
     enum err_code rc = check_quiet(ref, e);
@@ -51,65 +51,65 @@ static enum err_code plan_resume_at(struct doing *d, const struct session_ref *r
     return rc ? rc : ref->store->ops->resume_at(ref->store, ref, d->q->names->name[0], c, e);
 }
 
-static enum err_code plan_one(struct doing *d, const struct session_ref *ref, struct change *c,
+static enum err_code plan_one(struct change_job *d, const struct session_ref *ref, struct change *c,
                               struct err *e)
 {
     const struct store_ops *ops = ref->store->ops;
     struct slice text = buf_slice(&d->q->text);
 
-    switch (d->q->wish) {
-    case WISH_RENAME:
+    switch (d->q->request) {
+    case CHANGE_RENAME:
         return ops->rename ? ops->rename(ref->store, ref, text, c, e)
-                           : store_refuse(ref, CAN_RENAME, "rename", e);
-    case WISH_TAG:
+                           : unsupported_error(ref, CAN_RENAME, "rename", e);
+    case CHANGE_TAG:
         return ops->tag ? ops->tag(ref->store, ref, text, text.n == 0, c, e)
-                        : store_refuse(ref, CAN_TAG, "tag", e);
-    case WISH_ARCHIVE:
-    case WISH_UNARCHIVE:
+                        : unsupported_error(ref, CAN_TAG, "tag", e);
+    case CHANGE_ARCHIVE:
+    case CHANGE_UNARCHIVE:
         return ops->archive ? ops->archive(ref->store, d->shown->scope, ref,
-                                           d->q->wish == WISH_ARCHIVE, c, e)
-                            : store_refuse(ref, CAN_ARCHIVE, "archive", e);
-    case WISH_RESUME_AT:
+                                           d->q->request == CHANGE_ARCHIVE, c, e)
+                            : unsupported_error(ref, CAN_ARCHIVE, "archive", e);
+    case CHANGE_RESUME_AT:
         return ops->resume_at ? plan_resume_at(d, ref, c, e)
-                              : store_refuse(ref, CAN_RESUME_AT, "resume-at", e);
+                              : unsupported_error(ref, CAN_RESUME_AT, "resume-at", e);
     default: return ERR_OK;
     }
 }
 
 /* The command's name, and what the log will say it did. */
-static const char *kind_of(enum wish wish)
+static const char *change_kind(enum change_request requested)
 {
-    switch (wish) {
-    case WISH_RENAME: return "rename";
-    case WISH_TAG: return "tag";
-    case WISH_ARCHIVE: return "archive";
-    case WISH_UNARCHIVE: return "unarchive";
-    case WISH_RESUME_AT: return "resume-at";
+    switch (requested) {
+    case CHANGE_RENAME: return "rename";
+    case CHANGE_TAG: return "tag";
+    case CHANGE_ARCHIVE: return "archive";
+    case CHANGE_UNARCHIVE: return "unarchive";
+    case CHANGE_RESUME_AT: return "resume-at";
     default: return "change";
     }
 }
 
-static const char *text_of(const struct doing *d, struct change *c)
+static const char *change_description(const struct change_job *d, struct change *c)
 {
     struct slice text = buf_slice(&d->q->text);
 
-    switch (d->q->wish) {
-    case WISH_RENAME: return arena_format(&c->arena, "renamed to %.*s", SLICE_ARG(text));
-    case WISH_TAG:
+    switch (d->q->request) {
+    case CHANGE_RENAME: return arena_format(&c->arena, "renamed to %.*s", SLICE_ARG(text));
+    case CHANGE_TAG:
         return text.n ? arena_format(&c->arena, "tagged %.*s", SLICE_ARG(text)) : "tag removed";
-    case WISH_ARCHIVE: return "archived";
-    case WISH_UNARCHIVE: return "unarchived";
-    case WISH_RESUME_AT: return "set to resume at another message";
+    case CHANGE_ARCHIVE: return "archived";
+    case CHANGE_UNARCHIVE: return "unarchived";
+    case CHANGE_RESUME_AT: return "set to resume at another message";
     default: return "changed";
     }
 }
 
-static enum err_code plan_all(struct doing *d, struct change *c, struct err *e)
+static enum err_code plan_all(struct change_job *d, struct change *c, struct err *e)
 {
     const struct ref_list *refs = d->q->refs;
     enum err_code rc = ERR_OK;
 
-    c->text = text_of(d, c);
+    c->text = change_description(d, c);
     if (!c->text)
         return err_nomem(e);
     for (size_t i = 0; i < refs->n && !rc; i++) {
@@ -124,9 +124,9 @@ static enum err_code plan_all(struct doing *d, struct change *c, struct err *e)
     return rc;
 }
 
-static enum err_code change_each(struct doing *d, struct err *e)
+static enum err_code change_each(struct change_job *d, struct err *e)
 {
-    struct change *c = change_new(kind_of(d->q->wish));
+    struct change *c = change_new(change_kind(d->q->request));
     struct change_log *log = NULL;
     enum err_code rc = c ? open_log(d, &log, e) : err_nomem(e);
 
@@ -144,7 +144,7 @@ static enum err_code change_each(struct doing *d, struct err *e)
 
 /* ---- a copy ---- */
 
-static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_result *fork,
+static enum err_code plan_fork(struct change_job *d, struct change *c, struct fork_result *fork,
                                struct err *e)
 {
     const struct session_ref *ref = &d->q->refs->ref[0];
@@ -153,14 +153,14 @@ static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_re
                                           .title = buf_slice(&d->q->text),
                                           .with_files = true };
     enum err_code rc =
-        ops->fork ? origin_add_session(c, ref, e) : store_refuse(ref, CAN_FORK, "fork", e);
+        ops->fork ? origin_add_session(c, ref, e) : unsupported_error(ref, CAN_FORK, "fork", e);
 
     if (!rc)
         rc = ops->fork(ref->store, ref, &request, c, fork, e);
     if (rc)
         return rc;
     c->text = arena_format(&c->arena, "forked as %.*s", SLICE_ARG(fork->id));
-    rc = c->text ? change_session(c, fork->system ? fork->system : ops->name, fork->id, e)
+    rc = c->text ? change_add_session(c, fork->system ? fork->system : ops->name, fork->id, e)
                  : err_nomem(e);
     if (!rc)
         rc = note_session(d, fork->id, e);
@@ -169,7 +169,7 @@ static enum err_code plan_fork(struct doing *d, struct change *c, struct fork_re
 }
 
 /* The copy is made before the log is locked: that may take a while, and it is out of everybody's way. */
-static enum err_code make_fork(struct doing *d, struct err *e)
+static enum err_code make_fork(struct change_job *d, struct err *e)
 {
     struct change *c = change_new("fork");
     struct change_log *log = NULL;
@@ -183,7 +183,7 @@ static enum err_code make_fork(struct doing *d, struct err *e)
     if (!rc)
         rc = change_run(log, c, e);
     if (rc && fork.path)
-        fork_drop(&fork);
+        fork_discard(&fork);
     change_log_close(log);
     change_free(c);
     return rc;
@@ -201,8 +201,8 @@ static const struct session_ref **refs_of(const struct ref_list *list, struct ar
     return ref;
 }
 
-static enum err_code requests_make(struct doing *d, struct arena *a, struct trash_request **out,
-                                   struct err *e)
+static enum err_code requests_make(struct change_job *d, struct arena *a,
+                                   struct trash_request **out, struct err *e)
 {
     const struct ref_list *refs = d->q->refs;
     const struct session_ref **ref = refs_of(refs, a);
@@ -211,15 +211,16 @@ static enum err_code requests_make(struct doing *d, struct arena *a, struct tras
     enum err_code rc = ref && r ? ERR_OK : err_nomem(e);
 
     if (!rc)
-        rc = trash_requests_of(ref, d->q->names->name, refs->n,
-                               REQUEST_ALL | (d->q->unsure ? REQUEST_UNSURE : 0), a, r, &failed, e);
+        rc = trash_request_make_all(ref, d->q->names->name, refs->n,
+                                    TRASH_REQUEST_ALL | (d->q->unsure ? TRASH_REQUEST_UNSURE : 0),
+                                    a, r, &failed, e);
     for (size_t i = 0; i < refs->n && !rc; i++)
         rc = note_session(d, refs->ref[i].id, e);
     *out = r;
     return rc;
 }
 
-static enum err_code to_trash(struct doing *d, struct err *e)
+static enum err_code to_trash(struct change_job *d, struct err *e)
 {
     struct arena a = { 0 };
     struct change_log *log = NULL;
@@ -230,7 +231,7 @@ static enum err_code to_trash(struct doing *d, struct err *e)
     if (!rc)
         rc = requests_make(d, &a, &request, e);
     if (!rc)
-        rc = trash_put(log, d->env, "delete", request, d->q->refs->n, &list, e);
+        rc = trash_add(log, d->env, "delete", request, d->q->refs->n, &list, e);
     for (size_t i = 0; i < list.n; i++)
         d->out->bytes += list.item[i].bytes;
     trash_list_fini(&list);
@@ -240,12 +241,12 @@ static enum err_code to_trash(struct doing *d, struct err *e)
 }
 
 /* What was chosen may have been used since: then it stays, and only if all of it does is that a failure. */
-static enum err_code sweep_chosen(struct doing *d, struct err *e)
+static enum err_code sweep_chosen(struct change_job *d, struct err *e)
 {
     struct change_log *log = NULL;
     struct trash_list moved = { 0 };
-    struct weight weight;
-    size_t chosen = sweep_weight(d->q->sweep, &weight);
+    struct disk_usage weight;
+    size_t chosen = sweep_disk_usage(d->q->sweep, &weight);
     enum err_code rc = open_log(d, &log, e);
 
     if (!rc)
@@ -274,7 +275,7 @@ static const struct trash_item *item_named(const struct trash_list *list, struct
 }
 
 /* Those that were named, as far as they still lie there. */
-static enum err_code items_named(struct doing *d, const struct trash_list *list,
+static enum err_code items_named(struct change_job *d, const struct trash_list *list,
                                  const struct trash_item **item, size_t *n, struct err *e)
 {
     const struct name_list *names = d->q->names;
@@ -295,8 +296,8 @@ static enum err_code items_named(struct doing *d, const struct trash_list *list,
     return rc;
 }
 
-static enum err_code destroy_all(struct doing *d, const struct trash_item *const item[], size_t n,
-                                 struct err *e)
+static enum err_code destroy_all(struct change_job *d, const struct trash_item *const item[],
+                                 size_t n, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -306,8 +307,8 @@ static enum err_code destroy_all(struct doing *d, const struct trash_item *const
 }
 
 /* A newer transcript in the place of one is a question; of several it is said which. */
-static enum err_code check_places(struct doing *d, const struct trash_item *const item[], size_t n,
-                                  struct err *e)
+static enum err_code check_places(struct change_job *d, const struct trash_item *const item[],
+                                  size_t n, struct err *e)
 {
     for (size_t i = 0; i < n; i++) {
         if (!trash_can_join(item[i]))
@@ -323,12 +324,12 @@ static enum err_code check_places(struct doing *d, const struct trash_item *cons
     return ERR_OK;
 }
 
-static enum err_code put_back(struct doing *d, struct change_log *log,
+static enum err_code put_back(struct change_job *d, struct change_log *log,
                               const struct trash_item *const item[], size_t n, struct err *e)
 {
-    if (d->q->wish == WISH_EMPTY)
+    if (d->q->request == CHANGE_EMPTY)
         return destroy_all(d, item, n, e);
-    if (d->q->wish == WISH_JOIN)
+    if (d->q->request == WISH_JOIN)
         return trash_join(log, item[0], e);
     enum err_code rc = check_places(d, item, n, e);
 
@@ -336,7 +337,7 @@ static enum err_code put_back(struct doing *d, struct change_log *log,
 }
 
 /* Only what was shown goes: a session that was deleted since stays. What is not there any more is passed over. */
-static enum err_code from_trash(struct doing *d, struct err *e)
+static enum err_code from_trash(struct change_job *d, struct err *e)
 {
     struct change_log *log = NULL;
     struct trash_list list = { 0 };
@@ -359,30 +360,30 @@ static enum err_code from_trash(struct doing *d, struct err *e)
 
 /* ---- the way in ---- */
 
-enum err_code desk_change(const struct store_env *env, const struct shown *shown,
-                          const struct effect *q, struct changed *out, struct err *e)
+enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
+                          const struct effect *q, struct change_result *out, struct err *e)
 {
     struct store_env then = *env;
-    struct doing d = { &then, shown, q, out };
+    struct change_job d = { &then, shown, q, out };
 
     then.now_ms = q->at_ms;
-    switch (q->wish) {
-    case WISH_TRASH: return to_trash(&d, e);
-    case WISH_SWEEP: return sweep_chosen(&d, e);
-    case WISH_RESTORE:
+    switch (q->request) {
+    case CHANGE_TRASH: return to_trash(&d, e);
+    case CHANGE_SWEEP: return sweep_chosen(&d, e);
+    case CHANGE_RESTORE:
     case WISH_JOIN:
-    case WISH_EMPTY: return from_trash(&d, e);
-    case WISH_UNDO:
-    case WISH_REDO: return desk_take_back(&then, shown, q, out, e);
-    case WISH_FIX: return desk_fix(&then, shown->scope, q, out, e);
+    case CHANGE_EMPTY: return from_trash(&d, e);
+    case CHANGE_UNDO:
+    case CHANGE_REDO: return jobs_undo(&then, shown, q, out, e);
+    case CHANGE_FIX: return jobs_fix(&then, shown->scope, q, out, e);
     default: break;
     }
     if (buf_add(&out->text, buf_slice(&q->text)))
         return err_nomem(e);
-    return q->wish == WISH_FORK ? make_fork(&d, e) : change_each(&d, e);
+    return q->request == CHANGE_FORK ? make_fork(&d, e) : change_each(&d, e);
 }
 
-enum err_code desk_sweep(struct store *const stores[], size_t n, const struct scope *scope,
+enum err_code jobs_sweep(struct store *const stores[], size_t n, const struct scope *scope,
                          const struct effect *q, const atomic_bool *cancelled, struct sweep *out,
                          struct err *e)
 {
@@ -397,20 +398,21 @@ enum err_code desk_sweep(struct store *const stores[], size_t n, const struct sc
 static enum err_code request_for(const struct session_ref *ref, struct live live, struct arena *a,
                                  struct trash_request *r, size_t *unsure, struct err *e)
 {
-    enum err_code rc = trash_request_when(ref, live, SLICE(""), REQUEST_ALL, a, r, e);
+    enum err_code rc = trash_request_make_live(ref, live, SLICE(""), TRASH_REQUEST_ALL, a, r, e);
 
     if (rc != ERR_LOCKED)
         return rc;
-    rc = trash_request_when(ref, live, SLICE(""), REQUEST_ALL | REQUEST_UNSURE, a, r, e);
+    rc = trash_request_make_live(ref, live, SLICE(""), TRASH_REQUEST_ALL | TRASH_REQUEST_UNSURE, a,
+                                 r, e);
     *unsure += rc == ERR_OK;
     return rc;
 }
 
-enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, struct weighed *out,
-                         struct err *e)
+enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *cancelled,
+                                   struct delete_estimate *out, struct err *e)
 {
     struct arena all = { 0 }, a = { 0 };
-    struct weight weight = { 0 };
+    struct disk_usage weight = { 0 };
     const struct session_ref **ref = refs_of(q->refs, &all);
     struct live *live = arena_alloc(&all, (q->refs->n + 1) * sizeof *live);
     enum err_code rc = ref && live ? store_live(ref, q->refs->n, live, e) : err_nomem(e);
@@ -420,7 +422,7 @@ enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, s
 
         rc = request_for(ref[i], live[i], &a, &r, &out->unsure, e);
         out->running += rc == ERR_LOCKED;
-        out->unwilling += rc == ERR_UNSUPPORTED;
+        out->unsupported += rc == ERR_UNSUPPORTED;
         out->n += rc == ERR_OK;
         if (rc == ERR_LOCKED || rc == ERR_UNSUPPORTED)
             rc = ERR_OK;
@@ -428,7 +430,7 @@ enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled, s
             out->stays = r.stays;
         out->partly += r.stays != NULL;
         for (size_t k = 0; k < r.parts && !rc; k++)
-            rc = weight_add(r.part[k], &weight, e);
+            rc = disk_usage_add(r.part[k], &weight, e);
         arena_reset(&a);
     }
     out->bytes = weight.bytes;

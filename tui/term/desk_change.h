@@ -8,17 +8,19 @@
  * at a time and to their end; nothing here looks at reply.cancelled but what changes nothing. */
 
 /* EFFECT_CHANGE. shown: what undo means, and where archiving looks for a session's folders. */
-MUST_CHECK enum err_code desk_change(const struct store_env *env, const struct shown *shown,
-                                     const struct effect *q, struct changed *out, struct err *e);
-/* Its part for WISH_UNDO and WISH_REDO (desk_undo.c). */
-MUST_CHECK enum err_code desk_take_back(const struct store_env *env, const struct shown *shown,
-                                        const struct effect *q, struct changed *out, struct err *e);
+MUST_CHECK enum err_code jobs_change(const struct store_env *env, const struct shown *shown,
+                                     const struct effect *q, struct change_result *out,
+                                     struct err *e);
+/* Its part for CHANGE_UNDO and CHANGE_REDO (desk_undo.c). */
+MUST_CHECK enum err_code jobs_undo(const struct store_env *env, const struct shown *shown,
+                                   const struct effect *q, struct change_result *out,
+                                   struct err *e);
 /* EFFECT_SWEEP */
-MUST_CHECK enum err_code desk_sweep(struct store *const stores[], size_t n,
+MUST_CHECK enum err_code jobs_sweep(struct store *const stores[], size_t n,
                                     const struct scope *scope, const struct effect *q,
                                     const atomic_bool *cancelled, struct sweep *out, struct err *e);
-/* EFFECT_WEIGH */
-MUST_CHECK enum err_code desk_weigh(const struct effect *q, const atomic_bool *cancelled,
-                                    struct weighed *out, struct err *e);
+/* EFFECT_ESTIMATE_DELETE */
+MUST_CHECK enum err_code jobs_estimate_delete(const struct effect *q, const atomic_bool *cancelled,
+                                              struct delete_estimate *out, struct err *e);
 
 #endif

@@ -5,42 +5,42 @@
 
 #include "store/tidy/doctor.h"
 
-static void post(const struct reply *r, const struct effect *q, struct findings *found)
+static void post_findings(const struct reply *r, const struct effect *q, struct findings *found)
 {
-    desk_post(r, q, (struct msg){ .kind = MSG_FINDINGS, .u.findings = found });
+    jobs_post(r, q, (struct msg){ .kind = MSG_FINDINGS, .u.findings = found });
 }
 
 /* ---- one session ---- */
 
-struct noting {
+struct findings_sink {
     struct findings *findings;
     const char *system;
 };
 
-static enum err_code note(const struct finding *f, void *arg, struct err *e)
+static enum err_code collect_finding(const struct finding *f, void *arg, struct err *e)
 {
-    const struct noting *n = arg;
+    const struct findings_sink *n = arg;
 
     return findings_add(n->findings, n->system, f, e);
 }
 
-enum err_code desk_examine(struct desk *d, const struct effect *q, const struct reply *r,
-                           struct err *e)
+enum err_code jobs_check_session(struct job_context *d, const struct effect *q,
+                                 const struct reply *r, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
-    struct noting n = { findings_new(), ref->store->ops->name };
+    struct findings_sink n = { findings_new(), ref->store->ops->name };
     struct doctor doctor = { .env = d->env, .only = ref, .cancel = r->cancelled };
-    enum err_code rc = n.findings ? desk_scope(d, q->scope, &doctor.scope, e) : err_nomem(e);
+    enum err_code rc = n.findings ? jobs_scope(d, q->scope, &doctor.scope, e) : err_nomem(e);
 
     if (rc == ERR_OK && !d->env)
         rc = err_set(e, ERR_UNSUPPORTED, "", "nothing to check here");
     if (rc == ERR_OK)
-        rc = doctor_look(&doctor, note, &n, e);
+        rc = doctor_examine(&doctor, collect_finding, &n, e);
     if (rc) {
         findings_free(n.findings);
         return rc;
     }
-    post(r, q, n.findings);
+    post_findings(r, q, n.findings);
     return ERR_OK;
 }
 
@@ -66,16 +66,16 @@ static bool is_damage(enum finding_kind kind)
 
 static enum err_code note_damage(const struct finding *f, void *arg, struct err *e)
 {
-    return is_damage(f->kind) ? note(f, arg, e) : ERR_OK;
+    return is_damage(f->kind) ? collect_finding(f, arg, e) : ERR_OK;
 }
 
-enum err_code desk_look_around(struct desk *d, const struct effect *q, const struct reply *r,
+enum err_code jobs_check_store(struct job_context *d, const struct effect *q, const struct reply *r,
                                struct err *e)
 {
-    struct noting n = { .findings = findings_new(), .system = "reprise" };
+    struct findings_sink n = { .findings = findings_new(), .system = "reprise" };
     struct doctor own = { .env = d->env };
     struct scope scope = { 0 };
-    enum err_code rc = n.findings ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
+    enum err_code rc = n.findings ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (!rc && d->env)
         rc = doctor_own(&own, note_damage, &n, e);
@@ -90,21 +90,21 @@ enum err_code desk_look_around(struct desk *d, const struct effect *q, const str
         findings_free(n.findings);
         return rc;
     }
-    post(r, q, n.findings);
+    post_findings(r, q, n.findings);
     return ERR_OK;
 }
 
 /* ---- repairs ---- */
 
-struct repairing {
-    struct changed *out;
+struct repair_job {
+    struct change_result *out;
     bool metadata;  /* some was written again: all of it at once */
     char left[200]; /* why the first that could not be repaired was not */
 };
 
-static enum err_code count(const struct finding *f, void *arg, struct err *e)
+static enum err_code count_repaired(const struct finding *f, void *arg, struct err *e)
 {
-    struct repairing *p = arg;
+    struct repair_job *p = arg;
 
     (void)e;
     if (f->fixed) {
@@ -117,13 +117,13 @@ static enum err_code count(const struct finding *f, void *arg, struct err *e)
     return ERR_OK;
 }
 
-enum err_code desk_fix(const struct store_env *env, const struct scope *scope,
-                       const struct effect *q, struct changed *out, struct err *e)
+enum err_code jobs_fix(const struct store_env *env, const struct scope *scope,
+                       const struct effect *q, struct change_result *out, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
     const struct doctor doctor = { .env = env, .scope = *scope, .only = ref, .fix = true };
-    struct repairing p = { .out = out };
-    enum err_code rc = doctor_look(&doctor, count, &p, e);
+    struct repair_job p = { .out = out };
+    enum err_code rc = doctor_examine(&doctor, count_repaired, &p, e);
 
     if (rc)
         return rc;

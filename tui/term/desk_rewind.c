@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-static void post(const struct reply *r, const struct effect *q, struct msg m)
+static void post_answer(const struct reply *r, const struct effect *q, struct msg m)
 {
     m.generation = q->generation;
     r->post(r->arg, &m);
@@ -15,44 +15,44 @@ static enum err_code answer_checkpoints(const struct effect *q, const struct rep
                                         struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
-    struct checkpoint_list *list = checkpoints_new();
+    struct checkpoint_list *list = preview_checkpoints_new();
     enum err_code rc = !list ? err_nomem(e)
                        : !ref->store->ops->checkpoints
-                           ? store_refuse(ref, CAN_REWIND, "rewind", e)
+                           ? unsupported_error(ref, CAN_REWIND, "rewind", e)
                            : ref->store->ops->checkpoints(ref->store, ref, list, e);
 
     if (!rc && q->kind == EFFECT_TURN_LINES && ref->store->ops->count_lines)
         rc = ref->store->ops->count_lines(ref->store, ref, r->cancelled, list, e);
     if (rc) {
-        checkpoints_free(list);
+        preview_checkpoints_free(list);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
+    post_answer(r, q, (struct msg){ .kind = MSG_CHECKPOINTS, .u.checkpoints = list });
     return ERR_OK;
 }
 
-static enum err_code answer_prospect(const struct effect *q, const struct reply *r, struct err *e)
+static enum err_code answer_preview(const struct effect *q, const struct reply *r, struct err *e)
 {
     const struct session_ref *ref = &q->refs->ref[0];
-    struct prospect *p = prospect_new();
+    struct preview *p = preview_new();
     enum err_code rc =
         p ? rewind_plan_make(ref, buf_slice(&q->text), q->mode, &p->plan, e) : err_nomem(e);
 
     if (!rc)
         rc = rewind_preview(&p->plan, &p->options, &p->preview, e);
     if (rc) {
-        prospect_drop(p);
+        preview_free(p);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_PROSPECT, .u.prospect = p });
+    post_answer(r, q, (struct msg){ .kind = MSG_PREVIEW, .u.preview = p });
     return ERR_OK;
 }
 
-static enum err_code compare(const struct effect *q, struct comparison *c, struct err *e)
+static enum err_code diff_file(const struct effect *q, struct comparison *c, struct err *e)
 {
     c->entry = q->first;
     enum err_code rc =
-        rewind_sides_read(&q->prospect->plan, &q->prospect->preview.entry[q->first], &c->sides, e);
+        rewind_sides_read(&q->preview->plan, &q->preview->preview.entry[q->first], &c->sides, e);
 
     return rc ? rc
               : linediff_make(buf_slice(&c->sides.present), buf_slice(&c->sides.wanted),
@@ -62,19 +62,19 @@ static enum err_code compare(const struct effect *q, struct comparison *c, struc
 static enum err_code answer_compare(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct comparison *c = calloc(1, sizeof *c);
-    enum err_code rc = c ? compare(q, c, e) : err_nomem(e);
+    enum err_code rc = c ? diff_file(q, c, e) : err_nomem(e);
 
     if (rc) {
-        comparison_free(c);
+        preview_comparison_free(c);
         return rc;
     }
-    post(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
+    post_answer(r, q, (struct msg){ .kind = MSG_COMPARISON, .u.comparison = c });
     return ERR_OK;
 }
 
 /* ---- doing it ---- */
 
-static void leave_out(struct rewound *out, const char *path, const char *why)
+static void skip_entry(struct rewind_summary *out, const char *path, const char *why)
 {
     if (out->left++ > 0)
         return;
@@ -82,24 +82,24 @@ static void leave_out(struct rewound *out, const char *path, const char *why)
     out->left_why = why;
 }
 
-static void count(const struct rewind_preview *p, const struct rewind_result *result,
-                  const struct picks *picks, struct rewound *out)
+static void count_summary(const struct rewind_preview *p, const struct rewind_result *result,
+                          const struct preview_selection *selection, struct rewind_summary *out)
 {
-    const struct rewind_talk *talk = &p->plan->talk;
+    const struct rewind_conversation *conversation = &p->plan->conversation;
 
     snprintf(out->record, sizeof out->record, "%s", result->undo);
-    out->talked = talk->change != NULL;
-    out->dropped = talk->dropped;
-    out->added = talk->added;
-    out->kept = talk->kept;
+    out->conversation_changed = conversation->change != NULL;
+    out->dropped = conversation->dropped;
+    out->added = conversation->added;
+    out->kept = conversation->kept;
     for (size_t i = 0; i < p->n; i++) {
         const struct rewind_entry *x = &p->entry[i];
-        enum rewind_action action = x->action == REWIND_REFUSED && picks ? x->would : x->action;
+        enum rewind_action action = x->action == REWIND_REFUSED && selection ? x->would : x->action;
 
         if (result->outcome[i] == REWIND_CONFLICT)
-            leave_out(out, x->target->path, "changed meanwhile");
-        else if (!picks && x->action == REWIND_REFUSED)
-            leave_out(out, x->target->path, x->why);
+            skip_entry(out, x->target->path, "changed meanwhile");
+        else if (!selection && x->action == REWIND_REFUSED)
+            skip_entry(out, x->target->path, x->why);
         if (result->outcome[i] != REWIND_DONE)
             continue;
         out->restored += action == REWIND_RESTORE;
@@ -119,7 +119,7 @@ static struct store_env env_of(const struct effect *q)
 }
 
 /* Ten words a second at most; the last one is the answer. */
-struct telling {
+struct progress_report {
     const struct reply *reply;
     const struct effect *question;
     int64_t told_ms;
@@ -135,41 +135,41 @@ static int64_t clock_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void tell(size_t done, size_t all, void *arg)
+static void post_progress(size_t done, size_t all, void *arg)
 {
-    struct telling *t = arg;
+    struct progress_report *t = arg;
     int64_t now_ms = clock_ms();
 
     if (done == all || now_ms - t->told_ms < TELL_MS)
         return;
     t->told_ms = now_ms;
-    post(t->reply, t->question,
-         (struct msg){ .kind = MSG_PROGRESS,
-                       .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
+    post_answer(t->reply, t->question,
+                (struct msg){ .kind = MSG_PROGRESS,
+                              .u.progress = { .done = (int64_t)done, .total = (int64_t)all } });
 }
 
-static enum err_code carry_out(const struct effect *q, const struct reply *r, struct rewound *out,
-                               struct err *e)
+static enum err_code apply_selection(const struct effect *q, const struct reply *r,
+                                     struct rewind_summary *out, struct err *e)
 {
     const struct store_env env = env_of(q);
-    struct telling telling = { .reply = r, .question = q, .told_ms = clock_ms() };
-    struct rewind_preview watched = q->prospect->preview; /* it is shared, and never changes */
+    struct progress_report telling = { .reply = r, .question = q, .told_ms = clock_ms() };
+    struct rewind_preview watched = q->preview->preview; /* it is shared, and never changes */
     struct rewind_result result;
 
-    watched.options.progress = tell;
+    watched.options.progress = post_progress;
     watched.options.progress_arg = &telling;
-    enum err_code rc = rewind_apply_picked(&env, &watched, q->picks->pick, &result, e);
+    enum err_code rc = rewind_apply_selected(&env, &watched, q->selection->pick, &result, e);
 
     if (rc)
         return rc;
-    count(&q->prospect->preview, &result, q->picks, out);
+    count_summary(&q->preview->preview, &result, q->selection, out);
     rewind_result_fini(&result);
     return ERR_OK;
 }
 
 /* As `reprise undo`: the consent was given for what is taken back, but files edited since stay. */
 static enum err_code preview_undo(const struct store_env *env, const char *record,
-                                  struct prospect *p, struct err *e)
+                                  struct preview *p, struct err *e)
 {
     p->options = (struct rewind_options){ .allow_outside = true, .allow_sensitive = true };
     enum err_code rc = rewind_undo_plan(env, record, &p->plan, e);
@@ -185,11 +185,12 @@ static bool is_consented(const struct name_list *consent, const char *path)
     return false;
 }
 
-static enum err_code apply_undo(const struct store_env *env, struct prospect *p,
-                                const struct name_list *consent, struct rewound *out, struct err *e)
+static enum err_code apply_undo(const struct store_env *env, struct preview *p,
+                                const struct name_list *consent, struct rewind_summary *out,
+                                struct err *e)
 {
     struct arena a = { 0 };
-    struct rewind_pick *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
+    struct rewind_selection *pick = arena_zalloc(&a, (p->preview.n + 1) * sizeof *pick);
     struct rewind_result result;
     enum err_code rc = pick ? ERR_OK : err_nomem(e);
 
@@ -198,52 +199,53 @@ static enum err_code apply_undo(const struct store_env *env, struct prospect *p,
         pick[i].consent = is_consented(consent, p->preview.entry[i].target->path);
     }
     if (!rc)
-        rc = rewind_apply_picked(env, &p->preview, pick, &result, e);
+        rc = rewind_apply_selected(env, &p->preview, pick, &result, e);
     for (size_t i = 0; i < p->preview.n && !rc; i++) /* for the count: they were done */
         if (pick[i].consent && rewind_may_consent(&p->preview.entry[i]))
             p->preview.entry[i].action = p->preview.entry[i].would;
     if (!rc) {
-        count(&p->preview, &result, NULL, out);
+        count_summary(&p->preview, &result, NULL, out);
         rewind_result_fini(&result);
     }
     arena_fini(&a);
     return rc;
 }
 
-enum err_code desk_undo_rewind(const struct store_env *env, const char *record,
-                               const struct name_list *consent, struct rewound *out, struct err *e)
+enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
+                               const struct name_list *consent, struct rewind_summary *out,
+                               struct err *e)
 {
-    struct prospect *p = prospect_new();
+    struct preview *p = preview_new();
     enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
 
     if (!rc)
         rc = apply_undo(env, p, consent, out, e);
-    prospect_drop(p);
+    preview_free(p);
     return rc;
 }
 
-enum err_code desk_undo_edited(const struct store_env *env, const char *record,
+enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
                                struct name_list *out, struct err *e)
 {
-    struct prospect *p = prospect_new();
+    struct preview *p = preview_new();
     enum err_code rc = p ? preview_undo(env, record, p, e) : err_nomem(e);
 
     for (size_t i = 0; !rc && i < p->preview.n; i++)
         if (rewind_may_consent(&p->preview.entry[i]) &&
             !name_list_add(out, slice_of(p->preview.entry[i].target->path)))
             rc = err_nomem(e);
-    prospect_drop(p);
+    preview_free(p);
     return rc;
 }
 
 /* A person is asked about files that changed since, unless they were. */
 static enum err_code answer_undo(const struct store_env *env, const struct effect *q,
-                                 const char *record, struct rewound *out, struct err *e)
+                                 const char *record, struct rewind_summary *out, struct err *e)
 {
     if (q->names)
-        return desk_undo_rewind(env, record, q->names, out, e);
+        return jobs_undo_rewind(env, record, q->names, out, e);
     struct name_list *edited = name_list_new();
-    enum err_code rc = edited ? desk_undo_edited(env, record, edited, e) : err_nomem(e);
+    enum err_code rc = edited ? jobs_undo_edited(env, record, edited, e) : err_nomem(e);
 
     if (!rc && edited->n > 0) {
         out->edited = edited;
@@ -251,36 +253,36 @@ static enum err_code answer_undo(const struct store_env *env, const struct effec
         return ERR_OK;
     }
     name_list_free(edited);
-    return rc ? rc : desk_undo_rewind(env, record, NULL, out, e);
+    return rc ? rc : jobs_undo_rewind(env, record, NULL, out, e);
 }
 
 static enum err_code answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
 {
-    struct msg m = { .kind = MSG_REWOUND };
+    struct msg m = { .kind = MSG_REWIND_DONE };
     const struct store_env env = env_of(q);
     struct buf record = { 0 };
     enum err_code rc = ERR_OK;
 
     if (q->kind == EFFECT_REWIND) {
-        rc = carry_out(q, r, &m.u.rewound, e);
+        rc = apply_selection(q, r, &m.u.rewind_summary, e);
     } else {
         rc = buf_add(&record, buf_slice(&q->text));
         const char *name = rc ? NULL : buf_cstr(&record);
 
-        rc = name ? answer_undo(&env, q, name, &m.u.rewound, e) : err_nomem(e);
+        rc = name ? answer_undo(&env, q, name, &m.u.rewind_summary, e) : err_nomem(e);
         buf_fini(&record);
     }
     if (!rc)
-        post(r, q, m);
+        post_answer(r, q, m);
     return rc;
 }
 
-enum err_code desk_answer_rewind(const struct effect *q, const struct reply *r, struct err *e)
+enum err_code jobs_run_rewind(const struct effect *q, const struct reply *r, struct err *e)
 {
     switch (q->kind) {
     case EFFECT_TURN_LINES:
     case EFFECT_CHECKPOINTS: return answer_checkpoints(q, r, e);
-    case EFFECT_PROSPECT: return answer_prospect(q, r, e);
+    case EFFECT_PREVIEW: return answer_preview(q, r, e);
     case EFFECT_COMPARE: return answer_compare(q, r, e);
     default: return answer_rewind(q, r, e);
     }

@@ -7,13 +7,13 @@
  * that change files. */
 /* Takes a record back, at env->now_ms, as `reprise undo`: what was edited since stays, but for the consented files (may be
  * NULL). */
-MUST_CHECK enum err_code desk_undo_rewind(const struct store_env *env, const char *record,
-                                          const struct name_list *consent, struct rewound *out,
-                                          struct err *e);
+MUST_CHECK enum err_code jobs_undo_rewind(const struct store_env *env, const char *record,
+                                          const struct name_list *consent,
+                                          struct rewind_summary *out, struct err *e);
 /* Adds the files that would stay and that a person may take back all the same. */
-MUST_CHECK enum err_code desk_undo_edited(const struct store_env *env, const char *record,
+MUST_CHECK enum err_code jobs_undo_edited(const struct store_env *env, const char *record,
                                           struct name_list *out, struct err *e);
-MUST_CHECK enum err_code desk_answer_rewind(const struct effect *question,
-                                            const struct reply *reply, struct err *e);
+MUST_CHECK enum err_code jobs_run_rewind(const struct effect *question, const struct reply *reply,
+                                         struct err *e);
 
 #endif

@@ -19,14 +19,14 @@ static void describe_one(const struct scope *scope, const struct session_ref *re
     }
 }
 
-enum err_code desk_describe(struct desk *d, const struct effect *q, size_t piece,
+enum err_code jobs_describe(struct job_context *d, const struct effect *q, size_t piece,
                             const struct reply *r, struct err *e)
 {
     size_t first = piece * DESCRIBE_PIECE, left = q->refs->n - first;
     size_t n = left < DESCRIBE_PIECE ? left : DESCRIBE_PIECE;
     struct described_list *list = described_list_new(n);
     struct scope scope;
-    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
+    enum err_code rc = list ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (rc) {
         described_list_free(list);
@@ -38,27 +38,27 @@ enum err_code desk_describe(struct desk *d, const struct effect *q, size_t piece
         *item = (struct described){ .entry = q->refs->entry[i] };
         describe_one(&scope, &q->refs->ref[i], item);
     }
-    desk_post(r, q, (struct msg){ .kind = MSG_DESCRIBED, .u.described = list });
+    jobs_post(r, q, (struct msg){ .kind = MSG_DESCRIBED, .u.described = list });
     return ERR_OK;
 }
 
 /* What is not there any more, or cannot be deleted, weighs what its transcript does. */
-static int64_t weigh_one(const struct session_ref *ref, struct arena *a)
+static int64_t measure_one(const struct session_ref *ref, struct arena *a)
 {
     const char **part = NULL;
-    struct weight w = { 0 };
+    struct disk_usage w = { 0 };
     size_t n = 0;
 
     if (!ref->store->ops->parts ||
         ref->store->ops->parts(ref->store, ref, true, a, &part, &n, NULL))
         return ref->file.size;
     for (size_t i = 0; i < n; i++)
-        if (weight_add(part[i], &w, NULL))
+        if (disk_usage_add(part[i], &w, NULL))
             break;
     return w.bytes;
 }
 
-enum err_code desk_weigh_rows(const struct effect *q, const struct reply *r, struct err *e)
+enum err_code jobs_disk_usage(const struct effect *q, const struct reply *r, struct err *e)
 {
     struct described_list *list = described_list_new(q->refs->n);
     struct arena a = { 0 };
@@ -67,17 +67,17 @@ enum err_code desk_weigh_rows(const struct effect *q, const struct reply *r, str
         return err_nomem(e);
     for (size_t i = 0; i < q->refs->n && !atomic_load(r->cancelled); i++) {
         list->item[list->n++] = (struct described){ .entry = q->refs->entry[i],
-                                                    .bytes = weigh_one(&q->refs->ref[i], &a) };
+                                                    .bytes = measure_one(&q->refs->ref[i], &a) };
         arena_reset(&a);
     }
     arena_fini(&a);
-    desk_post(r, q, (struct msg){ .kind = MSG_WEIGHTS, .u.described = list });
+    jobs_post(r, q, (struct msg){ .kind = MSG_DISK_USAGE, .u.described = list });
     return ERR_OK;
 }
 
 /* A row is handed over only where the look found something for it. */
-static void deep_one(const struct scope *scope, const struct session_ref *ref,
-                     const atomic_bool *cancel, struct described *out)
+static void scan_one_fully(const struct scope *scope, const struct session_ref *ref,
+                           const atomic_bool *cancel, struct described *out)
 {
     bool found = false;
 
@@ -91,12 +91,12 @@ static void deep_one(const struct scope *scope, const struct session_ref *ref,
     out->row = NULL;
 }
 
-enum err_code desk_look_deep(struct desk *d, const struct effect *q, size_t piece,
+enum err_code jobs_full_scan(struct job_context *d, const struct effect *q, size_t piece,
                              const struct reply *r, struct err *e)
 {
     struct described_list *list = described_list_new(1);
     struct scope scope;
-    enum err_code rc = list ? desk_scope(d, q->scope, &scope, e) : err_nomem(e);
+    enum err_code rc = list ? jobs_scope(d, q->scope, &scope, e) : err_nomem(e);
 
     if (rc) {
         described_list_free(list);
@@ -104,13 +104,13 @@ enum err_code desk_look_deep(struct desk *d, const struct effect *q, size_t piec
     }
     list->item[0] = (struct described){ .entry = q->refs->entry[piece] };
     list->n = 1;
-    deep_one(&scope, &q->refs->ref[piece], r->cancelled, &list->item[0]);
-    desk_post(r, q, (struct msg){ .kind = MSG_DEEP, .u.described = list });
+    scan_one_fully(&scope, &q->refs->ref[piece], r->cancelled, &list->item[0]);
+    jobs_post(r, q, (struct msg){ .kind = MSG_FULL_SCAN, .u.described = list });
     return ERR_OK;
 }
 
 /* A transcript in the trash is read as any other of its system. */
-static bool add_trashed(const struct desk *d, const struct trash_item *x, size_t at,
+static bool add_trashed(const struct job_context *d, const struct trash_item *x, size_t at,
                         struct ref_list *refs)
 {
     const struct store *st = NULL;
@@ -139,7 +139,7 @@ static bool add_trashed(const struct desk *d, const struct trash_item *x, size_t
     return ok;
 }
 
-enum err_code desk_trash(const struct desk *d, const struct effect *q, const struct reply *r,
+enum err_code desk_trash(const struct job_context *d, const struct effect *q, const struct reply *r,
                          struct err *e)
 {
     struct trash_list *list = calloc(1, sizeof *list);
@@ -161,6 +161,6 @@ enum err_code desk_trash(const struct desk *d, const struct effect *q, const str
         free(list);
         return rc;
     }
-    desk_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = { list, refs } });
+    jobs_post(r, q, (struct msg){ .kind = MSG_TRASH, .u.trash = { list, refs } });
     return ERR_OK;
 }

@@ -36,7 +36,7 @@ static int spawn(char **argv, int tty, pid_t *child)
     return failed;
 }
 
-static enum err_code run(char **argv, int tty, struct err *e)
+static enum err_code run_editor(char **argv, int tty, struct err *e)
 {
     pid_t child;
     int failed = spawn(argv, tty, &child);
@@ -66,7 +66,7 @@ enum err_code editor_run(const char *editor, const char *path, int tty, struct e
     else
         err_nomem(e);
     if (rc == ERR_OK)
-        rc = run(argv, tty, e);
+        rc = run_editor(argv, tty, e);
     buf_fini(&line);
     arena_fini(&arena);
     return rc;

@@ -28,15 +28,15 @@ static struct slice rest_of(const struct input *in)
     return (struct slice){ in->held.p + in->at, in->held.n - in->at };
 }
 
-static enum step key(struct input *in, size_t length, uint32_t code, unsigned mods,
-                     struct input_event *out)
+static enum step key_event(struct input *in, size_t length, uint32_t code, unsigned mods,
+                           struct input_event *out)
 {
     in->at += length;
     *out = (struct input_event){ .kind = INPUT_KEY, .key = { code, (uint8_t)mods } };
     return STEP_EVENT;
 }
 
-static enum step skip(struct input *in, size_t length)
+static enum step skip_bytes(struct input *in, size_t length)
 {
     in->at += length;
     return STEP_AGAIN;
@@ -91,7 +91,7 @@ static unsigned mods_of(int param)
 }
 
 /* A character that came with modifiers, in the words of key.h. */
-static struct key character(uint32_t code, unsigned mods)
+static struct key character_key(uint32_t code, unsigned mods)
 {
     switch (code) {
     case '\r': return (struct key){ KEYCODE_ENTER, (uint8_t)mods };
@@ -143,8 +143,8 @@ static int read_sequence(struct slice text, struct sequence *s)
     return i >= SEQUENCE_MAX ? -1 : 0;
 }
 
-static enum step mouse(struct input *in, const struct sequence *s, int64_t now_ms,
-                       struct input_event *out)
+static enum step mouse_event(struct input *in, const struct sequence *s, int64_t now_ms,
+                             struct input_event *out)
 {
     int button = s->param[0] & ~(4 | 8 | 16); /* whatever modifiers are held */
     struct mouse m = { .y = s->param[2] - 1, .x = s->param[1] - 1 };
@@ -166,19 +166,19 @@ static enum step mouse(struct input *in, const struct sequence *s, int64_t now_m
 }
 
 /* CSI number ; mods ~ and its relatives. */
-static enum step numbered(struct input *in, const struct sequence *s, struct input_event *out)
+static enum step number_key(struct input *in, const struct sequence *s, struct input_event *out)
 {
     unsigned mods = mods_of(s->params > 1 ? s->param[1] : 0);
 
     if (s->final == '~' && s->param[0] == 200) {
         in->pasting = true;
         in->paste.n = 0;
-        return skip(in, s->length);
+        return skip_bytes(in, s->length);
     }
     if (s->final == '~' && s->param[0] == 27) { /* xterm, modifyOtherKeys: 27 ; mods ; code */
-        struct key k = character((uint32_t)s->param[2], mods);
+        struct key k = character_key((uint32_t)s->param[2], mods);
 
-        return key(in, s->length, k.code, k.mods, out);
+        return key_event(in, s->length, k.code, k.mods, out);
     }
     if (s->final == '$' || s->final == '@')
         mods |= MOD_SHIFT;
@@ -186,29 +186,29 @@ static enum step numbered(struct input *in, const struct sequence *s, struct inp
         mods |= MOD_CTRL;
     uint32_t code = by_number(s->param[0]);
 
-    return code ? key(in, s->length, code, mods, out) : skip(in, s->length);
+    return code ? key_event(in, s->length, code, mods, out) : skip_bytes(in, s->length);
 }
 
-static enum step lettered(struct input *in, const struct sequence *s, struct input_event *out)
+static enum step letter_key(struct input *in, const struct sequence *s, struct input_event *out)
 {
     unsigned mods = mods_of(s->params > 1 ? s->param[1] : 0);
 
     if (s->final == 'Z')
-        return key(in, s->length, KEYCODE_TAB, mods | MOD_SHIFT, out);
+        return key_event(in, s->length, KEYCODE_TAB, mods | MOD_SHIFT, out);
     if (s->final == 'u') { /* code ; mods u, the newer way of kitty and others */
-        struct key k = character((uint32_t)s->param[0], mods);
+        struct key k = character_key((uint32_t)s->param[0], mods);
 
-        return key(in, s->length, k.code, k.mods, out);
+        return key_event(in, s->length, k.code, k.mods, out);
     }
     if (s->final >= 'a' && s->final <= 'd') /* rxvt: Shift+arrow */
-        return key(in, s->length, by_letter((char)(s->final - 'a' + 'A')), MOD_SHIFT, out);
+        return key_event(in, s->length, by_letter((char)(s->final - 'a' + 'A')), MOD_SHIFT, out);
     uint32_t code = s->final == 'M' ? KEYCODE_NONE : by_letter(s->final);
 
-    return code ? key(in, s->length, code, mods, out) : skip(in, s->length);
+    return code ? key_event(in, s->length, code, mods, out) : skip_bytes(in, s->length);
 }
 
-static enum step control(struct input *in, struct slice text, int64_t now_ms,
-                         struct input_event *out)
+static enum step control_key(struct input *in, struct slice text, int64_t now_ms,
+                             struct input_event *out)
 {
     struct sequence s;
     int whole = read_sequence(text, &s);
@@ -216,40 +216,42 @@ static enum step control(struct input *in, struct slice text, int64_t now_ms,
     if (whole == 0)
         return STEP_WAIT;
     if (whole < 0)
-        return skip(in, 2);
+        return skip_bytes(in, 2);
     if (s.final == '[' && s.length == 3) { /* the Linux console: ESC [ [ A is F1 */
         if (text.n < 4)
             return STEP_WAIT;
         bool known = text.p[3] >= 'A' && text.p[3] <= 'E';
 
-        return known ? key(in, 4, KEYCODE_F1 + (uint32_t)(text.p[3] - 'A'), 0, out) : skip(in, 4);
+        return known ? key_event(in, 4, KEYCODE_F1 + (uint32_t)(text.p[3] - 'A'), 0, out)
+                     : skip_bytes(in, 4);
     }
     if (s.private == '<')
-        return mouse(in, &s, now_ms, out);
+        return mouse_event(in, &s, now_ms, out);
     if (s.private)
-        return skip(in, s.length); /* an answer to a question of somebody else */
+        return skip_bytes(in, s.length); /* an answer to a question of somebody else */
     if (s.final == 'M' && s.params == 1 && s.param[0] == 0)
-        return text.n < 6 ? STEP_WAIT : skip(in, 6); /* the old mouse report, three bytes more */
+        return text.n < 6 ? STEP_WAIT
+                          : skip_bytes(in, 6); /* the old mouse report, three bytes more */
     if (strchr("~^$@", s.final))
-        return numbered(in, &s, out);
-    return lettered(in, &s, out);
+        return number_key(in, &s, out);
+    return letter_key(in, &s, out);
 }
 
 /* OSC, DCS and their like: a string that ends with BEL or ESC \; never for us. */
-static enum step string(struct input *in, struct slice text)
+static enum step skip_string(struct input *in, struct slice text)
 {
     for (size_t i = 2; i < text.n; i++) {
         if (text.p[i] == BEL)
-            return skip(in, i + 1);
+            return skip_bytes(in, i + 1);
         if (text.p[i] == ESC && i + 1 < text.n && text.p[i + 1] == '\\')
-            return skip(in, i + 2);
+            return skip_bytes(in, i + 2);
     }
     return STEP_WAIT;
 }
 
 /* One character at `from`, perhaps behind an ESC that makes it an Alt key. */
-static enum step plain(struct input *in, struct slice text, size_t from, bool quiet,
-                       struct input_event *out)
+static enum step plain_key(struct input *in, struct slice text, size_t from, bool quiet,
+                           struct input_event *out)
 {
     unsigned char first = (unsigned char)text.p[from];
     size_t want = first < 0xc2 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : first < 0xf5 ? 4 : 1;
@@ -261,40 +263,40 @@ static enum step plain(struct input *in, struct slice text, size_t from, bool qu
     uint32_t code = utf8_next(&one, false);
 
     if (code == UTF8_REPLACEMENT)
-        return skip(in, from + (before - one.n));
-    struct key k = character(code, from ? MOD_ALT : 0);
+        return skip_bytes(in, from + (before - one.n));
+    struct key k = character_key(code, from ? MOD_ALT : 0);
 
-    return key(in, from + (before - one.n), k.code, k.mods, out);
+    return key_event(in, from + (before - one.n), k.code, k.mods, out);
 }
 
-static enum step escape(struct input *in, struct slice text, int64_t now_ms, bool quiet,
-                        struct input_event *out)
+static enum step escape_key(struct input *in, struct slice text, int64_t now_ms, bool quiet,
+                            struct input_event *out)
 {
     if (text.n == 1)
-        return quiet ? key(in, 1, KEYCODE_ESC, 0, out) : STEP_WAIT;
+        return quiet ? key_event(in, 1, KEYCODE_ESC, 0, out) : STEP_WAIT;
     char next = text.p[1];
     enum step step;
 
     if (next == '[')
-        step = control(in, text, now_ms, out);
+        step = control_key(in, text, now_ms, out);
     else if (next == ']' || next == 'P' || next == '_' || next == '^')
-        step = string(in, text);
+        step = skip_string(in, text);
     else if (next == 'O' && text.n == 2)
         step = STEP_WAIT;
     else if (next == 'O' && by_letter(text.p[2]))
-        return key(in, 3, by_letter(text.p[2]), 0, out);
+        return key_event(in, 3, by_letter(text.p[2]), 0, out);
     else if (next == ESC || (next >= 0 && next < ' ' && next != '\r' && next != '\b'))
-        return key(in, 1, KEYCODE_ESC, 0, out); /* pressed in a hurry: Ctrl+C stays Ctrl+C */
+        return key_event(in, 1, KEYCODE_ESC, 0, out); /* pressed in a hurry: Ctrl+C stays Ctrl+C */
     else
-        return plain(in, text, 1, quiet, out);
+        return plain_key(in, text, 1, quiet, out);
     /* Nothing follows: it was Alt and that character, or a sequence nobody finished. */
     if (step == STEP_WAIT && quiet)
-        return text.n == 2 ? plain(in, text, 1, quiet, out) : skip(in, text.n);
+        return text.n == 2 ? plain_key(in, text, 1, quiet, out) : skip_bytes(in, text.n);
     return step;
 }
 
 /* Inside of a bracketed paste: everything up to the closing sequence, which may arrive in pieces. */
-static enum step pasted(struct input *in, struct slice text, struct input_event *out)
+static enum step paste_event(struct input *in, struct slice text, struct input_event *out)
 {
     const size_t mark = sizeof paste_end - 1;
     const char *end = memmem(text.p, text.n, paste_end, mark);
@@ -314,17 +316,17 @@ static enum step pasted(struct input *in, struct slice text, struct input_event 
     return STEP_EVENT;
 }
 
-static enum step next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)
+static enum step next_step(struct input *in, int64_t now_ms, bool quiet, struct input_event *out)
 {
     struct slice text = rest_of(in);
 
     if (text.n == 0)
         return STEP_WAIT;
     if (in->pasting)
-        return pasted(in, text, out);
+        return paste_event(in, text, out);
     if (text.p[0] == ESC)
-        return escape(in, text, now_ms, quiet, out);
-    return plain(in, text, 0, quiet, out);
+        return escape_key(in, text, now_ms, quiet, out);
+    return plain_key(in, text, 0, quiet, out);
 }
 
 void input_feed(struct input *in, struct slice bytes)
@@ -339,12 +341,12 @@ bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event
 {
     enum step step;
 
-    while ((step = next(in, now_ms, quiet, out)) == STEP_AGAIN)
+    while ((step = next_step(in, now_ms, quiet, out)) == STEP_AGAIN)
         ;
     return step == STEP_EVENT;
 }
 
-bool input_waiting(const struct input *in)
+bool input_pending(const struct input *in)
 {
     return in->held.n > in->at && !in->pasting;
 }

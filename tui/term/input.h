@@ -40,7 +40,7 @@ void input_feed(struct input *in, struct slice bytes);
 /* The next event; false: none is whole. */
 bool input_next(struct input *in, int64_t now_ms, bool quiet, struct input_event *out);
 /* Is the front of something held back? */
-bool input_waiting(const struct input *in);
+bool input_pending(const struct input *in);
 void input_fini(struct input *in);
 
 #endif

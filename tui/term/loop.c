@@ -51,7 +51,7 @@ static int64_t now_ms(void)
 
 /* ---- messages in, effects out ---- */
 
-static void carry_out(struct loop *l);
+static void run_effects(struct loop *l);
 
 /* The first rows are waited for like the answer to a key, and so are their titles. */
 static void note_first(struct loop *l, const struct msg *m)
@@ -72,23 +72,23 @@ static void deliver(struct loop *l, struct msg m)
     note_first(l, &m);
     update(l->model, &m);
     l->stale = true;
-    carry_out(l);
+    run_effects(l);
 }
 
-static void say(struct loop *l, bool error, const char *text)
+static void show_notice(struct loop *l, bool error, const char *text)
 {
-    deliver(l, (struct msg){ .kind = MSG_SAY, .u.say = { error, slice_of(text) } });
+    deliver(l, (struct msg){ .kind = MSG_NOTICE, .u.notice = { error, slice_of(text) } });
 }
 
-static void say_error(struct loop *l, const struct err *e)
+static void show_error(struct loop *l, const struct err *e)
 {
     char text[400];
 
     err_format(e, text, sizeof text);
-    say(l, true, text);
+    show_notice(l, true, text);
 }
 
-static void resized(struct loop *l)
+static void deliver_resize(struct loop *l)
 {
     struct msg m = { .kind = MSG_RESIZE };
 
@@ -96,10 +96,10 @@ static void resized(struct loop *l)
     deliver(l, m);
 }
 
-static void came_back(struct loop *l)
+static void deliver_continue(struct loop *l)
 {
     term_enter(l->term);
-    resized(l);
+    deliver_resize(l);
     deliver(l, (struct msg){ .kind = MSG_CONTINUE });
 }
 
@@ -107,23 +107,23 @@ static void suspend(struct loop *l)
 {
     term_leave(l->term);
     signals_stop_here(&l->signals);
-    came_back(l);
+    deliver_continue(l);
 }
 
-static void copy(struct loop *l, const struct effect *fx)
+static void copy_to_clipboard(struct loop *l, const struct effect *fx)
 {
     struct err e = { 0 };
     char text[64];
 
     if (term_copy(l->term, buf_slice(&fx->text), &e)) {
-        say_error(l, &e);
+        show_error(l, &e);
         return;
     }
     snprintf(text, sizeof text, "copied %zu bytes", fx->text.n);
-    say(l, false, text);
+    show_notice(l, false, text);
 }
 
-static void edit(struct loop *l, struct effect *fx)
+static void edit_file(struct loop *l, struct effect *fx)
 {
     const char *editor = l->setup->editor ? l->setup->editor : "vi";
     const char *path = buf_cstr(&fx->text);
@@ -134,9 +134,9 @@ static void edit(struct loop *l, struct effect *fx)
     term_leave(l->term);
     enum err_code rc = editor_run(editor, path, term_output(l->term), &e);
 
-    came_back(l);
+    deliver_continue(l);
     if (rc)
-        say_error(l, &e);
+        show_error(l, &e);
 }
 
 static void leave(struct loop *l, struct effect *fx)
@@ -148,63 +148,63 @@ static void leave(struct loop *l, struct effect *fx)
     fx->text = (struct buf){ 0 }; /* handed over */
 }
 
-static void ask(struct loop *l, struct effect *fx)
+static void submit_effect(struct loop *l, struct effect *fx)
 {
     struct msg failed = { .kind = MSG_FAILED, .generation = fx->generation };
 
-    if (workers_ask(l->workers, fx))
+    if (workers_submit(l->workers, fx))
         return;
     err_nomem(&failed.u.error);
     deliver(l, failed);
 }
 
-static void carry_out_one(struct loop *l, struct effect *fx)
+static void run_effect(struct loop *l, struct effect *fx)
 {
     switch (fx->kind) {
     case EFFECT_LIST:
     case EFFECT_DESCRIBE:
-    case EFFECT_WEIGHTS:
-    case EFFECT_DEEP:
+    case EFFECT_DISK_USAGE:
+    case EFFECT_FULL_SCAN:
     case EFFECT_TAIL:
     case EFFECT_LOAD:
     case EFFECT_READ:
     case EFFECT_SEARCH:
     case EFFECT_SUBAGENTS:
     case EFFECT_BRANCHES:
-    case EFFECT_PLACE:
+    case EFFECT_RESUME_DIRS:
     case EFFECT_CHECKPOINTS:
     case EFFECT_TURN_LINES:
-    case EFFECT_PROSPECT:
+    case EFFECT_PREVIEW:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND:
-    case EFFECT_WEIGH:
+    case EFFECT_ESTIMATE_DELETE:
     case EFFECT_SWEEP:
     case EFFECT_TRASH:
-    case EFFECT_DOCTOR:
-    case EFFECT_AROUND:
-    case EFFECT_CHANGE: ask(l, fx); return; /* it is the workers' now */
+    case EFFECT_CHECK_SESSION:
+    case EFFECT_CHECK_STORE:
+    case EFFECT_CHANGE: submit_effect(l, fx); return; /* it is the workers' now */
     case EFFECT_CANCEL: workers_cancel(l->workers, fx->generation); break;
     case EFFECT_RESUME:
     case EFFECT_PRINT:
     case EFFECT_QUIT: leave(l, fx); break;
-    case EFFECT_COPY: copy(l, fx); break;
-    case EFFECT_EDIT: edit(l, fx); break;
+    case EFFECT_COPY: copy_to_clipboard(l, fx); break;
+    case EFFECT_EDIT: edit_file(l, fx); break;
     case EFFECT_SUSPEND: suspend(l); break;
-    case EFFECT_REDRAW: term_forget(l->term); break;
+    case EFFECT_REDRAW: term_invalidate(l->term); break;
     }
     effect_fini(fx);
 }
 
-static void carry_out(struct loop *l)
+static void run_effects(struct loop *l)
 {
     struct effect fx;
 
-    while (effects_take(model_effects(l->model), &fx)) {
+    while (effects_pop(model_effects(l->model), &fx)) {
         if (l->done)
             effect_fini(&fx);
         else
-            carry_out_one(l, &fx);
+            run_effect(l, &fx);
     }
 }
 
@@ -223,7 +223,7 @@ static void read_signals(struct loop *l)
 
     while (!l->done && (number = signals_next(&l->signals)) != 0) {
         if (number == SIGWINCH)
-            resized(l);
+            deliver_resize(l);
         else if (number == SIGTSTP)
             suspend(l);
         else
@@ -231,7 +231,7 @@ static void read_signals(struct loop *l)
     }
 }
 
-static void take_keys(struct loop *l, bool quiet)
+static void read_keys(struct loop *l, bool quiet)
 {
     struct input_event ev;
 
@@ -243,7 +243,7 @@ static void take_keys(struct loop *l, bool quiet)
         case INPUT_MOUSE: deliver(l, (struct msg){ .kind = MSG_MOUSE, .u.mouse = ev.mouse }); break;
         }
     }
-    l->esc_ms = input_waiting(&l->input) ? now_ms() + INPUT_ESC_MS : TIME_NONE;
+    l->esc_ms = input_pending(&l->input) ? now_ms() + INPUT_ESC_MS : TIME_NONE;
 }
 
 /* Whether a key waits, which is answered before anything else. */
@@ -272,29 +272,29 @@ static void read_input(struct loop *l)
             quit(l, 128 + SIGHUP); /* the terminal is gone */
         break;
     }
-    take_keys(l, false);
+    read_keys(l, false);
 }
 
-static void take_answers(struct loop *l)
+static void read_answers(struct loop *l)
 {
     int64_t until = now_ms() + ANSWERS_MS;
     struct msg m;
 
-    while (!l->done && workers_take(l->workers, &m)) {
+    while (!l->done && workers_pop(l->workers, &m)) {
         deliver(l, m);
         if (now_ms() >= until || key_waits(l))
             break;
     }
 }
 
-static void tell_time(struct loop *l)
+static void deliver_tick(struct loop *l)
 {
     int64_t now = now_ms(), wake = model_wake_ms(l->model), due = watch_due_ms(&l->watch);
 
     if (l->esc_ms != TIME_NONE && now >= l->esc_ms)
-        take_keys(l, true);
+        read_keys(l, true);
     if (due != TIME_NONE && now >= due) {
-        watch_told(&l->watch, now);
+        watch_reported(&l->watch, now);
         deliver(l, (struct msg){ .kind = MSG_FILES_CHANGED });
     }
     if (wake != TIME_NONE && now >= wake && !l->done)
@@ -311,7 +311,7 @@ static bool fit_frame(struct loop *l)
     if (l->frame.rows == rows && l->frame.cols == cols)
         return true;
     frame_fini(&l->frame);
-    return frame_init(&l->frame, rows, cols, l->setup->desk->settings->ascii);
+    return frame_init(&l->frame, rows, cols, l->setup->context->settings->ascii);
 }
 
 static int64_t frame_due_ms(const struct loop *l)
@@ -358,7 +358,7 @@ static int timeout_of(const struct loop *l)
     return at - now < WAIT_MAX_MS ? (int)(at - now) : WAIT_MAX_MS;
 }
 
-static void turn(struct loop *l)
+static void run_once(struct loop *l)
 {
     struct pollfd fds[] = {
         { .fd = term_input(l->term), .events = POLLIN },
@@ -376,16 +376,16 @@ static void turn(struct loop *l)
     if (fds[0].revents && !l->done)
         read_input(l);
     if (fds[2].revents)
-        take_answers(l);
+        read_answers(l);
     if (fds[3].revents)
         watch_read(&l->watch, now_ms());
-    tell_time(l);
+    deliver_tick(l);
     paint_if_due(l);
 }
 
 static void watch_stores(struct loop *l)
 {
-    const struct desk *d = l->setup->desk;
+    const struct job_context *d = l->setup->context;
 
     watch_init(&l->watch);
     for (size_t i = 0; i < d->stores; i++) {
@@ -400,15 +400,15 @@ static void watch_stores(struct loop *l)
 
 static enum err_code open_all(struct loop *l, struct err *e)
 {
-    enum err_code rc = signals_hold(&l->signals, e);
+    enum err_code rc = signals_block(&l->signals, e);
 
     if (rc)
         return rc;
     rc = term_open(&l->setup->term, &l->term, e);
     if (rc == ERR_OK)
-        rc =
-            workers_new(l->setup->desk, l->setup->threads > 0 ? l->setup->threads : DEFAULT_THREADS,
-                        &l->workers, e);
+        rc = workers_new(l->setup->context,
+                         l->setup->threads > 0 ? l->setup->threads : DEFAULT_THREADS, &l->workers,
+                         e);
     return rc;
 }
 
@@ -419,7 +419,7 @@ static void close_all(struct loop *l)
     watch_fini(&l->watch);
     input_fini(&l->input);
     frame_fini(&l->frame);
-    signals_release(&l->signals);
+    signals_unblock(&l->signals);
 }
 
 enum err_code loop_run(const struct loop_setup *setup, struct model *model, struct outcome *out,
@@ -432,11 +432,11 @@ enum err_code loop_run(const struct loop_setup *setup, struct model *model, stru
 
     if (rc == ERR_OK) {
         watch_stores(&l);
-        resized(&l);
+        deliver_resize(&l);
         l.pressed = true; /* the first frame is waited for */
         paint_if_due(&l);
         while (!l.done)
-            turn(&l);
+            run_once(&l);
         out->chosen = l.chosen;
     }
     close_all(&l);

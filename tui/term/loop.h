@@ -11,7 +11,7 @@
  * clock, hands each to update as a message, carries out the effects, and draws once when nothing waits any more.
  * Nothing wakes it when nothing happens. */
 struct loop_setup {
-    struct desk *desk;
+    struct job_context *context;
     struct term_options term;
     const char *editor; /* $VISUAL, $EDITOR; NULL: vi */
     int threads;

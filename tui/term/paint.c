@@ -34,16 +34,16 @@ static int colour(const struct paint *p, int wanted)
 {
     if (wanted < p->colours)
         return wanted;
-    return wanted < 16 ? wanted - 8 : LOOK_DEFAULT;
+    return wanted < 16 ? wanted - 8 : THEME_DEFAULT_COLOUR;
 }
 
 static void make_pairs(struct paint *p)
 {
     for (int i = 0; i < STYLE_COUNT && p->colours; i++) {
-        const struct look *look = &p->theme->look[i];
+        const struct theme_style *look = &p->theme->look[i];
         int pair = 0;
 
-        if (look->fg != LOOK_DEFAULT || look->bg != LOOK_DEFAULT)
+        if (look->fg != THEME_DEFAULT_COLOUR || look->bg != THEME_DEFAULT_COLOUR)
             pair = alloc_pair(colour(p, look->fg), colour(p, look->bg));
         p->pair[i] = (short)(pair > 0 ? pair : 0);
     }
@@ -63,26 +63,26 @@ void paint_fini(struct paint *p)
     frame_fini(&p->shown);
 }
 
-void paint_forget(struct paint *p)
+void paint_invalidate(struct paint *p)
 {
     frame_fini(&p->shown);
     p->shown = (struct frame){ 0 };
 }
 
-static attr_t attributes(const struct look *look, bool selected)
+static attr_t attributes(const struct theme_style *look, bool selected)
 {
     attr_t a = A_NORMAL;
 
-    if (look->attributes & LOOK_BOLD)
+    if (look->attributes & THEME_BOLD)
         a |= A_BOLD;
-    if (look->attributes & LOOK_ITALIC)
+    if (look->attributes & THEME_ITALIC)
         a |= A_ITALIC;
-    if (look->attributes & LOOK_UNDERLINE)
+    if (look->attributes & THEME_UNDERLINE)
         a |= A_UNDERLINE;
-    if (look->attributes & LOOK_REVERSE || selected)
+    if (look->attributes & THEME_REVERSE || selected)
         a |= A_REVERSE;
     /* Dim letters on a reversed bar are hard to read. */
-    if (look->attributes & LOOK_DIM && !selected)
+    if (look->attributes & THEME_DIM && !selected)
         a |= A_DIM;
     return a;
 }
@@ -95,7 +95,7 @@ static void make_cell(const struct paint *p, const struct cell *from, cchar_t *t
     size_t n = 0;
 
     if (!p->utf8 && rest.n)
-        text[n++] = (wchar_t)clean_stand_in(rest);
+        text[n++] = (wchar_t)clean_ascii_fallback(rest);
     while (p->utf8 && rest.n && n < CCHARW_MAX)
         text[n++] = (wchar_t)utf8_next(&rest, false);
     if (n == 0)
@@ -127,7 +127,7 @@ static bool row_is_shown(const struct paint *p, const struct frame *f, int y)
 
 /* Keeps the frame to compare the next one with. Without memory nothing is known and the next is painted
  * whole. */
-static void remember(struct paint *p, const struct frame *f)
+static void keep_shown_frame(struct paint *p, const struct frame *f)
 {
     if (!p->shown.cell && !frame_init(&p->shown, f->rows, f->cols, f->ascii))
         return;
@@ -141,7 +141,7 @@ void paint_frame(struct paint *p, const struct frame *f)
     if (!line)
         return;
     if (p->shown.rows != f->rows || p->shown.cols != f->cols)
-        paint_forget(p);
+        paint_invalidate(p);
     if (!p->shown.cell)
         erase();
     for (int y = 0; y < f->rows; y++)
@@ -151,6 +151,6 @@ void paint_frame(struct paint *p, const struct frame *f)
     if (f->cursor_y >= 0)
         move(f->cursor_y, f->cursor_x);
     refresh();
-    remember(p, f);
+    keep_shown_frame(p, f);
     free(line);
 }

@@ -20,7 +20,7 @@ struct paint {
 /* After newterm. wanted: what the person asked for; no_color counts with COLOURS_AUTO. */
 void paint_init(struct paint *p, const struct theme *theme, enum colours wanted, bool no_color);
 void paint_fini(struct paint *p);
-void paint_forget(struct paint *p);
+void paint_invalidate(struct paint *p);
 void paint_frame(struct paint *p, const struct frame *f);
 
 #endif

@@ -21,13 +21,13 @@ static struct {
  * off, cursor on, main screen. terminfo cannot be asked in a handler. */
 static const char restore[] = "\x1b[?2004l\x1b[?1006l\x1b[?1000l\x1b[0m\x1b[?25h\x1b[?1049l\r\n";
 
-static void give_back(void)
+static void restore_terminal(void)
 {
     for (size_t i = 0; i < CRASHES; i++)
         sigaction(crashes[i], &rescue.before[i], NULL);
 }
 
-static void crashed(int number, siginfo_t *info, void *context)
+static void on_crash(int number, siginfo_t *info, void *context)
 {
     (void)context;
     if (rescue.armed) {
@@ -37,7 +37,7 @@ static void crashed(int number, siginfo_t *info, void *context)
         (void)n;
         tcsetattr(rescue.fd, TCSANOW, &rescue.found);
     }
-    give_back();
+    restore_terminal();
     /* A fault happens again when we return, now with whoever handled it before us; a signal that was sent has
      * to be sent again. */
     if (info->si_code <= 0)
@@ -46,7 +46,7 @@ static void crashed(int number, siginfo_t *info, void *context)
 
 void rescue_arm(int fd, const struct termios *found)
 {
-    struct sigaction act = { .sa_sigaction = crashed, .sa_flags = SA_SIGINFO | SA_NODEFER };
+    struct sigaction act = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_NODEFER };
 
     rescue.fd = fd;
     rescue.found = *found;
@@ -61,5 +61,5 @@ void rescue_disarm(void)
     if (!rescue.armed)
         return;
     rescue.armed = 0;
-    give_back();
+    restore_terminal();
 }

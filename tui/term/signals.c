@@ -15,7 +15,7 @@ static void held_set(sigset_t *set)
         sigaddset(set, held[i]);
 }
 
-enum err_code signals_hold(struct signals *s, struct err *e)
+enum err_code signals_block(struct signals *s, struct err *e)
 {
     sigset_t set;
 
@@ -27,7 +27,7 @@ enum err_code signals_hold(struct signals *s, struct err *e)
     return ERR_OK;
 }
 
-void signals_release(struct signals *s)
+void signals_unblock(struct signals *s)
 {
     close(s->fd);
     s->fd = -1;

@@ -12,8 +12,8 @@ struct signals {
     sigset_t before;
 };
 
-MUST_CHECK enum err_code signals_hold(struct signals *s, struct err *e);
-void signals_release(struct signals *s);
+MUST_CHECK enum err_code signals_block(struct signals *s, struct err *e);
+void signals_unblock(struct signals *s);
 /* The next one that came; 0: none. */
 int signals_next(const struct signals *s);
 /* Stops the program as Ctrl+Z does (the job, not the shell), and returns when it goes on. */

@@ -45,7 +45,7 @@ struct terminal {
     bool inside; /* the screen is ours now */
 };
 
-static void tell(const struct terminal *t, struct slice text)
+static void write_terminal(const struct terminal *t, struct slice text)
 {
     while (text.n > 0) {
         ssize_t done = write(t->out, text.p, text.n);
@@ -57,15 +57,15 @@ static void tell(const struct terminal *t, struct slice text)
     }
 }
 
-static void tell_modes(const struct terminal *t, bool on)
+static void write_modes(const struct terminal *t, bool on)
 {
     if (t->private_modes)
-        tell(t, on ? SLICE(PASTE_ON) : SLICE(PASTE_OFF));
+        write_terminal(t, on ? SLICE(PASTE_ON) : SLICE(PASTE_OFF));
     if (t->private_modes && t->mouse)
-        tell(t, on ? SLICE(MOUSE_ON) : SLICE(MOUSE_OFF));
+        write_terminal(t, on ? SLICE(MOUSE_ON) : SLICE(MOUSE_OFF));
 }
 
-static void drop_drawn(const struct terminal *t)
+static void discard_output(const struct terminal *t)
 {
     if (ftruncate(fileno(t->drawn), 0) == 0)
         lseek(fileno(t->drawn), 0, SEEK_SET);
@@ -92,8 +92,8 @@ static void send_drawn(struct terminal *t)
         memcpy(t->bytes.p + t->bytes.n, SYNC_OFF, sizeof SYNC_OFF - 1);
         t->bytes.n += sizeof SYNC_OFF - 1;
     }
-    tell(t, buf_slice(&t->bytes));
-    drop_drawn(t);
+    write_terminal(t, buf_slice(&t->bytes));
+    discard_output(t);
 }
 
 static FILE *open_memory(void)
@@ -175,7 +175,7 @@ static enum err_code open_screen(struct terminal *t, const struct term_options *
     typeahead(-1); /* we read the keys, curses must not look for them */
     /* Until its first endwin curses flushes with each movement; what this one draws nobody sees. */
     endwin();
-    drop_drawn(t);
+    discard_output(t);
     idlok(stdscr, TRUE);
     const char *mouse = tigetstr("kmous");
 
@@ -203,7 +203,7 @@ enum err_code term_open(const struct term_options *o, struct terminal **out, str
     rescue_arm(t->out, &t->found);
     t->inside = true;
     set_raw(t);
-    tell_modes(t, true);
+    write_modes(t, true);
     *out = t;
     return ERR_OK;
 }
@@ -257,7 +257,7 @@ void term_leave(struct terminal *t)
     if (!t->inside)
         return;
     t->inside = false;
-    tell_modes(t, false);
+    write_modes(t, false);
     curs_set(1);
     endwin();
     send_drawn(t);
@@ -274,10 +274,10 @@ void term_enter(struct terminal *t)
     tcgetattr(t->out, &t->found);
     rescue_arm(t->out, &t->found);
     set_raw(t);
-    term_forget(t);
+    term_invalidate(t);
     refresh();
     send_drawn(t);
-    tell_modes(t, true);
+    write_modes(t, true);
 }
 
 void term_paint(struct terminal *t, const struct frame *f)
@@ -288,9 +288,9 @@ void term_paint(struct terminal *t, const struct frame *f)
     send_drawn(t);
 }
 
-void term_forget(struct terminal *t)
+void term_invalidate(struct terminal *t)
 {
-    paint_forget(&t->paint);
+    paint_invalidate(&t->paint);
     clearok(curscr, TRUE);
 }
 
@@ -331,7 +331,7 @@ enum err_code term_copy(struct terminal *t, struct slice text, struct err *e)
     if (rc == ERR_OK)
         rc = buf_add(&line, SLICE("\x07"));
     if (rc == ERR_OK)
-        tell(t, buf_slice(&line));
+        write_terminal(t, buf_slice(&line));
     buf_fini(&line);
     return rc ? err_nomem(e) : ERR_OK;
 }

@@ -40,7 +40,7 @@ void term_enter(struct terminal *t);
 /* Shows the frame: only what differs from the one before is sent. */
 void term_paint(struct terminal *t, const struct frame *f);
 /* Forgets what is on the screen: the next paint sends everything. */
-void term_forget(struct terminal *t);
+void term_invalidate(struct terminal *t);
 /* Puts text on the clipboard of the person's terminal (OSC 52). ERR_UNSUPPORTED: it is too long. */
 MUST_CHECK enum err_code term_copy(struct terminal *t, struct slice text, struct err *e);
 

@@ -26,7 +26,7 @@ void watch_fini(struct watch *w)
 }
 
 /* inotify's number for it; -1: it is gone, unreadable, or no watches are left, and then it is not watched. */
-static int add(const struct watch *w, const char *path)
+static int add_watch(const struct watch *w, const char *path)
 {
     return w->fd < 0 ? -1
                      : inotify_add_watch(w->fd, path,
@@ -40,7 +40,7 @@ void watch_root(struct watch *w, const char *path)
 
     if (w->roots == WATCH_ROOTS_MAX)
         return;
-    *root = (struct watch_root){ .id = add(w, path), .path = strdup(path) };
+    *root = (struct watch_root){ .id = add_watch(w, path), .path = strdup(path) };
     if (root->id >= 0 && root->path)
         w->roots++;
     else
@@ -48,7 +48,7 @@ void watch_root(struct watch *w, const char *path)
 }
 
 /* The folder part of a path; false for one without. */
-static bool folder_of(struct slice path, char out[PATH_MAX])
+static bool parent_folder(struct slice path, char out[PATH_MAX])
 {
     const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
     size_t n = slash ? (size_t)(slash - path.p) : 0;
@@ -66,15 +66,15 @@ void watch_sessions(struct watch *w, const struct session_ref *ref, size_t n)
 
     /* Sessions of one folder come one after the other, so one comparison saves most calls. */
     for (size_t i = 0; i < n; i++) {
-        if (!folder_of(ref[i].path, folder) || strcmp(folder, last) == 0)
+        if (!parent_folder(ref[i].path, folder) || strcmp(folder, last) == 0)
             continue;
         memcpy(last, folder, sizeof last);
-        add(w, folder);
+        add_watch(w, folder);
     }
 }
 
 /* A folder that appeared in a root: sessions are about to be written there. */
-static void take_event(const struct watch *w, const struct inotify_event *ev)
+static void handle_watch_event(const struct watch *w, const struct inotify_event *ev)
 {
     char path[PATH_MAX];
 
@@ -83,7 +83,7 @@ static void take_event(const struct watch *w, const struct inotify_event *ev)
     for (size_t i = 0; i < w->roots; i++)
         if (w->root[i].id == ev->wd &&
             snprintf(path, sizeof path, "%s/%s", w->root[i].path, ev->name) < (int)sizeof path)
-            add(w, path);
+            add_watch(w, path);
 }
 
 void watch_read(struct watch *w, int64_t now_ms)
@@ -100,7 +100,7 @@ void watch_read(struct watch *w, int64_t now_ms)
         for (ssize_t at = 0; at < n;) {
             const struct inotify_event *ev = (const void *)(read_in.bytes + at);
 
-            take_event(w, ev);
+            handle_watch_event(w, ev);
             at += (ssize_t)(sizeof *ev + ev->len);
         }
     }
@@ -116,7 +116,7 @@ int64_t watch_due_ms(const struct watch *w)
     return quiet > rested ? quiet : rested;
 }
 
-void watch_told(struct watch *w, int64_t now_ms)
+void watch_reported(struct watch *w, int64_t now_ms)
 {
     w->changed_ms = TIME_NONE;
     w->told_ms = now_ms;

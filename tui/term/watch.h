@@ -35,6 +35,6 @@ void watch_read(struct watch *w, int64_t now_ms);
 /* When a change wants to be told; TIME_NONE: there is none. */
 int64_t watch_due_ms(const struct watch *w);
 /* It was told. */
-void watch_told(struct watch *w, int64_t now_ms);
+void watch_reported(struct watch *w, int64_t now_ms);
 
 #endif

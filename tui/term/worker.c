@@ -19,7 +19,7 @@ struct job {
 };
 
 struct workers {
-    struct desk *desk;
+    struct job_context *context;
     int event; /* readable while answers wait */
     pthread_t thread[THREADS_MAX];
     int threads;
@@ -27,10 +27,10 @@ struct workers {
     pthread_mutex_t lock; /* of everything below */
     pthread_cond_t work;  /* there may be a piece to answer */
     bool stop;
-    bool changing;     /* a change is being made: they are made in the order asked */
-    bool looking;      /* a whole file is being looked through: one at a time, others go before */
-    bool long_running; /* a question that may take seconds is being answered */
-    struct job *jobs;  /* in the order they came */
+    bool pending_change; /* a change is being made: they are made in the order asked */
+    bool looking;        /* a whole file is being looked through: one at a time, others go before */
+    bool long_running;   /* a question that may take seconds is being answered */
+    struct job *jobs;    /* in the order they came */
     size_t job_count;
     struct msg *answer; /* a queue: from first, n of them */
     size_t first, n, cap;
@@ -41,21 +41,21 @@ static int urgency(const struct job *j)
 {
     switch (j->question.kind) {
     case EFFECT_CHANGE:
-    case EFFECT_PLACE:
+    case EFFECT_RESUME_DIRS:
     case EFFECT_TAIL:
     case EFFECT_READ:
     case EFFECT_COMPARE:
     case EFFECT_REWIND:
     case EFFECT_UNDO_REWIND: return 0;
     case EFFECT_LIST:
-    case EFFECT_WEIGH:
+    case EFFECT_ESTIMATE_DELETE:
     case EFFECT_TRASH:
     case EFFECT_SUBAGENTS:
     case EFFECT_CHECKPOINTS:
-    case EFFECT_PROSPECT: return 1;
+    case EFFECT_PREVIEW: return 1;
     case EFFECT_DESCRIBE: return j->pieces <= SMALL_QUESTION ? 1 : 3;
-    case EFFECT_WEIGHTS: return 4;
-    case EFFECT_DEEP: return 5;
+    case EFFECT_DISK_USAGE: return 4;
+    case EFFECT_FULL_SCAN: return 5;
     default: return 2;
     }
 }
@@ -64,13 +64,13 @@ static bool may_take_long(const struct job *j)
 {
     return j->question.kind == EFFECT_LOAD || j->question.kind == EFFECT_SEARCH ||
            j->question.kind == EFFECT_SWEEP || j->question.kind == EFFECT_BRANCHES ||
-           j->question.kind == EFFECT_TURN_LINES || j->question.kind == EFFECT_DOCTOR ||
-           j->question.kind == EFFECT_AROUND;
+           j->question.kind == EFFECT_TURN_LINES || j->question.kind == EFFECT_CHECK_SESSION ||
+           j->question.kind == EFFECT_CHECK_STORE;
 }
 
 static bool is_look(const struct job *j)
 {
-    return j->question.kind == EFFECT_DEEP;
+    return j->question.kind == EFFECT_FULL_SCAN;
 }
 
 static bool is_change(const struct job *j)
@@ -100,7 +100,7 @@ static bool reserve(struct workers *w, size_t more)
     return true;
 }
 
-static void push(struct workers *w, const struct msg *m)
+static void push_answer(struct workers *w, const struct msg *m)
 {
     const uint64_t one = 1;
 
@@ -111,13 +111,13 @@ static void push(struct workers *w, const struct msg *m)
     (void)n;
 }
 
-static void post(void *arg, const struct msg *m)
+static void post_from_worker(void *arg, const struct msg *m)
 {
     struct workers *w = arg;
 
     pthread_mutex_lock(&w->lock);
     if (reserve(w, w->job_count + 1)) {
-        push(w, m);
+        push_answer(w, m);
     } else {
         struct msg failed = { .kind = MSG_FAILED, .generation = m->generation };
         struct msg lost = *m;
@@ -125,7 +125,7 @@ static void post(void *arg, const struct msg *m)
         msg_fini(&lost);
         err_nomem(&failed.u.error);
         if (w->n < w->cap - w->first)
-            push(w, &failed);
+            push_answer(w, &failed);
     }
     pthread_mutex_unlock(&w->lock);
 }
@@ -138,7 +138,7 @@ static struct job *most_urgent(struct workers *w)
 
     for (struct job *j = w->jobs; j; j = j->next) {
         if (j->piece == j->pieces || (may_take_long(j) && w->long_running) ||
-            (is_change(j) && w->changing) || (is_look(j) && w->looking) ||
+            (is_change(j) && w->pending_change) || (is_look(j) && w->looking) ||
             (w->stop && !is_change(j)))
             continue;
         if (!best || urgency(j) < urgency(best))
@@ -153,7 +153,7 @@ static void job_free(struct job *j)
     free(j);
 }
 
-static void forget(struct workers *w, struct job *j)
+static void remove_job(struct workers *w, struct job *j)
 {
     struct job **at = &w->jobs;
 
@@ -165,37 +165,37 @@ static void forget(struct workers *w, struct job *j)
 }
 
 /* No further piece of it is begun, and what is being answered may stop. */
-static void cancel(struct workers *w, struct job *j)
+static void cancel_job(struct workers *w, struct job *j)
 {
     atomic_store(&j->cancelled, true);
     j->piece = j->pieces;
     if (j->running == 0)
-        forget(w, j);
+        remove_job(w, j);
 }
 
 static void answer_piece(struct workers *w, struct job *j)
 {
-    struct reply reply = { .post = post, .arg = w, .cancelled = &j->cancelled };
+    struct reply reply = { .post = post_from_worker, .arg = w, .cancelled = &j->cancelled };
     size_t piece = j->piece++;
     bool is_long = may_take_long(j), change = is_change(j), look = is_look(j);
 
     j->running++;
     w->long_running |= is_long;
-    w->changing |= change;
+    w->pending_change |= change;
     w->looking |= look;
     pthread_mutex_unlock(&w->lock);
-    desk_answer(w->desk, &j->question, piece, &reply);
+    jobs_run(w->context, &j->question, piece, &reply);
     pthread_mutex_lock(&w->lock);
     if (is_long)
         w->long_running = false;
     if (change)
-        w->changing = false;
+        w->pending_change = false;
     if (look)
         w->looking = false;
     if (is_long || change || look)
         pthread_cond_broadcast(&w->work);
     if (--j->running == 0 && j->piece == j->pieces)
-        forget(w, j);
+        remove_job(w, j);
 }
 
 /* A change that was asked for is made, also when the person left in the meantime. */
@@ -217,13 +217,14 @@ static void *work(void *arg)
 
 /* ---- the loop's side ---- */
 
-enum err_code workers_new(struct desk *desk, int threads, struct workers **out, struct err *e)
+enum err_code workers_new(struct job_context *context, int threads, struct workers **out,
+                          struct err *e)
 {
     struct workers *w = calloc(1, sizeof *w);
 
     if (!w)
         return err_nomem(e);
-    w->desk = desk;
+    w->context = context;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->work, NULL);
     w->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -258,7 +259,7 @@ void workers_free(struct workers *w)
     for (int i = 0; i < w->threads; i++)
         pthread_join(w->thread[i], NULL);
     while (w->jobs)
-        forget(w, w->jobs);
+        remove_job(w, w->jobs);
     for (size_t i = 0; i < w->n; i++)
         msg_fini(&w->answer[w->first + i]);
     free(w->answer);
@@ -283,8 +284,8 @@ static void replace_older(struct workers *w, const struct effect *question)
         return;
     for (struct job *j = w->jobs; j; j = next) {
         next = j->next;
-        if (j->question.kind == question->kind && j->question.asker == question->asker)
-            cancel(w, j);
+        if (j->question.kind == question->kind && j->question.requester == question->requester)
+            cancel_job(w, j);
     }
 }
 
@@ -298,14 +299,14 @@ static void enqueue(struct workers *w, struct job *j)
     w->job_count++;
 }
 
-bool workers_ask(struct workers *w, struct effect *question)
+bool workers_submit(struct workers *w, struct effect *question)
 {
     struct job *j = calloc(1, sizeof *j);
     bool taken;
 
     if (j) {
         j->question = *question;
-        j->pieces = desk_pieces(question);
+        j->pieces = jobs_pieces(question);
         atomic_init(&j->cancelled, false);
     }
     pthread_mutex_lock(&w->lock);
@@ -330,12 +331,12 @@ void workers_cancel(struct workers *w, unsigned generation)
     for (struct job *j = w->jobs; j; j = next) {
         next = j->next;
         if (j->question.generation == generation && !is_change(j))
-            cancel(w, j);
+            cancel_job(w, j);
     }
     pthread_mutex_unlock(&w->lock);
 }
 
-bool workers_take(struct workers *w, struct msg *out)
+bool workers_pop(struct workers *w, struct msg *out)
 {
     uint64_t count;
     bool found;

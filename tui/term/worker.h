@@ -19,7 +19,7 @@
  * All calls are made by one thread, the loop. */
 struct workers;
 
-MUST_CHECK enum err_code workers_new(struct desk *desk, int threads, struct workers **out,
+MUST_CHECK enum err_code workers_new(struct job_context *desk, int threads, struct workers **out,
                                      struct err *e);
 /* Waits for what is being answered and for the changes that were asked for, and drops all answers. */
 void workers_free(struct workers *w); /* NULL is fine */
@@ -27,10 +27,10 @@ void workers_free(struct workers *w); /* NULL is fine */
 /* Readable while answers wait. */
 int workers_fd(const struct workers *w);
 /* Takes the question over. False without memory: the question is freed, and nobody will answer. */
-bool workers_ask(struct workers *w, struct effect *question);
+bool workers_submit(struct workers *w, struct effect *question);
 /* Nobody waits for this generation any more. */
 void workers_cancel(struct workers *w, unsigned generation);
 /* The oldest answer; false: none is there. */
-bool workers_take(struct workers *w, struct msg *out);
+bool workers_pop(struct workers *w, struct msg *out);
 
 #endif

@@ -62,8 +62,8 @@ struct target {
 
 static bool takes_part(struct slice row)
 {
-    return claude_says(row, "type", "user") || claude_says(row, "type", "assistant") ||
-           claude_says(row, "type", "system") || claude_says(row, "type", "attachment");
+    return claude_row_says(row, "type", "user") || claude_row_says(row, "type", "assistant") ||
+           claude_row_says(row, "type", "system") || claude_row_says(row, "type", "attachment");
 }
 
 /* An empty text is none. */
@@ -87,11 +87,11 @@ static enum err_code route(struct appending *w, struct given *g, struct err *e)
 
     if (!take_text(g->row, "agentId", w->a, &g->agent))
         return err_nomem(e);
-    bool chained = g->message || claude_says(g->row, "type", "progress");
+    bool chained = g->message || claude_row_says(g->row, "type", "progress");
 
     if (chained ? told && !aside
-                : !claude_says(g->row, "type", "content-replacement") &&
-                      !claude_says(g->row, "type", "fork-context-ref"))
+                : !claude_row_says(g->row, "type", "content-replacement") &&
+                      !claude_row_says(g->row, "type", "fork-context-ref"))
         g->agent.n = 0;
     g->aside = g->agent.n || (chained && aside);
     if (g->agent.n && !claude_is_agent_id(g->agent))
@@ -116,7 +116,7 @@ static enum err_code read_given(struct appending *w, struct slice row, struct gi
         return err_nomem(e);
     g->named = g->id.n > 0;
     if (g->message && !g->named) {
-        fork_draw_id(drawn);
+        fork_generate_id(drawn);
         g->id = arena_copy(w->a, (struct slice){ drawn, CLAUDE_ID });
         if (!g->id.p)
             return err_nomem(e);
@@ -139,7 +139,7 @@ static enum err_code look_at_session(struct target *t, struct err *e)
         t->far = point.far;
     }
     if (!t->cwd.n)
-        rc = claude_made_with(t->w->ref->path.p, "cwd", t->w->a, &t->cwd, e);
+        rc = claude_created_with(t->w->ref->path.p, "cwd", t->w->a, &t->cwd, e);
     if (!rc && !t->cwd.n)
         t->cwd = slice_of(t->w->st->env->cwd);
     return rc;
@@ -188,7 +188,7 @@ static enum err_code mark_repeated(const struct target *t, bool skip[], struct e
     for (size_t i = 0; i < w->n; i++)
         if (slice_eq(w->given[i].agent, t->agent) && (w->given[i].named || t->again))
             id[i] = w->given[i].id;
-    return seek_repeated(t->path, t->agent.n ? 0 : FILE_FOLLOW, id, w->n, skip, e);
+    return log_find_repeated(t->path, t->agent.n ? 0 : FILE_FOLLOW, id, w->n, skip, e);
 }
 
 /* ---- the rows ---- */
@@ -242,8 +242,8 @@ static enum err_code go_on(struct target *t, const struct given *g, struct err *
     return ERR_OK;
 }
 
-static enum err_code add_message(struct target *t, const struct given *g, struct buf *out,
-                                 struct err *e)
+static enum err_code add_message_row(struct target *t, const struct given *g, struct buf *out,
+                                     struct err *e)
 {
     struct arena *a = t->w->a;
     char now[TIME_TEXT];
@@ -287,7 +287,7 @@ static enum err_code add_rows(struct target *t, const bool skip[], struct buf *o
         if (skip[i])
             t->present++;
         else
-            rc = g->message ? add_message(t, g, out, e) : add_other(t, g, out, e);
+            rc = g->message ? add_message_row(t, g, out, e) : add_other(t, g, out, e);
     }
     return rc;
 }
@@ -300,7 +300,7 @@ static enum err_code add_first_title(const struct target *t, struct buf *out, st
     struct slice title;
     struct metarows m;
     struct jsonout j;
-    enum err_code rc = claude_made_with(t->path, CLAUDE_MADE_TITLE, a, &title, e);
+    enum err_code rc = claude_created_with(t->path, CLAUDE_CREATED_TITLE, a, &title, e);
 
     if (rc || !title.n)
         return rc;
@@ -334,7 +334,7 @@ static enum err_code add_metadata(const struct target *t, struct buf *out, struc
     return claude_add_metarows(t->w->ref, &leaf, out, e);
 }
 
-static enum err_code compose(void *arg, struct buf *out, struct err *e)
+static enum err_code compose_rows(void *arg, struct buf *out, struct err *e)
 {
     struct target *t = arg;
     bool *skip = arena_zalloc(t->w->a, t->w->n * sizeof *skip);
@@ -387,7 +387,7 @@ static enum err_code write_target(struct appending *w, struct slice agent, struc
     enum err_code rc = agent.n ? agent_path(w, agent, &t.path, e) : ERR_OK;
 
     if (!rc)
-        rc = journal_append(w->st->env, t.path, agent.n ? 0 : APPEND_FOLLOW, compose, &t, e);
+        rc = journal_append(w->st->env, t.path, agent.n ? 0 : APPEND_FOLLOW, compose_rows, &t, e);
     w->present += t.present;
     return rc;
 }
@@ -402,7 +402,7 @@ static bool begins_target(const struct appending *w, size_t i)
 }
 
 /* What sub-agents said comes first: a conversation that names them finds them. */
-static enum err_code write_all(struct appending *w, struct err *e)
+static enum err_code write_all_targets(struct appending *w, struct err *e)
 {
     enum err_code rc = ERR_OK;
     bool own = false;
@@ -434,7 +434,7 @@ enum err_code claude_append(const struct store *st, const struct session_ref *re
         id[i] = w.given[i].id;
     }
     if (!rc)
-        rc = write_all(&w, e);
+        rc = write_all_targets(&w, e);
     if (!rc)
         *out = (struct host_appended){ .n = req->n, .present = w.present, .id = id };
     return rc;

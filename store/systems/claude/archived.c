@@ -93,9 +93,9 @@ struct said {
     bool text, command_name, command_message, media, tool_result;
 };
 
-static void add_text(struct said *said, struct slice text)
+static void note_said_text(struct said *said, struct slice text)
 {
-    text = js_trim(text);
+    text = utf8_js_trim(text);
     said->text |= text.n > 0;
     said->command_name |= slice_starts(text, "<command-name>");
     said->command_message |= slice_starts(text, "<command-message>");
@@ -113,7 +113,7 @@ static bool read_block(struct slice block, struct arena *a, struct said *said, b
     if (json_get(block, "text", &value) && json_type(value) == JSON_STRING) {
         *ok &= json_text(value, a, &text);
         if (*ok)
-            add_text(said, text);
+            note_said_text(said, text);
     }
     return true;
 }
@@ -128,7 +128,7 @@ static struct said read_content(struct slice content, struct arena *a, bool *ok)
     if (json_type(content) == JSON_STRING) {
         *ok &= json_text(content, a, &text);
         if (*ok)
-            add_text(&said, text);
+            note_said_text(&said, text);
     } else if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content)) {
         while (json_iter_next(&it, &key, &block))
             if (!read_block(block, a, &said, ok))

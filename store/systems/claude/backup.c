@@ -35,9 +35,9 @@ struct saving {
     struct arena *a;
     struct transcript *transcript; /* owned */
     struct session_row *row;       /* owned */
-    struct history history;
-    const struct history_turn *turn; /* that of the message, where it has a snapshot already */
-    const char *cwd, *dir;           /* of the session; of its backups */
+    struct file_history history;
+    const struct file_history_turn *turn; /* that of the message, where it has a snapshot already */
+    const char *cwd, *dir;                /* of the session; of its backups */
     char now[TIME_TEXT];
     struct entry *entry;
     size_t n, fresh;
@@ -80,8 +80,8 @@ static const char *real_parent(const struct saving *s, const char *path)
 
 /* ---- copies ---- */
 
-static bool is_saved(const struct saving *s, const struct history_entry *old, struct slice bytes,
-                     mode_t mode)
+static bool is_backup_current(const struct saving *s, const struct file_history_entry *old,
+                              struct slice bytes, mode_t mode)
 {
     struct buf saved = { 0 };
     struct stat sb;
@@ -108,7 +108,7 @@ static enum err_code put_copy(const struct saving *s, const char *name, struct s
                              : disk_write(to.fd, bytes, NULL, to.path, e);
     if (!rc)
         return disk_new_publish(&to, name, e);
-    disk_new_drop(&to);
+    disk_new_discard(&to);
     return rc;
 }
 
@@ -126,8 +126,8 @@ static enum err_code save_bytes(struct saving *s, struct entry *x, struct slice 
     return rc;
 }
 
-static enum err_code save(struct saving *s, struct entry *x, const struct history_entry *old,
-                          struct err *e)
+static enum err_code save_backup(struct saving *s, struct entry *x,
+                                 const struct file_history_entry *old, struct err *e)
 {
     struct buf bytes = { 0 };
     struct stat sb;
@@ -140,7 +140,7 @@ static enum err_code save(struct saving *s, struct entry *x, const struct histor
         return errno == ENOENT || errno == ENOTDIR ? ERR_OK : err_sys(e, x->path, "checkpoint");
     rc = file_read_all(AT_FDCWD, x->path, 0, BACKUP_MOST, &bytes, e);
     if (!rc && old && old->backup && old->valid &&
-        is_saved(s, old, buf_slice(&bytes), sb.st_mode & 07777)) {
+        is_backup_current(s, old, buf_slice(&bytes), sb.st_mode & 07777)) {
         x->backup = old->backup;
         x->version = old->version;
         x->time = old->time.n ? old->time : x->time;
@@ -161,7 +161,7 @@ static const struct entry *entry_of(const struct saving *s, const char *path)
     return NULL;
 }
 
-static struct entry *add_entry(struct saving *s, const char *tracked, const char *path)
+static struct entry *add_file_entry(struct saving *s, const char *tracked, const char *path)
 {
     struct entry *list = arena_grow(s->a, s->entry, s->n, sizeof *list);
 
@@ -176,11 +176,11 @@ static struct entry *add_entry(struct saving *s, const char *tracked, const char
 static enum err_code take_turn(struct saving *s, struct err *e)
 {
     for (size_t i = 0; s->turn && i < s->turn->n; i++) {
-        const struct history_entry *old = &s->turn->entry[i];
+        const struct file_history_entry *old = &s->turn->entry[i];
 
         if (old->no_path)
             continue;
-        struct entry *x = add_entry(s, old->path, lexical_absolute(s->cwd, old->path, s->a));
+        struct entry *x = add_file_entry(s, old->path, path_normalize(s->cwd, old->path, s->a));
 
         if (!x)
             return err_nomem(e);
@@ -197,15 +197,15 @@ static enum err_code take_tracked(struct saving *s, struct err *e)
 {
     for (size_t i = 0; !s->turn && i < s->history.paths; i++) {
         const char *tracked = s->history.path[i];
-        const struct history_entry *old = history_newest(&s->history, tracked);
+        const struct file_history_entry *old = file_history_newest(&s->history, tracked);
 
         if (old && old->no_path)
             continue;
-        struct entry *x = add_entry(s, tracked, lexical_absolute(s->cwd, tracked, s->a));
+        struct entry *x = add_file_entry(s, tracked, path_normalize(s->cwd, tracked, s->a));
 
         if (!x || !old)
             return err_nomem(e);
-        enum err_code rc = save(s, x, old, e);
+        enum err_code rc = save_backup(s, x, old, e);
 
         if (rc == ERR_NOMEM)
             return rc;
@@ -218,26 +218,27 @@ static enum err_code take_tracked(struct saving *s, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code take_files(struct saving *s, const struct host_checkpoint *req, struct err *e)
+static enum err_code collect_files(struct saving *s, const struct host_checkpoint *req,
+                                   struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < req->files && !rc; i++) {
-        const char *path = lexical_absolute(s->cwd, req->file[i], s->a);
+        const char *path = path_normalize(s->cwd, req->file[i], s->a);
 
         if (path && entry_of(s, path))
             continue;
         const char *tracked = path ? tracked_of(s, path) : NULL;
-        struct entry *x = add_entry(s, tracked, path);
+        struct entry *x = add_file_entry(s, tracked, path);
 
-        rc = x ? save(s, x, history_newest(&s->history, tracked), e) : err_nomem(e);
+        rc = x ? save_backup(s, x, file_history_newest(&s->history, tracked), e) : err_nomem(e);
     }
     return rc;
 }
 
 /* ---- the row ---- */
 
-static void write_text(struct jsonout *j, const char *key, const char *text)
+static void write_text_or_null(struct jsonout *j, const char *key, const char *text)
 {
     jsonout_key(j, key);
     if (text)
@@ -250,16 +251,16 @@ static void write_entry(struct jsonout *j, const struct entry *x)
 {
     jsonout_key(j, x->tracked);
     jsonout_open(j, '{');
-    write_text(j, "backupFileName", x->backup);
+    write_text_or_null(j, "backupFileName", x->backup);
     jsonout_key(j, "version");
     jsonout_int(j, x->version);
     jsonout_member(j, "backupTime", x->time);
     if (x->parent)
-        write_text(j, "realParentDir", x->parent);
+        write_text_or_null(j, "realParentDir", x->parent);
     jsonout_close(j, '}');
 }
 
-static enum err_code write_row(struct saving *s, struct slice message, struct err *e)
+static enum err_code write_snapshot_row(struct saving *s, struct slice message, struct err *e)
 {
     struct buf row = { 0 };
     struct jsonout j;
@@ -276,7 +277,7 @@ static enum err_code write_row(struct saving *s, struct slice message, struct er
     for (size_t i = 0; i < s->n; i++)
         write_entry(&j, &s->entry[i]);
     jsonout_close(&j, '}');
-    write_text(&j, "timestamp", s->now);
+    write_text_or_null(&j, "timestamp", s->now);
     jsonout_close(&j, '}');
     jsonout_key(&j, "isSnapshotUpdate");
     jsonout_bool(&j, s->turn != NULL);
@@ -319,7 +320,7 @@ static enum err_code saving_open(struct saving *s, struct slice message, struct 
     if (!rc)
         rc = claude_load(s->st, s->ref, NULL, &s->transcript, e);
     if (!rc)
-        rc = history_read(s->ref, s->transcript, &s->history, e);
+        rc = file_history_read(s->ref, s->transcript, &s->history, e);
     if (rc)
         return rc;
     s->cwd = s->row->cwd.n && s->row->cwd.p[0] == '/' ? arena_copy(s->a, s->row->cwd).p
@@ -343,10 +344,10 @@ enum err_code claude_checkpoint(const struct store *st, const struct session_ref
     if (!rc)
         rc = take_tracked(&s, e);
     if (!rc)
-        rc = take_files(&s, req, e);
+        rc = collect_files(&s, req, e);
     if (!rc)
-        rc = write_row(&s, req->message, e);
-    history_fini(&s.history);
+        rc = write_snapshot_row(&s, req->message, e);
+    file_history_fini(&s.history);
     transcript_free(s.transcript);
     session_row_free(s.row);
     if (rc)

@@ -20,19 +20,19 @@ static const char *const top_names[TOP_COUNT] = {
     [TOP_ATTACHMENT] = "attachment",
 };
 
-void blocks_put(struct blocks *r, struct block b)
+void blocks_add(struct blocks *r, struct block b)
 {
     if (!r->rc)
-        r->rc = block_add(r->out, &b);
+        r->rc = transcript_block_add(r->out, &b);
 }
 
 void blocks_note(struct blocks *r, struct slice name, struct slice text)
 {
-    blocks_put(r, (struct block){ .kind = BLOCK_NOTE, .name = name, .text = text });
+    blocks_add(r, (struct block){ .kind = BLOCK_NOTE, .name = name, .text = text });
 }
 
 /* A string value decoded; empty when it is none. */
-static struct slice text_of(struct blocks *r, struct slice value)
+static struct slice decode_row_text(struct blocks *r, struct slice value)
 {
     struct slice text = { NULL, 0 };
 
@@ -41,12 +41,12 @@ static struct slice text_of(struct blocks *r, struct slice value)
     return text;
 }
 
-static struct slice member_text(struct blocks *r, struct slice object, const char *name)
+static struct slice record_json_text(struct blocks *r, struct slice object, const char *name)
 {
     struct slice value;
 
     json_get(object, name, &value);
-    return text_of(r, value);
+    return decode_row_text(r, value);
 }
 
 static bool is_true(struct slice value)
@@ -74,12 +74,12 @@ static void add_media(struct blocks *r, enum block_kind kind, struct slice objec
 
     json_get(object, "source", &source);
     json_get(source, "data", &data);
-    b.name = member_text(r, source, "media_type");
+    b.name = record_json_text(r, source, "media_type");
     b.bytes = json_type(data) == JSON_STRING ? base64_size(data) : 0;
-    b.text = member_text(r, object, "title");
+    b.text = record_json_text(r, object, "title");
     if (b.text.n == 0)
-        b.text = member_text(r, source, "url");
-    blocks_put(r, b);
+        b.text = record_json_text(r, source, "url");
+    blocks_add(r, b);
 }
 
 static void add_result_media(struct blocks *r, struct slice content, struct slice call_id)
@@ -105,7 +105,7 @@ static struct slice texts_of(struct blocks *r, struct json_iter it)
     struct buf all = { 0 };
 
     while (!r->rc && json_iter_next(&it, &key, &value)) {
-        struct slice text = member_text(r, value, "text");
+        struct slice text = record_json_text(r, value, "text");
 
         if (all.n && text.n && !r->rc)
             r->rc = buf_add_byte(&all, '\n');
@@ -125,7 +125,7 @@ static struct slice content_text(struct blocks *r, struct slice content)
     struct json_iter it;
 
     if (json_type(content) == JSON_STRING)
-        return text_of(r, content);
+        return decode_row_text(r, content);
     if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         return texts_of(r, it);
     return (struct slice){ NULL, 0 };
@@ -139,17 +139,17 @@ static void add_tool_result(struct blocks *r, struct slice object)
 
     json_get(object, "content", &content);
     json_get(object, "is_error", &error);
-    b.call_id = member_text(r, object, "tool_use_id");
+    b.call_id = record_json_text(r, object, "tool_use_id");
     b.text = content_text(r, content);
     b.failed = is_true(error);
     if (json_type(more) == JSON_OBJECT) {
         json_get(more, "interrupted", &interrupted);
         b.failed = b.failed || is_true(interrupted);
-        b.agent = member_text(r, more, "agentId");
+        b.agent = record_json_text(r, more, "agentId");
         if (json_get(more, "structuredPatch", &patch) && json_type(patch) == JSON_ARRAY)
             b.patch = patch;
     }
-    blocks_put(r, b);
+    blocks_add(r, b);
     add_result_media(r, content, b.call_id);
 }
 
@@ -157,27 +157,27 @@ static void add_tool_call(struct blocks *r, struct slice object)
 {
     struct block b = { .kind = BLOCK_TOOL_CALL };
 
-    b.name = member_text(r, object, "name");
-    b.call_id = member_text(r, object, "id");
+    b.name = record_json_text(r, object, "name");
+    b.call_id = record_json_text(r, object, "id");
     json_get(object, "input", &b.input);
-    blocks_put(r, b);
+    blocks_add(r, b);
 }
 
 static void add_said(struct blocks *r, struct slice text)
 {
-    if (js_trim(text).n)
-        blocks_put(r, (struct block){ .kind = BLOCK_TEXT,
+    if (utf8_js_trim(text).n)
+        blocks_add(r, (struct block){ .kind = BLOCK_TEXT,
                                       .text = text,
                                       .failed = is_true(r->top[TOP_API_ERROR]) });
 }
 
 static void add_thinking(struct blocks *r, struct slice object)
 {
-    blocks_put(
-        r, (struct block){ .kind = BLOCK_THINKING, .text = member_text(r, object, "thinking") });
+    blocks_add(r, (struct block){ .kind = BLOCK_THINKING,
+                                  .text = record_json_text(r, object, "thinking") });
 }
 
-static void add_text(struct blocks *r, struct slice text)
+static void add_text_block(struct blocks *r, struct slice text)
 {
     if (json_string_is(r->top[TOP_TYPE], "assistant"))
         add_said(r, text);
@@ -192,7 +192,7 @@ static void add_content(struct blocks *r, struct slice object)
 
     json_get(object, "type", &type);
     if (json_string_is(type, "text"))
-        add_text(r, member_text(r, object, "text"));
+        add_text_block(r, record_json_text(r, object, "text"));
     else if (json_string_is(type, "thinking") || json_string_is(type, "redacted_thinking"))
         add_thinking(r, object);
     else if (json_string_is(type, "tool_use") || json_string_is(type, "server_tool_use") ||
@@ -205,7 +205,7 @@ static void add_content(struct blocks *r, struct slice object)
     else if (json_string_is(type, "document"))
         add_media(r, BLOCK_DOCUMENT, object, (struct slice){ NULL, 0 });
     else
-        blocks_note(r, text_of(r, type), content_text(r, object));
+        blocks_note(r, decode_row_text(r, type), content_text(r, object));
 }
 
 /* A string, or an array of blocks. */
@@ -215,13 +215,13 @@ static void add_contents(struct blocks *r, struct slice content)
     struct slice key, value;
 
     if (json_type(content) == JSON_STRING)
-        add_text(r, text_of(r, content));
+        add_text_block(r, decode_row_text(r, content));
     else if (json_type(content) == JSON_ARRAY && json_iter_open(&it, content))
         while (json_iter_next(&it, &key, &value))
             add_content(r, value);
 }
 
-static void add_message(struct blocks *r)
+static void add_message_blocks(struct blocks *r)
 {
     struct slice content;
 
@@ -234,15 +234,15 @@ static void add_system(struct blocks *r)
     struct block b = { .kind = BLOCK_NOTE };
     struct slice inside;
 
-    b.name = text_of(r, r->top[TOP_SUBTYPE]);
-    b.text = text_of(r, r->top[TOP_CONTENT]);
+    b.name = decode_row_text(r, r->top[TOP_SUBTYPE]);
+    b.text = decode_row_text(r, r->top[TOP_CONTENT]);
     b.failed = json_string_is(r->top[TOP_LEVEL], "error");
     if (blocks_tagged(b.text, "local-command-stdout", &inside) ||
         blocks_tagged(b.text, "local-command-stderr", &inside))
         b.text = inside;
     if (json_string_is(r->top[TOP_SUBTYPE], "compact_boundary"))
         b.kind = BLOCK_SEAM;
-    blocks_put(r, b);
+    blocks_add(r, b);
 }
 
 /* A prompt that was typed while the agent worked; else a note, with the file it is about. */
@@ -258,33 +258,33 @@ static void add_attachment(struct blocks *r)
         return;
     }
     for (size_t i = 0; i < sizeof about / sizeof about[0] && text.n == 0; i++)
-        text = member_text(r, r->top[TOP_ATTACHMENT], about[i]);
-    blocks_note(r, text_of(r, type), text);
+        text = record_json_text(r, r->top[TOP_ATTACHMENT], about[i]);
+    blocks_note(r, decode_row_text(r, type), text);
 }
 
 static void add_other(struct blocks *r, struct slice row)
 {
-    struct slice text = text_of(r, r->top[TOP_CONTENT]);
+    struct slice text = decode_row_text(r, r->top[TOP_CONTENT]);
 
     if (text.n == 0)
-        text = member_text(r, row, "summary");
-    blocks_note(r, text_of(r, r->top[TOP_TYPE]), text);
+        text = record_json_text(r, row, "summary");
+    blocks_note(r, decode_row_text(r, r->top[TOP_TYPE]), text);
 }
 
 enum err_code claude_blocks(const struct store *st, struct slice row, struct block_list *out,
                             struct err *e)
 {
     struct blocks r = { .out = out };
-    struct slice trimmed = js_trim(row);
+    struct slice trimmed = utf8_js_trim(row);
 
     (void)st;
     if (json_type(trimmed) != JSON_OBJECT || !json_valid(trimmed)) {
-        blocks_put(&r, (struct block){ .kind = BLOCK_RAW, .text = row });
+        blocks_add(&r, (struct block){ .kind = BLOCK_RAW, .text = row });
         return r.rc ? err_set(e, r.rc, NULL, "take a row apart") : ERR_OK;
     }
     json_get_each(trimmed, top_names, TOP_COUNT, r.top);
     if (json_string_is(r.top[TOP_TYPE], "user") || json_string_is(r.top[TOP_TYPE], "assistant"))
-        add_message(&r);
+        add_message_blocks(&r);
     else if (json_string_is(r.top[TOP_TYPE], "system"))
         add_system(&r);
     else if (json_string_is(r.top[TOP_TYPE], "attachment"))

@@ -27,7 +27,7 @@ struct blocks {
     enum err_code rc;
 };
 
-void blocks_put(struct blocks *r, struct block b);
+void blocks_add(struct blocks *r, struct block b);
 void blocks_note(struct blocks *r, struct slice name, struct slice text);
 /* Two texts with something between them where both say something; borrows or lives in the arena. */
 struct slice blocks_joined(struct blocks *r, struct slice a, const char *between, struct slice b);

@@ -6,7 +6,7 @@
 /* Texts in the person's place. The client writes more there than what was typed: commands, what they printed,
  * reminders, notes of an interruption. */
 
-static bool begins(struct slice text, const char *with)
+static bool text_starts_with(struct slice text, const char *with)
 {
     size_t n = strlen(with);
 
@@ -64,15 +64,17 @@ static bool add_command(struct blocks *r, struct slice text)
     struct slice name, args = { NULL, 0 };
 
     if (blocks_tagged(text, "bash-input", &name)) {
-        blocks_put(r, (struct block){ .kind = BLOCK_COMMAND,
-                                      .text = blocks_joined(r, SLICE("!"), " ", js_trim(name)) });
+        blocks_add(r,
+                   (struct block){ .kind = BLOCK_COMMAND,
+                                   .text = blocks_joined(r, SLICE("!"), " ", utf8_js_trim(name)) });
         return true;
     }
     if (!blocks_tagged(text, "command-name", &name))
         return false;
     blocks_tagged(text, "command-args", &args);
-    blocks_put(r, (struct block){ .kind = BLOCK_COMMAND,
-                                  .text = blocks_joined(r, js_trim(name), " ", js_trim(args)) });
+    blocks_add(
+        r, (struct block){ .kind = BLOCK_COMMAND,
+                           .text = blocks_joined(r, utf8_js_trim(name), " ", utf8_js_trim(args)) });
     return true;
 }
 
@@ -85,7 +87,7 @@ static bool add_output(struct blocks *r, struct slice text, const char *out_tag,
 
     if (!blocks_tagged(text, err_tag, &err) && !found)
         return false;
-    blocks_put(r, (struct block){ .kind = BLOCK_NOTE,
+    blocks_add(r, (struct block){ .kind = BLOCK_NOTE,
                                   .name = SLICE("output"),
                                   .text = blocks_joined(r, out, "\n", err) });
     return true;
@@ -102,7 +104,7 @@ static bool is_interruption(struct slice text)
     };
 
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++)
-        if (begins(text, notes[i]))
+        if (text_starts_with(text, notes[i]))
             return true;
     return false;
 }
@@ -119,14 +121,14 @@ static bool is_machine_text(struct slice text)
     };
 
     for (size_t i = 0; i < sizeof tags / sizeof tags[0]; i++)
-        if (begins(text, tags[i]))
+        if (text_starts_with(text, tags[i]))
             return true;
     return false;
 }
 
 void blocks_user_text(struct blocks *r, struct slice text)
 {
-    struct slice trimmed = js_trim(text);
+    struct slice trimmed = utf8_js_trim(text);
 
     if (trimmed.n == 0)
         return;
@@ -136,12 +138,12 @@ void blocks_user_text(struct blocks *r, struct slice text)
              add_output(r, text, "local-command-stdout", "local-command-stderr"))
         return;
     else if (is_interruption(trimmed))
-        blocks_put(r, (struct block){ .kind = BLOCK_NOTE,
+        blocks_add(r, (struct block){ .kind = BLOCK_NOTE,
                                       .failed = true,
                                       .name = SLICE("interrupted"),
                                       .text = text });
     else if (json_type(r->top[TOP_META]) == JSON_TRUE || is_machine_text(trimmed))
         blocks_note(r, SLICE("meta"), text);
     else
-        blocks_put(r, (struct block){ .kind = BLOCK_PROMPT, .text = text });
+        blocks_add(r, (struct block){ .kind = BLOCK_PROMPT, .text = text });
 }

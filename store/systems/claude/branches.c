@@ -15,31 +15,31 @@ enum {
 };
 
 struct finding_out {
-    struct claude_way way;
+    struct claude_conversation_path way;
     struct branch_list *list; /* to be filled */
 };
 
 /* Marks whatever has a message off the way below it. */
-static void mark_inner(struct claude_way *way)
+static void mark_inner(struct claude_conversation_path *way)
 {
     struct chain *c = &way->log.chain;
 
     for (uint32_t i = 0; i < c->n; i++)
         c->mark[i] &= (uint8_t)~NODE_BRANCH;
     for (uint32_t i = 0; i < c->n; i++) {
-        uint32_t at = claude_way_lacks(way, i) ? chain_up(c, i) : CHAIN_NONE;
+        uint32_t at = claude_conversation_path_lacks(way, i) ? chain_parent(c, i) : CHAIN_NONE;
 
         while (at != CHAIN_NONE && !(c->mark[at] & (NODE_LISTED | NODE_BRANCH))) {
             c->mark[at] |= NODE_BRANCH;
-            at = chain_up(c, at);
+            at = chain_parent(c, at);
         }
     }
 }
 
 /* The message of the way above a node; CHAIN_NONE: the branch has a beginning of its own, or goes in a circle. *messages
  * are those between; first, of which there are *firsts, are the uppermost of them, the uppermost first. */
-static uint32_t climb(const struct finding_out *f, uint32_t node, size_t *messages, uint32_t *first,
-                      size_t *firsts)
+static uint32_t climb_to_path(const struct finding_out *f, uint32_t node, size_t *messages,
+                              uint32_t *first, size_t *firsts)
 {
     const struct chain *c = &f->way.log.chain;
     uint32_t ring[FIRST_MESSAGES];
@@ -47,9 +47,9 @@ static uint32_t climb(const struct finding_out *f, uint32_t node, size_t *messag
 
     for (size_t steps = 0; node != CHAIN_NONE && !(c->mark[node] & NODE_LISTED) && steps < c->n;
          steps++) {
-        if (claude_way_lacks(&f->way, node))
+        if (claude_conversation_path_lacks(&f->way, node))
             ring[n++ % FIRST_MESSAGES] = node;
-        node = chain_up(c, node);
+        node = chain_parent(c, node);
     }
     *messages = n;
     *firsts = n < FIRST_MESSAGES ? n : FIRST_MESSAGES;
@@ -96,7 +96,7 @@ static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slic
     int read = 0;
 
     for (size_t steps = 0; leaf != CHAIN_NONE && steps < c->n && read < LAST_ROWS && !rc && !out->n;
-         steps++, leaf = chain_up(c, leaf))
+         steps++, leaf = chain_parent(c, leaf))
         if (claude_node_line(&f->way.log, leaf)->kind == CLAUDE_USER) {
             rc = read_row(f, leaf, out, e);
             read++;
@@ -104,7 +104,7 @@ static enum err_code read_last(struct finding_out *f, uint32_t leaf, struct slic
     return rc;
 }
 
-static enum err_code add(struct finding_out *f, uint32_t leaf, struct err *e)
+static enum err_code add_branch(struct finding_out *f, uint32_t leaf, struct err *e)
 {
     const struct chain *c = &f->way.log.chain;
     struct branch_list *list = f->list;
@@ -112,7 +112,7 @@ static enum err_code add(struct finding_out *f, uint32_t leaf, struct err *e)
                         .time_ms = claude_node_line(&f->way.log, leaf)->time_ms };
     uint32_t first[FIRST_MESSAGES];
     size_t firsts;
-    uint32_t from = climb(f, leaf, &b.messages, first, &firsts);
+    uint32_t from = climb_to_path(f, leaf, &b.messages, first, &firsts);
 
     if (from != CHAIN_NONE)
         b.from = chain_id(c, from);
@@ -135,12 +135,12 @@ enum err_code claude_branches(const struct store *st, const struct session_ref *
     const struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .stop = cancel };
     struct branch_list list = { 0 };
     struct finding_out f = { .list = &list };
-    enum err_code rc = claude_way_open(&f.way, ref->path.p, &want, e);
+    enum err_code rc = claude_conversation_path_open(&f.way, ref->path.p, &want, e);
 
     (void)st;
     if (rc)
         return err_wrap(e, rc, "look for branches");
-    rc = claude_way_go(&f.way, f.way.leaf, e);
+    rc = claude_conversation_path_go_to(&f.way, f.way.leaf, e);
     mark_inner(&f.way);
     const struct chain *c = &f.way.log.chain;
 
@@ -148,10 +148,10 @@ enum err_code claude_branches(const struct store *st, const struct session_ref *
          i-- > 0 && !rc && list.n < BRANCHES_MAX;) { /* the newest last in the file */
         if (cancel && atomic_load(cancel))
             rc = ERR_CANCELLED;
-        else if (claude_way_lacks(&f.way, (uint32_t)i) && !(c->mark[i] & NODE_BRANCH))
-            rc = add(&f, (uint32_t)i, e);
+        else if (claude_conversation_path_lacks(&f.way, (uint32_t)i) && !(c->mark[i] & NODE_BRANCH))
+            rc = add_branch(&f, (uint32_t)i, e);
     }
-    claude_way_close(&f.way);
+    claude_conversation_path_close(&f.way);
     if (rc)
         branch_list_fini(&list);
     else

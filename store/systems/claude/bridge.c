@@ -96,8 +96,8 @@ static size_t first_not_after(const struct claude_timed *row, size_t n, int64_t 
     return lo;
 }
 
-enum err_code claude_gap(struct claude_gaps *g, const struct claude_log *log, uint32_t node,
-                         uint32_t *before)
+enum err_code claude_gaps_find(struct claude_gaps *g, const struct claude_log *log, uint32_t node,
+                               uint32_t *before)
 {
     int64_t time_ms = claude_node_line(log, node)->time_ms;
     bool side = is_side(log, node);
@@ -121,15 +121,15 @@ void claude_gaps_fini(struct claude_gaps *g)
     free(g->row[1]);
 }
 
-enum err_code claude_row_before(struct claude_gaps *g, const struct claude_log *log, uint32_t node,
-                                uint32_t *before)
+enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_log *log,
+                                   uint32_t node, uint32_t *before)
 {
     const struct chain *c = &log->chain;
 
-    *before = chain_up(c, node);
+    *before = chain_parent(c, node);
     if (!claude_follows(log, node) || (*before != CHAIN_NONE && !(c->mark[*before] & NODE_LISTED)))
         return ERR_OK;
-    return claude_gap(g, log, node, before);
+    return claude_gaps_find(g, log, node, before);
 }
 
 enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path, size_t *n,
@@ -143,7 +143,7 @@ enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t
     for (uint32_t at = leaf; !rc && at != CHAIN_NONE;) {
         log->chain.mark[at] |= NODE_LISTED;
         node[count++] = at;
-        rc = claude_row_before(&gaps, log, at, &at);
+        rc = claude_resume_parent(&gaps, log, at, &at);
     }
     claude_gaps_fini(&gaps);
     if (rc) {

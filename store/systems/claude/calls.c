@@ -41,28 +41,30 @@ static enum err_code add_call(struct claude_calls *calls, struct id128 tool)
         calls->call = more;
         calls->cap = cap;
     }
-    calls->call[calls->n++] = (struct claude_call){ tool, (uint32_t)calls->speeches - 1 };
+    calls->call[calls->n++] = (struct claude_call){ tool, (uint32_t)calls->assistant_rows - 1 };
     return ERR_OK;
 }
 
-static enum err_code add_speech(struct claude_calls *calls, struct claude_speech speech)
+static enum err_code add_assistant_row(struct claude_calls *calls,
+                                       struct claude_assistant_row assistant_row)
 {
-    if (calls->speeches == calls->speech_cap) {
-        size_t cap = calls->speech_cap ? 2 * calls->speech_cap : 64;
-        struct claude_speech *more =
-            cap > SIZE_MAX / sizeof *more ? NULL : realloc(calls->speech, cap * sizeof *more);
+    if (calls->assistant_rows == calls->assistant_row_cap) {
+        size_t cap = calls->assistant_row_cap ? 2 * calls->assistant_row_cap : 64;
+        struct claude_assistant_row *more = cap > SIZE_MAX / sizeof *more
+                                                ? NULL
+                                                : realloc(calls->assistant_row, cap * sizeof *more);
 
         if (!more)
             return ERR_NOMEM;
-        calls->speech = more;
-        calls->speech_cap = cap;
+        calls->assistant_row = more;
+        calls->assistant_row_cap = cap;
     }
-    calls->speech[calls->speeches++] = speech;
+    calls->assistant_row[calls->assistant_rows++] = assistant_row;
     return ERR_OK;
 }
 
-static enum err_code read_row(struct claude_calls *calls, struct claude_log *log, uint32_t node,
-                              struct err *e)
+static enum err_code read_assistant_row(struct claude_calls *calls, struct claude_log *log,
+                                        uint32_t node, struct err *e)
 {
     struct slice row, id, key, block;
     struct json_iter blocks;
@@ -71,11 +73,11 @@ static enum err_code read_row(struct claude_calls *calls, struct claude_log *log
     if (rc || !json_at(row, "message.id", &id) || !claude_truthy(id) ||
         json_type(id) != JSON_STRING)
         return rc;
-    rc = add_speech(calls, (struct claude_speech){
-                               .message = claude_id(id, &log->arena),
-                               .side = claude_side_of(log, row),
-                               .node = node,
-                           });
+    rc = add_assistant_row(calls, (struct claude_assistant_row){
+                                      .message = claude_id(id, &log->arena),
+                                      .side = claude_side_of(log, row),
+                                      .node = node,
+                                  });
     for (bool more = claude_content(row, &blocks);
          !rc && more && json_iter_next(&blocks, &key, &block);) {
         struct id128 tool;
@@ -92,7 +94,7 @@ struct keyed {
     uint32_t place;
 };
 
-static int by_id(const void *a, const void *b)
+static int compare_keyed_id(const void *a, const void *b)
 {
     const struct keyed *x = a, *y = b;
     int d = compare_ids(x->id, y->id);
@@ -105,12 +107,12 @@ static int by_tool(const void *a, const void *b)
     const struct claude_call *x = a, *y = b;
     int d = compare_ids(x->tool, y->tool);
 
-    return d ? d : (x->speech > y->speech) - (x->speech < y->speech);
+    return d ? d : (x->assistant_row > y->assistant_row) - (x->assistant_row < y->assistant_row);
 }
 
 static enum err_code sort_messages(struct claude_calls *calls)
 {
-    size_t n = calls->speeches;
+    size_t n = calls->assistant_rows;
     struct keyed *k = malloc((n ? n : 1) * sizeof *k);
 
     calls->by_message = malloc((n ? n : 1) * sizeof *calls->by_message);
@@ -119,8 +121,8 @@ static enum err_code sort_messages(struct claude_calls *calls)
         return ERR_NOMEM;
     }
     for (size_t i = 0; i < n; i++)
-        k[i] = (struct keyed){ calls->speech[i].message, (uint32_t)i };
-    qsort(k, n, sizeof *k, by_id);
+        k[i] = (struct keyed){ calls->assistant_row[i].message, (uint32_t)i };
+    qsort(k, n, sizeof *k, compare_keyed_id);
     for (size_t i = 0; i < n; i++)
         calls->by_message[i] = k[i].place;
     free(k);
@@ -136,15 +138,16 @@ static void settle_calls(struct claude_calls *calls)
         qsort(calls->call, calls->n, sizeof *calls->call, by_tool);
     for (size_t i = 0, next; i < calls->n; i = next) {
         struct claude_call call = calls->call[i];
-        struct id128 message = calls->speech[call.speech].message;
+        struct id128 message = calls->assistant_row[call.assistant_row].message;
         bool one = true;
 
         for (next = i + 1; next < calls->n && id128_eq(calls->call[next].tool, call.tool); next++) {
-            one = one && id128_eq(calls->speech[calls->call[next].speech].message, message);
-            call.speech = calls->call[next].speech;
+            one = one &&
+                  id128_eq(calls->assistant_row[calls->call[next].assistant_row].message, message);
+            call.assistant_row = calls->call[next].assistant_row;
         }
         if (!one)
-            call.speech = CHAIN_NONE;
+            call.assistant_row = CHAIN_NONE;
         calls->call[kept++] = call;
     }
     calls->n = kept;
@@ -158,7 +161,7 @@ enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *l
     for (size_t i = 0; !rc && i < log->chain.n; i++)
         if (chain_has_row(&log->chain, (uint32_t)i) &&
             claude_line_is(claude_node_line(log, (uint32_t)i), CLAUDE_ASSISTANT))
-            rc = read_row(calls, log, (uint32_t)i, e);
+            rc = read_assistant_row(calls, log, (uint32_t)i, e);
     if (!rc)
         rc = sort_messages(calls);
     if (!rc)
@@ -170,28 +173,32 @@ enum err_code claude_calls_read(struct claude_calls *calls, struct claude_log *l
 
 void claude_calls_fini(struct claude_calls *calls)
 {
-    free(calls->speech);
+    free(calls->assistant_row);
     free(calls->by_message);
     free(calls->call);
     *calls = (struct claude_calls){ 0 };
 }
 
-const struct claude_speech *claude_speech_of(const struct claude_calls *calls, uint32_t node)
+const struct claude_assistant_row *claude_assistant_row_of(const struct claude_calls *calls,
+                                                           uint32_t node)
 {
-    size_t lo = 0, hi = calls->speeches;
+    size_t lo = 0, hi = calls->assistant_rows;
 
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
-        if (calls->speech[mid].node < node)
+        if (calls->assistant_row[mid].node < node)
             lo = mid + 1;
         else
             hi = mid;
     }
-    return lo < calls->speeches && calls->speech[lo].node == node ? &calls->speech[lo] : NULL;
+    return lo < calls->assistant_rows && calls->assistant_row[lo].node == node
+               ? &calls->assistant_row[lo]
+               : NULL;
 }
 
-const struct claude_speech *claude_caller(const struct claude_calls *calls, struct id128 tool)
+const struct claude_assistant_row *claude_call_owner(const struct claude_calls *calls,
+                                                     struct id128 tool)
 {
     size_t lo = 0, hi = calls->n;
 
@@ -204,26 +211,27 @@ const struct claude_speech *claude_caller(const struct claude_calls *calls, stru
             hi = mid;
     }
     if (lo == calls->n || !id128_eq(calls->call[lo].tool, tool) ||
-        calls->call[lo].speech == CHAIN_NONE)
+        calls->call[lo].assistant_row == CHAIN_NONE)
         return NULL;
-    return &calls->speech[calls->call[lo].speech];
+    return &calls->assistant_row[calls->call[lo].assistant_row];
 }
 
 void claude_message_rows(const struct claude_calls *calls, struct id128 message, size_t *from,
                          size_t *to)
 {
-    size_t lo = 0, hi = calls->speeches;
+    size_t lo = 0, hi = calls->assistant_rows;
 
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
 
-        if (compare_ids(calls->speech[calls->by_message[mid]].message, message) < 0)
+        if (compare_ids(calls->assistant_row[calls->by_message[mid]].message, message) < 0)
             lo = mid + 1;
         else
             hi = mid;
     }
     *from = lo;
-    while (lo < calls->speeches && id128_eq(calls->speech[calls->by_message[lo]].message, message))
+    while (lo < calls->assistant_rows &&
+           id128_eq(calls->assistant_row[calls->by_message[lo]].message, message))
         lo++;
     *to = lo;
 }

@@ -10,8 +10,8 @@ static bool can_fix(enum finding_kind kind)
     return kind == FINDING_TORN_TAIL || kind == FINDING_METADATA;
 }
 
-enum err_code check_tell(struct check *k, enum finding_kind kind, size_t line, const char *why,
-                         struct err *e)
+enum err_code check_report(struct check *k, enum finding_kind kind, size_t line, const char *why,
+                           struct err *e)
 {
     struct finding f = {
         .kind = kind, .session = k->ref->id, .path = k->path, .why = why, .fixable = can_fix(kind)
@@ -19,7 +19,7 @@ enum err_code check_tell(struct check *k, enum finding_kind kind, size_t line, c
 
     if (!why)
         return err_nomem(e);
-    if (k->told[kind]++ >= CHECK_TOLD_MOST)
+    if (k->told[kind]++ >= CHECK_REPORT_MAX)
         return ERR_OK;
     if (line != CHECK_NO_LINE) {
         f.line = (int64_t)line + 1;
@@ -28,18 +28,18 @@ enum err_code check_tell(struct check *k, enum finding_kind kind, size_t line, c
     return k->fn(&f, k->arg, e);
 }
 
-static enum err_code tell_the_rest(struct check *k, struct err *e)
+static enum err_code report_remaining_counts(struct check *k, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (int kind = 0; kind < FINDING_KINDS && !rc; kind++) {
-        if (k->told[kind] <= CHECK_TOLD_MOST)
+        if (k->told[kind] <= CHECK_REPORT_MAX)
             continue;
         struct finding f = { .kind = (enum finding_kind)kind,
                              .session = k->ref->id,
                              .path = k->path,
                              .why = arena_format(&k->arena, "and %zu more like this",
-                                                 k->told[kind] - CHECK_TOLD_MOST) };
+                                                 k->told[kind] - CHECK_REPORT_MAX) };
 
         rc = f.why ? k->fn(&f, k->arg, e) : err_nomem(e);
     }
@@ -48,7 +48,7 @@ static enum err_code tell_the_rest(struct check *k, struct err *e)
 
 /* ---- metadata ---- */
 
-static size_t line_at(const struct index *ix, int64_t offset)
+static size_t line_at_offset(const struct index *ix, int64_t offset)
 {
     size_t lo = 0, hi = ix->n;
 
@@ -73,12 +73,13 @@ static enum err_code check_metadata(struct check *k, const atomic_bool *cancel, 
         int64_t before = m.size - m.row[t].offset;
 
         if (m.row[t].found && before > WINDOW_BYTES)
-            rc = check_tell(k, FINDING_METADATA, line_at(&k->log.file.index, m.row[t].offset),
-                            arena_format(&k->arena,
-                                         "the newest %s row lies %lld bytes before the end, and "
-                                         "listings look at the last %d",
-                                         metarow_names[t], (long long)before, WINDOW_BYTES),
-                            e);
+            rc = check_report(k, FINDING_METADATA,
+                              line_at_offset(&k->log.file.index, m.row[t].offset),
+                              arena_format(&k->arena,
+                                           "the newest %s row lies %lld bytes before the end, and "
+                                           "listings look at the last %d",
+                                           metarow_names[t], (long long)before, WINDOW_BYTES),
+                              e);
     }
     arena_fini(&a);
     return rc;
@@ -98,11 +99,11 @@ static enum err_code check_agent(struct check *k, const char *path, const atomic
     if (rc)
         return rc == ERR_NOMEM || rc == ERR_CANCELLED
                    ? rc
-                   : check_tell(&agent, FINDING_UNREADABLE, CHECK_NO_LINE,
-                                "the transcript of a sub-agent cannot be read", e);
+                   : check_report(&agent, FINDING_UNREADABLE, CHECK_NO_LINE,
+                                  "the transcript of a sub-agent cannot be read", e);
     rc = check_lines(&agent, e);
     if (!rc)
-        rc = tell_the_rest(&agent, e);
+        rc = report_remaining_counts(&agent, e);
     claude_log_close(&agent.log);
     arena_fini(&agent.arena);
     return rc;
@@ -141,7 +142,7 @@ static enum err_code check_all(struct check *k, const atomic_bool *cancel, struc
     if (!rc)
         rc = check_backups(k, cancel, e);
     if (!rc)
-        rc = tell_the_rest(k, e);
+        rc = report_remaining_counts(k, e);
     return rc ? rc : check_agents(k, cancel, e);
 }
 

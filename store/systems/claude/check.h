@@ -19,12 +19,12 @@ struct check {
 
 /* So that a ruined file of a million lines gives no million findings: of each kind so many are told one by one, and
  * the others at the end as a number. */
-enum { CHECK_TOLD_MOST = 200 };
+enum { CHECK_REPORT_MAX = 200 };
 
 /* Hands over a finding about a line (from 0), or about the file (CHECK_NO_LINE). */
 #define CHECK_NO_LINE SIZE_MAX
-MUST_CHECK enum err_code check_tell(struct check *k, enum finding_kind kind, size_t line,
-                                    const char *why, struct err *e);
+MUST_CHECK enum err_code check_report(struct check *k, enum finding_kind kind, size_t line,
+                                      const char *why, struct err *e);
 /* why may be NULL: out of memory. */
 
 /* check_lines.c: torn, spliced, broken, NULs. */

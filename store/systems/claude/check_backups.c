@@ -14,13 +14,13 @@ static const char *path_in(struct check *k, struct slice session, const char *na
                         name);
 }
 
-static enum err_code tell_at(struct check *k, enum finding_kind kind, const char *path,
-                             const char *why, struct err *e)
+static enum err_code report_file(struct check *k, enum finding_kind kind, const char *path,
+                                 const char *why, struct err *e)
 {
     const char *transcript = k->path;
 
     k->path = path;
-    enum err_code rc = check_tell(k, kind, CHECK_NO_LINE, why, e);
+    enum err_code rc = check_report(k, kind, CHECK_NO_LINE, why, e);
 
     k->path = transcript;
     return rc;
@@ -35,7 +35,7 @@ static bool parent_has_it(struct check *k, struct slice parent, const char *name
     return path && lstat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static enum err_code check_copy(struct check *k, const struct history_entry *entry,
+static enum err_code check_copy(struct check *k, const struct file_history_entry *entry,
                                 struct slice parent, struct err *e)
 {
     struct stat st;
@@ -46,30 +46,31 @@ static enum err_code check_copy(struct check *k, const struct history_entry *ent
     if (lstat(path, &st) == 0)
         return S_ISREG(st.st_mode)
                    ? ERR_OK
-                   : tell_at(k, FINDING_WRONG_BACKUP, path,
-                             arena_format(&k->arena, "the saved copy of %s is no regular file",
-                                          entry->path),
-                             e);
+                   : report_file(k, FINDING_WRONG_BACKUP, path,
+                                 arena_format(&k->arena, "the saved copy of %s is no regular file",
+                                              entry->path),
+                                 e);
     if (parent_has_it(k, parent, entry->backup))
         return ERR_OK;
-    return tell_at(k, FINDING_MISSING_BACKUP, path,
-                   arena_format(&k->arena, "the saved copy of %s is not there: it cannot go back",
-                                entry->path),
-                   e);
+    return report_file(k, FINDING_MISSING_BACKUP, path,
+                       arena_format(&k->arena,
+                                    "the saved copy of %s is not there: it cannot go back",
+                                    entry->path),
+                       e);
 }
 
-static enum err_code check_entry(struct check *k, const struct history_entry *entry,
+static enum err_code check_entry(struct check *k, const struct file_history_entry *entry,
                                  struct slice parent, struct idset *seen, struct err *e)
 {
     uint32_t number;
     size_t before = seen->n;
 
     if (!entry->valid)
-        return check_tell(k, FINDING_WRONG_BACKUP, CHECK_NO_LINE,
-                          arena_format(&k->arena,
-                                       "the saved copy of %s has a name that no client writes",
-                                       entry->path),
-                          e);
+        return check_report(k, FINDING_WRONG_BACKUP, CHECK_NO_LINE,
+                            arena_format(&k->arena,
+                                         "the saved copy of %s has a name that no client writes",
+                                         entry->path),
+                            e);
     if (!entry->backup)
         return ERR_OK;
     struct slice name = slice_of(entry->backup);
@@ -79,7 +80,7 @@ static enum err_code check_entry(struct check *k, const struct history_entry *en
     return seen->n == before ? ERR_OK : check_copy(k, entry, parent, e);
 }
 
-static enum err_code check_turns(struct check *k, const struct history *h, struct slice parent,
+static enum err_code check_turns(struct check *k, const struct file_history *h, struct slice parent,
                                  struct err *e)
 {
     struct idset seen = { 0 };
@@ -104,7 +105,7 @@ static bool has_snapshots(const struct index *ix)
 enum err_code check_backups(struct check *k, const atomic_bool *cancel, struct err *e)
 {
     const struct scope everywhere = { .all = true };
-    struct history h = { 0 };
+    struct file_history h = { 0 };
     struct transcript *t = NULL;
     struct session_row *row;
 
@@ -116,10 +117,10 @@ enum err_code check_backups(struct check *k, const atomic_bool *cancel, struct e
     if (!rc)
         rc = claude_load(k->store, k->ref, cancel, &t, e);
     if (!rc)
-        rc = history_read(k->ref, t, &h, e);
+        rc = file_history_read(k->ref, t, &h, e);
     if (!rc)
         rc = check_turns(k, &h, row->parent_id, e);
-    history_fini(&h);
+    file_history_fini(&h);
     transcript_free(t);
     session_row_free(row);
     return rc;

@@ -2,7 +2,7 @@
 
 /* Who follows whom, and where that leads nowhere. */
 
-enum { ON_THE_WAY = 1, SEEN = 2 }; /* marks of nodes */
+enum { ON_PATH = 1, SEEN = 2 }; /* marks of nodes */
 
 static enum err_code check_parent(struct check *k, uint32_t node, struct err *e)
 {
@@ -11,14 +11,14 @@ static enum err_code check_parent(struct check *k, uint32_t node, struct err *e)
 
     if (parent != CHAIN_NONE ? chain_has_row(c, parent) : !claude_follows(&k->log, node))
         return ERR_OK;
-    return check_tell(k, FINDING_DANGLING_PARENT, c->node[node].line,
-                      parent == CHAIN_NONE ? "its parentUuid is no id"
-                                           : "the row it follows is not in the file",
-                      e);
+    return check_report(k, FINDING_DANGLING_PARENT, c->node[node].line,
+                        parent == CHAIN_NONE ? "its parentUuid is no id"
+                                             : "the row it follows is not in the file",
+                        e);
 }
 
 /* Each circle is told once, at its first line. */
-static enum err_code tell_cycle(struct check *k, uint32_t start, struct err *e)
+static enum err_code report_cycle(struct check *k, uint32_t start, struct err *e)
 {
     const struct chain *c = &k->log.chain;
     size_t rows = 0, first = SIZE_MAX;
@@ -28,27 +28,27 @@ static enum err_code tell_cycle(struct check *k, uint32_t start, struct err *e)
         if (c->node[at].line < first)
             first = c->node[at].line;
         rows++;
-        at = chain_up(c, at);
+        at = chain_parent(c, at);
     } while (at != start);
-    return check_tell(k, FINDING_CYCLE, first,
-                      rows == 1
-                          ? "the row follows itself"
-                          : arena_format(&k->arena, "%zu rows follow each other in a circle", rows),
-                      e);
+    return check_report(
+        k, FINDING_CYCLE, first,
+        rows == 1 ? "the row follows itself"
+                  : arena_format(&k->arena, "%zu rows follow each other in a circle", rows),
+        e);
 }
 
 /* Up from a node until the root or ground that was covered before. Meeting the way itself is a circle. */
-static enum err_code check_way(struct check *k, uint32_t leaf, struct err *e)
+static enum err_code check_ancestors(struct check *k, uint32_t leaf, struct err *e)
 {
     struct chain *c = &k->log.chain;
     enum err_code rc = ERR_OK;
     uint32_t at = leaf;
 
-    for (; at != CHAIN_NONE && !c->mark[at]; at = chain_up(c, at))
-        c->mark[at] = ON_THE_WAY;
-    if (at != CHAIN_NONE && c->mark[at] == ON_THE_WAY)
-        rc = tell_cycle(k, at, e);
-    for (at = leaf; at != CHAIN_NONE && c->mark[at] == ON_THE_WAY; at = chain_up(c, at))
+    for (; at != CHAIN_NONE && !c->mark[at]; at = chain_parent(c, at))
+        c->mark[at] = ON_PATH;
+    if (at != CHAIN_NONE && c->mark[at] == ON_PATH)
+        rc = report_cycle(k, at, e);
+    for (at = leaf; at != CHAIN_NONE && c->mark[at] == ON_PATH; at = chain_parent(c, at))
         c->mark[at] = SEEN;
     return rc;
 }
@@ -66,10 +66,10 @@ static enum err_code check_duplicates(struct check *k, struct err *e)
                 : CHAIN_NONE;
 
         if (node != CHAIN_NONE && chain_has_row(c, node) && c->node[node].first != i)
-            rc = check_tell(k, FINDING_DUPLICATE_ID, i,
-                            arena_format(&k->arena, "line %lu has the same uuid",
-                                         (unsigned long)c->node[node].first + 1),
-                            e);
+            rc = check_report(k, FINDING_DUPLICATE_ID, i,
+                              arena_format(&k->arena, "line %lu has the same uuid",
+                                           (unsigned long)c->node[node].first + 1),
+                              e);
     }
     return rc;
 }
@@ -84,6 +84,6 @@ enum err_code check_chain(struct check *k, struct err *e)
             rc = check_parent(k, node, e);
     for (uint32_t node = 0; node < c->n && !rc; node++)
         if (chain_has_row(c, node))
-            rc = check_way(k, node, e);
+            rc = check_ancestors(k, node, e);
     return rc ? rc : check_duplicates(k, e);
 }

@@ -27,24 +27,25 @@ static const char *second_row(struct slice row)
     return NULL;
 }
 
-static enum err_code tell_broken(struct check *k, size_t i, struct slice row, struct err *e)
+static enum err_code report_broken_line(struct check *k, size_t i, struct slice row, struct err *e)
 {
     const char *second = second_row(row);
 
     if (row.n > 3 && memcmp(row.p, "\xef\xbb\xbf", 3) == 0)
-        return check_tell(k, FINDING_BROKEN_LINE, i,
-                          "the line begins with a byte order mark, and readers lose it", e);
+        return check_report(k, FINDING_BROKEN_LINE, i,
+                            "the line begins with a byte order mark, and readers lose it", e);
     if (second && json_valid((struct slice){ second, (size_t)(row.p + row.n - second) }))
-        return check_tell(k, FINDING_SPLICED_LINE, i,
-                          arena_format(&k->arena, "a whole row begins at byte %zu of this line",
-                                       (size_t)(second - row.p)),
-                          e);
+        return check_report(k, FINDING_SPLICED_LINE, i,
+                            arena_format(&k->arena, "a whole row begins at byte %zu of this line",
+                                         (size_t)(second - row.p)),
+                            e);
     if (second)
-        return check_tell(k, FINDING_SPLICED_LINE, i, "two rows run into each other", e);
+        return check_report(k, FINDING_SPLICED_LINE, i, "two rows run into each other", e);
     if (memchr(row.p, '\0', row.n))
-        return check_tell(k, FINDING_NUL_BYTES, i,
-                          "the line holds NUL bytes, as after a power cut, and does not parse", e);
-    return check_tell(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
+        return check_report(k, FINDING_NUL_BYTES, i,
+                            "the line holds NUL bytes, as after a power cut, and does not parse",
+                            e);
+    return check_report(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
 }
 
 static enum err_code check_broken(struct check *k, size_t i, struct err *e)
@@ -53,10 +54,10 @@ static enum err_code check_broken(struct check *k, size_t i, struct err *e)
     struct slice row;
 
     if (line->length > READ_MOST)
-        return check_tell(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
+        return check_report(k, FINDING_BROKEN_LINE, i, "the line is no JSON object", e);
     enum err_code rc = logfile_row(&k->log.file, i, &row, e);
 
-    return rc ? rc : tell_broken(k, i, row, e);
+    return rc ? rc : report_broken_line(k, i, row, e);
 }
 
 /* A record behind a run of NULs is read all the same; others stumble over it. */
@@ -70,11 +71,11 @@ static enum err_code check_front(struct check *k, size_t i, struct err *e)
 
     if (rc || got == 0 || first != '\0')
         return rc;
-    return check_tell(k, FINDING_NUL_BYTES, i,
-                      line->state == LINE_OK
-                          ? "the line begins with NUL bytes, as after a power cut"
-                          : "the line is nothing but NUL bytes",
-                      e);
+    return check_report(k, FINDING_NUL_BYTES, i,
+                        line->state == LINE_OK
+                            ? "the line begins with NUL bytes, as after a power cut"
+                            : "the line is nothing but NUL bytes",
+                        e);
 }
 
 enum err_code check_lines(struct check *k, struct err *e)
@@ -86,7 +87,7 @@ enum err_code check_lines(struct check *k, struct err *e)
         bool torn = ix->torn_tail && i + 1 == ix->n;
 
         if (torn)
-            rc = check_tell(
+            rc = check_report(
                 k, FINDING_TORN_TAIL, i,
                 ix->line[i].state == LINE_OK
                     ? "the last line has no newline: the agent would append its next "

@@ -8,8 +8,8 @@
  * somebody wants them; of most rows the marks of the index say enough. */
 struct choosing {
     struct claude_log *log;
-    struct claude_list *list;
-    const struct claude_choice *how;
+    struct claude_item_list *list;
+    const struct claude_item_filter *how;
     struct idset ids; /* of all rows in the list, once a queued command asks */
     struct buf made;
 
@@ -138,7 +138,7 @@ static bool is_own(const struct choosing *c, const struct claude_item *item)
 }
 
 /* Lets a queued command come out as its prompt, if it reached the agent. */
-static enum err_code choose_attachment(struct choosing *c, size_t i, struct claude_list *out,
+static enum err_code choose_attachment(struct choosing *c, size_t i, struct claude_item_list *out,
                                        struct err *e)
 {
     const struct claude_item *item = &c->list->item[i];
@@ -159,7 +159,7 @@ static enum err_code choose_attachment(struct choosing *c, size_t i, struct clau
     rc = claude_queued_row(c->log, item, c->how->agent, &c->ids, &c->made, &plain, e);
     if (rc || plain)
         return rc;
-    rc = claude_list_add_made(out, c->log, item->line, buf_slice(&c->made), e);
+    rc = claude_item_list_add_made(out, c->log, item->line, buf_slice(&c->made), e);
     if (rc)
         return rc;
     if (!c->how->agent && !is_own(c, &out->item[out->n - 1]))
@@ -175,7 +175,7 @@ static bool says_nothing(struct slice row)
 
     return json_get_true(row, "closesQuietTurn") && claude_content(row, &blocks) &&
            json_iter_next(&blocks, &key, &first) && !json_iter_next(&blocks, &key, &second) &&
-           json_type(first) == JSON_OBJECT && claude_says(first, "type", "text") &&
+           json_type(first) == JSON_OBJECT && claude_row_says(first, "type", "text") &&
            json_get(first, "text", &text) &&
            (json_string_is(text, "") || json_string_is(text, "No response requested."));
 }
@@ -205,7 +205,8 @@ static enum err_code comes_out(struct choosing *c, const struct claude_item *ite
     return ERR_OK;
 }
 
-static enum err_code choose(struct choosing *c, size_t i, struct claude_list *out, struct err *e)
+static enum err_code select_item(struct choosing *c, size_t i, struct claude_item_list *out,
+                                 struct err *e)
 {
     enum err_code rc = look_until(c, i + 1, e);
     struct claude_item *item = &c->list->item[i];
@@ -217,24 +218,25 @@ static enum err_code choose(struct choosing *c, size_t i, struct claude_list *ou
         return choose_attachment(c, i, out, e);
     rc = comes_out(c, item, &is, e);
     if (!rc && is && c->how->leaving) {
-        enum claude_left_out left_out;
+        enum claude_hidden_row left_out;
 
         rc = claude_leaving_row(c->how->leaving, i, &left_out, e);
-        is = left_out == REVIVED;
+        is = left_out == ROW_LOADED;
     }
-    if (!rc && is && claude_list_add(out, item))
+    if (!rc && is && claude_item_list_add(out, item))
         rc = err_nomem(e);
     return rc;
 }
 
-enum err_code claude_choose(struct claude_log *log, struct claude_list *list,
-                            const struct claude_choice *how, struct claude_list *out, struct err *e)
+enum err_code claude_select_items(struct claude_log *log, struct claude_item_list *list,
+                                  const struct claude_item_filter *how,
+                                  struct claude_item_list *out, struct err *e)
 {
     struct choosing c = { .log = log, .list = list, .how = how };
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && i < list->n && out->n < how->most; i++)
-        rc = choose(&c, i, out, e);
+        rc = select_item(&c, i, out, e);
     idset_fini(&c.ids);
     buf_fini(&c.made);
     return rc;

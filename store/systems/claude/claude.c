@@ -140,7 +140,7 @@ static void claude_close(struct store *st)
     free(c->projects);
     free(c->forced_folder);
     scratch_pool_free(c->scratch);
-    live_watch_free(c->live);
+    live_cache_free(c->live);
     agents_free(c->agents);
     free(c);
 }
@@ -149,7 +149,7 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
                                  struct err *e)
 {
     enum err_code rc;
-    struct agents_of agents = claude_agents;
+    struct agents_profile agents = claude_agents_profile;
     struct claude *c = calloc(1, sizeof *c);
 
     if (!c)
@@ -161,10 +161,10 @@ static enum err_code claude_open(const struct store_env *env, const char *path, 
     agents.config = c->base.path;
     agents.proc = env->proc_dir ? env->proc_dir : "/proc";
     if (!rc && (!(c->projects = configdir_join(c->base.path, "projects")) ||
-                !(c->scratch = scratch_pool_new()) || !(c->live = live_watch_new(c->base.path)) ||
+                !(c->scratch = scratch_pool_new()) || !(c->live = live_cache_new(c->base.path)) ||
                 !(c->agents = agents_new(&agents))))
         rc = err_nomem(e);
-    reading_tables_init(&c->tables);
+    describe_tables_init(&c->tables);
     if (!rc)
         c->retention_ms = claude_retention(c->base.path);
     if (!rc)
@@ -222,8 +222,8 @@ const struct store_ops claude_ops = {
     .checkpoints = claude_checkpoints,
     .count_lines = claude_count_lines,
     .plan = claude_plan,
-    .plan_talk = claude_plan_talk,
-    .cannot = claude_cannot,
+    .plan_conversation = claude_plan_conversation,
+    .unsupported = claude_cannot,
     .make = claude_make,
     .create = claude_create,
     .append = claude_append,

@@ -26,10 +26,10 @@ struct claude {
     char *projects; /* CONFIG/projects; need not exist */
     char *
         forced_folder; /* CLAUDE_CODE_PROJECT_DIR_NAME where it counts, else NULL (claude.md 1.2) */
-    struct scratch_pool *scratch; /* for describe */
-    struct live_watch *live;      /* which sessions are open right now */
-    struct agents *agents;        /* which agents run at all */
-    struct row_tables tables;     /* for describe */
+    struct scratch_pool *scratch;  /* for describe */
+    struct live_cache *live;       /* which sessions are open right now */
+    struct agents *agents;         /* which agents run at all */
+    struct describe_tables tables; /* for describe */
     int64_t retention_ms; /* after which the agent removes a transcript; TIME_NONE: it does not */
 };
 
@@ -49,7 +49,7 @@ bool claude_is_agent_id(struct slice id);
 int64_t claude_retention(const char *config);
 
 /* live.c: what its agents look like; config is to be filled in. */
-extern const struct agents_of claude_agents;
+extern const struct agents_profile claude_agents_profile;
 
 /* The members of claude_ops, one file each. */
 enum err_code claude_enumerate(const struct store *st, const struct scope *scope,
@@ -132,8 +132,8 @@ enum err_code claude_checkpoints(const struct store *st, const struct session_re
 enum err_code claude_count_lines(const struct store *st, const struct session_ref *ref,
                                  const atomic_bool *cancel, struct checkpoint_list *list,
                                  struct err *e);
-enum err_code claude_plan_talk(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *plan, struct err *e);
+enum err_code claude_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e);
 enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
 

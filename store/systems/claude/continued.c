@@ -28,7 +28,7 @@ static bool is_answer(struct slice row)
            json_get(message, "stop_reason", &reason) && json_type(reason) == JSON_STRING;
 }
 
-static bool is_prompt(struct slice row, struct arena *a, bool *ok)
+static bool is_prompt_row(struct slice row, struct arena *a, bool *ok)
 {
     struct prompt prompt = { 0 };
 
@@ -64,7 +64,7 @@ bool continued_in(struct slice tail, struct arena *a, struct slice *id)
                 *id = (struct slice){ NULL, 0 };
             return true;
         }
-        if (spoken && (is_answer(row) || is_prompt(row, a, &ok)))
+        if (spoken && (is_answer(row) || is_prompt_row(row, a, &ok)))
             return ok;
     }
     return ok;
@@ -93,8 +93,8 @@ static bool scan(const struct file *f)
     return found || at >= SCAN_BYTES;
 }
 
-static bool path_beside(const struct session_ref *ref, struct slice id, struct arena *a,
-                        struct slice *path)
+static bool path_in_same_folder(const struct session_ref *ref, struct slice id, struct arena *a,
+                                struct slice *path)
 {
     size_t folder = ref->path.n - ref->id.n - (sizeof CLAUDE_SUFFIX - 1);
     char *p = arena_alloc(a, folder + id.n + sizeof CLAUDE_SUFFIX);
@@ -108,13 +108,13 @@ static bool path_beside(const struct session_ref *ref, struct slice id, struct a
     return true;
 }
 
-bool continued_target_lives(const struct session_ref *ref, struct slice id, struct arena *a)
+bool continued_target_exists(const struct session_ref *ref, struct slice id, struct arena *a)
 {
     struct slice path;
     struct window w;
     bool lives = false;
 
-    if (!path_beside(ref, id, a, &path) || window_init(&w, NULL))
+    if (!path_in_same_folder(ref, id, a, &path) || window_init(&w, NULL))
         return false;
     if (window_open(&w, AT_FDCWD, path.p, 0, NULL) == ERR_OK && window_widen(&w, NULL) == ERR_OK)
         lives = slice_has(w.head, CHAIN) || slice_has(w.tail, CHAIN) ||

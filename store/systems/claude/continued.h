@@ -13,6 +13,6 @@
 /* The id a tail window names as its continuation; .p is NULL when there is none. False without memory. */
 bool continued_in(struct slice tail, struct arena *a, struct slice *id);
 /* Does the session with this id, in the same folder, hold a conversation? False without memory, too. */
-bool continued_target_lives(const struct session_ref *ref, struct slice id, struct arena *a);
+bool continued_target_exists(const struct session_ref *ref, struct slice id, struct arena *a);
 
 #endif

@@ -62,14 +62,14 @@ static enum err_code first_row(struct slice id, struct slice cwd, struct slice t
     jsonout_member(&j, "sessionId", id);
     jsonout_member(&j, "cwd", cwd);
     if (title.n)
-        jsonout_member(&j, CLAUDE_MADE_TITLE, title);
+        jsonout_member(&j, CLAUDE_CREATED_TITLE, title);
     jsonout_close(&j, '}');
     return j.rc ? j.rc : buf_add_byte(out, '\n');
 }
 
 /* A member of the row that the session was made with; empty: it has none. */
-enum err_code claude_made_with(const char *path, const char *key, struct arena *a,
-                               struct slice *text, struct err *e)
+enum err_code claude_created_with(const char *path, const char *key, struct arena *a,
+                                  struct slice *text, struct err *e)
 {
     struct buf row = { 0 };
     struct slice value = { NULL, 0 };
@@ -80,9 +80,9 @@ enum err_code claude_made_with(const char *path, const char *key, struct arena *
     *text = value;
     if (rc)
         return rc;
-    rc = seek_line(&f, 0, &row, &begin, e);
+    rc = log_find_line(&f, 0, &row, &begin, e);
     file_close(&f);
-    if (!rc && claude_says(buf_slice(&row), "type", "mode") &&
+    if (!rc && claude_row_says(buf_slice(&row), "type", "mode") &&
         json_get_text(buf_slice(&row), key, a, &value) && !(*text = arena_copy(a, value)).p)
         rc = err_nomem(e);
     buf_fini(&row);
@@ -100,7 +100,7 @@ static enum err_code write_new(const char *folder, const char *name, struct slic
     rc = disk_write(to.fd, bytes, NULL, to.path, e);
     if (!rc)
         return disk_new_publish(&to, name, e);
-    disk_new_drop(&to);
+    disk_new_discard(&to);
     return rc;
 }
 
@@ -126,7 +126,7 @@ enum err_code claude_create(const struct store *st, const struct host_create *re
     const char *folder;
     struct host_created made = { .id = req->id };
 
-    fork_draw_id(drawn);
+    fork_generate_id(drawn);
     if (!made.id.n)
         made.id = (struct slice){ drawn, CLAUDE_ID };
     made.id = arena_copy(a, made.id);

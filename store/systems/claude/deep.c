@@ -11,7 +11,7 @@ struct deep {
     bool found, ok;
 };
 
-static void take(struct deep *d, struct slice *text, struct slice value)
+static void take_metadata_text(struct deep *d, struct slice *text, struct slice value)
 {
     if (value.n == 0)
         return;
@@ -31,7 +31,7 @@ static void take_title(struct deep *d, const struct metarows *m, struct arena *a
         row->flags &= ~(unsigned)SESSION_AI_TITLE;
     else if (none)
         own = metarow_value(&m->row[METAROW_AI_TITLE], "aiTitle", a);
-    take(d, &row->custom_title, own);
+    take_metadata_text(d, &row->custom_title, own);
     if (own.n)
         row->summary = row->custom_title;
 }
@@ -54,7 +54,7 @@ enum err_code claude_deep(const struct store *st, const struct session_ref *ref,
     if (!rc && session_wants_title(row))
         take_title(&d, &m, &a);
     if (!rc && row->tag.n == 0)
-        take(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
+        take_metadata_text(&d, &row->tag, metarow_value(&m.row[METAROW_TAG], "tag", &a));
     if (!rc && !d.ok)
         rc = err_nomem(e);
     arena_fini(&a);

@@ -25,7 +25,7 @@ struct delivered {
 };
 
 /* The two sorts of ids must not meet: each is kept with its sort in front. */
-static struct id128 key_of(struct delivered *d, bool by_delivery, struct slice id)
+static struct id128 delivery_key(struct delivered *d, bool by_delivery, struct slice id)
 {
     struct buf b = { 0 };
     struct id128 key = { 0, 0 };
@@ -43,17 +43,17 @@ static bool string_at(struct slice object, const char *key, struct slice *value)
     return json_get(object, key, value) && json_type(*value) == JSON_STRING;
 }
 
-static enum err_code count(struct delivered *d, struct slice row)
+static enum err_code count_delivery(struct delivered *d, struct slice row)
 {
     struct slice id;
     uint32_t at;
     bool by_delivery = string_at(row, "deliveryId", &id) && id.n > 2;
 
-    if (!claude_says(row, "operation", "remove") ||
-        !claude_says(row, "reason", "absorbed_mid_turn") ||
+    if (!claude_row_says(row, "operation", "remove") ||
+        !claude_row_says(row, "reason", "absorbed_mid_turn") ||
         (!by_delivery && !string_at(row, "commandUuid", &id)))
         return ERR_OK;
-    if (idset_add(&d->ids, key_of(d, by_delivery, id), &at))
+    if (idset_add(&d->ids, delivery_key(d, by_delivery, id), &at))
         return ERR_NOMEM;
     if (at >= d->cap) {
         size_t cap = d->cap ? 2 * d->cap : 32;
@@ -82,7 +82,7 @@ static enum err_code count_queue_rows(struct delivered *d, struct err *e)
             continue;
         rc = claude_log_row(d->log, i, &row, e);
         if (!rc)
-            rc = count(d, row);
+            rc = count_delivery(d, row);
     }
     return rc;
 }
@@ -106,8 +106,8 @@ static enum err_code add_copy(struct delivery *y, uint32_t copy)
 /* The queued command that a row carries. */
 static bool command_of(struct slice row, struct slice *command)
 {
-    if (claude_says(row, "type", "system"))
-        return claude_says(row, "subtype", "voice_call_talk") &&
+    if (claude_row_says(row, "type", "system"))
+        return claude_row_says(row, "subtype", "voice_call_talk") &&
                json_at(row, "fold.command", command) && json_type(*command) == JSON_OBJECT;
     return claude_is_queued_command(row) && json_get(row, "attachment", command);
 }
@@ -121,7 +121,7 @@ static struct delivery *delivery_of(struct delivered *d, struct slice command, b
     *by_delivery = string_at(command, "delivery_id", &id) && id.n > 2;
     if (!*by_delivery && (!string_at(command, "source_uuid", &id) || id.n <= 2))
         return NULL;
-    at = idset_find(&d->ids, key_of(d, *by_delivery, id));
+    at = idset_find(&d->ids, delivery_key(d, *by_delivery, id));
     return at == IDSET_NONE ? NULL : &d->delivery[at];
 }
 
@@ -241,7 +241,7 @@ static enum err_code note_copies(struct delivered *d, struct err *e)
     return rc;
 }
 
-static enum err_code note_item(struct delivered *d, struct claude_list *list, size_t i,
+static enum err_code note_item(struct delivered *d, struct claude_item_list *list, size_t i,
                                struct err *e)
 {
     struct claude_item *item = &list->item[i];
@@ -267,7 +267,7 @@ static enum err_code note_item(struct delivered *d, struct claude_list *list, si
     return ERR_OK;
 }
 
-static enum err_code mark_items(struct delivered *d, struct claude_list *list, struct err *e)
+static enum err_code mark_items(struct delivered *d, struct claude_item_list *list, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -282,7 +282,7 @@ static enum err_code mark_items(struct delivered *d, struct claude_list *list, s
     return rc;
 }
 
-enum err_code claude_delivered(struct claude_log *log, struct claude_list *list, struct err *e)
+enum err_code claude_delivered(struct claude_log *log, struct claude_item_list *list, struct err *e)
 {
     struct delivered d = { .log = log };
     enum err_code rc = count_queue_rows(&d, e);

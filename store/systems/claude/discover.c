@@ -38,7 +38,7 @@ static bool names_add(struct names *names, const char *name, struct arena *a)
     return copy.p != NULL;
 }
 
-static int by_bytes(const void *x, const void *y)
+static int compare_name(const void *x, const void *y)
 {
     const struct slice *a = x, *b = y;
 
@@ -73,13 +73,13 @@ static bool read_projects(const struct claude *c, bool real_only, struct arena *
     }
     closedir(dir);
     if (out->n)
-        qsort(out->name, out->n, sizeof *out->name, by_bytes);
+        qsort(out->name, out->n, sizeof *out->name, compare_name);
     return ok;
 }
 
 /* ---- the folders of one path ---- */
 
-static bool has(const struct project_folders *list, struct slice name)
+static bool has_folder(const struct project_folders *list, struct slice name)
 {
     for (size_t i = 0; i < list->n; i++)
         if (slice_eq(list->folder[i].name, name))
@@ -87,8 +87,8 @@ static bool has(const struct project_folders *list, struct slice name)
     return false;
 }
 
-static bool add(struct project_folders *list, struct slice name, struct slice project,
-                struct arena *a)
+static bool add_folder(struct project_folders *list, struct slice name, struct slice project,
+                       struct arena *a)
 {
     if (list->n == list->cap) {
         size_t cap = list->cap ? list->cap * 2 : 16;
@@ -108,14 +108,14 @@ static bool add(struct project_folders *list, struct slice name, struct slice pr
 static bool add_new(struct project_folders *list, struct slice name, struct slice project,
                     struct arena *a)
 {
-    return has(list, name) || add(list, name, project, a);
+    return has_folder(list, name) || add_folder(list, name, project, a);
 }
 
 struct slice claude_folder_now(const struct claude *c, struct slice path, struct arena *a)
 {
     if (c->forced_folder)
         return slice_of(c->forced_folder);
-    return folder_name(path, a);
+    return project_folder_name(path, a);
 }
 
 /* Long paths: is this folder one of those whose names are cut like the path's, and is it the path's? */
@@ -124,31 +124,32 @@ static bool is_cut_folder_of(const struct claude *c, struct slice folder, struct
 {
     char full[PATH_MAX];
 
-    if (folder.n <= FOLDER_NAME_MAX || memcmp(folder.p, flat.p, FOLDER_NAME_MAX) != 0 ||
-        folder.p[FOLDER_NAME_MAX] != '-')
+    if (folder.n <= PROJECT_FOLDER_NAME_MAX ||
+        memcmp(folder.p, flat.p, PROJECT_FOLDER_NAME_MAX) != 0 ||
+        folder.p[PROJECT_FOLDER_NAME_MAX] != '-')
         return false;
     int n = snprintf(full, sizeof full, "%s/%s", c->projects, folder.p);
 
-    return n > 0 && (size_t)n < sizeof full && folder_belongs_to(full, path);
+    return n > 0 && (size_t)n < sizeof full && session_cwd_folder_matches(full, path);
 }
 
-static bool add_path(const struct claude *c, struct slice path, struct arena *a,
-                     struct project_folders *out)
+static bool add_path_folders(const struct claude *c, struct slice path, struct arena *a,
+                             struct project_folders *out)
 {
-    struct slice name = claude_folder_now(c, path, a), plain = folder_name(path, a);
-    struct slice flat = folder_flatten(path, a);
+    struct slice name = claude_folder_now(c, path, a), plain = project_folder_name(path, a);
+    struct slice flat = project_folder_flatten(path, a);
     struct names names;
 
     if (!name.p || !plain.p || !flat.p || !add_new(out, name, path, a) ||
         !add_new(out, plain, path, a))
         return false;
-    if (c->forced_folder || flat.n <= FOLDER_NAME_MAX)
+    if (c->forced_folder || flat.n <= PROJECT_FOLDER_NAME_MAX)
         return true;
     if (!read_projects(c, true, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++) {
-        if (!has(out, names.name[i]) && is_cut_folder_of(c, names.name[i], flat, path) &&
-            !add(out, names.name[i], path, a))
+        if (!has_folder(out, names.name[i]) && is_cut_folder_of(c, names.name[i], flat, path) &&
+            !add_folder(out, names.name[i], path, a))
             return false;
     }
     return true;
@@ -158,23 +159,23 @@ static bool add_path(const struct claude *c, struct slice path, struct arena *a,
 
 /* Which worktree a folder belongs to; of several the one with the longest name, as deeper directories
  * come first. Empty: none. */
-static struct slice tree_of(const struct claude *c, const struct scope *scope, struct slice folder,
-                            bool proved, struct arena *a)
+static struct slice worktree_of_folder(const struct claude *c, const struct scope *scope,
+                                       struct slice folder, bool proved, struct arena *a)
 {
     struct slice best = { NULL, 0 }, best_flat = { NULL, 0 };
 
     for (size_t i = 0; i < scope->trees; i++) {
         struct slice tree = scope->tree[i], name = claude_folder_now(c, tree, a);
-        struct slice flat = folder_flatten(tree, a);
+        struct slice flat = project_folder_flatten(tree, a);
 
         if (!name.p || !flat.p || (best.p && name.n <= best_flat.n))
             continue;
         bool exact = slice_eq(folder, name);
 
-        if (!exact &&
-            (c->forced_folder || flat.n <= FOLDER_NAME_MAX || folder.n <= FOLDER_NAME_MAX))
+        if (!exact && (c->forced_folder || flat.n <= PROJECT_FOLDER_NAME_MAX ||
+                       folder.n <= PROJECT_FOLDER_NAME_MAX))
             continue;
-        if (exact || (proved && memcmp(folder.p, flat.p, FOLDER_NAME_MAX) == 0) ||
+        if (exact || (proved && memcmp(folder.p, flat.p, PROJECT_FOLDER_NAME_MAX) == 0) ||
             (!proved && is_cut_folder_of(c, folder, flat, tree))) {
             best = tree;
             best_flat = name;
@@ -193,9 +194,9 @@ static bool add_trees(const struct claude *c, const struct scope *scope, struct 
     for (size_t i = 0; i < names.n; i++) {
         struct slice tree = { NULL, 0 };
 
-        if (!has(out, names.name[i]))
-            tree = tree_of(c, scope, names.name[i], false, a);
-        if (tree.p && !add(out, names.name[i], tree, a))
+        if (!has_folder(out, names.name[i]))
+            tree = worktree_of_folder(c, scope, names.name[i], false, a);
+        if (tree.p && !add_folder(out, names.name[i], tree, a))
             return false;
     }
     return true;
@@ -209,7 +210,7 @@ static bool add_every(const struct claude *c, enum discover_for what, struct are
     if (!read_projects(c, what == DISCOVER_LIST, a, &names))
         return false;
     for (size_t i = 0; i < names.n; i++)
-        if (!add(out, names.name[i], (struct slice){ NULL, 0 }, a))
+        if (!add_folder(out, names.name[i], (struct slice){ NULL, 0 }, a))
             return false;
     return true;
 }
@@ -219,14 +220,15 @@ static bool add_scope(const struct claude *c, const struct scope *scope, enum di
 {
     if (scope->all)
         return add_every(c, what, a, out);
-    if (!add_path(c, scope->project, a, out))
+    if (!add_path_folders(c, scope->project, a, out))
         return false;
     if (scope->trees <= 1)
         return true;
     if (what == DISCOVER_LIST)
         return add_trees(c, scope, a, out);
     for (size_t i = 0; i < scope->trees; i++)
-        if (!slice_eq(scope->tree[i], scope->project) && !add_path(c, scope->tree[i], a, out))
+        if (!slice_eq(scope->tree[i], scope->project) &&
+            !add_path_folders(c, scope->tree[i], a, out))
             return false;
     return true;
 }
@@ -249,11 +251,11 @@ struct slice claude_project_of(const struct claude *c, const struct scope *scope
     if (scope->all)
         return none;
     struct slice name = claude_folder_now(c, scope->project, a),
-                 plain = folder_name(scope->project, a);
+                 plain = project_folder_name(scope->project, a);
 
     if (!name.p || !plain.p || slice_eq(folder, name) || slice_eq(folder, plain))
         return scope->project;
-    struct slice tree = scope->trees > 1 ? tree_of(c, scope, folder, true, a) : none;
+    struct slice tree = scope->trees > 1 ? worktree_of_folder(c, scope, folder, true, a) : none;
 
     return tree.p ? tree : scope->project;
 }
@@ -285,7 +287,7 @@ bool claude_collides(const struct scope *scope, struct slice project, struct sli
 {
     char real[PATH_MAX];
 
-    if (scope->all || !cwd.p || slice_eq(cwd, project) || !folder_same(cwd, project))
+    if (scope->all || !cwd.p || slice_eq(cwd, project) || !project_folder_same(cwd, project))
         return false;
     for (size_t i = 0; scope->trees > 1 && i < scope->trees; i++)
         if (is_inside(cwd, scope->tree[i]))
@@ -300,5 +302,5 @@ bool claude_collides(const struct scope *scope, struct slice project, struct sli
         return false;
     struct slice found = slice_of(real);
 
-    return !slice_eq(found, project) && folder_same(found, project);
+    return !slice_eq(found, project) && project_folder_same(found, project);
 }

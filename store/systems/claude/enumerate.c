@@ -68,7 +68,7 @@ static bool folder_path(struct buf *path, const struct walk *w, size_t folder)
            buf_cstr(path);
 }
 
-static bool add_entry(struct walk *w, size_t folder, const char *name)
+static bool add_transcript(struct walk *w, size_t folder, const char *name)
 {
     if (w->n == w->cap) {
         size_t cap = w->cap ? w->cap * 2 : 256;
@@ -103,15 +103,15 @@ static bool add_side(struct sides *s, const char *id)
     return true;
 }
 
-static bool add_name(struct walk *w, size_t folder, const char *name)
+static bool add_folder_name(struct walk *w, size_t folder, const char *name)
 {
     if (is_transcript(name))
-        return add_entry(w, folder, name);
+        return add_transcript(w, folder, name);
     return !claude_is_uuid(slice_of(name)) || add_side(&w->sides, name);
 }
 
 /* Some file systems do not tell upper case from lower. */
-static int by_id(const void *x, const void *y)
+static int compare_side_id(const void *x, const void *y)
 {
     return strncasecmp(x, y, CLAUDE_ID);
 }
@@ -122,14 +122,15 @@ static void mark_alone(struct walk *w, size_t first)
     struct sides *s = &w->sides;
 
     if (s->n)
-        qsort(s->id, s->n, sizeof *s->id, by_id);
+        qsort(s->id, s->n, sizeof *s->id, compare_side_id);
     for (size_t i = first; i < w->n; i++)
-        w->entry[i].alone = !s->n || !bsearch(w->entry[i].name, s->id, s->n, sizeof *s->id, by_id);
+        w->entry[i].alone =
+            !s->n || !bsearch(w->entry[i].name, s->id, s->n, sizeof *s->id, compare_side_id);
     s->n = 0;
 }
 
 /* False without memory; a folder that cannot be read has no sessions. */
-static bool read_names(struct walk *w, size_t folder, struct buf *path)
+static bool read_folder_names(struct walk *w, size_t folder, struct buf *path)
 {
     size_t first = w->n;
     struct dirent *d;
@@ -137,7 +138,7 @@ static bool read_names(struct walk *w, size_t folder, struct buf *path)
     DIR *dir = ok ? opendir(path->p) : NULL;
 
     while (ok && dir && (d = readdir(dir)))
-        ok = add_name(w, folder, d->d_name);
+        ok = add_folder_name(w, folder, d->d_name);
     if (dir)
         closedir(dir);
     mark_alone(w, first);
@@ -151,7 +152,7 @@ struct span {
     size_t from, to;
 };
 
-static void *look_at(void *arg)
+static void *stat_span(void *arg)
 {
     const struct span *span = arg;
     struct buf path = { 0 };
@@ -179,14 +180,14 @@ static void *look_at(void *arg)
     return NULL;
 }
 
-static bool start(pthread_t *thread, struct span *span)
+static bool start_stat_thread(pthread_t *thread, struct span *span)
 {
     pthread_attr_t attr;
 
     if (pthread_attr_init(&attr) != 0)
         return false;
     pthread_attr_setstacksize(&attr, STACK_BYTES);
-    bool started = pthread_create(thread, &attr, look_at, span) == 0;
+    bool started = pthread_create(thread, &attr, stat_span, span) == 0;
 
     pthread_attr_destroy(&attr);
     return started;
@@ -197,20 +198,20 @@ static void look_at_all(struct walk *w)
     size_t half = w->n >= MANY ? w->n / 2 : 0;
     struct span first = { w, 0, half }, second = { w, half, w->n };
     pthread_t thread;
-    bool helped = half && start(&thread, &first);
+    bool helped = half && start_stat_thread(&thread, &first);
 
-    look_at(&second);
+    stat_span(&second);
     if (helped)
         pthread_join(thread, NULL);
     else
-        look_at(&first);
+        stat_span(&first);
 }
 
 /* ---- together ---- */
 
 /* path holds the folder's, with a slash. */
-static bool hand_over_one(const struct walk *w, const struct store *st, const struct entry *entry,
-                          struct buf *path, session_ref_fn *fn, void *arg, bool *more)
+static bool deliver_session(const struct walk *w, const struct store *st, const struct entry *entry,
+                            struct buf *path, session_ref_fn *fn, void *arg, bool *more)
 {
     struct session_ref ref = { .store = st,
                                .id = { entry->name, CLAUDE_ID },
@@ -227,7 +228,8 @@ static bool hand_over_one(const struct walk *w, const struct store *st, const st
     return true;
 }
 
-static bool hand_over(const struct walk *w, const struct store *st, session_ref_fn *fn, void *arg)
+static bool deliver_sessions(const struct walk *w, const struct store *st, session_ref_fn *fn,
+                             void *arg)
 {
     struct buf path = { 0 };
     size_t folder = SIZE_MAX;
@@ -240,7 +242,7 @@ static bool hand_over(const struct walk *w, const struct store *st, session_ref_
             ok = folder_path(&path, w, entry->folder) && buf_add_byte(&path, '/') == ERR_OK;
         folder = entry->folder;
         if (ok && entry->there)
-            ok = hand_over_one(w, st, entry, &path, fn, arg, &more);
+            ok = deliver_session(w, st, entry, &path, fn, arg, &more);
     }
     buf_fini(&path);
     return ok;
@@ -257,10 +259,10 @@ enum err_code claude_enumerate(const struct store *st, const struct scope *scope
     bool ok = true;
 
     for (size_t i = 0; !rc && ok && i < w.folders.n; i++)
-        ok = read_names(&w, i, &path);
+        ok = read_folder_names(&w, i, &path);
     if (!rc && ok) {
         look_at_all(&w);
-        ok = hand_over(&w, st, fn, arg);
+        ok = deliver_sessions(&w, st, fn, arg);
     }
     if (!rc && !ok)
         rc = err_nomem(e);

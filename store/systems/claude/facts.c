@@ -62,7 +62,7 @@ bool claude_key_truthy(struct slice object, const char *key)
     return json_get(object, key, &value) && claude_truthy(value);
 }
 
-bool claude_says(struct slice row, const char *path, const char *text)
+bool claude_row_says(struct slice row, const char *path, const char *text)
 {
     struct slice value;
 
@@ -87,12 +87,12 @@ struct id128 claude_id_at(struct slice row, const char *path, struct arena *a)
 
 bool claude_is_queued_command(struct slice row)
 {
-    return claude_says(row, "attachment.type", "queued_command");
+    return claude_row_says(row, "attachment.type", "queued_command");
 }
 
 bool claude_is_boundary(struct slice row)
 {
-    return claude_says(row, "subtype", "compact_boundary");
+    return claude_row_says(row, "subtype", "compact_boundary");
 }
 
 bool claude_content(struct slice row, struct json_iter *blocks)
@@ -108,7 +108,7 @@ bool claude_block_id(struct slice block, const char *type, const char *key, stru
 {
     struct slice value;
 
-    if (json_type(block) != JSON_OBJECT || !claude_says(block, "type", type) ||
+    if (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", type) ||
         !json_get(block, key, &value) || json_type(value) != JSON_STRING)
         return false;
     *id = claude_id(value, a);
@@ -123,7 +123,7 @@ bool claude_has_tool_result(struct slice row)
     if (!claude_content(row, &blocks))
         return false;
     while (json_iter_next(&blocks, &key, &block))
-        if (json_type(block) == JSON_OBJECT && claude_says(block, "type", "tool_result"))
+        if (json_type(block) == JSON_OBJECT && claude_row_says(block, "type", "tool_result"))
             return true;
     return false;
 }
@@ -146,9 +146,9 @@ static bool block_is_note(struct slice block, struct arena *a)
 
     if (json_type(block) != JSON_OBJECT)
         return false;
-    if (claude_says(block, "type", "text"))
+    if (claude_row_says(block, "type", "text"))
         return json_get(block, "text", &value) && is_note(value, a);
-    return claude_says(block, "type", "tool_result") && json_get_true(block, "is_error") &&
+    return claude_row_says(block, "type", "tool_result") && json_get_true(block, "is_error") &&
            json_get(block, "content", &value) && is_note(value, a);
 }
 
@@ -202,7 +202,7 @@ static bool told_by(struct slice row, struct slice *value)
     if (!json_iter_open(&blocks, content))
         return false;
     while (json_iter_next(&blocks, &key, &block)) {
-        if (json_type(block) != JSON_OBJECT || !claude_says(block, "type", "text"))
+        if (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", "text"))
             continue;
         found = json_get(block, "text", value) && json_type(*value) == JSON_STRING;
     }

@@ -14,7 +14,7 @@
 bool claude_truthy(struct slice value);
 bool claude_key_truthy(struct slice object, const char *key);
 /* The key holds exactly this string. path may be dotted (json_at). */
-bool claude_says(struct slice row, const char *path, const char *text);
+bool claude_row_says(struct slice row, const char *path, const char *text);
 /* The id in a string value; none for anything else. */
 struct id128 claude_id(struct slice value, struct arena *a);
 struct id128 claude_id_at(struct slice row, const char *path, struct arena *a);

@@ -64,7 +64,7 @@ static void take_name(struct many *m, struct slice folder, const char *name)
 }
 
 /* One whose names cannot be read may still open its files to those who know them. */
-static void look_into(struct many *m, struct slice folder)
+static void search_folder(struct many *m, struct slice folder)
 {
     char path[PATH_MAX];
     int n = snprintf(path, sizeof path, "%s/%s", m->c->projects, folder.p);
@@ -104,7 +104,7 @@ enum err_code claude_find_many(const struct store *st, const struct scope *scope
 
     if (!rc && want(&m))
         for (size_t i = 0; i < list.n && m.ok && m.missing; i++)
-            look_into(&m, list.folder[i].name);
+            search_folder(&m, list.folder[i].name);
     if (!rc && m.ok)
         share_with_twins(&m);
     if (!rc && !m.ok)

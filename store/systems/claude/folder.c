@@ -11,7 +11,7 @@ static bool kept(uint32_t cp)
     return (cp >= 'a' && cp <= 'z') || (cp >= 'A' && cp <= 'Z') || (cp >= '0' && cp <= '9');
 }
 
-struct slice folder_flatten(struct slice path, struct arena *a)
+struct slice project_folder_flatten(struct slice path, struct arena *a)
 {
     char *name = arena_alloc(a, path.n + 1);
     size_t n = 0;
@@ -66,19 +66,19 @@ static size_t put_base36(uint32_t n, char out[8])
     return count;
 }
 
-struct slice folder_name(struct slice path, struct arena *a)
+struct slice project_folder_name(struct slice path, struct arena *a)
 {
-    struct slice flat = folder_flatten(path, a);
+    struct slice flat = project_folder_flatten(path, a);
     char hash[8];
 
-    if (!flat.p || flat.n <= FOLDER_NAME_MAX)
+    if (!flat.p || flat.n <= PROJECT_FOLDER_NAME_MAX)
         return flat;
-    size_t n = put_base36(path_hash(path), hash), size = FOLDER_NAME_MAX + 1 + n;
+    size_t n = put_base36(path_hash(path), hash), size = PROJECT_FOLDER_NAME_MAX + 1 + n;
     char *name = arena_alloc(a, size + 1);
 
     if (!name)
         return (struct slice){ NULL, 0 };
-    snprintf(name, size + 1, "%.*s-%s", FOLDER_NAME_MAX, flat.p, hash);
+    snprintf(name, size + 1, "%.*s-%s", PROJECT_FOLDER_NAME_MAX, flat.p, hash);
     return (struct slice){ name, size };
 }
 
@@ -97,7 +97,7 @@ static int flat_unit(struct slice *path, bool *pending)
     return kept(cp) ? (int)cp : '-';
 }
 
-bool folder_same(struct slice a, struct slice b)
+bool project_folder_same(struct slice a, struct slice b)
 {
     bool a_pending = false, b_pending = false;
     int unit;
@@ -110,12 +110,12 @@ bool folder_same(struct slice a, struct slice b)
     return true;
 }
 
-const char *folder_stands_for(struct slice folder, struct slice path, struct arena *a)
+const char *project_folder_ancestor(struct slice folder, struct slice path, struct arena *a)
 {
-    const size_t cut = FOLDER_NAME_MAX + 1; /* with the '-' behind it */
+    const size_t cut = PROJECT_FOLDER_NAME_MAX + 1; /* with the '-' behind it */
 
     while (path.n) {
-        struct slice name = folder_name(path, a);
+        struct slice name = project_folder_name(path, a);
 
         if (!name.p)
             return NULL;

@@ -10,7 +10,7 @@
 #include "store/systems/claude/leaf.h"
 #include "store/systems/claude/revival.h"
 
-void fork_draw_id(char id[UUID_STR_LEN])
+void fork_generate_id(char id[UUID_STR_LEN])
 {
     uuid_t random;
 
@@ -62,7 +62,7 @@ static bool is_kept(const struct index_line *line)
            !id128_none(line->id);
 }
 
-static enum err_code choose(struct fork *f, struct err *e)
+static enum err_code choose_rows(struct fork *f, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
 
@@ -80,7 +80,7 @@ struct ids {
     size_t left;
 };
 
-static void draw(struct ids *ids, uuid_t out)
+static void generate_uuid(struct ids *ids, uuid_t out)
 {
     if (ids->left == 0) {
         if (getrandom(ids->id, sizeof ids->id, 0) != (ssize_t)sizeof ids->id) {
@@ -94,7 +94,7 @@ static void draw(struct ids *ids, uuid_t out)
     out[8] = (unsigned char)((out[8] & 0x3f) | 0x80); /* ... of RFC 4122 */
 }
 
-static enum err_code name(struct fork *f, struct err *e)
+static enum err_code assign_ids(struct fork *f, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
     struct ids ids = { .left = 0 };
@@ -109,7 +109,7 @@ static enum err_code name(struct fork *f, struct err *e)
         uint32_t node = chain_find(&f->log.chain, ix->line[i].id);
 
         if (node != CHAIN_NONE && uuid_is_null(f->id_of[node]))
-            draw(&ids, f->id_of[node]);
+            generate_uuid(&ids, f->id_of[node]);
         if (f->keep[i]) {
             f->log.chain.mark[node] |= NODE_LISTED;
             f->last = i;
@@ -184,7 +184,7 @@ struct staging {
     bool files;              /* there are some */
 };
 
-static enum err_code write_all(struct staging *s, struct disk_new *to, struct err *e)
+static enum err_code write_transcript(struct staging *s, struct disk_new *to, struct err *e)
 {
     struct buf out = { 0 };
     enum err_code rc = fork_before(s->f, &out, e);
@@ -215,10 +215,10 @@ static enum err_code stage(struct staging *s, struct err *e)
         rc = disk_new_open(s->dir, 0600, &to, e);
     if (rc)
         return rc;
-    rc = write_all(s, &to, e);
+    rc = write_transcript(s, &to, e);
     if (!rc)
         return disk_new_publish(&to, s->name, e);
-    disk_new_drop(&to);
+    disk_new_discard(&to);
     return rc;
 }
 
@@ -250,7 +250,7 @@ static enum err_code name_places(struct staging *s, struct arena *a, struct err 
 }
 
 /* The transcript comes last: a session that is to be seen has its files already. */
-static enum err_code plan_moves(struct staging *s, struct change *c, struct err *e)
+static enum err_code plan_fork_moves(struct staging *s, struct change *c, struct err *e)
 {
     struct step move = { .kind = STEP_MOVE, .path = s->made.staged_files };
     enum err_code rc = ERR_OK;
@@ -264,8 +264,8 @@ static enum err_code plan_moves(struct staging *s, struct change *c, struct err 
     return rc ? rc : change_add(c, &move, e);
 }
 
-static enum err_code copy(struct fork *f, const struct fork_request *req, struct change *c,
-                          struct fork_result *out, struct err *e)
+static enum err_code copy_session(struct fork *f, const struct fork_request *req, struct change *c,
+                                  struct fork_result *out, struct err *e)
 {
     struct staging s = { .f = f, .req = req };
     enum err_code rc = name_places(&s, &c->arena, e);
@@ -274,9 +274,9 @@ static enum err_code copy(struct fork *f, const struct fork_request *req, struct
         return rc;
     rc = stage(&s, e);
     if (!rc)
-        rc = plan_moves(&s, c, e);
+        rc = plan_fork_moves(&s, c, e);
     if (rc) {
-        fork_drop(&s.made);
+        fork_discard(&s.made);
         return rc;
     }
     if (!s.files)
@@ -339,19 +339,19 @@ enum err_code claude_fork(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    fork_draw_id(f.id);
+    fork_generate_id(f.id);
     time_format(env_now_ms(st->env), f.now);
     rc = at.n ? whole_id(&f, &at, &c->arena, e) : resumed_id(&f, &at, &c->arena, e);
     if (!rc)
-        rc = choose(&f, e);
+        rc = choose_rows(&f, e);
     if (!rc && at.n)
         rc = fork_cut(&f, at, e);
     if (!rc)
-        rc = name(&f, e);
+        rc = assign_ids(&f, e);
     if (!rc)
         rc = find_above(&f, e);
     if (!rc)
-        rc = copy(&f, req, c, out, e);
+        rc = copy_session(&f, req, c, out, e);
     claude_log_close(&f.log);
     free(f.keep);
     free(f.id_of);

@@ -32,7 +32,7 @@ struct fork {
 };
 
 /* Draws a new id. */
-void fork_draw_id(char id[UUID_STR_LEN]);
+void fork_generate_id(char id[UUID_STR_LEN]);
 /* The new id of an old one; false: there is no such row. Notes of progress are not copied and have one all the same,
  * as the vendor's do: a row may name it. */
 bool fork_new_id(const struct fork *f, struct id128 old, char id[UUID_STR_LEN]);

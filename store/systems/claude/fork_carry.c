@@ -19,7 +19,7 @@ typedef bool carry_fn(struct carry *c, struct slice row);
 
 static bool is_own(const struct carry *c, struct slice row)
 {
-    return claude_says(row, "sessionId", c->f->ref->id.p);
+    return claude_row_says(row, "sessionId", c->f->ref->id.p);
 }
 
 static enum err_code each(struct carry *c, enum claude_kind kind, carry_fn *fn, struct err *e)
@@ -205,7 +205,7 @@ static enum err_code write_replacements(struct fork *f, struct buf *out, struct 
     jsonout_close(&r.items, ']');
     r.c.j.rc = r.items.rc;
     if (!rc && any) {
-        fork_draw_id(id);
+        fork_generate_id(id);
         open_row(&r.c, "content-replacement");
         jsonout_key(&r.c.j, "replacements");
         jsonout_raw(&r.c.j, buf_slice(&r.list));

@@ -69,7 +69,7 @@ static enum err_code read_stretch(struct copying *c, struct stretch *s, struct e
     return rc;
 }
 
-static enum err_code make_rows(struct copying *c, struct stretch *s, struct err *e)
+static enum err_code make_stretch_rows(struct copying *c, struct stretch *s, struct err *e)
 {
     int64_t begin = claude_line(&c->f->log, s->first)->offset;
     enum err_code rc = read_stretch(c, s, e);
@@ -86,7 +86,7 @@ static enum err_code make_rows(struct copying *c, struct stretch *s, struct err 
 }
 
 /* Waits for the turn of the stretch; false: the copying has failed. */
-static bool place(struct copying *c, const struct stretch *s, int64_t *at)
+static bool claim_offset(struct copying *c, const struct stretch *s, int64_t *at)
 {
     pthread_mutex_lock(&c->lock);
     while (c->placed < s->number && !c->rc)
@@ -112,7 +112,7 @@ static void fail(struct copying *c, enum err_code rc, const struct err *e)
     pthread_mutex_unlock(&c->lock);
 }
 
-static bool next(struct copying *c, struct stretch *s)
+static bool next_stretch(struct copying *c, struct stretch *s)
 {
     pthread_mutex_lock(&c->lock);
     bool any = claim(c, s);
@@ -121,25 +121,25 @@ static bool next(struct copying *c, struct stretch *s)
     return any;
 }
 
-static void *work(void *arg)
+static void *copy_worker(void *arg)
 {
     struct copying *c = arg;
     struct stretch s = { 0 };
     int64_t at;
 
-    while (next(c, &s)) {
+    while (next_stretch(c, &s)) {
         struct err e = { 0 };
-        enum err_code rc = make_rows(c, &s, &e);
+        enum err_code rc = make_stretch_rows(c, &s, &e);
 
-        if (!rc && !place(c, &s, &at))
+        if (!rc && !claim_offset(c, &s, &at))
             break;
         if (!rc)
-            rc = place_write(c->to->fd, buf_slice(&s.rows), at, c->to->path, &e);
+            rc = file_at_write(c->to->fd, buf_slice(&s.rows), at, c->to->path, &e);
         if (rc) {
             fail(c, rc, &e);
             break;
         }
-        disk_begin_sync(c->to->fd, at, (int64_t)s.rows.n);
+        disk_start_sync(c->to->fd, at, (int64_t)s.rows.n);
     }
     buf_fini(&s.source);
     buf_fini(&s.rows);
@@ -156,10 +156,10 @@ enum err_code fork_copy(struct fork *f, struct disk_new *to, struct err *e)
         return err_sys(e, to->path, "write");
     pthread_mutex_init(&c.lock, NULL);
     pthread_cond_init(&c.turn, NULL);
-    bool two =
-        f->log.file.file.id.size >= WORTH_A_THREAD && pthread_create(&other, NULL, work, &c) == 0;
+    bool two = f->log.file.file.id.size >= WORTH_A_THREAD &&
+               pthread_create(&other, NULL, copy_worker, &c) == 0;
 
-    work(&c);
+    copy_worker(&c);
     if (two)
         pthread_join(other, NULL);
     pthread_cond_destroy(&c.turn);

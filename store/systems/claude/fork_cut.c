@@ -106,7 +106,7 @@ static enum err_code add_kept(struct fork_cut *c, struct fork_boundary *b, struc
     return ERR_OK;
 }
 
-static size_t count(struct slice list)
+static size_t count_elements(struct slice list)
 {
     struct json_iter it;
     struct slice key, value;
@@ -124,7 +124,7 @@ static enum err_code read_kept(struct fork_cut *c, struct slice metadata, struct
 
     if (!json_at(metadata, "preservedMessages.uuids", &list) || json_type(list) != JSON_ARRAY)
         list = (struct slice){ NULL, 0 };
-    b->kept = arena_alloc(&c->view.arena, (count(list) + 2) * sizeof *b->kept);
+    b->kept = arena_alloc(&c->view.arena, (count_elements(list) + 2) * sizeof *b->kept);
     if (!b->kept)
         return ERR_NOMEM;
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
@@ -193,7 +193,7 @@ static enum err_code source_of(struct fork_cut *c, size_t line, struct id128 *so
         return rc;
     if (claude_line_is(l, CLAUDE_ATTACHMENT) && claude_is_queued_command(row))
         *source = claude_id_at(row, "attachment.source_uuid", &c->view.arena);
-    else if (claude_line_is(l, CLAUDE_SYSTEM) && claude_says(row, "subtype", "voice_call_talk"))
+    else if (claude_line_is(l, CLAUDE_SYSTEM) && claude_row_says(row, "subtype", "voice_call_talk"))
         *source = claude_id_at(row, "fold.command.source_uuid", &c->view.arena);
     return ERR_OK;
 }
@@ -279,7 +279,7 @@ static enum err_code choose_shown(struct fork_cut *c, const struct asked *a, str
     return rc;
 }
 
-static enum err_code find_end(struct fork_cut *c, struct slice at, struct err *e)
+static enum err_code find_cut_line(struct fork_cut *c, struct slice at, struct err *e)
 {
     struct asked a;
     enum err_code rc = find_asked(c, id128_of(at), &a, e);
@@ -319,7 +319,8 @@ static enum err_code last_compaction(struct fork_cut *c, size_t *line, struct fo
     size_t i = c->end + 1;
     enum err_code rc = ERR_OK;
 
-    while (i > 0 && !(fork_cut_has(c, i - 1) && claude_line_speaks(claude_line(&c->view, i - 1))))
+    while (i > 0 &&
+           !(fork_cut_has(c, i - 1) && claude_line_is_message(claude_line(&c->view, i - 1))))
         i--;
     for (*line = SIZE_MAX; i <= c->end && *line == SIZE_MAX && !rc; i++) {
         rc = fork_boundary_read(c, i, b, e);
@@ -420,7 +421,7 @@ enum err_code fork_cut(struct fork *f, struct slice at, struct err *e)
     enum err_code rc = view_open(&c, e);
 
     if (!rc)
-        rc = find_end(&c, at, e);
+        rc = find_cut_line(&c, at, e);
     if (rc)
         goto done;
     for (size_t i = c.end + 1; i < lines; i++)

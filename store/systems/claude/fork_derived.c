@@ -16,7 +16,7 @@ static bool same(const struct fork_source *a, const struct fork_source *b)
            slice_eq(a->started, b->started);
 }
 
-static bool keep(struct fork_derived *d, struct slice *value)
+static bool copy_source_value(struct fork_derived *d, struct slice *value)
 {
     if (value->n == 0)
         return true;
@@ -24,7 +24,7 @@ static bool keep(struct fork_derived *d, struct slice *value)
     return value->p != NULL;
 }
 
-static enum err_code add(struct fork_derived *d, struct fork_source s)
+static enum err_code add_source(struct fork_derived *d, struct fork_source s)
 {
     for (size_t i = 0; i < d->n; i++)
         if (same(&d->source[i], &s))
@@ -40,7 +40,8 @@ static enum err_code add(struct fork_derived *d, struct fork_source s)
         d->source = more;
         d->cap = cap;
     }
-    if (!keep(d, &s.type) || !keep(d, &s.id) || !keep(d, &s.via) || !keep(d, &s.started))
+    if (!copy_source_value(d, &s.type) || !copy_source_value(d, &s.id) ||
+        !copy_source_value(d, &s.via) || !copy_source_value(d, &s.started))
         return ERR_NOMEM;
     d->source[d->n++] = s;
     return ERR_OK;
@@ -60,7 +61,7 @@ static bool is_name(struct slice value)
     return fine;
 }
 
-static bool is_one_of(struct slice value, const char *const names[])
+static bool is_one_of_strings(struct slice value, const char *const names[])
 {
     if (json_type(value) != JSON_STRING)
         return false;
@@ -79,8 +80,8 @@ static bool read_source(struct slice entry, struct fork_source *s)
 
     *s = (struct fork_source){ .started = { NULL, 0 } };
     if (json_type(entry) != JSON_OBJECT || !json_get(entry, "type", &s->type) ||
-        !is_one_of(s->type, types) || !json_get(entry, "via", &s->via) ||
-        !is_one_of(s->via, vias) || !json_get(entry, "id", &s->id))
+        !is_one_of_strings(s->type, types) || !json_get(entry, "via", &s->via) ||
+        !is_one_of_strings(s->via, vias) || !json_get(entry, "id", &s->id))
         return false;
     if (!json_get(entry, "started", &s->started) || !is_name(s->started))
         s->started = (struct slice){ NULL, 0 };
@@ -107,7 +108,7 @@ enum err_code fork_derived_read(struct fork_derived *d, struct slice row, bool *
     d->any = true;
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value) && !rc;)
         if (read_source(value, &s))
-            rc = add(d, s);
+            rc = add_source(d, s);
     return rc;
 }
 
@@ -121,7 +122,7 @@ enum err_code fork_derived_copied(struct fork_derived *d, struct slice row)
     for (size_t i = 0; i < d->n; i++)
         if (slice_eq(d->source[i].id, id))
             return ERR_OK;
-    return add(d, (struct fork_source){ .type = SESSION_TYPE, .id = id, .via = VIA_FORK });
+    return add_source(d, (struct fork_source){ .type = SESSION_TYPE, .id = id, .via = VIA_FORK });
 }
 
 static void write_source(struct jsonout *j, const struct fork_source *s)
@@ -143,9 +144,9 @@ static void write_source(struct jsonout *j, const struct fork_source *s)
 enum err_code fork_derived_write(struct fork_derived *d, struct slice from, struct jsonout *j)
 {
     char *id = arena_format(&d->arena, "\"%.*s\"", SLICE_ARG(from));
-    enum err_code rc = id ? add(d, (struct fork_source){ .type = SESSION_TYPE,
-                                                         .id = { id, from.n + 2 },
-                                                         .via = VIA_FORK })
+    enum err_code rc = id ? add_source(d, (struct fork_source){ .type = SESSION_TYPE,
+                                                                .id = { id, from.n + 2 },
+                                                                .via = VIA_FORK })
                           : ERR_NOMEM;
 
     jsonout_open(j, '[');

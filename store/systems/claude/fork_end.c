@@ -40,7 +40,7 @@ static uint32_t node_of(const struct ending *x, struct id128 id)
 
 static void mark_live(struct ending *x, uint32_t node)
 {
-    for (; node != CHAIN_NONE && !(x->is[node] & LIVE); node = chain_up(&x->all, node))
+    for (; node != CHAIN_NONE && !(x->is[node] & LIVE); node = chain_parent(&x->all, node))
         x->is[node] |= LIVE;
 }
 
@@ -66,7 +66,7 @@ static enum err_code shown_with_one_more(struct ending *x, struct fork_shown *sh
 }
 
 /* False (and nothing to do): a reader would show nothing. */
-static enum err_code look(struct ending *x, bool *any, struct err *e)
+static enum err_code mark_shown_rows(struct ending *x, bool *any, struct err *e)
 {
     struct fork_shown shown;
     enum err_code rc = shown_with_one_more(x, &shown, e);
@@ -96,7 +96,7 @@ static bool is_loose(const struct ending *x, uint32_t node)
 static void leave_out(struct ending *x, uint32_t node)
 {
     for (; node != CHAIN_NONE && is_loose(x, node) && !(x->is[node] & LEFT);
-         node = chain_up(&x->all, node))
+         node = chain_parent(&x->all, node))
         x->is[node] |= LEFT;
     for (size_t i = 0; i <= x->c->end; i++) {
         const struct index_line *l = &lines(x)->line[i];
@@ -185,7 +185,7 @@ enum err_code fork_end(struct fork_cut *c, struct err *e)
     if (!x.is)
         rc = err_nomem(e);
     if (!rc)
-        rc = look(&x, &any, e);
+        rc = mark_shown_rows(&x, &any, e);
     if (!rc && any)
         rc = drop_compactions(&x, e);
     if (!rc && any)

@@ -91,7 +91,7 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
         if (!json_get(entry, "backupFileName", &value) || json_type(value) == JSON_NULL)
             continue;
         *all = json_type(value) == JSON_STRING && json_text(value, &w->arena, &name) &&
-               history_is_backup_name(name);
+               file_history_is_backup_name(name);
         if (!*all)
             continue;
         name = arena_copy(&w->arena, name);
@@ -100,8 +100,8 @@ static enum err_code link_copies(struct files *w, struct slice tracked, bool *al
     return rc;
 }
 
-static enum err_code write_row(struct files *w, struct slice snapshot, const char *id,
-                               struct buf *out)
+static enum err_code write_snapshot_row(struct files *w, struct slice snapshot, const char *id,
+                                        struct buf *out)
 {
     const struct json_edit edit = { .name = "messageId", .value = slice_of(id) };
     struct buf mapped = { 0 };
@@ -136,7 +136,7 @@ static enum err_code add_snapshot(struct files *w, struct slice snapshot, struct
         return ERR_OK;
     if (json_get(snapshot, "trackedFileBackups", &tracked))
         rc = link_copies(w, tracked, &all, e);
-    if (!rc && all && write_row(w, snapshot, id, out))
+    if (!rc && all && write_snapshot_row(w, snapshot, id, out))
         rc = err_nomem(e);
     return rc;
 }

@@ -28,7 +28,7 @@ struct flow {
     enum err_code rc;
 };
 
-static void note(struct flow *w, int64_t code)
+static void note_lost_code(struct flow *w, int64_t code)
 {
     if (code < 0 || code >= LOST_CODES)
         code = LOST_UNKNOWN;
@@ -48,7 +48,7 @@ static void add_record(struct flow *w, struct slice record)
     if (json_type(record) != JSON_OBJECT || !json_get(record, "tool_name", &name) ||
         json_type(name) != JSON_STRING || !json_get(record, "tool_use_id", &call) ||
         json_type(call) != JSON_STRING || !json_text(call, &w->arena, &text)) {
-        note(w, LOST_DAMAGED);
+        note_lost_code(w, LOST_DAMAGED);
         return;
     }
     if (idset_add(&w->tools, id128_of(text), &number))
@@ -80,7 +80,7 @@ static void read_records(struct flow *w, struct slice row)
         w->records.n = 0;
     }
     if (!json_get(row, "records", &list) || json_type(list) != JSON_ARRAY) {
-        note(w, LOST_DAMAGED);
+        note_lost_code(w, LOST_DAMAGED);
         return;
     }
     for (bool more = json_iter_open(&it, list);
@@ -96,11 +96,11 @@ static void read_lost(struct flow *w, struct slice row)
 
     w->flows = true;
     if (!json_get(row, "codes", &list) || json_type(list) != JSON_ARRAY) {
-        note(w, LOST_UNKNOWN);
+        note_lost_code(w, LOST_UNKNOWN);
         return;
     }
     for (bool more = json_iter_open(&it, list); more && json_iter_next(&it, &key, &value);)
-        note(w, json_int(value, &code) ? code : LOST_UNKNOWN);
+        note_lost_code(w, json_int(value, &code) ? code : LOST_UNKNOWN);
 }
 
 static void read_derived(struct flow *w, struct slice row)
@@ -110,12 +110,12 @@ static void read_derived(struct flow *w, struct slice row)
     w->rc = fork_derived_read(&w->derived, row, &damaged);
     if (damaged) {
         w->flows = true;
-        note(w, LOST_DAMAGED);
+        note_lost_code(w, LOST_DAMAGED);
     }
 }
 
 /* To the vendor's readers only a row with an id is a message. */
-static bool has_id(struct slice row)
+static bool row_has_uuid(struct slice row)
 {
     struct slice id;
 
@@ -134,13 +134,13 @@ static enum err_code read_message(struct flow *w, size_t line, struct err *e)
         return ERR_OK;
     enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
 
-    if (rc || !has_id(row))
+    if (rc || !row_has_uuid(row))
         return rc;
     if (l->kind == CLAUDE_SYSTEM && claude_is_boundary(row) &&
-        !claude_line_has(l, MARK_SIDECHAIN) && claude_says(row, "sessionId", w->f->ref->id.p))
+        !claude_line_has(l, MARK_SIDECHAIN) && claude_row_says(row, "sessionId", w->f->ref->id.p))
         w->compacted = true;
     if (!watched && !json_get_true(row, "dataFlowOn"))
-        note(w, LOST_UNWATCHED);
+        note_lost_code(w, LOST_UNWATCHED);
     return ERR_OK;
 }
 
@@ -156,7 +156,7 @@ static bool is_flow(const struct index_line *l)
            claude_line_is(l, CLAUDE_DERIVED);
 }
 
-static enum err_code read_row(struct flow *w, size_t line, struct err *e)
+static enum err_code read_flow_row(struct flow *w, size_t line, struct err *e)
 {
     const struct index_line *l = &w->f->log.file.index.line[line];
     struct slice row;
@@ -167,7 +167,7 @@ static enum err_code read_row(struct flow *w, size_t line, struct err *e)
         return ERR_OK;
     enum err_code rc = claude_log_row(&w->f->log, line, &row, e);
 
-    if (rc || !claude_says(row, "sessionId", w->f->ref->id.p))
+    if (rc || !claude_row_says(row, "sessionId", w->f->ref->id.p))
         return rc;
     switch (l->kind) {
     case CLAUDE_DATA_FLOW: read_records(w, row); break;
@@ -189,9 +189,9 @@ static enum err_code read_rows(struct flow *w, struct err *e)
     if (i == ix->n)
         return ERR_OK;
     for (i = 0; i < ix->n && !rc && !w->rc; i++)
-        rc = read_row(w, i, e);
+        rc = read_flow_row(w, i, e);
     if (w->flows && w->compacted)
-        note(w, LOST_COMPACTED);
+        note_lost_code(w, LOST_COMPACTED);
     return rc;
 }
 
@@ -249,7 +249,7 @@ static enum err_code read_copied(struct flow *w, struct err *e)
 
         if (rc)
             return rc;
-        if (has_id(row))
+        if (row_has_uuid(row))
             w->rc = fork_derived_copied(&w->derived, row);
     }
     return ERR_OK;

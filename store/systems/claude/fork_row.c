@@ -45,7 +45,7 @@ struct row_edit {
     char session[FORK_QUOTED], time[TIME_TEXT + 2];
 };
 
-static void put(struct row_edit *r, const char *name, struct slice value)
+static void set_member(struct row_edit *r, const char *name, struct slice value)
 {
     r->edit[r->n++] = (struct json_edit){ .name = name, .value = value };
 }
@@ -55,7 +55,7 @@ static void put_if_there(struct row_edit *r, const char *name, struct slice valu
     r->edit[r->n++] = (struct json_edit){ .name = name, .value = value, .if_there = true };
 }
 
-static void drop(struct row_edit *r, const char *name)
+static void remove_member(struct row_edit *r, const char *name)
 {
     r->edit[r->n++] = (struct json_edit){ .name = name };
 }
@@ -172,10 +172,10 @@ static void edit_attachment(struct row_edit *r)
 
     if (json_type(attachment) != JSON_OBJECT)
         return;
-    if (claude_says(attachment, "type", "queued_command") &&
+    if (claude_row_says(attachment, "type", "queued_command") &&
         json_get(attachment, "source_uuid", &value) && fork_new_quoted(r->f, value, false, id)) {
         edit = (struct json_edit){ .name = "source_uuid", .value = slice_of(id) };
-    } else if (claude_says(attachment, "type", "deferred_tools_record") &&
+    } else if (claude_row_says(attachment, "type", "deferred_tools_record") &&
                json_get(attachment, "nameOnlyAnnouncements", &value) &&
                json_type(value) == JSON_ARRAY) {
         map_list(r, value, false, &r->space->nested[1]);
@@ -201,10 +201,10 @@ static void edit_fold(struct row_edit *r)
         json_type(command) != JSON_OBJECT || !json_get(command, "source_uuid", &value) ||
         !fork_new_quoted(r->f, value, false, id))
         return;
-    enum err_code rc = json_put(&r->space->nested[1], command, "source_uuid", slice_of(id));
+    enum err_code rc = json_set(&r->space->nested[1], command, "source_uuid", slice_of(id));
 
     if (!rc)
-        rc = json_put(&r->space->nested[2], fold, "command", buf_slice(&r->space->nested[1]));
+        rc = json_set(&r->space->nested[2], fold, "command", buf_slice(&r->space->nested[1]));
     if (rc)
         r->rc = rc;
     put_if_there(r, "fold", buf_slice(&r->space->nested[2]));
@@ -243,18 +243,18 @@ static struct slice request_session(struct row_edit *r)
 
 static void edit_ids(struct row_edit *r, size_t line)
 {
-    put(r, "parentUuid", new_parent(r, line));
+    set_member(r, "parentUuid", new_parent(r, line));
     if (r->member[LOGICAL].n)
         put_if_there(r, "logicalParentUuid",
                      fork_new_quoted(r->f, r->member[LOGICAL], false, r->logical)
                          ? slice_of(r->logical)
                          : SLICE("null"));
     if (fork_new_quoted(r->f, r->member[UUID], false, r->id))
-        put(r, "uuid", slice_of(r->id));
-    put(r, "sessionId", quote(r->f->id, r->session));
+        set_member(r, "uuid", slice_of(r->id));
+    set_member(r, "sessionId", quote(r->f->id, r->session));
     if (line == r->f->last)
-        put(r, "timestamp", quote(r->f->now, r->time));
-    put(r, "isSidechain", SLICE("false"));
+        set_member(r, "timestamp", quote(r->f->now, r->time));
+    set_member(r, "isSidechain", SLICE("false"));
 }
 
 static void edit_origin(struct row_edit *r)
@@ -272,7 +272,7 @@ static void edit_origin(struct row_edit *r)
         rc = buf_add_byte(&r->space->origin, '}');
     if (rc)
         r->rc = rc;
-    put(r, "forkedFrom", buf_slice(&r->space->origin));
+    set_member(r, "forkedFrom", buf_slice(&r->space->origin));
 }
 
 static void edit_system(struct row_edit *r, size_t line)
@@ -283,7 +283,7 @@ static void edit_system(struct row_edit *r, size_t line)
     if (json_type(subtype) != JSON_STRING)
         return;
     if (json_string_is(subtype, "model_refusal_fallback"))
-        put(r, "neutralizedByFork", SLICE("true"));
+        set_member(r, "neutralizedByFork", SLICE("true"));
     if (json_string_is(subtype, "voice_call_talk"))
         edit_fold(r);
 }
@@ -305,7 +305,7 @@ static void drop_state(struct row_edit *r)
     };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        drop(r, names[i]);
+        remove_member(r, names[i]);
 }
 
 enum err_code fork_row(const struct fork *f, size_t line, struct slice row,
@@ -322,8 +322,9 @@ enum err_code fork_row(const struct fork *f, size_t line, struct slice row,
         edit_system(&r, line);
     if (claude_line_is(l, CLAUDE_ATTACHMENT))
         edit_attachment(&r);
-    put(&r, "requestSessionId",
-        claude_line_is(l, CLAUDE_ASSISTANT) ? request_session(&r) : (struct slice){ NULL, 0 });
+    set_member(&r, "requestSessionId",
+               claude_line_is(l, CLAUDE_ASSISTANT) ? request_session(&r)
+                                                   : (struct slice){ NULL, 0 });
     edit_origin(&r);
     if (!r.rc)
         r.rc = json_edit(out, row, r.edit, r.n);

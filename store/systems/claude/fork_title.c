@@ -71,14 +71,14 @@ static enum err_code read_source(struct fork *f, struct arena *a, struct slice *
     return rc;
 }
 
-static enum err_code write_row(struct fork *f, struct slice title, struct slice suffix,
-                               struct buf *out)
+static enum err_code write_title_row(struct fork *f, struct slice title, struct slice suffix,
+                                     struct buf *out)
 {
     char id[UUID_STR_LEN];
     struct buf text = { 0 };
     struct jsonout j;
 
-    fork_draw_id(id);
+    fork_generate_id(id);
     if (buf_add(&text, title) || buf_add(&text, suffix)) {
         buf_fini(&text);
         return ERR_NOMEM;
@@ -98,14 +98,14 @@ static enum err_code write_row(struct fork *f, struct slice title, struct slice 
 enum err_code fork_title(struct fork *f, struct slice title, struct buf *out, struct err *e)
 {
     struct arena a = { 0 };
-    struct slice text = js_trim(title), suffix = SLICE("");
+    struct slice text = utf8_js_trim(title), suffix = SLICE("");
     enum err_code rc = ERR_OK;
 
     if (text.n == 0) {
         suffix = SLICE(" (fork)");
         rc = read_source(f, &a, &text, e);
     }
-    if (!rc && write_row(f, text, suffix, out))
+    if (!rc && write_title_row(f, text, suffix, out))
         rc = err_nomem(e);
     arena_fini(&a);
     return rc;

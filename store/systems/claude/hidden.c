@@ -7,7 +7,7 @@
 
 /* Sessions that the agent's own list leaves out, though each alone can be shown. */
 
-static bool is_one_of(struct slice text, const char *const names[])
+static bool is_listed_text(struct slice text, const char *const names[])
 {
     for (size_t i = 0; names[i]; i++)
         if (text.n == strlen(names[i]) && memcmp(text.p, names[i], text.n) == 0)
@@ -15,7 +15,7 @@ static bool is_one_of(struct slice text, const char *const names[])
     return false;
 }
 
-static bool is_programmatic(struct reading *r)
+static bool is_programmatic(struct claude_describe_state *r)
 {
     static const char *const entries[] = { "sdk-cli", "sdk-ts", "sdk-py", NULL };
     static const char *const kinds[] = { "daemon", "daemon-worker", NULL };
@@ -23,41 +23,41 @@ static bool is_programmatic(struct reading *r)
 
     /* Where nobody asks, the whole head is not searched for what is mostly not there. */
     if (r->scope->leave_programmatic)
-        text = reading_first_unless_tail_lacks(r, ENTRY);
+        text = describe_first_unless_in_tail(r, ENTRY);
     else
         r->ok &= field_first(r->w->head, true, "entrypoint", r->a, &text);
 
-    if (is_one_of(text.p ? text : r->tail[ENTRY].text, entries))
+    if (is_listed_text(text.p ? text : r->tail[ENTRY].text, entries))
         return true;
-    row = reading_row_with(r, "\"parentUuid\":");
-    r->ok &= field_first(row.n ? row : reading_whole_head(r), true, "sessionKind", r->a, &text);
-    return is_one_of(text, kinds);
+    row = describe_row_with(r, "\"parentUuid\":");
+    r->ok &= field_first(row.n ? row : describe_whole_head(r), true, "sessionKind", r->a, &text);
+    return is_listed_text(text, kinds);
 }
 
-static bool is_continued(struct reading *r)
+static bool is_continued(struct claude_describe_state *r)
 {
     struct slice id;
 
     if (!r->says_continued)
         return false;
     r->ok &= continued_in(r->w->tail, r->a, &id);
-    return r->ok && id.p && continued_target_lives(&r->row->ref, id, r->a);
+    return r->ok && id.p && continued_target_exists(&r->row->ref, id, r->a);
 }
 
-static bool is_elsewhere(struct reading *r)
+static bool is_elsewhere(struct claude_describe_state *r)
 {
     struct slice own = r->tail[MOVED].text;
 
     if (r->scope->all)
         return false;
     if (!r->tail[MOVED].found)
-        r->ok &= first_row_cwd(reading_known_rows(r), r->a, &own);
+        r->ok &= session_cwd_first(describe_known_rows(r), r->a, &own);
     if (!own.p && !r->w->wide)
-        r->ok &= first_row_cwd(reading_whole_head(r), r->a, &own);
+        r->ok &= session_cwd_first(describe_whole_head(r), r->a, &own);
     return r->ok && claude_collides(r->scope, r->project, own, r->a);
 }
 
-void reading_hide(struct reading *r)
+void claude_set_hidden(struct claude_describe_state *r)
 {
     struct session_row *row = r->row;
 

@@ -13,7 +13,7 @@ enum { HISTORY_SNAPSHOT = 1, HISTORY_DELTA }; /* places in the table below */
 static const char *const kinds[] = { "file-history-snapshot", "file-history-delta", NULL };
 
 struct reader {
-    struct history *h;
+    struct file_history *h;
     struct arena scratch; /* decoded texts of one row */
     struct buf row;
     struct file file;
@@ -22,7 +22,7 @@ struct reader {
 
 /* ---- small helpers ---- */
 
-bool history_is_backup_name(struct slice s)
+bool file_history_is_backup_name(struct slice s)
 {
     size_t hex = 0, i;
 
@@ -48,7 +48,7 @@ static bool get_id(struct reader *r, struct slice object, const char *key, struc
     return true;
 }
 
-static struct history_turn *turn_of(struct history *h, struct id128 prompt)
+static struct file_history_turn *find_turn(struct file_history *h, struct id128 prompt)
 {
     for (size_t i = h->n; i > 0; i--)
         if (id128_eq(h->turn[i - 1].prompt, prompt))
@@ -76,18 +76,18 @@ static const char *keep_path(struct arena *a, struct slice path, bool *is_none)
     return kept;
 }
 
-static bool read_entry(struct reader *r, struct slice path, struct slice value,
-                       struct history_entry *out)
+static bool read_backup_entry(struct reader *r, struct slice path, struct slice value,
+                              struct file_history_entry *out)
 {
     struct arena *a = &r->h->arena;
     struct slice name, parent, v;
 
-    *out = (struct history_entry){ .valid = true };
+    *out = (struct file_history_entry){ .valid = true };
     out->path = keep_path(a, path, &out->no_path);
     if (!out->path)
         return false;
     if (json_get_text(value, "backupFileName", &r->scratch, &name)) {
-        out->valid = history_is_backup_name(name);
+        out->valid = file_history_is_backup_name(name);
         out->backup = arena_copy(a, name).p;
         if (!out->backup)
             return false;
@@ -109,7 +109,7 @@ static bool read_entry(struct reader *r, struct slice path, struct slice value,
 }
 
 /* The number of a path, old or new. */
-static enum err_code track(struct history *h, const char *path, uint32_t *number)
+static enum err_code track(struct file_history *h, const char *path, uint32_t *number)
 {
     size_t before = h->number.n;
 
@@ -127,7 +127,8 @@ static enum err_code track(struct history *h, const char *path, uint32_t *number
 }
 
 /* Room for a number in the turn's table. */
-static enum err_code make_room(struct history *h, struct history_turn *t, uint32_t number)
+static enum err_code reserve_number(struct file_history *h, struct file_history_turn *t,
+                                    uint32_t number)
 {
     size_t n = h->paths > 2 * t->ats ? h->paths : 2 * t->ats;
 
@@ -145,18 +146,18 @@ static enum err_code make_room(struct history *h, struct history_turn *t, uint32
 }
 
 /* Adds an entry to a turn, in the place of an older one of the same file. */
-static enum err_code put_entry(struct history *h, struct history_turn *t,
-                               const struct history_entry *entry)
+static enum err_code set_turn_entry(struct file_history *h, struct file_history_turn *t,
+                                    const struct file_history_entry *entry)
 {
     uint32_t number;
 
-    if (track(h, entry->path, &number) || make_room(h, t, number))
+    if (track(h, entry->path, &number) || reserve_number(h, t, number))
         return ERR_NOMEM;
     if (t->at[number]) {
         t->entry[t->at[number] - 1] = *entry;
         return ERR_OK;
     }
-    struct history_entry *list = arena_grow(&h->arena, t->entry, t->n, sizeof *list);
+    struct file_history_entry *list = arena_grow(&h->arena, t->entry, t->n, sizeof *list);
 
     if (!list)
         return ERR_NOMEM;
@@ -175,10 +176,10 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
     struct slice snapshot, files, id, key, value, stamp;
     struct id128 prompt;
     struct json_iter it;
-    struct history_turn *t;
+    struct file_history_turn *t;
 
     if (!json_get(row, "snapshot", &snapshot) || !get_id(r, snapshot, "messageId", &prompt, &id) ||
-        !json_get(snapshot, "trackedFileBackups", &files) || !(t = turn_of(r->h, prompt)))
+        !json_get(snapshot, "trackedFileBackups", &files) || !(t = find_turn(r->h, prompt)))
         return ERR_OK;
     t->lost = false;
     t->n = 0; /* a later row for the same prompt says it all again */
@@ -190,12 +191,13 @@ static enum err_code take_snapshot(struct reader *r, struct slice row)
     enum err_code rc = json_iter_open(&it, files) ? ERR_OK : ERR_FORMAT;
 
     while (!rc && json_iter_next(&it, &key, &value)) {
-        struct history_entry entry;
+        struct file_history_entry entry;
         struct slice path;
 
         if (!json_text(key, &r->scratch, &path))
             return ERR_NOMEM;
-        rc = read_entry(r, path, value, &entry) ? put_entry(r->h, t, &entry) : ERR_NOMEM;
+        rc =
+            read_backup_entry(r, path, value, &entry) ? set_turn_entry(r->h, t, &entry) : ERR_NOMEM;
     }
     return rc == ERR_FORMAT ? ERR_OK : rc;
 }
@@ -204,19 +206,20 @@ static enum err_code take_delta(struct reader *r, struct slice row)
 {
     struct slice id, path, backup;
     struct id128 prompt;
-    struct history_entry entry;
-    struct history_turn *t;
+    struct file_history_entry entry;
+    struct file_history_turn *t;
 
-    if (!get_id(r, row, "snapshotMessageId", &prompt, &id) || !(t = turn_of(r->h, prompt)) ||
+    if (!get_id(r, row, "snapshotMessageId", &prompt, &id) || !(t = find_turn(r->h, prompt)) ||
         !json_get_text(row, "trackingPath", &r->scratch, &path) ||
         !json_get(row, "backup", &backup))
         return ERR_OK;
-    if (!read_entry(r, path, backup, &entry))
+    if (!read_backup_entry(r, path, backup, &entry))
         return ERR_NOMEM;
-    return put_entry(r->h, t, &entry);
+    return set_turn_entry(r->h, t, &entry);
 }
 
-static enum err_code read_row(struct reader *r, const struct index_line *line, struct err *e)
+static enum err_code read_history_row(struct reader *r, const struct index_line *line,
+                                      struct err *e)
 {
     size_t got;
 
@@ -239,21 +242,21 @@ static enum err_code read_row(struct reader *r, const struct index_line *line, s
 /* ---- all of it ---- */
 
 /* One turn for each user row of the conversation; those of which no row speaks are taken out again at the end. */
-static enum err_code add_turns(struct history *h, const struct transcript *t)
+static enum err_code add_turns(struct file_history *h, const struct transcript *t)
 {
     h->turn = arena_zalloc(&h->arena, sizeof *h->turn * (t->n + 1));
     if (!h->turn)
         return ERR_NOMEM;
     for (size_t i = 0; i < t->n; i++)
         if (t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id))
-            h->turn[h->n++] = (struct history_turn){ .prompt = t->message[i].id,
-                                                     .time_ms = t->message[i].time_ms,
-                                                     .lost = true,
-                                                     .message = i };
+            h->turn[h->n++] = (struct file_history_turn){ .prompt = t->message[i].id,
+                                                          .time_ms = t->message[i].time_ms,
+                                                          .lost = true,
+                                                          .message = i };
     return ERR_OK;
 }
 
-static void drop_silent_turns(struct history *h)
+static void drop_silent_turns(struct file_history *h)
 {
     size_t kept = 0;
 
@@ -264,7 +267,7 @@ static void drop_silent_turns(struct history *h)
 }
 
 /* The uuids as they are written, for those that remain. */
-static enum err_code name_turns(struct history *h, const struct transcript *t, struct err *e)
+static enum err_code name_turns(struct file_history *h, const struct transcript *t, struct err *e)
 {
     struct buf row = { 0 };
     enum err_code rc = ERR_OK;
@@ -287,12 +290,12 @@ static enum err_code read_rows(struct reader *r, struct err *e)
 
     for (size_t i = 0; i < r->ix.n && !rc; i++)
         if (r->ix.line[i].kind && r->ix.line[i].state == LINE_OK)
-            rc = read_row(r, &r->ix.line[i], e);
+            rc = read_history_row(r, &r->ix.line[i], e);
     return rc;
 }
 
 /* What is asked of each path. */
-static enum err_code note_ends(struct history *h)
+static enum err_code note_ends(struct file_history *h)
 {
     size_t size = sizeof *h->first * (h->paths + 1);
     uint32_t number;
@@ -303,7 +306,7 @@ static enum err_code note_ends(struct history *h)
         return ERR_NOMEM;
     for (size_t i = 0; i < h->n; i++)
         for (size_t k = 0; k < h->turn[i].n; k++) {
-            const struct history_entry *entry = &h->turn[i].entry[k];
+            const struct file_history_entry *entry = &h->turn[i].entry[k];
 
             number = textset_find(&h->number, slice_of(entry->path));
             h->newest[number] = entry;
@@ -313,10 +316,10 @@ static enum err_code note_ends(struct history *h)
     return ERR_OK;
 }
 
-enum err_code history_read(const struct session_ref *ref, const struct transcript *t,
-                           struct history *out, struct err *e)
+enum err_code file_history_read(const struct session_ref *ref, const struct transcript *t,
+                                struct file_history *out, struct err *e)
 {
-    struct history h = { 0 };
+    struct file_history h = { 0 };
     struct reader r = { .h = &h };
     enum err_code rc = file_open(AT_FDCWD, ref->path.p, FILE_FOLLOW, &r.file, e);
 
@@ -335,36 +338,37 @@ enum err_code history_read(const struct session_ref *ref, const struct transcrip
     buf_fini(&r.row);
     arena_fini(&r.scratch);
     if (rc)
-        history_fini(&h);
+        file_history_fini(&h);
     else
         *out = h;
     return rc;
 }
 
-void history_fini(struct history *h)
+void file_history_fini(struct file_history *h)
 {
     textset_fini(&h->number);
     arena_fini(&h->arena);
-    *h = (struct history){ 0 };
+    *h = (struct file_history){ 0 };
 }
 
 /* ---- asking ---- */
 
-static const struct history_entry *entry_of(const struct history_turn *t, uint32_t number)
+static const struct file_history_entry *entry_of(const struct file_history_turn *t, uint32_t number)
 {
     return number < t->ats && t->at[number] ? &t->entry[t->at[number] - 1] : NULL;
 }
 
-const struct history_entry *history_at(const struct history *h, size_t turn, const char *path)
+const struct file_history_entry *file_history_at(const struct file_history *h, size_t turn,
+                                                 const char *path)
 {
     uint32_t number = textset_find(&h->number, slice_of(path));
-    const struct history_entry *own =
+    const struct file_history_entry *own =
         number == TEXTSET_NONE ? NULL : entry_of(&h->turn[turn], number);
 
     return own || number == TEXTSET_NONE ? own : h->first[number];
 }
 
-const struct history_entry *history_newest(const struct history *h, const char *path)
+const struct file_history_entry *file_history_newest(const struct file_history *h, const char *path)
 {
     uint32_t number = textset_find(&h->number, slice_of(path));
 

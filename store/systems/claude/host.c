@@ -14,7 +14,7 @@ bool claude_host_marked(const struct claude_item *item)
     return item->kind == CLAUDE_ASSISTANT && item->marks & (MARK_HIDES | MARK_RAN_BY);
 }
 
-bool claude_host_took_part(const struct claude_list *list)
+bool claude_host_took_part(const struct claude_item_list *list)
 {
     for (size_t i = 0; i < list->n; i++)
         if (claude_host_marked(&list->item[i]))
@@ -26,16 +26,16 @@ bool claude_is_host_row(struct slice row)
 {
     struct slice value;
 
-    return claude_says(row, "type", "assistant") &&
+    return claude_row_says(row, "type", "assistant") &&
            ((json_get(row, "hostHiddenToolUseIds", &value) && json_type(value) == JSON_ARRAY) ||
             (json_get(row, "ranByToolUseId", &value) && json_type(value) == JSON_STRING));
 }
 
 /* Which line, not of the conversation, follows which id: the last one that names it as its parent. */
-struct beside {
+struct host_insertion {
     struct claude_log *log;
-    struct claude_list *list; /* as it was */
-    struct claude_list out;
+    struct claude_item_list *list; /* as it was */
+    struct claude_item_list out;
     struct idset taken;   /* ids of the rows that are in */
     struct idset parents; /* of the rows that were in from the beginning */
     struct idset followed;
@@ -43,7 +43,7 @@ struct beside {
     size_t cap;
 };
 
-static enum err_code note_follower(struct beside *b, uint32_t line)
+static enum err_code note_follower(struct host_insertion *b, uint32_t line)
 {
     const struct index_line *l = claude_line(b->log, line);
     uint32_t at;
@@ -67,14 +67,14 @@ static enum err_code note_follower(struct beside *b, uint32_t line)
 }
 
 /* The line behind an id, or CHAIN_NONE. */
-static uint32_t follower_of(const struct beside *b, struct id128 id)
+static uint32_t follower_of(const struct host_insertion *b, struct id128 id)
 {
     uint32_t at = idset_find(&b->followed, id);
 
     return at == IDSET_NONE ? CHAIN_NONE : b->follower[at];
 }
 
-static enum err_code look_beside(struct beside *b)
+static enum err_code find_host_rows(struct host_insertion *b)
 {
     const struct chain *c = &b->log->chain;
     uint32_t number;
@@ -101,7 +101,8 @@ struct look {
     bool host, virtual;
 };
 
-static enum err_code look_at(struct beside *b, uint32_t line, struct look *look, struct err *e)
+static enum err_code inspect_line(struct host_insertion *b, uint32_t line, struct look *look,
+                                  struct err *e)
 {
     struct slice row;
     enum err_code rc = claude_log_row(b->log, line, &row, e);
@@ -113,7 +114,7 @@ static enum err_code look_at(struct beside *b, uint32_t line, struct look *look,
     return ERR_OK;
 }
 
-static enum err_code take(struct beside *b, uint32_t line)
+static enum err_code mark_taken(struct host_insertion *b, uint32_t line)
 {
     uint32_t number;
 
@@ -121,7 +122,8 @@ static enum err_code take(struct beside *b, uint32_t line)
 }
 
 /* The virtual rows that follow `line`, past attachments; *before says whether the row before is a host's. */
-static enum err_code add_followers(struct beside *b, uint32_t line, bool before, struct err *e)
+static enum err_code add_followers(struct host_insertion *b, uint32_t line, bool before,
+                                   struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -129,13 +131,13 @@ static enum err_code add_followers(struct beside *b, uint32_t line, bool before,
         const struct index_line *l = claude_line(b->log, line);
         struct look look;
 
-        rc = take(b, line);
+        rc = mark_taken(b, line);
         if (!rc)
-            rc = look_at(b, line, &look, e);
+            rc = inspect_line(b, line, &look, e);
         if (rc)
             break;
         if (look.virtual && (look.host || (claude_line_is(l, CLAUDE_USER) && before))) {
-            rc = claude_list_add_line(&b->out, b->log, line, 0);
+            rc = claude_item_list_add_line(&b->out, b->log, line, 0);
             before = look.host;
         } else if (!claude_line_is(l, CLAUDE_ATTACHMENT)) {
             break;
@@ -145,19 +147,20 @@ static enum err_code add_followers(struct beside *b, uint32_t line, bool before,
     return rc;
 }
 
-static enum err_code add_beside(struct beside *b, const struct claude_item *item, struct err *e)
+static enum err_code insert_host_rows(struct host_insertion *b, const struct claude_item *item,
+                                      struct err *e)
 {
     const struct index_line *l = claude_line(b->log, item->line);
     uint32_t next = follower_of(b, l->id);
     struct look look;
-    enum err_code rc = claude_list_add(&b->out, item);
+    enum err_code rc = claude_item_list_add(&b->out, item);
 
     if (!rc)
-        rc = look_at(b, item->line, &look, e);
+        rc = inspect_line(b, item->line, &look, e);
     if (rc || look.virtual || next == CHAIN_NONE)
         return rc;
     if (look.host && claude_line_is(claude_line(b->log, next), CLAUDE_USER)) {
-        rc = take(b, next);
+        rc = mark_taken(b, next);
         next = follower_of(b, claude_line(b->log, next)->id);
     } else if (claude_line_is(claude_line(b->log, next), CLAUDE_ATTACHMENT) &&
                (item->kind != CLAUDE_USER || idset_has(&b->parents, l->id))) {
@@ -166,9 +169,10 @@ static enum err_code add_beside(struct beside *b, const struct claude_item *item
     return rc ? rc : add_followers(b, next, look.host, e);
 }
 
-static enum err_code insert_virtual(struct claude_log *log, struct claude_list *list, struct err *e)
+static enum err_code insert_virtual(struct claude_log *log, struct claude_item_list *list,
+                                    struct err *e)
 {
-    struct beside b = { .log = log, .list = list };
+    struct host_insertion b = { .log = log, .list = list };
     struct slice row;
     bool host = false;
     enum err_code rc = ERR_OK;
@@ -181,15 +185,15 @@ static enum err_code insert_virtual(struct claude_log *log, struct claude_list *
     }
     if (rc || !host)
         return rc;
-    rc = look_beside(&b);
+    rc = find_host_rows(&b);
     for (size_t i = 0; !rc && i < list->n; i++)
-        rc = add_beside(&b, &list->item[i], e);
+        rc = insert_host_rows(&b, &list->item[i], e);
     if (!rc) {
-        claude_list_fini(list);
+        claude_item_list_fini(list);
         *list = b.out;
-        b.out = (struct claude_list){ 0 };
+        b.out = (struct claude_item_list){ 0 };
     }
-    claude_list_fini(&b.out);
+    claude_item_list_fini(&b.out);
     idset_fini(&b.taken);
     idset_fini(&b.parents);
     idset_fini(&b.followed);
@@ -197,7 +201,8 @@ static enum err_code insert_virtual(struct claude_log *log, struct claude_list *
     return rc;
 }
 
-enum err_code claude_host_insert(struct claude_log *log, struct claude_list *list, struct err *e)
+enum err_code claude_host_insert(struct claude_log *log, struct claude_item_list *list,
+                                 struct err *e)
 {
     enum err_code rc = insert_virtual(log, list, e);
 

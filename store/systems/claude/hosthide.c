@@ -19,14 +19,14 @@ struct texts {
 
 struct hiding {
     struct claude_log *log;
-    struct claude_list out;
+    struct claude_item_list out;
     struct idset calls, twice; /* tool ids; those that two rows have */
     struct texts hidden;       /* the message in which a hidden call was */
     struct texts alone;        /* the row shown for a hidden call that was all of its message */
     struct idset ran;          /* calls that the host ran */
 };
 
-static enum err_code put(struct texts *t, struct id128 id, struct slice text)
+static enum err_code set_text(struct texts *t, struct id128 id, struct slice text)
 {
     uint32_t at;
 
@@ -55,7 +55,7 @@ static struct slice *get(const struct texts *t, struct id128 id)
 
 static bool is_block(struct slice block, const char *type)
 {
-    return json_type(block) == JSON_OBJECT && claude_says(block, "type", type);
+    return json_type(block) == JSON_OBJECT && claude_row_says(block, "type", type);
 }
 
 static size_t count_blocks(struct slice row, struct slice *first)
@@ -93,8 +93,8 @@ static enum err_code note_calls(struct hiding *h, const struct claude_item *item
 }
 
 /* A row as it was, but with another message or content, and without the members named. */
-static void write_row(struct jsonout *j, struct slice row, struct slice message,
-                      struct slice content, bool denied)
+static void write_edited_row(struct jsonout *j, struct slice row, struct slice message,
+                             struct slice content, bool denied)
 {
     static const char *const off[] = { "message", "toolDenialKind", "toolDenialUnanswered" };
     struct json_iter it;
@@ -124,16 +124,17 @@ static void write_row(struct jsonout *j, struct slice row, struct slice message,
     jsonout_close(j, '}');
 }
 
-static enum err_code add_row(struct hiding *h, const struct claude_item *item, struct slice row,
-                             struct slice message, struct slice content, bool denied, struct err *e)
+static enum err_code add_edited_item(struct hiding *h, const struct claude_item *item,
+                                     struct slice row, struct slice message, struct slice content,
+                                     bool denied, struct err *e)
 {
     struct buf out = { 0 };
     struct jsonout j;
 
     jsonout_init(&j, &out);
-    write_row(&j, row, message, content, denied);
+    write_edited_row(&j, row, message, content, denied);
     enum err_code rc =
-        j.rc ? j.rc : claude_list_add_made(&h->out, h->log, item->line, buf_slice(&out), e);
+        j.rc ? j.rc : claude_item_list_add_made(&h->out, h->log, item->line, buf_slice(&out), e);
 
     buf_fini(&out);
     if (!rc)
@@ -172,7 +173,7 @@ static bool host_content(struct slice row, struct slice block, const char *id_ke
     return true;
 }
 
-static bool names(struct slice list, struct id128 id, struct arena *a)
+static bool list_has_id(struct slice list, struct id128 id, struct arena *a)
 {
     struct json_iter it;
     struct slice key, value;
@@ -203,8 +204,8 @@ static enum err_code filter_calls(struct hiding *h, struct slice row, struct sli
 
         (*all)++;
         if (claude_block_id(block, "tool_use", "id", &h->log->arena, &id) &&
-            names(hidden, id, &h->log->arena) && !idset_has(&h->twice, id)) {
-            rc = put(&h->hidden, id, message);
+            list_has_id(hidden, id, &h->log->arena) && !idset_has(&h->twice, id)) {
+            rc = set_text(&h->hidden, id, message);
             continue;
         }
         (*left)++;
@@ -237,11 +238,11 @@ static enum err_code remember_alone(struct hiding *h, struct slice row, struct s
     enum err_code rc = j.rc;
 
     jsonout_init(&j, &out);
-    write_row(&j, row, message, buf_slice(&content), false);
+    write_edited_row(&j, row, message, buf_slice(&content), false);
     struct slice text = arena_copy(&h->log->arena, buf_slice(&out));
 
     if (!rc)
-        rc = j.rc ? j.rc : text.p ? put(&h->alone, id, text) : ERR_NOMEM;
+        rc = j.rc ? j.rc : text.p ? set_text(&h->alone, id, text) : ERR_NOMEM;
     buf_fini(&content);
     buf_fini(&out);
     return rc;
@@ -258,14 +259,14 @@ static enum err_code show_host_call(struct hiding *h, const struct claude_item *
     if (!json_get(row, "ranByToolUseId", &ran_by) || json_type(ran_by) != JSON_STRING ||
         !json_get_true(row, "isVirtual") || count_blocks(row, &block) != 1 ||
         !is_block(block, "tool_use"))
-        return claude_list_add(&h->out, item);
+        return claude_item_list_add(&h->out, item);
     if (claude_block_id(block, "tool_use", "id", &h->log->arena, &id) &&
         idset_add(&h->ran, id, &number))
         return ERR_NOMEM;
     from = get(&h->hidden, claude_id(ran_by, &h->log->arena));
     if (!host_content(row, block, "id", &content) && !json_at(row, "message.content", &content))
-        return claude_list_add(&h->out, item);
-    return add_row(h, item, row, from ? *from : message, content, false, e);
+        return claude_item_list_add(&h->out, item);
+    return add_edited_item(h, item, row, from ? *from : message, content, false, e);
 }
 
 static enum err_code hide_calls(struct hiding *h, const struct claude_item *item, struct slice row,
@@ -278,7 +279,7 @@ static enum err_code hide_calls(struct hiding *h, const struct claude_item *item
     if (!rc && left < all)
         rc = remember_alone(h, row, message);
     if (!rc && left < all && left > 0)
-        rc = add_row(h, item, row, message, buf_slice(&kept), false, e);
+        rc = add_edited_item(h, item, row, message, buf_slice(&kept), false, e);
     else if (!rc && left == all)
         rc = show_host_call(h, item, row, message, e);
     buf_fini(&kept);
@@ -322,10 +323,10 @@ static enum err_code show_host_result(struct hiding *h, const struct claude_item
     enum err_code rc = ERR_OK;
 
     if (alone) {
-        rc = claude_list_add_made(&h->out, h->log, item->line, *alone, e);
+        rc = claude_item_list_add_made(&h->out, h->log, item->line, *alone, e);
         *alone = (struct slice){ NULL, 0 };
     }
-    return rc ? rc : add_row(h, item, row, message, content, false, e);
+    return rc ? rc : add_edited_item(h, item, row, message, content, false, e);
 }
 
 static enum err_code hide_results(struct hiding *h, const struct claude_item *item,
@@ -354,14 +355,14 @@ static enum err_code hide_results(struct hiding *h, const struct claude_item *it
     enum err_code rc = j.rc;
 
     if (!rc && hidden == 0)
-        rc = claude_list_add(&h->out, item);
+        rc = claude_item_list_add(&h->out, item);
     else if (!rc && hidden < results)
-        rc = add_row(h, item, row, message, buf_slice(&kept), true, e);
+        rc = add_edited_item(h, item, row, message, buf_slice(&kept), true, e);
     buf_fini(&kept);
     return rc;
 }
 
-static enum err_code hide(struct hiding *h, const struct claude_item *item, struct err *e)
+static enum err_code hide_item(struct hiding *h, const struct claude_item *item, struct err *e)
 {
     struct slice row, message;
     bool done;
@@ -373,16 +374,17 @@ static enum err_code hide(struct hiding *h, const struct claude_item *item, stru
     if (!row.p)
         return ERR_NOMEM;
     if (!json_get(row, "message", &message) || json_type(message) != JSON_OBJECT)
-        return claude_list_add(&h->out, item);
+        return claude_item_list_add(&h->out, item);
     if (claude_is_host_row(row))
         return hide_calls(h, item, row, message, e);
     if (item->kind != CLAUDE_USER)
-        return claude_list_add(&h->out, item);
+        return claude_item_list_add(&h->out, item);
     rc = show_host_result(h, item, row, message, &done, e);
     return rc || done ? rc : hide_results(h, item, row, message, e);
 }
 
-enum err_code claude_host_hide(struct claude_log *log, struct claude_list *list, struct err *e)
+enum err_code claude_host_hide_calls(struct claude_log *log, struct claude_item_list *list,
+                                     struct err *e)
 {
     struct hiding h = { .log = log };
     enum err_code rc = ERR_OK;
@@ -392,13 +394,13 @@ enum err_code claude_host_hide(struct claude_log *log, struct claude_list *list,
     for (size_t i = 0; !rc && i < list->n; i++)
         rc = note_calls(&h, &list->item[i], e);
     for (size_t i = 0; !rc && i < list->n; i++)
-        rc = hide(&h, &list->item[i], e);
+        rc = hide_item(&h, &list->item[i], e);
     if (!rc) {
-        claude_list_fini(list);
+        claude_item_list_fini(list);
         *list = h.out;
-        h.out = (struct claude_list){ 0 };
+        h.out = (struct claude_item_list){ 0 };
     }
-    claude_list_fini(&h.out);
+    claude_item_list_fini(&h.out);
     idset_fini(&h.calls);
     idset_fini(&h.twice);
     idset_fini(&h.ran);

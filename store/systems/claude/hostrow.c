@@ -18,7 +18,7 @@ struct hosted {
 
 struct hosting {
     struct claude_log *log;
-    struct claude_list out;
+    struct claude_item_list out;
     struct idset withheld, rows;        /* calls of which nothing is shown; ids of host rows */
     struct idset callers, answered;     /* ran_by of calls; tool id of results */
     struct hosted *call, *result;       /* owned; call in the order of the file */
@@ -26,7 +26,7 @@ struct hosting {
     size_t calls, call_cap, results, result_cap, caller_cap, answered_cap;
 };
 
-static enum err_code grow(void *array, size_t *cap, size_t n, size_t size)
+static enum err_code grow_calls(void *array, size_t *cap, size_t n, size_t size)
 {
     void **p = array;
 
@@ -47,8 +47,8 @@ static enum err_code add_result(struct hosting *h, const struct hosted *r)
     uint32_t at;
 
     if (idset_add(&h->answered, r->tool, &at) ||
-        grow(&h->result_of, &h->answered_cap, at, sizeof *h->result_of) ||
-        grow(&h->result, &h->result_cap, h->results, sizeof *h->result))
+        grow_calls(&h->result_of, &h->answered_cap, at, sizeof *h->result_of) ||
+        grow_calls(&h->result, &h->result_cap, h->results, sizeof *h->result))
         return ERR_NOMEM;
     h->result_of[at] = (uint32_t)h->results;
     h->result[h->results++] = *r;
@@ -62,9 +62,9 @@ static enum err_code add_call(struct hosting *h, const struct hosted *r, struct 
     bool known = idset_has(&h->callers, r->ran_by);
 
     if (idset_add(&h->rows, row, &number) || idset_add(&h->callers, r->ran_by, &at) ||
-        grow(&h->first, &caps, at, sizeof *h->first) ||
-        grow(&h->last, &h->caller_cap, at, sizeof *h->last) ||
-        grow(&h->call, &h->call_cap, h->calls, sizeof *h->call))
+        grow_calls(&h->first, &caps, at, sizeof *h->first) ||
+        grow_calls(&h->last, &h->caller_cap, at, sizeof *h->last) ||
+        grow_calls(&h->call, &h->call_cap, h->calls, sizeof *h->call))
         return ERR_NOMEM;
     if (known && h->first[at] != CHAIN_NONE)
         h->call[h->last[at]].next = (uint32_t)h->calls;
@@ -100,7 +100,7 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
         return ERR_OK;
     bool result = claude_block_id(block, "tool_result", "tool_use_id", &h->log->arena, &r.tool);
 
-    if (!result && (json_type(block) != JSON_OBJECT || !claude_says(block, "type", "tool_use")))
+    if (!result && (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", "tool_use")))
         return ERR_OK;
     if (!result)
         r.tool = claude_id_at(block, "id", &h->log->arena);
@@ -110,7 +110,7 @@ static enum err_code read_host_row(struct hosting *h, struct slice row)
     return result ? add_result(h, &r) : add_call(h, &r, id);
 }
 
-static void copy(struct jsonout *j, struct slice row, const char *from, const char *to)
+static void copy_row_member(struct jsonout *j, struct slice row, const char *from, const char *to)
 {
     struct slice value;
 
@@ -132,16 +132,16 @@ static enum err_code add_made(struct hosting *h, const struct hosted *r, const c
     jsonout_open(&j, '{');
     jsonout_key(&j, "type");
     jsonout_text(&j, name);
-    copy(&j, r->row, "rowUuid", "uuid");
+    copy_row_member(&j, r->row, "rowUuid", "uuid");
     if (session.n) {
         jsonout_key(&j, "sessionId");
         jsonout_raw(&j, session);
     }
     if (json_get(r->row, "timestamp", &time) && json_type(time) == JSON_STRING)
-        copy(&j, r->row, "timestamp", "timestamp");
+        copy_row_member(&j, r->row, "timestamp", "timestamp");
     jsonout_key(&j, "isVirtual");
     jsonout_bool(&j, true);
-    copy(&j, r->row, "ranByToolUseId", "ranByToolUseId");
+    copy_row_member(&j, r->row, "ranByToolUseId", "ranByToolUseId");
     jsonout_key(&j, "message");
     jsonout_open(&j, '{');
     jsonout_key(&j, "role");
@@ -156,7 +156,7 @@ static enum err_code add_made(struct hosting *h, const struct hosted *r, const c
     jsonout_close(&j, '}');
     jsonout_close(&j, '}');
     enum err_code rc =
-        j.rc ? j.rc : claude_list_add_made(&h->out, h->log, line, buf_slice(&out), e);
+        j.rc ? j.rc : claude_item_list_add_made(&h->out, h->log, line, buf_slice(&out), e);
 
     buf_fini(&out);
     return rc;
@@ -189,7 +189,7 @@ static enum err_code add_item(struct hosting *h, const struct claude_item *item,
 {
     struct slice row, hidden, key, value, session = { NULL, 0 };
     struct json_iter ids;
-    enum err_code rc = claude_list_add(&h->out, item);
+    enum err_code rc = claude_item_list_add(&h->out, item);
 
     if (rc || !(item->marks & MARK_HIDES))
         return rc;
@@ -207,7 +207,8 @@ static enum err_code add_item(struct hosting *h, const struct claude_item *item,
     return rc;
 }
 
-enum err_code claude_host_lines(struct claude_log *log, struct claude_list *list, struct err *e)
+enum err_code claude_host_lines(struct claude_log *log, struct claude_item_list *list,
+                                struct err *e)
 {
     struct hosting h = { .log = log };
     enum err_code rc = ERR_OK;
@@ -223,11 +224,11 @@ enum err_code claude_host_lines(struct claude_log *log, struct claude_list *list
     for (size_t i = 0; !rc && h.calls && i < list->n; i++)
         rc = add_item(&h, &list->item[i], e);
     if (!rc && h.calls) {
-        claude_list_fini(list);
+        claude_item_list_fini(list);
         *list = h.out;
-        h.out = (struct claude_list){ 0 };
+        h.out = (struct claude_item_list){ 0 };
     }
-    claude_list_fini(&h.out);
+    claude_item_list_fini(&h.out);
     idset_fini(&h.withheld);
     idset_fini(&h.rows);
     idset_fini(&h.callers);

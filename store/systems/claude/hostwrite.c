@@ -46,7 +46,7 @@ static enum err_code put_leaf(const struct session_ref *ref, struct metarows *m,
         m->row[METAROW_LAST_PROMPT].found = false;
         return ERR_OK;
     }
-    return reappend_put_leaf(m, ref->path.p, coming, leaf ? &leaf->id : NULL, a, e);
+    return reappend_set_leaf(m, ref->path.p, coming, leaf ? &leaf->id : NULL, a, e);
 }
 
 enum err_code claude_add_metarows(const struct session_ref *ref,
@@ -78,7 +78,7 @@ struct writing {
     struct slice lines;
 };
 
-static enum err_code compose(void *arg, struct buf *rows, struct err *e)
+static enum err_code compose_metadata_rows(void *arg, struct buf *rows, struct err *e)
 {
     const struct writing *w = arg;
 
@@ -92,5 +92,5 @@ enum err_code claude_write_rows(const struct store_env *env, const struct sessio
 {
     struct writing w = { ref, lines };
 
-    return journal_append(env, ref->path.p, APPEND_FOLLOW, compose, &w, e);
+    return journal_append(env, ref->path.p, APPEND_FOLLOW, compose_metadata_rows, &w, e);
 }

@@ -25,8 +25,8 @@ MUST_CHECK enum err_code claude_write_rows(const struct store_env *env,
 
 /* A text in the row that claude_create began the session with: "cwd", or the title that it did not get yet. Empty: there
  * is none. */
-#define CLAUDE_MADE_TITLE "createdTitle"
-MUST_CHECK enum err_code claude_made_with(const char *path, const char *key, struct arena *a,
-                                          struct slice *text, struct err *e);
+#define CLAUDE_CREATED_TITLE "createdTitle"
+MUST_CHECK enum err_code claude_created_with(const char *path, const char *key, struct arena *a,
+                                             struct slice *text, struct err *e);
 
 #endif

@@ -51,7 +51,7 @@ static bool person_stopped(struct slice row)
     return text_starts_with(row, fronts, 1);
 }
 
-static bool takes_part(const struct claude_revived *r)
+static bool takes_part(const struct claude_restore_row *r)
 {
     if (r->left_out)
         return false;
@@ -64,17 +64,17 @@ static bool takes_part(const struct claude_revived *r)
 }
 
 /* Was a call left out behind row i? */
-static bool call_follows(const struct claude_revival *r, size_t i)
+static bool call_follows(const struct claude_restore_rows *r, size_t i)
 {
     for (i++; i < r->n; i++)
-        if (r->row[i].left_out == LEFT_UNANSWERED)
+        if (r->row[i].left_out == ROW_HIDDEN_UNANSWERED)
             return true;
     return false;
 }
 
-static enum interruption after_answer(const struct claude_revival *r, size_t i)
+static enum interruption after_answer(const struct claude_restore_rows *r, size_t i)
 {
-    bool calls = claude_says(r->row[i].row, "message.stop_reason", "tool_use");
+    bool calls = claude_row_says(r->row[i].row, "message.stop_reason", "tool_use");
 
     return calls || r->row[i].cut || call_follows(r, i) ? INTERRUPTION_TURN : INTERRUPTION_NONE;
 }
@@ -89,7 +89,7 @@ static enum interruption after_user(struct slice row, struct arena *a)
     return claude_is_interrupt_note(row, a) ? INTERRUPTION_TURN : INTERRUPTION_PROMPT;
 }
 
-enum interruption claude_interruption(const struct claude_revival *r, struct slice *prompt)
+enum interruption claude_interruption(const struct claude_restore_rows *r, struct slice *prompt)
 {
     size_t i = r->n;
     enum interruption how;
@@ -99,7 +99,7 @@ enum interruption claude_interruption(const struct claude_revival *r, struct sli
         i--;
     if (i == 0)
         return INTERRUPTION_NONE;
-    const struct claude_revived *last = &r->row[i - 1];
+    const struct claude_restore_row *last = &r->row[i - 1];
 
     if (last->kind == CLAUDE_ASSISTANT)
         how = after_answer(r, i - 1);

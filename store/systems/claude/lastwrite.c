@@ -26,8 +26,8 @@ static struct slice rest_from(struct slice s, const char *p)
 }
 
 /* Replaces `old` by `new` in base, once or everywhere. False when old does not occur. */
-static bool replace(struct slice base, struct slice old, struct slice new, bool all,
-                    struct buf *out)
+static bool replace_text(struct slice base, struct slice old, struct slice new, bool all,
+                         struct buf *out)
 {
     const char *hit = old.n ? memmem(base.p, base.n, old.p, old.n) : NULL;
     bool ok = hit != NULL;
@@ -42,13 +42,13 @@ static bool replace(struct slice base, struct slice old, struct slice new, bool 
     return ok && buf_add(out, base) == ERR_OK;
 }
 
-static void forget(struct lastwrite *w)
+static void forget_bytes(struct lastwrite *w)
 {
     w->known = false;
     w->bytes = (struct slice){ NULL, 0 };
 }
 
-static enum err_code keep(struct lastwrites *l, struct lastwrite *w, struct slice bytes)
+static enum err_code keep_bytes(struct lastwrites *l, struct lastwrite *w, struct slice bytes)
 {
     w->bytes = arena_copy(&l->arena, bytes);
     w->known = w->bytes.p != NULL;
@@ -67,15 +67,15 @@ static enum err_code take_edit(struct lastwrites *l, struct lastwrite *w, struct
         base = w->known ? w->bytes : (struct slice){ NULL, 0 };
     if (base.p && json_get_text(result, "oldString", a, &old) &&
         json_get_text(result, "newString", a, &new) &&
-        replace(base, old, new, json_get_true(result, "replaceAll"), &text))
-        rc = keep(l, w, buf_slice(&text));
+        replace_text(base, old, new, json_get_true(result, "replaceAll"), &text))
+        rc = keep_bytes(l, w, buf_slice(&text));
     else
-        forget(w);
+        forget_bytes(w);
     buf_fini(&text);
     return rc;
 }
 
-static enum err_code take_row(struct lastwrites *l, struct slice row, struct arena *a)
+static enum err_code read_result_row(struct lastwrites *l, struct slice row, struct arena *a)
 {
     struct slice result, path, content, v;
 
@@ -93,9 +93,9 @@ static enum err_code take_row(struct lastwrites *l, struct slice row, struct are
     if (!w)
         return ERR_NOMEM;
     if (json_get_text(result, notebook ? "updated_file" : "content", a, &content))
-        return keep(l, w, content);
+        return keep_bytes(l, w, content);
     if (notebook || json_get(result, "edits", &v)) {
-        forget(w);
+        forget_bytes(w);
         return ERR_OK;
     }
     return take_edit(l, w, result, a);
@@ -113,7 +113,7 @@ enum err_code lastwrites_read(const struct transcript *t, size_t from, struct la
         if (t->message[i].kind != MESSAGE_USER || t->message[i].flags & MESSAGE_BROKEN)
             continue;
         rc = transcript_read(t, i, &row, e);
-        if (!rc && take_row(&l, buf_slice(&row), &scratch))
+        if (!rc && read_result_row(&l, buf_slice(&row), &scratch))
             rc = err_nomem(e);
         arena_reset(&scratch);
     }

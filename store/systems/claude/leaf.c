@@ -17,7 +17,7 @@ enum err_code claude_is_main(struct claude_log *log, uint32_t node, bool *is, st
 
             if (rc)
                 return rc;
-            main = !claude_says(row, "attachment.type", "fork_briefing");
+            main = !claude_row_says(row, "attachment.type", "fork_briefing");
         }
         *mark |= main ? NODE_MAIN : NODE_NOT_MAIN;
     }
@@ -41,15 +41,15 @@ static enum err_code is_end(struct claude_log *log, uint32_t node, bool *end, st
 }
 
 /* The nearest message from here upwards. A way that was gone before leads to nothing new. */
-static uint32_t climb(struct claude_log *log, uint32_t node)
+static uint32_t climb_to_message(struct claude_log *log, uint32_t node)
 {
     struct chain *c = &log->chain;
 
     while (node != CHAIN_NONE && !(c->mark[node] & NODE_CLIMBED)) {
-        if (claude_line_speaks(claude_node_line(log, node)))
+        if (claude_line_is_message(claude_node_line(log, node)))
             return node;
         c->mark[node] |= NODE_CLIMBED;
-        node = chain_up(c, node);
+        node = chain_parent(c, node);
     }
     return CHAIN_NONE;
 }
@@ -66,7 +66,7 @@ static uint32_t last_resort(struct claude_log *log)
     for (size_t i = 0; i < c->n; i++) {
         if (!chain_has_row(c, (uint32_t)i) || c->node[i].child != CHAIN_NONE)
             continue;
-        uint32_t at = climb(log, (uint32_t)i);
+        uint32_t at = climb_to_message(log, (uint32_t)i);
 
         if (at == CHAIN_NONE)
             continue;
@@ -98,7 +98,7 @@ enum err_code claude_message_end(struct claude_log *log, uint32_t *leaf, uint32_
 
         if (rc)
             return rc;
-        *leaf = end ? climb(log, node) : CHAIN_NONE;
+        *leaf = end ? climb_to_message(log, node) : CHAIN_NONE;
         if (*leaf != CHAIN_NONE) {
             *terminal = node;
             return ERR_OK;

@@ -42,8 +42,8 @@ MUST_CHECK enum err_code claude_is_main(struct claude_log *log, uint32_t node, b
 
 /* The row that came before, also across a compaction boundary; CHAIN_NONE at the beginning and where
  * the file does not hold it. */
-MUST_CHECK enum err_code claude_before(struct claude_log *log, uint32_t node, uint32_t *before,
-                                       struct err *e);
+MUST_CHECK enum err_code claude_logical_parent(struct claude_log *log, uint32_t node,
+                                               uint32_t *before, struct err *e);
 
 /* bridge.c: the rows of the log by time, sorted once a parent is missing. Zeroed at first; for one walk, whose nodes are
  * marked NODE_LISTED. */
@@ -54,11 +54,11 @@ struct claude_gaps {
 };
 /* The row with which the client goes on where the parent of this one is missing; CHAIN_NONE: the conversation begins
  * here. ERR_NOMEM. */
-MUST_CHECK enum err_code claude_gap(struct claude_gaps *g, const struct claude_log *log,
-                                    uint32_t node, uint32_t *before);
+MUST_CHECK enum err_code claude_gaps_find(struct claude_gaps *g, const struct claude_log *log,
+                                          uint32_t node, uint32_t *before);
 /* The row before this one on a resume's path: its parent, or what stands in for it. ERR_NOMEM. */
-MUST_CHECK enum err_code claude_row_before(struct claude_gaps *g, const struct claude_log *log,
-                                           uint32_t node, uint32_t *before);
+MUST_CHECK enum err_code claude_resume_parent(struct claude_gaps *g, const struct claude_log *log,
+                                              uint32_t node, uint32_t *before);
 void claude_gaps_fini(struct claude_gaps *g);
 /* What a resume at this leaf restores, oldest first, marked NODE_LISTED; *path is owned by the caller. */
 MUST_CHECK enum err_code claude_resume_path(struct claude_log *log, uint32_t leaf, uint32_t **path,

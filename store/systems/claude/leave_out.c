@@ -15,20 +15,20 @@
 
 static bool is_thought(struct slice block)
 {
-    return claude_says(block, "type", "thinking") ||
-           claude_says(block, "type", "redacted_thinking");
+    return claude_row_says(block, "type", "thinking") ||
+           claude_row_says(block, "type", "redacted_thinking");
 }
 
-static bool is_blank(struct slice block)
+static bool is_blank_block(struct slice block)
 {
     struct arena a = { 0 };
     struct slice value, text;
     bool blank = false;
 
-    if (claude_says(block, "type", "text")) {
+    if (claude_row_says(block, "type", "text")) {
         blank = !json_get(block, "text", &value);
         if (!blank && json_text(value, &a, &text))
-            blank = js_trim(text).n == 0;
+            blank = utf8_js_trim(text).n == 0;
     }
     arena_fini(&a);
     return blank;
@@ -123,7 +123,7 @@ static enum err_code read_answer(struct claude_leaving *l, size_t i, struct answ
     out->is = !rc && claude_content(row, &blocks);
     for (; !rc && out->is && json_iter_next(&blocks, &key, &block); n++) {
         out->thought = out->thought && is_thought(block);
-        out->blank = out->blank && is_blank(block);
+        out->blank = out->blank && is_blank_block(block);
         rc = add_call(l, block, &a, e);
     }
     out->thought = out->thought && n > 0;
@@ -222,24 +222,24 @@ void claude_leaving_fini(struct claude_leaving *l)
     free(l->call);
 }
 
-enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude_left_out *out,
+enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude_hidden_row *out,
                                  struct err *e)
 {
     struct answer answer;
     bool is = false;
     enum err_code rc = read_answer(l, i, &answer, e);
 
-    *out = REVIVED;
+    *out = ROW_LOADED;
     if (rc || !answer.is)
         return rc;
     rc = is_unanswered(l, i, &is, e);
     if (!rc && is) {
-        *out = LEFT_UNANSWERED;
+        *out = ROW_HIDDEN_UNANSWERED;
     } else if (!rc && answer.thought) {
         rc = is_spoken(l, answer.message, &is, e);
-        *out = is ? REVIVED : LEFT_THINKING;
+        *out = is ? ROW_LOADED : ROW_HIDDEN_THINKING;
     } else if (!rc && answer.blank) {
-        *out = LEFT_BLANK;
+        *out = ROW_HIDDEN_BLANK;
     }
     return rc;
 }
@@ -248,21 +248,21 @@ enum err_code claude_leaving_row(struct claude_leaving *l, size_t i, enum claude
 
 static uint8_t revived_kind(void *arg, size_t i)
 {
-    const struct claude_revival *r = arg;
+    const struct claude_restore_rows *r = arg;
 
     return r->row[i].kind;
 }
 
 static enum err_code read_revived(void *arg, size_t i, struct slice *row, struct err *e)
 {
-    const struct claude_revival *r = arg;
+    const struct claude_restore_rows *r = arg;
 
     (void)e;
     *row = r->row[i].row;
     return ERR_OK;
 }
 
-static enum err_code add_unanswered(struct claude_revival *r, struct claude_revived *row,
+static enum err_code add_unanswered(struct claude_restore_rows *r, struct claude_restore_row *row,
                                     struct claude_leaving *l, struct claude_values *unanswered)
 {
     struct json_iter blocks;
@@ -286,7 +286,7 @@ static enum err_code add_unanswered(struct claude_revival *r, struct claude_revi
     return rc;
 }
 
-enum err_code claude_leave_out(struct claude_revival *r, struct claude_values *unanswered)
+enum err_code claude_hide_rows(struct claude_restore_rows *r, struct claude_values *unanswered)
 {
     const struct claude_rows rows = {
         .kind = revived_kind, .read = read_revived, .arg = r, .n = r->n
@@ -295,7 +295,7 @@ enum err_code claude_leave_out(struct claude_revival *r, struct claude_values *u
     enum err_code rc = claude_leaving_init(&l, rows, NULL);
 
     for (size_t i = 0; !rc && i < r->n; i++) {
-        enum claude_left_out left_out;
+        enum claude_hidden_row left_out;
 
         rc = claude_leaving_row(&l, i, &left_out, NULL);
         r->row[i].left_out = (uint8_t)left_out;

@@ -79,17 +79,17 @@ static enum err_code note_all_transcripts(struct look *l, struct err *e)
 /* ---- what else there is ---- */
 
 /* Where parts lie, with what stands behind the id in their names. */
-struct spot {
+struct leftover_dir {
     const char *dir; /* below the configuration directory; NULL: a project's folder */
     /* of files, behind the id and perhaps more; NULL: directories named as the id */
     const char *suffix;
 };
 
 /* clang-format off */
-static const struct spot beside[] = {
+static const struct leftover_dir beside[] = {
     { NULL, NULL }, { NULL, ".ccr-tip.json" }, { NULL, ".precompact.json" }, { NULL, ".dir-sync.json" },
 };
-static const struct spot elsewhere[] = {
+static const struct leftover_dir elsewhere[] = {
     { "file-history", NULL }, { "tasks", NULL }, { "session-env", NULL }, { "todos", ".json" }, { "debug", ".txt" },
 };
 /* clang-format on */
@@ -101,7 +101,7 @@ static bool ends_with(const char *name, const char *suffix)
     return n >= CLAUDE_ID + k && strcmp(name + n - k, suffix) == 0;
 }
 
-static bool is_part(const struct spot *spot, const char *name, const char *path)
+static bool is_part(const struct leftover_dir *spot, const char *name, const char *path)
 {
     struct stat sb;
 
@@ -152,13 +152,13 @@ static enum err_code add_part(struct look *l, struct slice id, struct slice fold
 
 /* One directory, for the parts of one spot; known: only of ids of which something was found already. */
 struct round {
-    const struct spot *spot;
+    const struct leftover_dir *spot;
     const char *path;
     struct slice folder;
     bool known;
 };
 
-static enum err_code look_into(struct look *l, const struct round *r, struct err *e)
+static enum err_code search_dir(struct look *l, const struct round *r, struct err *e)
 {
     DIR *dir = opendir(r->path);
     struct dirent *entry;
@@ -183,7 +183,8 @@ static enum err_code look_into(struct look *l, const struct round *r, struct err
     return rc;
 }
 
-static enum err_code look_beside(struct look *l, const struct scope *scope, struct err *e)
+static enum err_code search_project_folders(struct look *l, const struct scope *scope,
+                                            struct err *e)
 {
     struct project_folders list;
     enum err_code rc = claude_folders(l->c, scope, DISCOVER_LIST, &l->arena, &list, e);
@@ -194,7 +195,7 @@ static enum err_code look_beside(struct look *l, const struct scope *scope, stru
         if (!path)
             rc = err_nomem(e);
         for (size_t k = 0; !rc && k < sizeof beside / sizeof *beside; k++)
-            rc = look_into(l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
+            rc = search_dir(l, &(struct round){ &beside[k], path, list.folder[i].name, false }, e);
     }
     return rc;
 }
@@ -207,7 +208,7 @@ static enum err_code look_elsewhere(struct look *l, bool all, struct err *e)
     for (size_t k = 0; !rc && k < sizeof elsewhere / sizeof *elsewhere; k++) {
         const char *path = arena_format(&l->arena, "%s/%s", l->c->base.path, elsewhere[k].dir);
 
-        rc = path ? look_into(l, &(struct round){ &elsewhere[k], path, SLICE(""), !all }, e)
+        rc = path ? search_dir(l, &(struct round){ &elsewhere[k], path, SLICE(""), !all }, e)
                   : err_nomem(e);
     }
     return rc;
@@ -258,7 +259,7 @@ static const char *why_it_stays(const struct look *l, const struct found *f,
     return NULL;
 }
 
-static enum err_code hand_over(struct look *l, leftover_fn *fn, void *arg, struct err *e)
+static enum err_code report_leftovers(struct look *l, leftover_fn *fn, void *arg, struct err *e)
 {
     struct live_table live;
     enum err_code rc = live_read(l->c->base.path, &live, e);
@@ -280,13 +281,13 @@ enum err_code claude_leftovers(const struct store *st, const struct scope *scope
     enum err_code rc = note_all_transcripts(&l, e);
 
     if (!rc && l.there.n > 0) {
-        rc = look_beside(&l, scope, e);
+        rc = search_project_folders(&l, scope, e);
         if (!rc)
             rc = look_elsewhere(&l, scope->all, e);
         if (!rc)
             rc = note_parents(&l, e);
         if (!rc)
-            rc = hand_over(&l, fn, arg, e);
+            rc = report_leftovers(&l, fn, arg, e);
     }
     idset_fini(&l.there);
     idset_fini(&l.ids);

@@ -5,7 +5,7 @@
 #include "store/systems/claude/facts.h"
 #include "store/systems/claude/revival.h"
 
-enum err_code claude_list_add(struct claude_list *list, const struct claude_item *item)
+enum err_code claude_item_list_add(struct claude_item_list *list, const struct claude_item *item)
 {
     if (list->n == list->cap) {
         size_t cap = list->cap ? list->cap + list->cap / 2 : 64;
@@ -21,18 +21,18 @@ enum err_code claude_list_add(struct claude_list *list, const struct claude_item
     return ERR_OK;
 }
 
-enum err_code claude_list_add_line(struct claude_list *list, const struct claude_log *log,
-                                   uint32_t line, unsigned flags)
+enum err_code claude_item_list_add_line(struct claude_item_list *list, const struct claude_log *log,
+                                        uint32_t line, unsigned flags)
 {
     const struct index_line *l = claude_line(log, line);
 
-    return claude_list_add(
+    return claude_item_list_add(
         list, &(struct claude_item){
                   .line = line, .marks = l->marks, .kind = l->kind, .flags = (uint8_t)flags });
 }
 
-enum err_code claude_list_add_made(struct claude_list *list, struct claude_log *log, uint32_t line,
-                                   struct slice row, struct err *e)
+enum err_code claude_item_list_add_made(struct claude_item_list *list, struct claude_log *log,
+                                        uint32_t line, struct slice row, struct err *e)
 {
     struct index one = { 0 };
     struct claude_item item = { .made = arena_copy(&log->arena, row), .line = line };
@@ -43,7 +43,7 @@ enum err_code claude_list_add_made(struct claude_list *list, struct claude_log *
     if (!rc) {
         item.marks = one.line[0].marks;
         item.kind = one.line[0].kind;
-        rc = claude_list_add(list, &item);
+        rc = claude_item_list_add(list, &item);
     }
     index_fini(&one);
     return rc;
@@ -56,10 +56,10 @@ struct id128 claude_item_id(struct claude_log *log, const struct claude_item *it
     return claude_line(log, item->line)->id;
 }
 
-void claude_list_fini(struct claude_list *list)
+void claude_item_list_fini(struct claude_item_list *list)
 {
     free(list->item);
-    *list = (struct claude_list){ 0 };
+    *list = (struct claude_item_list){ 0 };
 }
 
 enum err_code claude_item_row(struct claude_log *log, const struct claude_item *item,

@@ -10,7 +10,7 @@
  * lease, which prove it; then where one cannot look (another user's file, a file system that other machines write to),
  * and what agents that did not sign in are doing. Whether the file changes is watched for all systems (store/quiet.h). */
 
-const struct agents_of claude_agents = {
+const struct agents_profile claude_agents_profile = {
     .program = (const char *const[]){ "claude", "/@anthropic-ai/claude-code/", NULL },
     .forks = "--fork-session",
     .config_variable = "CLAUDE_CONFIG_DIR",
@@ -33,19 +33,19 @@ static bool is_shared(const char *path, int fd)
 }
 
 /* The directory is in the transcript: it is read only when an agent runs that may have written to it. */
-static enum agents_sign ask_with_cwd(const struct store *st, const struct session_ref *ref,
-                                     struct agents_question *q, pid_t *pid)
+static enum agents_evidence lookup_with_cwd(const struct store *st, const struct session_ref *ref,
+                                            struct agents_query *q, pid_t *pid)
 {
     const struct scope all = { .all = true };
     struct session_row *row = session_row_new();
-    enum agents_sign sign = AGENTS_MAYBE; /* what cannot be read may be */
+    enum agents_evidence sign = AGENTS_MAYBE; /* what cannot be read may be */
 
     if (row && claude_describe(st, &all, ref, row, NULL) == ERR_OK) {
         struct slice cwd = arena_copy(&row->arena, row->cwd);
 
         q->cwd = cwd.n ? cwd.p : "";
         if (q->cwd)
-            sign = agents_ask(claude_of(st)->agents, q, pid);
+            sign = agents_lookup(claude_of(st)->agents, q, pid);
         q->cwd = NULL;
     }
     session_row_free(row);
@@ -56,12 +56,12 @@ static struct live look_around(const struct store *st, const struct session_ref 
                                const struct live_table *known, const struct stat *sb)
 {
     int64_t written = (int64_t)sb->st_mtim.tv_sec * 1000 + sb->st_mtim.tv_nsec / 1000000;
-    struct agents_question q = { .session = ref->id, .written_ms = written, .known = known };
+    struct agents_query q = { .session = ref->id, .written_ms = written, .known = known };
     pid_t pid;
-    enum agents_sign sign = agents_ask(claude_of(st)->agents, &q, &pid);
+    enum agents_evidence sign = agents_lookup(claude_of(st)->agents, &q, &pid);
 
     if (sign == AGENTS_MAYBE)
-        sign = ask_with_cwd(st, ref, &q, &pid);
+        sign = lookup_with_cwd(st, ref, &q, &pid);
     switch (sign) {
     case AGENTS_NAMED:
         return (struct live){ LIVE_UNKNOWN, pid, false, "it was started with the session's id" };
@@ -82,7 +82,7 @@ static struct live look_at_file(const struct session_ref *ref, struct stat *sb, 
 
     *known = (fd >= 0 ? fstat(fd, sb) : stat(ref->path.p, sb)) == 0;
     /* The only sign of a program that is not in the registry. */
-    if (fd >= 0 && lease_refused_close(fd))
+    if (fd >= 0 && lease_fd_in_use_close(fd))
         return (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     if (*known && geteuid() != 0 && sb->st_uid != geteuid())
         return (struct live){ .state = LIVE_UNKNOWN, .why = "it belongs to another user" };

@@ -14,7 +14,7 @@
 enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
 
 /* Marks the rows of the way from which something leaves that is not shown. Answers whether there is any. */
-static bool mark_forks(struct claude_way *way)
+static bool mark_forks(struct claude_conversation_path *way)
 {
     struct chain *c = &way->log.chain;
     bool any = false;
@@ -24,12 +24,12 @@ static bool mark_forks(struct claude_way *way)
     for (uint32_t i = 0; i < c->n; i++) {
         uint32_t at = i;
 
-        if (!claude_way_lacks(way, i))
+        if (!claude_conversation_path_lacks(way, i))
             continue;
         any = true;
         while (at != CHAIN_NONE && !(c->mark[at] & (NODE_LISTED | NODE_BRANCH))) {
             c->mark[at] |= NODE_BRANCH;
-            at = chain_up(c, at);
+            at = chain_parent(c, at);
         }
         if (at != CHAIN_NONE && c->mark[at] & NODE_LISTED)
             c->mark[at] |= NODE_FORK;
@@ -37,7 +37,7 @@ static bool mark_forks(struct claude_way *way)
     return any;
 }
 
-static uint8_t kind_of(const struct index_line *line)
+static uint8_t message_kind_of(const struct index_line *line)
 {
     switch (line->kind) {
     case CLAUDE_USER: return MESSAGE_USER;
@@ -65,15 +65,15 @@ static enum err_code is_seam(struct claude_log *log, uint32_t line, bool *seam, 
 
 /* What is to be shown: the way, and what it has in common with the one a resume goes on with. */
 struct loading {
-    struct claude_way way;
+    struct claude_conversation_path way;
     uint8_t *main;  /* owned; by node: on that way; NULL: this is that way */
     bool forked;    /* some messages are on no way */
     uint32_t aside; /* the first node of the way that is not on the other; CHAIN_NONE: none */
 };
 
-static unsigned flags_of(const struct loading *l, uint32_t node)
+static unsigned message_flags_of(const struct loading *l, uint32_t node)
 {
-    const struct claude_way *way = &l->way;
+    const struct claude_conversation_path *way = &l->way;
 
     if (node == CHAIN_NONE)
         return 0;
@@ -85,8 +85,8 @@ static unsigned flags_of(const struct loading *l, uint32_t node)
                               : 0);
 }
 
-static enum err_code add_message(struct loading *l, struct transcript *t, uint32_t line,
-                                 struct err *e)
+static enum err_code add_transcript_row(struct loading *l, struct transcript *t, uint32_t line,
+                                        struct err *e)
 {
     struct claude_log *log = &l->way.log;
     const struct index_line *ix = claude_line(log, line);
@@ -96,7 +96,7 @@ static enum err_code add_message(struct loading *l, struct transcript *t, uint32
                          .line = line,
                          .time_ms = ix->time_ms,
                          .id = ix->id,
-                         .kind = kind_of(ix) };
+                         .kind = message_kind_of(ix) };
     bool seam;
     enum err_code rc = is_seam(log, line, &seam, e);
     unsigned flags = 0;
@@ -108,7 +108,7 @@ static enum err_code add_message(struct loading *l, struct transcript *t, uint32
         flags = MESSAGE_BROKEN;
         m.kind = MESSAGE_OTHER;
     } else {
-        flags |= flags_of(l, node);
+        flags |= message_flags_of(l, node);
     }
     m.flags = (uint16_t)flags;
     t->message[t->n++] = m;
@@ -123,10 +123,10 @@ static bool is_broken(const struct index *ix, size_t line)
 }
 
 /* The rows of the way and what hangs behind it, with the lines that nobody can read in their places. */
-static enum err_code fill(struct loading *l, const struct claude_list *behind, struct transcript *t,
-                          struct err *e)
+static enum err_code fill_transcript(struct loading *l, const struct claude_item_list *behind,
+                                     struct transcript *t, struct err *e)
 {
-    const struct claude_way *way = &l->way;
+    const struct claude_conversation_path *way = &l->way;
     const struct index *ix = &way->log.file.index;
     size_t broken = 0, n = way->n + behind->n;
     enum err_code rc = ERR_OK;
@@ -140,22 +140,22 @@ static enum err_code fill(struct loading *l, const struct claude_list *behind, s
 
         for (; !rc && broken < line; broken++)
             if (is_broken(ix, broken))
-                rc = add_message(l, t, (uint32_t)broken, e);
+                rc = add_transcript_row(l, t, (uint32_t)broken, e);
         if (!rc && !claude_line_is(&ix->line[line], CLAUDE_PROGRESS))
-            rc = add_message(l, t, line, e);
+            rc = add_transcript_row(l, t, line, e);
     }
     for (; !rc && broken < ix->n; broken++)
         if (is_broken(ix, broken))
-            rc = add_message(l, t, (uint32_t)broken, e);
+            rc = add_transcript_row(l, t, (uint32_t)broken, e);
     return rc;
 }
 
 /* Goes the way to another leaf, knowing the one to the first. */
-static enum err_code leave_way(struct loading *l, uint32_t leaf, struct err *e)
+static enum err_code leave_path(struct loading *l, uint32_t leaf, struct err *e)
 {
-    struct claude_way *way = &l->way;
+    struct claude_conversation_path *way = &l->way;
     const size_t n = way->log.chain.n;
-    enum err_code rc = claude_way_go(way, way->leaf, e);
+    enum err_code rc = claude_conversation_path_go_to(way, way->leaf, e);
 
     l->main = rc ? NULL : calloc(n + 1, 1);
     if (!rc && !l->main)
@@ -163,13 +163,13 @@ static enum err_code leave_way(struct loading *l, uint32_t leaf, struct err *e)
     for (size_t i = 0; i < n && !rc; i++)
         l->main[i] = way->log.chain.mark[i] & NODE_LISTED;
     if (!rc)
-        rc = claude_way_go(way, leaf, e);
+        rc = claude_conversation_path_go_to(way, leaf, e);
     for (size_t i = way->n; i-- > 0 && !rc && !l->main[way->path[i]];)
         l->aside = way->path[i];
     return rc;
 }
 
-static enum err_code mark_lines(struct claude_log *log, const struct claude_list *list,
+static enum err_code mark_lines(struct claude_log *log, const struct claude_item_list *list,
                                 const atomic_bool *stop, uint8_t *loaded, struct err *e)
 {
     struct claude_list_rows rows = { log, list, stop };
@@ -177,10 +177,10 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_list
     enum err_code rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
 
     for (size_t i = 0; i < list->n && !rc; i++) {
-        enum claude_left_out left_out;
+        enum claude_hidden_row left_out;
 
         rc = claude_leaving_row(&leaving, i, &left_out, e);
-        loaded[list->item[i].line] |= left_out == REVIVED;
+        loaded[list->item[i].line] |= left_out == ROW_LOADED;
     }
     claude_leaving_fini(&leaving);
     return rc;
@@ -188,11 +188,11 @@ static enum err_code mark_lines(struct claude_log *log, const struct claude_list
 
 /* Looks at the log again as the client does when it resumes: the chain is made anew. A file in which a resume finds
  * nothing to go on with, such as that of a sub-agent, has nothing that it leaves out. */
-static enum err_code mark_left_out(struct claude_way *way, const atomic_bool *stop,
+static enum err_code mark_left_out(struct claude_conversation_path *way, const atomic_bool *stop,
                                    struct transcript *t, struct err *e)
 {
     struct claude_log *log = &way->log;
-    struct claude_list list = { 0 };
+    struct claude_item_list list = { 0 };
     uint8_t *loaded = calloc(log->file.index.n + 1, 1);
     size_t first = 0;
     enum err_code rc = loaded ? claude_seen_from(log, &first, e) : err_nomem(e);
@@ -208,17 +208,19 @@ static enum err_code mark_left_out(struct claude_way *way, const atomic_bool *st
     for (size_t i = 0; i < t->n && !rc && (list.n || way->cleared); i++)
         if (!loaded[t->message[i].line] && !(t->message[i].flags & MESSAGE_BROKEN))
             t->message[i].flags |= MESSAGE_LEFT_OUT;
-    claude_list_fini(&list);
+    claude_item_list_fini(&list);
     free(loaded);
     return rc;
 }
 
-static enum err_code make(struct loading *l, uint32_t leaf, struct transcript *t, struct err *e)
+static enum err_code build_transcript(struct loading *l, uint32_t leaf, struct transcript *t,
+                                      struct err *e)
 {
-    struct claude_list behind = { 0 };
-    struct claude_way *way = &l->way;
+    struct claude_item_list behind = { 0 };
+    struct claude_conversation_path *way = &l->way;
     const struct index *ix = &way->log.file.index;
-    enum err_code rc = leaf == way->leaf ? claude_way_go(way, leaf, e) : leave_way(l, leaf, e);
+    enum err_code rc =
+        leaf == way->leaf ? claude_conversation_path_go_to(way, leaf, e) : leave_path(l, leaf, e);
 
     if (!rc && leaf != CHAIN_NONE)
         rc = claude_trailing(&way->log, leaf, &behind, e);
@@ -231,9 +233,9 @@ static enum err_code make(struct loading *l, uint32_t leaf, struct transcript *t
             t->broken += is_broken(ix, i);
         t->id = way->log.file.file.id;
         t->size = t->id.size;
-        rc = fill(l, &behind, t, e);
+        rc = fill_transcript(l, &behind, t, e);
     }
-    claude_list_fini(&behind);
+    claude_item_list_fini(&behind);
     return rc;
 }
 
@@ -249,7 +251,7 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
         rc = err_nomem(e);
     if (rc)
         goto done;
-    rc = claude_way_open(&l.way, t->path, want, e);
+    rc = claude_conversation_path_open(&l.way, t->path, want, e);
     if (rc)
         goto done;
     uint32_t leaf = id128_none(branch) ? l.way.leaf : chain_find(&l.way.log.chain, branch);
@@ -257,10 +259,10 @@ static enum err_code load(const struct session_ref *ref, const struct claude_log
     if (!id128_none(branch) && (leaf == CHAIN_NONE || !chain_has_row(&l.way.log.chain, leaf)))
         rc = err_set(e, ERR_NOT_FOUND, t->path, "load the branch: its last message is not there");
     else
-        rc = make(&l, leaf, t, e);
+        rc = build_transcript(&l, leaf, t, e);
     if (!rc && !t->partial)
         rc = mark_left_out(&l.way, want->stop, t, e);
-    claude_way_close(&l.way);
+    claude_conversation_path_close(&l.way);
     free(l.main);
 done:
     if (rc)

@@ -91,7 +91,7 @@ enum err_code claude_log_open(struct claude_log *log, const char *path,
     if (want->skip_precompact)
         rc = claude_seen_from(log, &first, e);
     if (!rc && !want->as_written)
-        rc = claude_voice_rows(log, e);
+        rc = claude_read_voice_rows(log, e);
     drop_empty_parents(&log->file.index);
     if (want->no_sidechain)
         drop_sidechain(&log->file.index);
@@ -166,7 +166,7 @@ enum err_code claude_log_stand_in(struct claude_log *log, size_t line, struct sl
         log->cap = cap;
     }
     struct index one = { 0 };
-    enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, INDEX_EXACT, e);
+    enum err_code rc = index_bytes(&one, row, 0, &claude_index_keys, INDEX_VALIDATE, e);
 
     if (rc)
         return rc;
@@ -203,7 +203,7 @@ bool claude_line_has(const struct index_line *line, enum claude_mark mark)
     return (line->marks & mark) != 0;
 }
 
-bool claude_line_speaks(const struct index_line *line)
+bool claude_line_is_message(const struct index_line *line)
 {
     return claude_line_is(line, CLAUDE_USER) || claude_line_is(line, CLAUDE_ASSISTANT);
 }

@@ -110,7 +110,7 @@ const struct index_line *claude_node_line(const struct claude_log *log, uint32_t
 bool claude_line_is(const struct index_line *line, enum claude_kind kind);
 bool claude_line_has(const struct index_line *line, enum claude_mark mark);
 /* User or assistant: the rows that are messages. */
-bool claude_line_speaks(const struct index_line *line);
+bool claude_line_is_message(const struct index_line *line);
 
 /* A row that follows another one, be it in the file or not. */
 bool claude_follows(const struct claude_log *log, uint32_t node);
@@ -119,7 +119,7 @@ bool claude_follows(const struct claude_log *log, uint32_t node);
 MUST_CHECK enum err_code claude_log_stand_in(struct claude_log *log, size_t line, struct slice row,
                                              struct err *e);
 /* voice.c: lets voice rows stand for the user rows or queued commands they carry. */
-MUST_CHECK enum err_code claude_voice_rows(struct claude_log *log, struct err *e);
+MUST_CHECK enum err_code claude_read_voice_rows(struct claude_log *log, struct err *e);
 /* precompact.c: the first line that the vendor's reader still sees in a large file. */
 MUST_CHECK enum err_code claude_seen_from(struct claude_log *log, size_t *first_line,
                                           struct err *e);

@@ -80,7 +80,7 @@ static struct slice only_result(struct slice row)
     if (!claude_content(row, &blocks))
         return id;
     while (json_iter_next(&blocks, &key, &block)) {
-        if (json_type(block) != JSON_OBJECT || !claude_says(block, "type", "tool_result"))
+        if (json_type(block) != JSON_OBJECT || !claude_row_says(block, "type", "tool_result"))
             continue;
         if (results++ || !json_get(block, "tool_use_id", &id) || json_type(id) != JSON_STRING)
             id = (struct slice){ NULL, 0 };

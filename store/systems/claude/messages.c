@@ -15,10 +15,10 @@
  * count. */
 
 static enum err_code list_path(struct claude_log *log, const uint32_t *path, size_t n,
-                               struct claude_list *list)
+                               struct claude_item_list *list)
 {
     for (size_t i = 0; i < n; i++)
-        if (claude_list_add_line(list, log, log->chain.node[path[i]].line, 0))
+        if (claude_item_list_add_line(list, log, log->chain.node[path[i]].line, 0))
             return ERR_NOMEM;
     return ERR_OK;
 }
@@ -46,8 +46,8 @@ static enum err_code walk_sdk(struct claude_log *log, uint32_t *leaf, uint32_t *
 }
 
 /* The rows of the session, in order. */
-static enum err_code list_session(struct claude_log *log, bool as_sdk, struct claude_list *list,
-                                  struct err *e)
+static enum err_code list_session(struct claude_log *log, bool as_sdk,
+                                  struct claude_item_list *list, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE, *path = NULL;
     size_t n = 0;
@@ -71,7 +71,8 @@ static enum err_code list_session(struct claude_log *log, bool as_sdk, struct cl
     return rc;
 }
 
-enum err_code claude_resume_list(struct claude_log *log, struct claude_list *list, struct err *e)
+enum err_code claude_resume_list(struct claude_log *log, struct claude_item_list *list,
+                                 struct err *e)
 {
     return list_session(log, false, list, e);
 }
@@ -82,14 +83,15 @@ static size_t last_message(const struct claude_log *log)
     const struct index *ix = &log->file.index;
 
     for (size_t i = ix->n; i-- > 0;)
-        if (claude_line_speaks(&ix->line[i]) && !id128_none(ix->line[i].id))
+        if (claude_line_is_message(&ix->line[i]) && !id128_none(ix->line[i].id))
             return i;
     return ix->n;
 }
 
 /* The rows of a sub-agent: up from its last message, and that is all. The way begins at that very line,
  * also where its id was written again with something that is no message. */
-static enum err_code list_agent(struct claude_log *log, struct claude_list *list, struct err *e)
+static enum err_code list_agent(struct claude_log *log, struct claude_item_list *list,
+                                struct err *e)
 {
     size_t last = last_message(log), n = 0;
     uint32_t *path = NULL;
@@ -104,7 +106,7 @@ static enum err_code list_agent(struct claude_log *log, struct claude_list *list
     if (up != CHAIN_NONE && chain_has_row(&log->chain, up))
         rc = chain_walk(&log->chain, up, NODE_LISTED, &path, &n, e);
     if (!rc &&
-        (list_path(log, path, n, list) || claude_list_add_line(list, log, (uint32_t)last, 0)))
+        (list_path(log, path, n, list) || claude_item_list_add_line(list, log, (uint32_t)last, 0)))
         rc = err_nomem(e);
     if (!rc)
         rc = claude_host_insert(log, list, e);
@@ -114,7 +116,7 @@ static enum err_code list_agent(struct claude_log *log, struct claude_list *list
 
 /* How many items have to be known: with an offset from the end, all. What a host hid is taken out of the
  * whole conversation, too. */
-static size_t items_wanted(const struct message_query *q, const struct claude_list *list)
+static size_t items_wanted(const struct message_query *q, const struct claude_item_list *list)
 {
     bool limited = q->has_limit && q->limit > 0;
 
@@ -132,13 +134,14 @@ struct printing {
     void *arg;
 };
 
-static enum err_code print(struct printing *p, const struct claude_list *list, struct err *e)
+static enum err_code print_messages(struct printing *p, const struct claude_item_list *list,
+                                    struct err *e)
 {
     struct buf out = { 0 };
     size_t from, to;
     enum err_code rc = ERR_OK;
 
-    message_page(p->q, list->n, &from, &to);
+    message_page_range(p->q, list->n, &from, &to);
     for (size_t i = from; !rc && i < to; i++) {
         struct slice row;
         struct jsonout j;
@@ -159,29 +162,29 @@ static enum err_code print(struct printing *p, const struct claude_list *list, s
     return rc;
 }
 
-static enum err_code answer(struct printing *p, bool agent, struct err *e)
+static enum err_code list_messages(struct printing *p, bool agent, struct err *e)
 {
-    struct claude_list list = { 0 }, out = { 0 };
+    struct claude_item_list list = { 0 }, out = { 0 };
     struct claude_leaving leaving = { .end = 0 };
     struct claude_list_rows rows = { p->log, &list, p->q->cancel };
     enum err_code rc =
         agent ? list_agent(p->log, &list, e) : list_session(p->log, p->q->as_sdk, &list, e);
-    struct claude_choice how = { .agent = agent,
-                                 .system_messages = p->q->system_messages,
-                                 .most = items_wanted(p->q, &list),
-                                 .leaving = agent || p->q->as_sdk ? NULL : &leaving };
+    struct claude_item_filter how = { .agent = agent,
+                                      .system_messages = p->q->system_messages,
+                                      .most = items_wanted(p->q, &list),
+                                      .leaving = agent || p->q->as_sdk ? NULL : &leaving };
 
     if (!rc && how.leaving)
         rc = claude_leaving_init(&leaving, claude_list_rows(&rows), e);
     if (!rc)
-        rc = claude_choose(p->log, &list, &how, &out, e);
+        rc = claude_select_items(p->log, &list, &how, &out, e);
     if (!rc)
-        rc = claude_host_hide(p->log, &out, e);
+        rc = claude_host_hide_calls(p->log, &out, e);
     if (!rc)
-        rc = print(p, &out, e);
+        rc = print_messages(p, &out, e);
     claude_leaving_fini(&leaving);
-    claude_list_fini(&list);
-    claude_list_fini(&out);
+    claude_item_list_fini(&list);
+    claude_item_list_fini(&out);
     return rc;
 }
 
@@ -189,7 +192,7 @@ static enum err_code answer(struct printing *p, bool agent, struct err *e)
 static bool switched_on(const char *value)
 {
     static const char *const yes[] = { "1", "true", "yes", "on" };
-    struct slice text = js_trim((struct slice){ value, value ? strlen(value) : 0 });
+    struct slice text = utf8_js_trim((struct slice){ value, value ? strlen(value) : 0 });
 
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
         if (text.n == strlen(yes[i]) && strncasecmp(text.p, yes[i], text.n) == 0)
@@ -218,7 +221,7 @@ enum err_code claude_messages(const struct store *st, const struct session_ref *
     if (!rc)
         rc = claude_log_open(&log, file.path.p, &want, e);
     if (!rc) {
-        rc = answer(&(struct printing){ &log, q, &parent, fn, arg }, q->agent.n > 0, e);
+        rc = list_messages(&(struct printing){ &log, q, &parent, fn, arg }, q->agent.n > 0, e);
         claude_log_close(&log);
     }
     arena_fini(&a);

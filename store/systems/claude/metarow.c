@@ -98,8 +98,8 @@ enum err_code metarows_of(const char *path, struct arena *a, struct metarows *ou
     return rc;
 }
 
-static enum err_code read_row(const struct file *f, const struct index_line *line, struct arena *a,
-                              struct metarow *row, struct err *e)
+static enum err_code read_metarow(const struct file *f, const struct index_line *line,
+                                  struct arena *a, struct metarow *row, struct err *e)
 {
     char *p = arena_alloc(a, line->length + 1);
     size_t got;
@@ -130,7 +130,7 @@ enum err_code metarows_anywhere(const struct file *f, const atomic_bool *stop, s
         if (line->state != LINE_OK || line->kind == 0 || line->length > WINDOW_BYTES ||
             found.row[line->kind - 1].found)
             continue;
-        rc = read_row(f, line, a, &found.row[line->kind - 1], e);
+        rc = read_metarow(f, line, a, &found.row[line->kind - 1], e);
         if (!json_valid(found.row[line->kind - 1].text))
             found.row[line->kind - 1].found = false;
     }

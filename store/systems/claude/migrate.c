@@ -17,7 +17,8 @@ static bool known_mode(struct slice mode)
 }
 
 /* Moves what was built to the arena. */
-static enum err_code keep(enum err_code rc, struct buf *built, struct arena *a, struct slice *out)
+static enum err_code move_to_arena(enum err_code rc, struct buf *built, struct arena *a,
+                                   struct slice *out)
 {
     struct slice copy = { NULL, 0 };
 
@@ -31,19 +32,19 @@ static enum err_code keep(enum err_code rc, struct buf *built, struct arena *a, 
     return rc;
 }
 
-static enum err_code put(struct slice object, const char *key, struct slice value, struct arena *a,
-                         struct slice *out)
+static enum err_code set_member(struct slice object, const char *key, struct slice value,
+                                struct arena *a, struct slice *out)
 {
     struct buf built = { 0 };
 
-    return keep(json_put(&built, object, key, value), &built, a, out);
+    return move_to_arena(json_set(&built, object, key, value), &built, a, out);
 }
 
 static enum err_code without_mode(struct slice row, struct arena *a, struct slice *out)
 {
     struct buf built = { 0 };
 
-    return keep(json_drop(&built, row, "permissionMode"), &built, a, out);
+    return move_to_arena(json_remove(&built, row, "permissionMode"), &built, a, out);
 }
 
 /* Bytes that both paths begin with, up to the last whole name. */
@@ -97,7 +98,7 @@ static enum err_code shown_path(struct slice path, struct slice cwd, struct aren
         rc = j.rc;
     }
     buf_fini(&relative);
-    return keep(rc, &quoted, a, out);
+    return move_to_arena(rc, &quoted, a, out);
 }
 
 /* Old attachments lack the path that is shown, and two kinds of them were renamed (seed 002). */
@@ -109,23 +110,23 @@ static enum err_code migrate_attachment(struct slice attachment, struct slice cw
     enum err_code rc = ERR_OK;
 
     *out = attachment;
-    if (claude_says(attachment, "type", "new_file"))
-        rc = put(*out, "type", SLICE("\"file\""), a, out);
-    else if (claude_says(attachment, "type", "new_directory"))
-        rc = put(*out, "type", SLICE("\"directory\""), a, out);
+    if (claude_row_says(attachment, "type", "new_file"))
+        rc = set_member(*out, "type", SLICE("\"file\""), a, out);
+    else if (claude_row_says(attachment, "type", "new_directory"))
+        rc = set_member(*out, "type", SLICE("\"directory\""), a, out);
     if (rc || json_get(attachment, "displayPath", &value))
         return rc;
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         if (!json_get_text(attachment, paths[i], a, &path) || path.n == 0)
             continue;
         rc = shown_path(path, cwd, a, &value);
-        return rc ? rc : put(*out, "displayPath", value, a, out);
+        return rc ? rc : set_member(*out, "displayPath", value, a, out);
     }
     return ERR_OK;
 }
 
-enum err_code claude_migrate(struct slice row, enum claude_kind kind, struct slice cwd,
-                             struct arena *a, struct slice *out)
+enum err_code claude_migrate_row(struct slice row, enum claude_kind kind, struct slice cwd,
+                                 struct arena *a, struct slice *out)
 {
     struct slice value, changed;
 
@@ -139,5 +140,5 @@ enum err_code claude_migrate(struct slice row, enum claude_kind kind, struct sli
 
     if (rc || changed.p == value.p)
         return rc;
-    return put(row, "attachment", changed, a, out);
+    return set_member(row, "attachment", changed, a, out);
 }

@@ -72,7 +72,7 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
     if (row_close(&now, ref->id) || row_close(&before, ref->id))
         rc = err_nomem(e);
     if (!rc)
-        rc = reappend_put_leaf(&m, ref->path.p, now.bytes.n, NULL, &a, e);
+        rc = reappend_set_leaf(&m, ref->path.p, now.bytes.n, NULL, &a, e);
     if (!rc)
         rc = plan_row(ref, &m, &now, buf_slice(&before.bytes), type, c, e);
     buf_fini(&now.bytes);
@@ -84,7 +84,7 @@ static enum err_code plan_text(const struct session_ref *ref, enum metarow_type 
 enum err_code claude_rename(const struct store *st, const struct session_ref *ref,
                             struct slice title, struct change *c, struct err *e)
 {
-    struct slice text = js_trim(title);
+    struct slice text = utf8_js_trim(title);
 
     (void)st;
     if (text.n == 0)
@@ -100,7 +100,7 @@ enum err_code claude_tag(const struct store *st, const struct session_ref *ref, 
     enum err_code rc = ERR_OK;
 
     (void)st; /* the log is to say what is written, which may not be what was typed */
-    if (!clear && !tagtext_clean(tag, &a, &text))
+    if (!clear && !tagtext_normalize(tag, &a, &text))
         rc = err_set(e, ERR_USAGE, ref->path.p, "tag: invalid tag");
     else if (!clear && text.n == 0)
         rc = err_set(e, ERR_USAGE, ref->path.p,

@@ -19,7 +19,7 @@ bool claude_run_id(struct slice value)
     return true;
 }
 
-static void copy(struct jsonout *j, struct slice origin, const char *key)
+static void copy_origin_member(struct jsonout *j, struct slice origin, const char *key)
 {
     struct slice value;
 
@@ -34,22 +34,22 @@ void claude_origin_write(struct jsonout *j, struct slice origin, struct slice ru
     struct slice own;
 
     jsonout_key(j, "origin");
-    if (json_type(origin) != JSON_OBJECT || !claude_says(origin, "kind", "task-notification")) {
+    if (json_type(origin) != JSON_OBJECT || !claude_row_says(origin, "kind", "task-notification")) {
         jsonout_raw(j, origin);
         return;
     }
     jsonout_open(j, '{');
-    copy(j, origin, "kind");
-    copy(j, origin, "subkind");
-    copy(j, origin, "fireReason");
-    copy(j, origin, "producer");
+    copy_origin_member(j, origin, "kind");
+    copy_origin_member(j, origin, "subkind");
+    copy_origin_member(j, origin, "fireReason");
+    copy_origin_member(j, origin, "producer");
     if (json_get(origin, "runId", &own) && claude_run_id(own))
         run = own;
     if (run.n) {
         jsonout_key(j, "runId");
         jsonout_raw(j, run);
     }
-    if (claude_says(origin, "taskKind", "mcp-task"))
-        copy(j, origin, "taskKind");
+    if (claude_row_says(origin, "taskKind", "mcp-task"))
+        copy_origin_member(j, origin, "taskKind");
     jsonout_close(j, '}');
 }

@@ -17,8 +17,8 @@ struct look {
     struct arena arena; /* for one entry */
 };
 
-static enum err_code tell(struct look *l, enum finding_kind kind, struct slice id, const char *path,
-                          const char *why, struct err *e)
+static enum err_code report_orphan(struct look *l, enum finding_kind kind, struct slice id,
+                                   const char *path, const char *why, struct err *e)
 {
     struct finding f = { .kind = kind, .session = id, .path = path, .why = why };
 
@@ -35,25 +35,26 @@ static bool is_saved_copies(const struct look *l, const char *path)
     return strncmp(path, l->c->base.path, n) == 0 && strncmp(path + n, dir, sizeof dir - 1) == 0;
 }
 
-static enum err_code tell_parts(const struct leftover *left, void *arg, struct err *e)
+static enum err_code report_orphan_parts(const struct leftover *left, void *arg, struct err *e)
 {
     struct look *l = arg;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < left->parts && !rc; i++) {
         const char *path = left->part[i];
-        struct weight w = { 0 };
+        struct disk_usage w = { 0 };
 
         arena_reset(&l->arena);
-        rc = weight_add(path, &w, e);
+        rc = disk_usage_add(path, &w, e);
         if (!rc)
-            rc = tell(l, is_saved_copies(l, path) ? FINDING_ORPHAN_BACKUPS : FINDING_ORPHAN_FOLDER,
-                      left->id, path,
-                      arena_format(&l->arena,
-                                   "the session's transcript is gone; %lld file%s, %lld bytes are "
-                                   "left (see: sweep --orphans)",
-                                   (long long)w.files, w.files == 1 ? "" : "s", (long long)w.bytes),
-                      e);
+            rc = report_orphan(
+                l, is_saved_copies(l, path) ? FINDING_ORPHAN_BACKUPS : FINDING_ORPHAN_FOLDER,
+                left->id, path,
+                arena_format(&l->arena,
+                             "the session's transcript is gone; %lld file%s, %lld bytes are "
+                             "left (see: sweep --orphans)",
+                             (long long)w.files, w.files == 1 ? "" : "s", (long long)w.bytes),
+                e);
     }
     return rc;
 }
@@ -62,7 +63,7 @@ static enum err_code tell_parts(const struct leftover *left, void *arg, struct e
 static enum err_code look_for_leftovers(struct look *l, const struct scope *scope, struct err *e)
 {
     struct err why = { 0 };
-    enum err_code rc = claude_leftovers(&l->c->base, scope, tell_parts, l, &why);
+    enum err_code rc = claude_leftovers(&l->c->base, scope, report_orphan_parts, l, &why);
     char line[400];
 
     if (rc == ERR_IO) {
@@ -71,7 +72,7 @@ static enum err_code look_for_leftovers(struct look *l, const struct scope *scop
 
         text.path[0] = '\0';
         err_format(&text, line, sizeof line);
-        return tell(l, FINDING_UNREADABLE, SLICE(""), path, line, e);
+        return report_orphan(l, FINDING_UNREADABLE, SLICE(""), path, line, e);
     }
     if (rc && e)
         *e = why;
@@ -81,7 +82,7 @@ static enum err_code look_for_leftovers(struct look *l, const struct scope *scop
 /* ---- empty files ---- */
 
 /* A transcript without a byte is in no list; the agent made it and never wrote to it. */
-static enum err_code look_at(struct look *l, const char *dir, const char *name, struct err *e)
+static enum err_code check_file(struct look *l, const char *dir, const char *name, struct err *e)
 {
     struct slice id = { name, CLAUDE_ID };
     struct stat st;
@@ -96,18 +97,18 @@ static enum err_code look_at(struct look *l, const char *dir, const char *name, 
         return err_nomem(e);
     if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > 0)
         return ERR_OK;
-    return tell(l, FINDING_HIDDEN, id, path, "no list shows it: the file is empty", e);
+    return report_orphan(l, FINDING_HIDDEN, id, path, "no list shows it: the file is empty", e);
 }
 
 /* A folder that is not there or cannot be read has none to tell of. */
-static enum err_code look_into(struct look *l, const char *path, struct err *e)
+static enum err_code check_folder(struct look *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
     enum err_code rc = ERR_OK;
 
     while (!rc && dir && (entry = readdir(dir)))
-        rc = look_at(l, path, entry->d_name, e);
+        rc = check_file(l, path, entry->d_name, e);
     if (dir)
         closedir(dir);
     return rc;
@@ -124,7 +125,7 @@ enum err_code claude_check_store(const struct store *st, const struct scope *sco
     for (size_t i = 0; !rc && i < list.n; i++) {
         const char *path = arena_format(&a, "%s/%s", l.c->projects, list.folder[i].name.p);
 
-        rc = path ? look_into(&l, path, e) : err_nomem(e);
+        rc = path ? check_folder(&l, path, e) : err_nomem(e);
     }
     if (!rc)
         rc = look_for_leftovers(&l, scope, e);

@@ -44,7 +44,7 @@ struct parallel {
     bool answered_known;
 };
 
-static enum err_code grow(void *array, size_t *cap, size_t n, size_t size)
+static enum err_code grow_group(void *array, size_t *cap, size_t n, size_t size)
 {
     void **p = array;
 
@@ -60,7 +60,7 @@ static enum err_code grow(void *array, size_t *cap, size_t n, size_t size)
     return ERR_OK;
 }
 
-static bool on_the_way(const struct parallel *p, uint32_t node)
+static bool is_on_path(const struct parallel *p, uint32_t node)
 {
     return p->log->chain.mark[node] & NODE_LISTED;
 }
@@ -93,7 +93,7 @@ static enum err_code anything_missed(struct claude_log *log, bool *missed, struc
 
 static enum err_code add_link(struct parallel *p, uint32_t node, uint32_t answer)
 {
-    if (grow(&p->link, &p->link_cap, p->links, sizeof *p->link))
+    if (grow_group(&p->link, &p->link_cap, p->links, sizeof *p->link))
         return ERR_NOMEM;
     p->link[p->links] = (struct link){ node, answer, p->links };
     p->links++;
@@ -101,7 +101,8 @@ static enum err_code add_link(struct parallel *p, uint32_t node, uint32_t answer
 }
 
 /* The row that the answer itself names as the one that made its call. */
-static const struct claude_speech *named_source(struct parallel *p, struct slice row, uint32_t node)
+static const struct claude_assistant_row *named_source(struct parallel *p, struct slice row,
+                                                       uint32_t node)
 {
     struct id128 id = { 0, 0 };
 
@@ -111,7 +112,7 @@ static const struct claude_speech *named_source(struct parallel *p, struct slice
 
     if (source == CHAIN_NONE || source == p->log->chain.node[node].parent)
         return NULL;
-    return claude_speech_of(&p->calls, source);
+    return claude_assistant_row_of(&p->calls, source);
 }
 
 static enum err_code read_tools(struct parallel *p, struct slice row, struct answer *a)
@@ -125,7 +126,7 @@ static enum err_code read_tools(struct parallel *p, struct slice row, struct ans
 
         if (!claude_block_id(block, "tool_result", "tool_use_id", &p->log->arena, &id))
             continue;
-        if (grow(&p->tool, &p->tool_cap, p->tools, sizeof *p->tool))
+        if (grow_group(&p->tool, &p->tool_cap, p->tools, sizeof *p->tool))
             return ERR_NOMEM;
         p->tool[p->tools++] = id;
     }
@@ -139,17 +140,18 @@ static enum err_code read_answer(struct parallel *p, uint32_t node, struct slice
     struct answer a = { .node = node };
     uint32_t parent = p->log->chain.node[node].parent, place = (uint32_t)p->answers;
 
-    if (grow(&p->answer, &p->answer_cap, p->answers, sizeof *p->answer) || read_tools(p, row, &a))
+    if (grow_group(&p->answer, &p->answer_cap, p->answers, sizeof *p->answer) ||
+        read_tools(p, row, &a))
         return ERR_NOMEM;
     p->answer[p->answers++] = a;
     if (parent != CHAIN_NONE && add_link(p, parent, place))
         return ERR_NOMEM;
-    const struct claude_speech *s = named_source(p, row, node);
+    const struct claude_assistant_row *s = named_source(p, row, node);
 
     if (s && id128_eq(s->side, side) && add_link(p, s->node, place))
         return ERR_NOMEM;
     for (size_t i = 0; i < a.tools; i++) {
-        s = claude_caller(&p->calls, p->tool[a.tool + i]);
+        s = claude_call_owner(&p->calls, p->tool[a.tool + i]);
         if (s && id128_eq(s->side, side) && add_link(p, s->node, place))
             return ERR_NOMEM;
     }
@@ -172,7 +174,7 @@ static enum err_code read_answers(struct parallel *p, struct err *e)
     struct slice row;
 
     for (uint32_t i = 0; !rc && i < c->n; i++) {
-        if (!chain_has_row(c, i) || on_the_way(p, i) || !claude_follows(p->log, i) ||
+        if (!chain_has_row(c, i) || is_on_path(p, i) || !claude_follows(p->log, i) ||
             !claude_line_is(claude_node_line(p->log, i), CLAUDE_USER))
             continue;
         rc = claude_log_row(p->log, c->node[i].line, &row, e);
@@ -184,7 +186,8 @@ static enum err_code read_answers(struct parallel *p, struct err *e)
     return rc;
 }
 
-static enum err_code remember(const struct parallel *p, struct idset *set, size_t tool, size_t n)
+static enum err_code remember_tools(const struct parallel *p, struct idset *set, size_t tool,
+                                    size_t n)
 {
     uint32_t number;
 
@@ -208,7 +211,7 @@ static enum err_code read_answered(struct parallel *p, const uint32_t *path, siz
         if (!rc)
             rc = read_tools(p, row, &a);
         if (!rc)
-            rc = remember(p, &p->answered, a.tool, a.tools);
+            rc = remember_tools(p, &p->answered, a.tool, a.tools);
     }
     p->answered_known = true;
     return rc;
@@ -228,14 +231,15 @@ struct group {
 
 static bool in_group(const struct parallel *p, const struct group *g, uint32_t node)
 {
-    const struct claude_speech *s = node == CHAIN_NONE ? NULL : claude_speech_of(&p->calls, node);
+    const struct claude_assistant_row *s =
+        node == CHAIN_NONE ? NULL : claude_assistant_row_of(&p->calls, node);
 
     return s && id128_eq(s->message, g->message);
 }
 
-static enum err_code add_row(struct group *g, uint32_t node)
+static enum err_code add_group_row(struct group *g, uint32_t node)
 {
-    if (grow(&g->row, &g->row_cap, g->rows + g->answers, sizeof *g->row))
+    if (grow_group(&g->row, &g->row_cap, g->rows + g->answers, sizeof *g->row))
         return ERR_NOMEM;
     g->row[g->rows + g->answers] = node;
     return ERR_OK;
@@ -243,7 +247,7 @@ static enum err_code add_row(struct group *g, uint32_t node)
 
 static enum err_code add_answer(struct parallel *p, struct group *g, const struct answer *a)
 {
-    if (add_row(g, a->node) || remember(p, &g->taken, a->tool, a->tools))
+    if (add_group_row(g, a->node) || remember_tools(p, &g->taken, a->tool, a->tools))
         return ERR_NOMEM;
     g->answers++;
     return ERR_OK;
@@ -265,7 +269,7 @@ static enum err_code collect_answers(struct parallel *p, struct group *g, uint32
     for (; lo < p->links && p->link[lo].node == node; lo++) {
         struct answer *a = &p->answer[p->link[lo].answer];
 
-        if (on_the_way(p, a->node) || a->seen == g->from + 1)
+        if (is_on_path(p, a->node) || a->seen == g->from + 1)
             continue;
         a->seen = (uint32_t)g->from + 1;
         if (in_group(p, g, p->log->chain.node[a->node].parent)) {
@@ -273,7 +277,7 @@ static enum err_code collect_answers(struct parallel *p, struct group *g, uint32
                 return ERR_NOMEM;
             continue;
         }
-        if (grow(&g->stray, &g->stray_cap, g->strays, sizeof *g->stray))
+        if (grow_group(&g->stray, &g->stray_cap, g->strays, sizeof *g->stray))
             return ERR_NOMEM;
         g->stray[g->strays++] = p->link[lo].answer;
     }
@@ -292,7 +296,7 @@ static bool answers_new_call(const struct parallel *p, const struct group *g,
 {
     for (size_t i = 0; i < a->tools; i++) {
         struct id128 tool = p->tool[a->tool + i];
-        const struct claude_speech *s = claude_caller(&p->calls, tool);
+        const struct claude_assistant_row *s = claude_call_owner(&p->calls, tool);
 
         if (s && id128_eq(s->message, g->message) && !idset_has(&g->taken, tool) &&
             !idset_has(&p->answered, tool))
@@ -321,7 +325,7 @@ struct timed {
     size_t order;
 };
 
-static int by_time(const void *a, const void *b)
+static int compare_time(const void *a, const void *b)
 {
     const struct timed *x = a, *y = b;
     int d = claude_collate(x->when, y->when);
@@ -345,7 +349,7 @@ static enum err_code sort_by_time(struct parallel *p, uint32_t *node, size_t n, 
             rc = ERR_NOMEM;
     }
     if (!rc && t) {
-        qsort(t, n, sizeof *t, by_time);
+        qsort(t, n, sizeof *t, compare_time);
         for (size_t i = 0; i < n; i++)
             node[i] = t[i].node;
     }
@@ -359,15 +363,15 @@ static enum err_code fill_group(struct parallel *p, struct group *g, const uint3
     enum err_code rc = ERR_OK;
 
     for (size_t i = g->from; !rc && i < g->to; i++) {
-        uint32_t node = p->calls.speech[p->calls.by_message[i]].node;
+        uint32_t node = p->calls.assistant_row[p->calls.by_message[i]].node;
 
-        if (on_the_way(p, node))
+        if (is_on_path(p, node))
             continue;
-        rc = add_row(g, node);
+        rc = add_group_row(g, node);
         g->rows += !rc;
     }
     for (size_t i = g->from; !rc && i < g->to; i++)
-        rc = collect_answers(p, g, p->calls.speech[p->calls.by_message[i]].node);
+        rc = collect_answers(p, g, p->calls.assistant_row[p->calls.by_message[i]].node);
     if (!rc && g->strays && !p->answered_known)
         rc = read_answered(p, path, n, e);
     if (!rc && g->strays)
@@ -382,7 +386,7 @@ static enum err_code fill_group(struct parallel *p, struct group *g, const uint3
 static enum err_code add_group(struct parallel *p, const struct group *g, size_t behind)
 {
     for (size_t i = 0; i < g->rows + g->answers; i++) {
-        if (grow(&p->addition, &p->addition_cap, p->additions, sizeof *p->addition))
+        if (grow_group(&p->addition, &p->addition_cap, p->additions, sizeof *p->addition))
             return ERR_NOMEM;
         p->addition[p->additions] = (struct addition){ behind, p->additions, g->row[i] };
         p->additions++;
@@ -401,14 +405,14 @@ static void group_fini(struct group *g)
 /* last[m] is the last place on the path of the message that begins at place m of by_message. */
 static enum err_code add_missed(struct parallel *p, const uint32_t *path, size_t n, struct err *e)
 {
-    size_t speeches = p->calls.speeches;
-    uint32_t *last = malloc((speeches ? speeches : 1) * sizeof *last);
+    size_t assistant_rows = p->calls.assistant_rows;
+    uint32_t *last = malloc((assistant_rows ? assistant_rows : 1) * sizeof *last);
     enum err_code rc = last ? ERR_OK : ERR_NOMEM;
     struct group g;
 
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; !rc && i < n; i++) {
-            const struct claude_speech *s = claude_speech_of(&p->calls, path[i]);
+            const struct claude_assistant_row *s = claude_assistant_row_of(&p->calls, path[i]);
 
             if (!s)
                 continue;
@@ -430,7 +434,7 @@ static enum err_code add_missed(struct parallel *p, const uint32_t *path, size_t
     return rc;
 }
 
-static int by_place(const void *a, const void *b)
+static int compare_insertion(const void *a, const void *b)
 {
     const struct addition *x = a, *y = b;
 
@@ -446,7 +450,7 @@ static enum err_code merge(struct parallel *p, uint32_t **path, size_t *n)
 
     if (!all)
         return ERR_NOMEM;
-    qsort(p->addition, p->additions, sizeof *p->addition, by_place);
+    qsort(p->addition, p->additions, sizeof *p->addition, compare_insertion);
     for (size_t i = 0; i < *n; i++) {
         all[at++] = (*path)[i];
         while (next < p->additions && p->addition[next].behind == i)

@@ -27,7 +27,7 @@ struct part_list {
     bool ok; /* until memory is refused */
 };
 
-static void add(struct part_list *list, const struct slice text[], size_t n)
+static void add_part(struct part_list *list, const struct slice text[], size_t n)
 {
     const char *part = arena_concat(list->a, text, n);
 
@@ -40,7 +40,7 @@ static void add_own(struct part_list *list, const struct session_ref *ref, size_
     const struct slice stem = { ref->path.p, ref->path.n - (sizeof CLAUDE_SUFFIX - 1) };
 
     for (size_t i = 0; i < n; i++)
-        add(list, (struct slice[]){ stem, beside[i] }, 2);
+        add_part(list, (struct slice[]){ stem, beside[i] }, 2);
 }
 
 static void add_elsewhere(struct part_list *list, const struct store *st, struct slice id)
@@ -48,9 +48,10 @@ static void add_elsewhere(struct part_list *list, const struct store *st, struct
     const struct slice config = slice_of(st->path);
 
     for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++)
-        add(list, (struct slice[]){ config, elsewhere[i].dir, id, elsewhere[i].suffix }, 4);
-    add(list,
-        (struct slice[]){ config, SLICE("/todos/"), id, SLICE("-agent-"), id, SLICE(".json") }, 6);
+        add_part(list, (struct slice[]){ config, elsewhere[i].dir, id, elsewhere[i].suffix }, 4);
+    add_part(list,
+             (struct slice[]){ config, SLICE("/todos/"), id, SLICE("-agent-"), id, SLICE(".json") },
+             6);
 }
 
 enum err_code claude_parts(const struct store *st, const struct session_ref *ref, bool all,

@@ -13,7 +13,7 @@
 
 enum { PREFIX_MIN = 4 };
 
-static bool is_prompt(const struct transcript *t, size_t i)
+static bool is_prompt_message(const struct transcript *t, size_t i)
 {
     return t->message[i].kind == MESSAGE_USER && !id128_none(t->message[i].id);
 }
@@ -42,7 +42,7 @@ static enum err_code find_prompt(const struct session_ref *ref, const struct tra
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < t->n && !rc; i++) {
-        if (!is_prompt(t, i))
+        if (!is_prompt_message(t, i))
             continue;
         bool same = id128_eq(t->message[i].id, whole);
 
@@ -85,9 +85,9 @@ static enum err_code row_before(struct claude_log *log, uint32_t node, uint32_t 
 
     log->chain.mark[node] |= NODE_LISTED;
     if (claude_follows(log, node))
-        rc = claude_row_before(&gaps, log, node, before);
+        rc = claude_resume_parent(&gaps, log, node, before);
     else
-        rc = claude_before(log, node, before, e);
+        rc = claude_logical_parent(log, node, before, e);
     claude_gaps_fini(&gaps);
     return rc == ERR_NOMEM ? err_nomem(e) : rc;
 }
@@ -125,23 +125,25 @@ static enum err_code find_before(const struct session_ref *ref, struct slice pro
 }
 
 static enum err_code resume_before(const struct store *st, const struct session_ref *ref,
-                                   struct slice prompt, struct rewind_talk *talk, struct err *e)
+                                   struct slice prompt, struct rewind_conversation *conversation,
+                                   struct err *e)
 {
     struct arena a = { 0 };
     struct slice before;
     enum err_code rc = find_before(ref, prompt, &a, &before, e);
 
     if (!rc) {
-        talk->how = TALK_RESUME_AT;
-        talk->change = change_new("rewind");
-        rc = talk->change ? claude_resume_at(st, ref, before, talk->change, e) : err_nomem(e);
+        conversation->how = CONVERSATION_RESUME_AT;
+        conversation->change = change_new("rewind");
+        rc = conversation->change ? claude_resume_at(st, ref, before, conversation->change, e)
+                                  : err_nomem(e);
     }
     arena_fini(&a);
     return rc;
 }
 
-enum err_code claude_plan_talk(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *plan, struct err *e)
+enum err_code claude_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e)
 {
     struct transcript *t;
     struct slice id = { NULL, 0 };
@@ -154,9 +156,9 @@ enum err_code claude_plan_talk(const struct store *st, const struct session_ref 
     if (!rc) {
         plan->point = id.p;
         plan->point_ms = t->message[at].time_ms;
-        plan->talk.kept = count_messages(t, 0, at);
-        plan->talk.dropped = count_messages(t, at, t->n);
+        plan->conversation.kept = count_messages(t, 0, at);
+        plan->conversation.dropped = count_messages(t, at, t->n);
     }
     transcript_free(t);
-    return rc ? rc : resume_before(st, ref, id, &plan->talk, e);
+    return rc ? rc : resume_before(st, ref, id, &plan->conversation, e);
 }

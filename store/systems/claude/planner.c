@@ -12,14 +12,14 @@
 void planner_close(struct planner *p)
 {
     lastwrites_fini(&p->writes);
-    history_fini(&p->history);
+    file_history_fini(&p->history);
     transcript_free(p->transcript);
     session_row_free(p->row);
     arena_fini(&p->arena);
 }
 
 /* The name of the folder that holds the transcript. */
-static struct slice folder_of(struct slice path)
+static struct slice folder_name_of(struct slice path)
 {
     const char *end = memrchr(path.p, '/', path.n);
     size_t n = end ? (size_t)(end - path.p) : 0;
@@ -34,15 +34,15 @@ static enum err_code find_root(struct planner *p, struct err *e)
 {
     const struct store_env *env = p->claude->base.env;
     struct slice start = slice_of(env && env->cwd ? env->cwd : ""),
-                 folder = folder_of(p->ref->path);
+                 folder = folder_name_of(p->ref->path);
     struct slice now = claude_folder_now(p->claude, start, &p->arena);
 
     if (p->claude->forced_folder && slice_eq(now, folder))
         p->root = arena_copy(&p->arena, start).p;
     if (!p->root)
-        p->root = folder_stands_for(folder, start, &p->arena);
+        p->root = project_folder_ancestor(folder, start, &p->arena);
     if (!p->root && p->cwd)
-        p->root = folder_stands_for(folder, slice_of(p->cwd), &p->arena);
+        p->root = project_folder_ancestor(folder, slice_of(p->cwd), &p->arena);
     return p->arena.failed ? err_nomem(e) : ERR_OK;
 }
 
@@ -57,14 +57,14 @@ enum err_code planner_open(struct planner *p, const struct store *st, const stru
     if (!rc)
         rc = claude_load(st, ref, NULL, &p->transcript, e);
     if (!rc)
-        rc = history_read(ref, p->transcript, &p->history, e);
+        rc = file_history_read(ref, p->transcript, &p->history, e);
     if (!rc && p->history.n)
         rc = lastwrites_read(p->transcript, p->history.turn[p->history.n - 1].message, &p->writes,
                              e);
     struct slice said = p->row && p->row->cwd.n ? arena_copy(&p->arena, p->row->cwd) : SLICE("");
 
     if (!rc && said.n && said.p[0] == '/')
-        p->cwd = lexical_absolute("", said.p, &p->arena);
+        p->cwd = path_normalize("", said.p, &p->arena);
     if (!rc)
         rc = find_root(p, e);
     if (rc)
@@ -79,7 +79,7 @@ const char *planner_path(struct planner *p, const char *tracked)
     bool strays = p->root && p->cwd && !pathrule_under(slice_of(p->cwd), slice_of(p->root));
     const char *dir = strays ? p->root : p->cwd;
 
-    return lexical_absolute(dir ? dir : "", tracked, &p->arena);
+    return path_normalize(dir ? dir : "", tracked, &p->arena);
 }
 
 static const char *backup_in(struct planner *p, struct slice session, const char *name)
@@ -127,7 +127,7 @@ enum err_code planner_shell(struct planner *p, size_t from, size_t to, size_t *n
         if (!rc)
             rc = claude_blocks(&p->claude->base, buf_slice(&row), &blocks, e);
         *n += !rc && ran_shell(&blocks);
-        block_list_fini(&blocks);
+        transcript_blocks_fini(&blocks);
     }
     buf_fini(&row);
     return rc;

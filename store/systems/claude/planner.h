@@ -12,7 +12,7 @@ struct planner {
     struct arena arena;
     struct transcript *transcript; /* owned */
     struct session_row *row;       /* owned */
-    struct history history;
+    struct file_history history;
     struct lastwrites writes; /* since the newest snapshot */
     const char *cwd;          /* NULL: the session does not say */
     const char *root; /* the directory that the session's folder stands for; NULL: not known */

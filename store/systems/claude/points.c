@@ -9,7 +9,7 @@
 
 /* The points of a session that one can go back to, and what each turn changed. */
 
-static bool same_entry(const struct history_entry *a, const struct history_entry *b)
+static bool same_entry(const struct file_history_entry *a, const struct file_history_entry *b)
 {
     if (!a || !b || !a->backup || !b->backup)
         return a && b && !a->backup == !b->backup;
@@ -19,25 +19,26 @@ static bool same_entry(const struct history_entry *a, const struct history_entry
 /* What the turn changed: entries that are others at the next point; in the newest turn, files written since. */
 static size_t count_changed(const struct planner *p, size_t turn)
 {
-    const struct history *h = &p->history;
+    const struct file_history *h = &p->history;
     size_t n = 0;
 
     if (turn + 1 == h->n)
         return p->writes.n;
     for (size_t i = 0; i < h->paths; i++)
-        n += !same_entry(history_at(h, turn, h->path[i]), history_at(h, turn + 1, h->path[i]));
+        n += !same_entry(file_history_at(h, turn, h->path[i]),
+                         file_history_at(h, turn + 1, h->path[i]));
     return n;
 }
 
 static const char *why_not(struct planner *p, size_t turn)
 {
-    const struct history *h = &p->history;
+    const struct file_history *h = &p->history;
     struct stat st;
 
     if (h->turn[turn].lost)
         return planner_lost_turn;
     for (size_t i = 0; i < h->turn[turn].n; i++) {
-        const struct history_entry *entry = &h->turn[turn].entry[i];
+        const struct file_history_entry *entry = &h->turn[turn].entry[i];
         const char *path = entry->backup && entry->valid ? planner_backup(p, entry->backup) : NULL;
 
         if (path && lstat(path, &st))
@@ -46,8 +47,8 @@ static const char *why_not(struct planner *p, size_t turn)
     return NULL;
 }
 
-static enum err_code prompt_of(struct planner *p, size_t message, struct arena *a,
-                               struct slice *out, struct err *e)
+static enum err_code read_prompt_text(struct planner *p, size_t message, struct arena *a,
+                                      struct slice *out, struct err *e)
 {
     struct buf row = { 0 };
     struct block_list blocks = { 0 };
@@ -60,7 +61,7 @@ static enum err_code prompt_of(struct planner *p, size_t message, struct arena *
             *out = arena_copy(a, blocks.block[i].text);
             rc = out->p ? ERR_OK : err_nomem(e);
         }
-    block_list_fini(&blocks);
+    transcript_blocks_fini(&blocks);
     buf_fini(&row);
     return rc;
 }
@@ -68,8 +69,8 @@ static enum err_code prompt_of(struct planner *p, size_t message, struct arena *
 static enum err_code add_checkpoint(struct planner *p, size_t turn, struct checkpoint_list *list,
                                     struct err *e)
 {
-    const struct history *h = &p->history;
-    const struct history_turn *t = &h->turn[turn];
+    const struct file_history *h = &p->history;
+    const struct file_history_turn *t = &h->turn[turn];
     size_t next = turn + 1 < h->n ? h->turn[turn + 1].message : p->transcript->n, shell;
     struct checkpoint *c = &list->checkpoint[list->n++];
 
@@ -80,7 +81,7 @@ static enum err_code add_checkpoint(struct planner *p, size_t turn, struct check
                               .why = why_not(p, turn) };
     c->message = c->id;
     enum err_code rc =
-        c->id.p ? prompt_of(p, t->message, &list->arena, &c->prompt, e) : err_nomem(e);
+        c->id.p ? read_prompt_text(p, t->message, &list->arena, &c->prompt, e) : err_nomem(e);
 
     if (!rc)
         rc = planner_shell(p, t->message, next, &shell, e);
@@ -115,12 +116,12 @@ enum err_code claude_checkpoints(const struct store *st, const struct session_re
 /* The copies of one file at a turn's point and at the next. */
 struct counting {
     struct planner *planner;
-    struct content before, after;
+    struct source_content before, after;
 };
 
 /* What cannot be read counts as nothing: these figures are for the eye. */
-static enum err_code read_entry(struct counting *k, const struct history_entry *entry,
-                                struct content *out, struct err *e)
+static enum err_code read_backup(struct counting *k, const struct file_history_entry *entry,
+                                 struct source_content *out, struct err *e)
 {
     struct rewind_source s = { 0 };
     struct err ignored;
@@ -151,15 +152,15 @@ static enum err_code count_texts(struct counting *k, struct slice after, struct 
     return rc;
 }
 
-static enum err_code count_entry(struct counting *k, const struct history_entry *from,
-                                 const struct history_entry *to, struct checkpoint *c,
+static enum err_code count_entry(struct counting *k, const struct file_history_entry *from,
+                                 const struct file_history_entry *to, struct checkpoint *c,
                                  struct err *e)
 {
-    enum err_code rc = same_entry(from, to) ? ERR_OK : read_entry(k, from, &k->before, e);
+    enum err_code rc = same_entry(from, to) ? ERR_OK : read_backup(k, from, &k->before, e);
 
     if (rc || same_entry(from, to))
         return rc;
-    rc = read_entry(k, to, &k->after, e);
+    rc = read_backup(k, to, &k->after, e);
     return rc ? rc : count_texts(k, buf_slice(&k->after.bytes), c, e);
 }
 
@@ -167,7 +168,7 @@ static enum err_code count_entry(struct counting *k, const struct history_entry 
 static enum err_code count_newest(struct counting *k, size_t turn, struct checkpoint *c,
                                   struct err *e)
 {
-    const struct history *h = &k->planner->history;
+    const struct file_history *h = &k->planner->history;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < h->paths && !rc; i++) {
@@ -176,24 +177,24 @@ static enum err_code count_newest(struct counting *k, size_t turn, struct checkp
 
         if (!w || !w->known)
             continue;
-        rc = read_entry(k, history_at(h, turn, h->path[i]), &k->before, e);
+        rc = read_backup(k, file_history_at(h, turn, h->path[i]), &k->before, e);
         if (!rc)
             rc = count_texts(k, w->bytes, c, e);
     }
     return rc;
 }
 
-static enum err_code count_turn(struct counting *k, size_t turn, struct checkpoint *c,
-                                struct err *e)
+static enum err_code count_history_turn(struct counting *k, size_t turn, struct checkpoint *c,
+                                        struct err *e)
 {
-    const struct history *h = &k->planner->history;
+    const struct file_history *h = &k->planner->history;
     enum err_code rc = ERR_OK;
 
     if (turn + 1 == h->n)
         return count_newest(k, turn, c, e);
     for (size_t i = 0; i < h->paths && !rc; i++)
-        rc = count_entry(k, history_at(h, turn, h->path[i]), history_at(h, turn + 1, h->path[i]), c,
-                         e);
+        rc = count_entry(k, file_history_at(h, turn, h->path[i]),
+                         file_history_at(h, turn + 1, h->path[i]), c, e);
     return rc;
 }
 
@@ -222,11 +223,11 @@ enum err_code claude_count_lines(const struct store *st, const struct session_re
         if (rc || c->why)
             continue;
         c->insertions = c->deletions = 0;
-        rc = count_turn(&k, i, c, e);
+        rc = count_history_turn(&k, i, c, e);
         c->counted = !rc;
     }
-    content_fini(&k.before);
-    content_fini(&k.after);
+    source_content_fini(&k.before);
+    source_content_fini(&k.after);
     planner_close(&p);
     return rc;
 }

@@ -16,7 +16,7 @@ enum {
     PASTE_CLOSE_ID = PASTE_CLOSE_SIZE - 6,
 };
 
-static struct slice skip(struct slice text, size_t n)
+static struct slice skip_front(struct slice text, size_t n)
 {
     return (struct slice){ text.p + n, text.n - n };
 }
@@ -37,7 +37,7 @@ static bool is_paste_open(struct slice text)
 static const char *paste_close(struct slice block)
 {
     char close[] = PASTE_CLOSE;
-    struct slice rest = skip(block, PASTE_BODY - 1);
+    struct slice rest = skip_front(block, PASTE_BODY - 1);
 
     memcpy(close + PASTE_CLOSE_ID, block.p + PASTE_ID, 4);
     return find_bytes(rest.p, rest.n, close, PASTE_CLOSE_SIZE);
@@ -49,14 +49,14 @@ static bool next_paste(struct slice text, const char **open)
         *open = find_bytes(text.p, text.n, PASTE_OPEN, PASTE_ID);
         if (!*open)
             return false;
-        text = skip(text, (size_t)(*open - text.p));
+        text = skip_front(text, (size_t)(*open - text.p));
         if (is_paste_open(text))
             return true;
-        text = skip(text, PASTE_ID);
+        text = skip_front(text, PASTE_ID);
     }
 }
 
-static size_t put(char *out, size_t at, const char *from, const char *to)
+static size_t append_range(char *out, size_t at, const char *from, const char *to)
 {
     memcpy(out + at, from, (size_t)(to - from));
     return at + (size_t)(to - from);
@@ -77,28 +77,28 @@ static bool unwrap_pasted(struct slice text, struct arena *a, struct slice *out)
     if (!plain)
         return false;
     while (next_paste(text, &open)) {
-        struct slice block = skip(text, (size_t)(open - text.p));
+        struct slice block = skip_front(text, (size_t)(open - text.p));
 
         close = paste_close(block);
         if (!close)
             break;
         for (int i = 0; i < 2 && open > text.p && open[-1] == '\n'; i++)
             open--;
-        n = put(plain, n, text.p, open);
+        n = append_range(plain, n, text.p, open);
         if (close > block.p + PASTE_BODY)
-            n = put(plain, n, block.p + PASTE_BODY, close);
-        text = skip(text, (size_t)(close + PASTE_CLOSE_SIZE - text.p));
+            n = append_range(plain, n, block.p + PASTE_BODY, close);
+        text = skip_front(text, (size_t)(close + PASTE_CLOSE_SIZE - text.p));
         for (int i = 0; i < 2 && slice_starts(text, "\n"); i++)
-            text = skip(text, 1);
+            text = skip_front(text, 1);
     }
-    n = put(plain, n, text.p, text.p + text.n);
+    n = append_range(plain, n, text.p, text.p + text.n);
     *out = (struct slice){ plain, n };
     return true;
 }
 
 /* ---- one text ---- */
 
-static bool one_line(struct slice text, struct arena *a, struct slice *line)
+static bool newlines_to_spaces(struct slice text, struct arena *a, struct slice *line)
 {
     if (memchr(text.p, '\n', text.n)) {
         text = arena_copy(a, text);
@@ -107,7 +107,7 @@ static bool one_line(struct slice text, struct arena *a, struct slice *line)
         for (char *p = (char *)text.p; (p = memchr(p, '\n', (size_t)(text.p + text.n - p)));)
             *p = ' ';
     }
-    *line = js_trim(text);
+    *line = utf8_js_trim(text);
     return true;
 }
 
@@ -118,7 +118,7 @@ static bool between(struct slice text, const char *open, const char *close, stru
 
     if (!p)
         return false;
-    struct slice rest = skip(text, (size_t)(p - text.p) + strlen(open));
+    struct slice rest = skip_front(text, (size_t)(p - text.p) + strlen(open));
     const char *end = find_bytes(rest.p, rest.n, close, strlen(close));
 
     if (!end)
@@ -134,7 +134,7 @@ static bool command_name(struct slice text, struct slice *name)
         if (!slice_has(*name, "\r") && !slice_has(*name, "\xE2\x80\xA8") &&
             !slice_has(*name, "\xE2\x80\xA9"))
             return true;
-        text = skip(text, (size_t)(name->p - text.p));
+        text = skip_front(text, (size_t)(name->p - text.p));
     }
     return false;
 }
@@ -152,15 +152,15 @@ static bool written_by_agent(struct slice text)
         return memchr(text.p, ']', text.n) != NULL;
     if (text.n < 3 || text.p[0] != '<' || text.p[1] < 'a' || text.p[1] > 'z')
         return false;
-    struct slice rest = skip(text, 2);
+    struct slice rest = skip_front(text, 2);
 
     while (rest.n && is_word(rest.p[0]))
-        rest = skip(rest, 1);
-    return rest.n && (rest.p[0] == '>' || js_space(utf8_next(&rest, true)));
+        rest = skip_front(rest, 1);
+    return rest.n && (rest.p[0] == '>' || utf8_is_js_space(utf8_next(&rest, true)));
 }
 
-static bool join(const char *before, struct slice text, const char *after, struct arena *a,
-                 struct slice *out)
+static bool join_texts(const char *before, struct slice text, const char *after, struct arena *a,
+                       struct slice *out)
 {
     size_t n = strlen(before), m = strlen(after);
     char *p = arena_alloc(a, n + text.n + m);
@@ -178,7 +178,7 @@ static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *ou
 {
     struct slice line, inner;
 
-    if (!unwrap_pasted(text, a, &line) || !one_line(line, a, &line))
+    if (!unwrap_pasted(text, a, &line) || !newlines_to_spaces(line, a, &line))
         return false;
     if (!line.n)
         return true;
@@ -188,11 +188,12 @@ static bool prompt_of_text(struct slice text, struct arena *a, struct prompt *ou
         return true;
     }
     if (between(line, "<bash-input>", "</bash-input>", &inner))
-        return join("! ", js_trim(inner), "", a, &out->text);
+        return join_texts("! ", utf8_js_trim(inner), "", a, &out->text);
     if (written_by_agent(line))
         return true;
-    if (utf16_length(line) > PROMPT_UNITS)
-        return join("", js_trim(utf16_prefix(line, PROMPT_UNITS)), "\xE2\x80\xA6", a, &out->text);
+    if (utf8_utf16_length(line) > PROMPT_UNITS)
+        return join_texts("", utf8_js_trim(utf8_utf16_prefix(line, PROMPT_UNITS)), "\xE2\x80\xA6",
+                          a, &out->text);
     out->text = line;
     return true;
 }

@@ -12,7 +12,7 @@
 
 static const struct field moved = { FIELD_ROW, "relocatedCwd", "relocated" };
 
-bool first_row_cwd(struct slice head, struct arena *a, struct slice *cwd)
+bool session_cwd_first(struct slice head, struct arena *a, struct slice *cwd)
 {
     struct slice row, value;
     bool torn;
@@ -36,7 +36,7 @@ static bool session_own_cwd(struct slice head, struct slice tail, struct arena *
     if (!field_set_last(&set, tail, a, &value, NULL, NULL))
         return false;
     if (!value.found)
-        return first_row_cwd(head, a, cwd);
+        return session_cwd_first(head, a, cwd);
     *cwd = value.text;
     return true;
 }
@@ -48,7 +48,8 @@ static bool file_belongs_to(struct window *w, int dirfd, const char *name, struc
     bool yes = false;
 
     if (window_open(w, dirfd, name, 0, NULL) == ERR_OK && window_widen(w, NULL) == ERR_OK)
-        yes = session_own_cwd(w->head, w->tail, &a, &cwd) && cwd.p && folder_same(cwd, path);
+        yes =
+            session_own_cwd(w->head, w->tail, &a, &cwd) && cwd.p && project_folder_same(cwd, path);
     arena_fini(&a);
     return yes;
 }
@@ -61,7 +62,7 @@ static bool is_transcript_name(const char *name)
            strcmp(name + n - (sizeof CLAUDE_SUFFIX - 1), CLAUDE_SUFFIX) == 0;
 }
 
-bool folder_belongs_to(const char *folder, struct slice path)
+bool session_cwd_folder_matches(const char *folder, struct slice path)
 {
     struct window w;
     struct dirent *entry;

@@ -8,10 +8,10 @@
 
 /* The directory a session itself says it belongs to (claude.md 1.2) is where it was moved to last, else this:
  * the first top-level `cwd` of a row that parses; *cwd stays when there is none. False without memory. */
-bool first_row_cwd(struct slice head, struct arena *a, struct slice *cwd);
+bool session_cwd_first(struct slice head, struct arena *a, struct slice *cwd);
 
 /* Does any session in this folder belong to the path? Asked for folders of very long paths, whose names
  * are cut. */
-bool folder_belongs_to(const char *folder, struct slice path);
+bool session_cwd_folder_matches(const char *folder, struct slice path);
 
 #endif

@@ -29,7 +29,7 @@ static struct slice origin_of(struct slice attachment)
     return (struct slice){ NULL, 0 };
 }
 
-static void copy(struct jsonout *j, struct slice row, const char *key)
+static void copy_queued_member(struct jsonout *j, struct slice row, const char *key)
 {
     struct slice value;
 
@@ -43,7 +43,7 @@ static void write_origin(struct jsonout *j, struct slice attachment)
 {
     struct slice origin = origin_of(attachment), run;
 
-    if (!origin.n && claude_says(attachment, "commandMode", "task-notification"))
+    if (!origin.n && claude_row_says(attachment, "commandMode", "task-notification"))
         origin = SLICE("{\"kind\":\"task-notification\"}");
     if (!json_get(attachment, "runId", &run) || !claude_run_id(run))
         run = (struct slice){ NULL, 0 };
@@ -51,17 +51,17 @@ static void write_origin(struct jsonout *j, struct slice attachment)
         claude_origin_write(j, origin, run);
 }
 
-static void write_row(struct jsonout *j, struct slice row, struct slice attachment,
-                      struct slice uuid, struct slice prompt)
+static void write_prompt_row(struct jsonout *j, struct slice row, struct slice attachment,
+                             struct slice uuid, struct slice prompt)
 {
     jsonout_open(j, '{');
     jsonout_key(j, "type");
     jsonout_text(j, SLICE("user"));
     jsonout_key(j, "uuid");
     jsonout_raw(j, uuid);
-    copy(j, row, "parentUuid");
-    copy(j, row, "sessionId");
-    copy(j, row, "timestamp");
+    copy_queued_member(j, row, "parentUuid");
+    copy_queued_member(j, row, "sessionId");
+    copy_queued_member(j, row, "timestamp");
     jsonout_key(j, "message");
     jsonout_open(j, '{');
     jsonout_key(j, "role");
@@ -74,8 +74,8 @@ static void write_row(struct jsonout *j, struct slice row, struct slice attachme
     write_origin(j, attachment);
     jsonout_key(j, "isQueuedCommand");
     jsonout_bool(j, true);
-    copy(j, row, "isSidechain");
-    copy(j, row, "teamName");
+    copy_queued_member(j, row, "isSidechain");
+    copy_queued_member(j, row, "teamName");
     jsonout_close(j, '}');
 }
 
@@ -107,7 +107,7 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
 
     *plain = true;
     if (rc || !json_get(row, "attachment", &attachment) ||
-        !claude_says(attachment, "type", "queued_command"))
+        !claude_row_says(attachment, "type", "queued_command"))
         return rc;
     if (!agent && claude_key_truthy(attachment, "isMeta") &&
         !claude_origin_speaks(origin_of(attachment)))
@@ -120,7 +120,7 @@ enum err_code claude_queued_row(struct claude_log *log, const struct claude_item
     if (!rc && !*plain) {
         out->n = 0;
         jsonout_init(&j, out);
-        write_row(&j, row, attachment, uuid, prompt);
+        write_prompt_row(&j, row, attachment, uuid, prompt);
         rc = j.rc;
     }
     return rc ? err_set(e, rc, log->file.path, "read a queued command") : ERR_OK;

@@ -26,26 +26,26 @@ static const struct field fields[FIELDS] = {
 
 static const struct field summary_field = { FIELD_ROW, "summary", NULL };
 
-void reading_tables_init(struct row_tables *t)
+void describe_tables_init(struct describe_tables *t)
 {
     field_set_init(&t->tail, fields, FIELDS);
     field_set_init(&t->head, fields, HEAD_FIELDS);
     field_set_init(&t->summary, &summary_field, 1);
 }
 
-bool reading_is_whole(const struct reading *r)
+bool describe_is_whole_file(const struct claude_describe_state *r)
 {
     return r->w->tail.p == r->w->head.p;
 }
 
-struct slice reading_whole_head(struct reading *r)
+struct slice describe_whole_head(struct claude_describe_state *r)
 {
     if (window_widen(r->w, NULL))
         r->row->flags |= SESSION_CHANGED;
     return r->w->head;
 }
 
-struct slice reading_known_rows(const struct reading *r)
+struct slice describe_known_rows(const struct claude_describe_state *r)
 {
     struct slice head = r->w->head;
     const char *end = r->w->wide ? NULL : memrchr(head.p, '\n', head.n);
@@ -55,33 +55,33 @@ struct slice reading_known_rows(const struct reading *r)
     return head;
 }
 
-struct slice reading_row_with(struct reading *r, const char *text)
+struct slice describe_row_with(struct claude_describe_state *r, const char *text)
 {
-    struct slice head = reading_known_rows(r);
+    struct slice head = describe_known_rows(r);
     const char *p = head.n ? find_bytes(head.p, head.n, text, strlen(text)) : NULL;
 
     if (!p && !r->w->wide) {
-        head = reading_whole_head(r);
+        head = describe_whole_head(r);
         p = find_bytes(head.p, head.n, text, strlen(text));
     }
     return p ? field_row(head, (size_t)(p - head.p)) : (struct slice){ NULL, 0 };
 }
 
-struct slice reading_first(struct reading *r, const char *key)
+struct slice describe_first_value(struct claude_describe_state *r, const char *key)
 {
     struct slice text = { NULL, 0 };
 
     r->ok &= field_first(r->w->head, r->w->wide, key, r->a, &text);
     if (!text.p && !r->w->wide)
-        r->ok &= field_first(reading_whole_head(r), true, key, r->a, &text);
+        r->ok &= field_first(describe_whole_head(r), true, key, r->a, &text);
     return text;
 }
 
-struct slice reading_first_unless_tail_lacks(struct reading *r, enum field_number field)
+struct slice describe_first_unless_in_tail(struct claude_describe_state *r, enum field_number field)
 {
-    if (reading_is_whole(r) && !r->tail[field].found)
+    if (describe_is_whole_file(r) && !r->tail[field].found)
         return (struct slice){ NULL, 0 };
-    return reading_first(r, fields[field].key);
+    return describe_first_value(r, fields[field].key);
 }
 
 /* ---- what the pass over the tail sees on its way ---- */
@@ -89,7 +89,7 @@ struct slice reading_first_unless_tail_lacks(struct reading *r, enum field_numbe
 enum { TIME_USUAL = sizeof "2026-03-01T10:00:02.000Z" - 1 };
 
 /* Only a row's own timestamp counts, and it is only looked at closely where it would be the newest. */
-static void see_time(struct reading *r, struct slice window, size_t at)
+static void see_time(struct claude_describe_state *r, struct slice window, size_t at)
 {
     const char *from = window.p + at + sizeof TIMES_TEXT - 1;
     const char *end = memchr(from, '"', (size_t)(window.p + window.n - from));
@@ -112,7 +112,7 @@ static void see_time(struct reading *r, struct slice window, size_t at)
 }
 
 /* The last message mostly has the newest time: known before the pass, it saves the closer looks. */
-static void read_turn(struct reading *r)
+static void read_turn(struct claude_describe_state *r)
 {
     struct slice quoted;
 
@@ -126,7 +126,7 @@ static void read_turn(struct reading *r)
 }
 
 /* A row that begins inside of another one, where no value can begin: the other one was cut off. */
-static bool see_glued(struct reading *r, struct slice window, size_t at)
+static bool see_glued(struct claude_describe_state *r, struct slice window, size_t at)
 {
     if (at == 0 || strchr(":,[\n", window.p[at - 1]) || json_valid(field_row(window, at)))
         return false;
@@ -135,7 +135,7 @@ static bool see_glued(struct reading *r, struct slice window, size_t at)
 }
 
 /* What stands behind the last message waits for its turn: only answers up to it count. */
-static bool see_model(struct reading *r, struct slice window, size_t at)
+static bool see_model(struct claude_describe_state *r, struct slice window, size_t at)
 {
     const struct slice last = r->turn.row;
 
@@ -145,27 +145,27 @@ static bool see_model(struct reading *r, struct slice window, size_t at)
     return r->turn.model.p != NULL;
 }
 
-static bool see_fork(struct reading *r, struct slice row)
+static bool see_fork(struct claude_describe_state *r, struct slice row)
 {
-    r->ok &= fork_origin(row, r->a, &r->row->parent_id);
+    r->ok &= claude_forked_from(row, r->a, &r->row->parent_id);
     return r->row->parent_id.p;
 }
 
 static bool see(size_t field, struct slice window, size_t at, void *arg)
 {
-    struct reading *r = arg;
+    struct claude_describe_state *r = arg;
 
     switch (field) {
     case TIMES: see_time(r, window, at); return false;
     case MODEL: return see_model(r, window, at);
-    case SNAPSHOTS: return tracked_add(&r->tracked, field_row(window, at), r->a);
+    case SNAPSHOTS: return claude_restorable_add(&r->tracked, field_row(window, at), r->a);
     case CONTINUED: return r->says_continued = true;
     case FORKED: return see_fork(r, field_row(window, at));
     default: return see_glued(r, window, at);
     }
 }
 
-void reading_pass_tail(struct reading *r)
+void describe_scan_tail(struct claude_describe_state *r)
 {
     read_turn(r);
     r->ok &= field_set_last(&r->c->tables.tail, r->w->tail, r->a, r->tail, see, r);

@@ -36,7 +36,7 @@ enum field_number {
 };
 
 /* One describe under way. Texts point into the windows or the scratch arena until `keep` copies them. */
-struct reading {
+struct claude_describe_state {
     const struct claude *c;
     const struct scope *scope;
     struct window *w;
@@ -44,7 +44,7 @@ struct reading {
     struct session_row *row;
     struct field_value tail[FIELDS];
     struct slice project; /* that the session's folder stands for */
-    struct tracked tracked;
+    struct restorable_files tracked;
     struct last_turn turn;
     int64_t newest_ms;
     struct slice newest; /* as it is written */
@@ -53,26 +53,27 @@ struct reading {
     bool ok;             /* false: out of memory */
 };
 
-void reading_tables_init(struct row_tables *t);
+void describe_tables_init(struct describe_tables *t);
 
 /* The pass over the tail: its fields, and what else is seen on the way. */
-void reading_pass_tail(struct reading *r);
+void describe_scan_tail(struct claude_describe_state *r);
 
 /* Of the head mostly the first stage is enough; these read the rest only when they must. */
 
 /* The head and the tail are the same bytes: the whole file. */
-bool reading_is_whole(const struct reading *r);
-struct slice reading_whole_head(struct reading *r);
+bool describe_is_whole_file(const struct claude_describe_state *r);
+struct slice describe_whole_head(struct claude_describe_state *r);
 /* Rows that are there to their ends; when the head is read whole, its last one too, cut or not. */
-struct slice reading_known_rows(const struct reading *r);
+struct slice describe_known_rows(const struct claude_describe_state *r);
 /* The row around the first place of a text in the head; empty when it is nowhere. */
-struct slice reading_row_with(struct reading *r, const char *text);
+struct slice describe_row_with(struct claude_describe_state *r, const char *text);
 /* The first raw value of a key in the head; .p is NULL when there is none. */
-struct slice reading_first(struct reading *r, const char *key);
+struct slice describe_first_value(struct claude_describe_state *r, const char *key);
 /* The same for a field of the tail: what the tail does not have, a head of the same bytes has not. */
-struct slice reading_first_unless_tail_lacks(struct reading *r, enum field_number field);
+struct slice describe_first_unless_in_tail(struct claude_describe_state *r,
+                                           enum field_number field);
 
 /* Says why a list leaves the session out, if it does (claude.md 2.5, 1.3). */
-void reading_hide(struct reading *r);
+void claude_set_hidden(struct claude_describe_state *r);
 
 #endif

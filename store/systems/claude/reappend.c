@@ -12,8 +12,8 @@
 
 /* What is written pushes other rows out in turn, so the set grows until it is stable: at most as many rounds as
  * there are types. */
-static int64_t choose(const struct metarows *m, size_t coming, enum metarow_type except,
-                      bool chosen[METAROW_TYPES])
+static int64_t choose_rows(const struct metarows *m, size_t coming, enum metarow_type except,
+                           bool chosen[METAROW_TYPES])
 {
     int64_t added = (int64_t)coming;
     bool grew = true;
@@ -41,7 +41,7 @@ enum err_code reappend_rows(const struct metarows *m, size_t coming, enum metaro
     enum err_code rc = ERR_OK;
     size_t n = 0;
 
-    choose(m, coming, except, chosen);
+    choose_rows(m, coming, except, chosen);
     for (int t = 0; t < METAROW_TYPES && !rc; t++) {
         if (!chosen[t])
             continue;
@@ -72,7 +72,7 @@ static bool put_leaf(struct metarow *row, struct slice leaf, struct arena *a)
     return row->text.p != NULL;
 }
 
-enum err_code reappend_put_leaf(struct metarows *m, const char *path, size_t coming,
+enum err_code reappend_set_leaf(struct metarows *m, const char *path, size_t coming,
                                 const struct slice *leaf, struct arena *a, struct err *e)
 {
     struct metarow *row = &m->row[METAROW_LAST_PROMPT];
@@ -81,7 +81,7 @@ enum err_code reappend_put_leaf(struct metarows *m, const char *path, size_t com
     struct slice named, text = { NULL, 0 };
     enum err_code rc = ERR_OK;
 
-    choose(m, coming, METAROW_TYPES, chosen);
+    choose_rows(m, coming, METAROW_TYPES, chosen);
     if (!chosen[METAROW_LAST_PROMPT] || !json_get(row->text, "leafUuid", &named))
         return ERR_OK;
     if (!leaf)
@@ -117,7 +117,7 @@ enum err_code claude_reappend(const struct store *st, const struct session_ref *
     rc = metarows_anywhere(&f, NULL, &a, &m, e);
     file_close(&f);
     if (!rc)
-        rc = reappend_put_leaf(&m, ref->path.p, 0, NULL, &a, e);
+        rc = reappend_set_leaf(&m, ref->path.p, 0, NULL, &a, e);
     if (!rc && reappend_rows(&m, 0, METAROW_TYPES, &rows, &n))
         rc = err_nomem(e);
     if (!rc && n) {

@@ -16,7 +16,7 @@ MUST_CHECK enum err_code reappend_rows(const struct metarows *m, size_t coming,
  * that, and what lies between would be lost to the conversation. A row that was written to say just this ("explicit")
  * stays where it is as long as it holds: behind rows that another program adds at this moment it would take them out of the
  * conversation. */
-MUST_CHECK enum err_code reappend_put_leaf(struct metarows *m, const char *path, size_t coming,
+MUST_CHECK enum err_code reappend_set_leaf(struct metarows *m, const char *path, size_t coming,
                                            const struct slice *leaf, struct arena *a,
                                            struct err *e);
 

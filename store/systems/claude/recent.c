@@ -61,7 +61,7 @@ static bool read_inside(struct json_iter *row, struct message *m)
     return json_iter_back(row, &it, &m->value[MESSAGE]);
 }
 
-static void read_row(struct slice row, struct message *m)
+static void read_last_message(struct slice row, struct message *m)
 {
     static const char *const keys[KEYS] = { "type",        "isMeta",   "isCompactSummary",
                                             "isSidechain", "teamName", "isApiErrorMessage",
@@ -88,7 +88,7 @@ static bool read_message(struct slice row, struct message *m)
 {
     const struct slice *value = m->value;
 
-    read_row(row, m);
+    read_last_message(row, m);
     return json_type(value[META]) != JSON_TRUE && json_type(value[SIDE]) != JSON_TRUE &&
            json_type(value[TEAM]) != JSON_STRING && json_type(value[FAILED]) != JSON_TRUE &&
            json_type(value[MESSAGE]) == JSON_OBJECT &&
@@ -149,7 +149,7 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out)
 
 /* ---- forks, snapshots ---- */
 
-bool fork_origin(struct slice row, struct arena *a, struct slice *id)
+bool claude_forked_from(struct slice row, struct arena *a, struct slice *id)
 {
     struct slice value;
 
@@ -159,7 +159,7 @@ bool fork_origin(struct slice row, struct arena *a, struct slice *id)
     return json_text(value, a, id);
 }
 
-static bool knows(const struct tracked *t, struct slice path)
+static bool knows_path(const struct restorable_files *t, struct slice path)
 {
     for (unsigned i = 0; i < t->n && i < sizeof t->path / sizeof *t->path; i++)
         if (slice_eq(t->path[i], path))
@@ -167,16 +167,16 @@ static bool knows(const struct tracked *t, struct slice path)
     return false;
 }
 
-static void add_path(struct tracked *t, struct slice path)
+static void add_tracked_path(struct restorable_files *t, struct slice path)
 {
-    if (knows(t, path))
+    if (knows_path(t, path))
         return;
     if (t->n < sizeof t->path / sizeof *t->path)
         t->path[t->n] = path;
     t->n++;
 }
 
-bool tracked_add(struct tracked *t, struct slice row, struct arena *a)
+bool claude_restorable_add(struct restorable_files *t, struct slice row, struct arena *a)
 {
     enum { TYPE_OF_ROW, TRACKED_PATH, SNAPSHOT, NAMES };
     static const char *const names[NAMES] = { "type", "trackingPath", "snapshot" };
@@ -186,7 +186,7 @@ bool tracked_add(struct tracked *t, struct slice row, struct arena *a)
     json_get_each(row, names, NAMES, found);
     if (json_string_is(found[TYPE_OF_ROW], "file-history-delta")) {
         if (json_text(found[TRACKED_PATH], a, &path))
-            add_path(t, path);
+            add_tracked_path(t, path);
         return false;
     }
     if (!json_string_is(found[TYPE_OF_ROW], "file-history-snapshot") ||
@@ -194,7 +194,7 @@ bool tracked_add(struct tracked *t, struct slice row, struct arena *a)
         return false;
     while (json_iter_next(&it, &key, &value))
         if (json_text(key, a, &path))
-            add_path(t, path);
+            add_tracked_path(t, path);
     t->whole = true;
     return true;
 }

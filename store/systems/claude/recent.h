@@ -26,17 +26,17 @@ bool last_turn_read(struct slice tail, struct arena *a, struct last_turn *out);
 bool last_turn_model(struct slice row, struct arena *a, struct slice *model);
 
 /* The session that a row's forkedFrom names; .p is NULL when it names none. */
-bool fork_origin(struct slice row, struct arena *a, struct slice *id);
+bool claude_forked_from(struct slice row, struct arena *a, struct slice *id);
 
 /* Files that a rewind could give back, gathered from the newest snapshot row and the changes to it that
  * follow. Rows are added last first. */
-struct tracked {
+struct restorable_files {
     struct slice path[32]; /* of changes seen so far; more are not told apart */
     unsigned n;
     bool whole; /* the snapshot was met: n is final */
 };
 
 /* True when no older row matters. */
-bool tracked_add(struct tracked *t, struct slice row, struct arena *a);
+bool claude_restorable_add(struct restorable_files *t, struct slice row, struct arena *a);
 
 #endif

@@ -14,13 +14,13 @@ struct kept {
 };
 
 /* The node of an id, made when the file has no such row; CHAIN_NONE for what is no id. */
-static enum err_code name(struct claude_log *log, struct slice object, const char *key,
-                          uint32_t *node)
+static enum err_code add_named_id(struct claude_log *log, struct slice object, const char *key,
+                                  uint32_t *node)
 {
     struct id128 id = claude_id_at(object, key, &log->arena);
 
     *node = CHAIN_NONE;
-    return id128_none(id) ? ERR_OK : chain_name(&log->chain, id, node);
+    return id128_none(id) ? ERR_OK : chain_add_id(&log->chain, id, node);
 }
 
 /* What followed the anchor follows the last kept row now. */
@@ -81,7 +81,7 @@ static enum err_code keep_segment(struct claude_log *log, const struct kept *k)
 
     for (uint32_t at = k->last;
          !rc && at != CHAIN_NONE && chain_has_row(c, at) && !idset_has(&log->kept, chain_id(c, at));
-         at = chain_up(c, at)) {
+         at = chain_parent(c, at)) {
         rc = keep_row(log, at);
         if (at == k->first)
             break;
@@ -106,7 +106,7 @@ static enum err_code relink_list(struct claude_log *log, struct slice kept)
     for (size_t i = 0; !rc && i < n; i++)
         rc = keep_row(log, node[i]);
     if (!rc && n)
-        rc = name(log, kept, "anchorUuid", &anchor);
+        rc = add_named_id(log, kept, "anchorUuid", &anchor);
     if (!rc && n) {
         uint32_t parent = anchor;
 
@@ -123,12 +123,12 @@ static enum err_code relink_list(struct claude_log *log, struct slice kept)
 static enum err_code relink_segment(struct claude_log *log, struct slice kept)
 {
     struct kept k;
-    enum err_code rc = name(log, kept, "anchorUuid", &k.anchor);
+    enum err_code rc = add_named_id(log, kept, "anchorUuid", &k.anchor);
 
     if (!rc)
-        rc = name(log, kept, "headUuid", &k.first);
+        rc = add_named_id(log, kept, "headUuid", &k.first);
     if (!rc)
-        rc = name(log, kept, "tailUuid", &k.last);
+        rc = add_named_id(log, kept, "tailUuid", &k.last);
     if (!rc)
         rc = keep_segment(log, &k);
     if (rc)

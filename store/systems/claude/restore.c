@@ -29,8 +29,8 @@ enum err_code claude_values_add(struct claude_values *values, struct arena *a, s
 
 /* Where the conversation is to end: with the message that was asked for, or where the client would go on.
  * CHAIN_NONE: the session says that it begins anew. */
-static enum err_code find_leaf(struct claude_restoring *r, struct slice at, uint32_t *leaf,
-                               struct err *e)
+static enum err_code find_restore_leaf(struct claude_restore_state *r, struct slice at,
+                                       uint32_t *leaf, struct err *e)
 {
     bool cleared = false;
     enum err_code rc;
@@ -44,20 +44,20 @@ static enum err_code find_leaf(struct claude_restoring *r, struct slice at, uint
 }
 
 /* A message that is asked for ends the conversation, also where other calls of its answer follow. */
-static void cut_behind(struct claude_restoring *r, uint32_t leaf)
+static void cut_behind(struct claude_restore_state *r, uint32_t leaf)
 {
     for (size_t i = 0; i < r->n; i++)
         if (r->path[i] == leaf)
             r->n = i + 1;
 }
 
-static enum err_code find_path(struct claude_restoring *r, struct slice at, struct err *e)
+static enum err_code find_path(struct claude_restore_state *r, struct slice at, struct err *e)
 {
     uint32_t leaf = CHAIN_NONE;
     enum err_code rc = claude_relink(&r->log, e);
 
     if (!rc)
-        rc = find_leaf(r, at, &leaf, e);
+        rc = find_restore_leaf(r, at, &leaf, e);
     if (!rc && at.n == 0)
         claude_unload(&r->log);
     if (rc || leaf == CHAIN_NONE)
@@ -70,10 +70,10 @@ static enum err_code find_path(struct claude_restoring *r, struct slice at, stru
     return rc;
 }
 
-static enum err_code revive_node(struct claude_restoring *r, uint32_t node, struct err *e)
+static enum err_code load_node_row(struct claude_restore_state *r, uint32_t node, struct err *e)
 {
     const struct index_line *line = claude_node_line(&r->log, node);
-    struct claude_revived *out = &r->revival.row[r->revival.n];
+    struct claude_restore_row *out = &r->restore_rows.row[r->restore_rows.n];
     struct slice row;
 
     if (claude_line_is(line, CLAUDE_PROGRESS))
@@ -85,40 +85,40 @@ static enum err_code revive_node(struct claude_restoring *r, uint32_t node, stru
     row = arena_copy(&r->out.arena, row);
     if (!row.p)
         return ERR_NOMEM;
-    *out = (struct claude_revived){ .id = chain_id(&r->log.chain, node), .kind = line->kind };
-    rc = claude_migrate(row, line->kind, r->out.cwd, &r->out.arena, &out->row);
+    *out = (struct claude_restore_row){ .id = chain_id(&r->log.chain, node), .kind = line->kind };
+    rc = claude_migrate_row(row, line->kind, r->out.cwd, &r->out.arena, &out->row);
     if (!rc)
-        r->revival.n++;
+        r->restore_rows.n++;
     return rc;
 }
 
-static enum err_code revive(struct claude_restoring *r, struct err *e)
+static enum err_code load_rows(struct claude_restore_state *r, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    r->revival = (struct claude_revival){ .arena = &r->out.arena };
-    r->revival.row = arena_alloc(&r->out.arena, (r->n + 1) * sizeof *r->revival.row);
-    if (!r->revival.row)
+    r->restore_rows = (struct claude_restore_rows){ .arena = &r->out.arena };
+    r->restore_rows.row = arena_alloc(&r->out.arena, (r->n + 1) * sizeof *r->restore_rows.row);
+    if (!r->restore_rows.row)
         return ERR_NOMEM;
     for (size_t i = 0; !rc && i < r->n; i++)
-        rc = revive_node(r, r->path[i], e);
-    return rc ? rc : claude_leave_out(&r->revival, &r->unanswered);
+        rc = load_node_row(r, r->path[i], e);
+    return rc ? rc : claude_hide_rows(&r->restore_rows, &r->unanswered);
 }
 
-static enum err_code add_messages(struct claude_restoring *r)
+static enum err_code add_messages(struct claude_restore_state *r)
 {
     struct claude_values values = { 0 };
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; !rc && i < r->revival.n; i++)
-        if (!r->revival.row[i].left_out)
-            rc = claude_values_add(&values, &r->out.arena, r->revival.row[i].row);
+    for (size_t i = 0; !rc && i < r->restore_rows.n; i++)
+        if (!r->restore_rows.row[i].left_out)
+            rc = claude_values_add(&values, &r->out.arena, r->restore_rows.row[i].row);
     r->out.messages_json = values.p;
     r->out.messages = values.n;
     return rc;
 }
 
-static enum err_code make(struct claude_restoring *r, struct slice at, struct err *e)
+static enum err_code build_bundle(struct claude_restore_state *r, struct slice at, struct err *e)
 {
     struct claude_values history = { 0 };
     enum err_code rc = claude_restore_facts(r, e);
@@ -126,7 +126,7 @@ static enum err_code make(struct claude_restoring *r, struct slice at, struct er
     if (!rc)
         rc = find_path(r, at, e);
     if (!rc)
-        rc = revive(r, e);
+        rc = load_rows(r, e);
     if (!rc)
         rc = add_messages(r);
     if (!rc)
@@ -137,7 +137,7 @@ static enum err_code make(struct claude_restoring *r, struct slice at, struct er
         return rc;
     r->out.file_history_json = history.p;
     r->out.file_history = history.n;
-    r->out.interruption = claude_interruption(&r->revival, &r->out.prompt_json);
+    r->out.interruption = claude_interruption(&r->restore_rows, &r->out.prompt_json);
     /* What is asked for ends there. */
     return at.n ? ERR_OK : claude_restore_end(r);
 }
@@ -145,7 +145,7 @@ static enum err_code make(struct claude_restoring *r, struct slice at, struct er
 enum err_code claude_restore(const struct store *st, const struct session_ref *ref, struct slice at,
                              struct restore *out, struct err *e)
 {
-    struct claude_restoring r = { .store = st, .ref = ref };
+    struct claude_restore_state r = { .store = st, .ref = ref };
     /* A message that is asked for may lie in the part that a compaction made unreachable. */
     struct claude_log_want want = { .kinds = CLAUDE_MAIN_KINDS, .skip_precompact = at.n == 0 };
     struct err why = { 0 };
@@ -153,7 +153,7 @@ enum err_code claude_restore(const struct store *st, const struct session_ref *r
 
     if (rc)
         return err_wrap(e, rc, "restore the session");
-    rc = make(&r, at, &why);
+    rc = build_bundle(&r, at, &why);
     claude_log_close(&r.log);
     free(r.path);
     if (!rc) {

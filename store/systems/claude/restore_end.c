@@ -6,7 +6,7 @@
 #include "lite/time.h"
 
 /* Rows that are not in the file and have no id yet. */
-static void begin_row(const struct claude_restoring *r, struct jsonout *j, bool user)
+static void begin_row(const struct claude_restore_state *r, struct jsonout *j, bool user)
 {
     struct slice role = user ? SLICE("user") : SLICE("assistant");
     char time[TIME_TEXT];
@@ -26,7 +26,7 @@ static void end_message(struct jsonout *j)
     jsonout_close(j, '}');
 }
 
-static void write_result(const struct claude_restoring *r, struct slice call, struct jsonout *j)
+static void write_result(const struct claude_restore_state *r, struct slice call, struct jsonout *j)
 {
     begin_row(r, j, true);
     jsonout_key(j, "content");
@@ -48,7 +48,7 @@ static void write_result(const struct claude_restoring *r, struct slice call, st
 }
 
 /* The API wants an answer between two rows of the person's. */
-static void write_no_response(const struct claude_restoring *r, struct jsonout *j)
+static void write_no_response(const struct claude_restore_state *r, struct jsonout *j)
 {
     begin_row(r, j, false);
     jsonout_member(j, "type", SLICE("message"));
@@ -65,7 +65,7 @@ static void write_no_response(const struct claude_restoring *r, struct jsonout *
     jsonout_close(j, '}');
 }
 
-static void write_continuation(const struct claude_restoring *r, struct jsonout *j)
+static void write_continuation(const struct claude_restore_state *r, struct jsonout *j)
 {
     char id[UUID_STR_LEN];
     uuid_t random;
@@ -83,7 +83,8 @@ static void write_continuation(const struct claude_restoring *r, struct jsonout 
 
 enum ending { END_RESULT, END_NO_RESPONSE, END_CONTINUE };
 
-static enum err_code add_row(struct claude_restoring *r, enum ending kind, struct slice call)
+static enum err_code add_closing_row(struct claude_restore_state *r, enum ending kind,
+                                     struct slice call)
 {
     struct claude_values values = { r->out.messages_json, r->out.messages, r->out.messages };
     struct buf text = { 0 };
@@ -109,10 +110,10 @@ static enum err_code add_row(struct claude_restoring *r, enum ending kind, struc
 }
 
 /* Is the last message one of the person's, or the result of a call? */
-static bool ends_with_user(const struct claude_revival *r)
+static bool ends_with_user(const struct claude_restore_rows *r)
 {
     for (size_t i = r->n; i-- > 0;) {
-        const struct claude_revived *row = &r->row[i];
+        const struct claude_restore_row *row = &r->row[i];
 
         if (!row->left_out && (row->kind == CLAUDE_USER || row->kind == CLAUDE_ASSISTANT))
             return row->kind == CLAUDE_USER;
@@ -120,15 +121,15 @@ static bool ends_with_user(const struct claude_revival *r)
     return false;
 }
 
-enum err_code claude_restore_end(struct claude_restoring *r)
+enum err_code claude_restore_end(struct claude_restore_state *r)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; !rc && i < r->unanswered.n; i++)
-        rc = add_row(r, END_RESULT, r->unanswered.p[i]);
-    if (!rc && (r->unanswered.n || ends_with_user(&r->revival)))
-        rc = add_row(r, END_NO_RESPONSE, (struct slice){ NULL, 0 });
+        rc = add_closing_row(r, END_RESULT, r->unanswered.p[i]);
+    if (!rc && (r->unanswered.n || ends_with_user(&r->restore_rows)))
+        rc = add_closing_row(r, END_NO_RESPONSE, (struct slice){ NULL, 0 });
     if (!rc && r->out.interruption == INTERRUPTION_TURN)
-        rc = add_row(r, END_CONTINUE, (struct slice){ NULL, 0 });
+        rc = add_closing_row(r, END_CONTINUE, (struct slice){ NULL, 0 });
     return rc;
 }

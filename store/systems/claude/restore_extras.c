@@ -12,22 +12,23 @@ static struct slice todo_call(struct slice row)
     if (!claude_content(row, &blocks))
         return input;
     while (json_iter_next(&blocks, &key, &block))
-        if (claude_says(block, "type", "tool_use") && claude_says(block, "name", "TodoWrite"))
+        if (claude_row_says(block, "type", "tool_use") &&
+            claude_row_says(block, "name", "TodoWrite"))
             json_get(block, "input", &input);
     return input;
 }
 
 /* The list as the agent last wrote it. */
-static enum err_code find_todos(struct claude_restoring *r)
+static enum err_code find_todos(struct claude_restore_state *r)
 {
     struct claude_values values = { 0 };
     struct slice call = { NULL, 0 }, list, key, value;
     struct json_iter it;
     enum err_code rc = ERR_OK;
 
-    for (size_t i = r->revival.n; call.n == 0 && i-- > 0;)
-        if (!r->revival.row[i].left_out && r->revival.row[i].kind == CLAUDE_ASSISTANT)
-            call = todo_call(r->revival.row[i].row);
+    for (size_t i = r->restore_rows.n; call.n == 0 && i-- > 0;)
+        if (!r->restore_rows.row[i].left_out && r->restore_rows.row[i].kind == CLAUDE_ASSISTANT)
+            call = todo_call(r->restore_rows.row[i].row);
     if (!json_get(call, "todos", &list) || json_type(list) != JSON_ARRAY)
         return ERR_OK;
     for (bool more = json_iter_open(&it, list); more && !rc && json_iter_next(&it, &key, &value);)
@@ -45,7 +46,7 @@ static bool is_skill(struct slice skill)
 }
 
 /* Of one name the last counts, in the place of the first. */
-static enum err_code add_skill(struct claude_restoring *r, struct claude_values *skills,
+static enum err_code add_skill(struct claude_restore_state *r, struct claude_values *skills,
                                struct slice skill)
 {
     struct slice name, other;
@@ -61,18 +62,18 @@ static enum err_code add_skill(struct claude_restoring *r, struct claude_values 
     return claude_values_add(skills, &r->out.arena, skill);
 }
 
-static enum err_code find_skills(struct claude_restoring *r)
+static enum err_code find_skills(struct claude_restore_state *r)
 {
     struct claude_values skills = { 0 };
     enum err_code rc = ERR_OK;
 
-    for (size_t i = 0; !rc && i < r->revival.n; i++) {
-        const struct claude_revived *row = &r->revival.row[i];
+    for (size_t i = 0; !rc && i < r->restore_rows.n; i++) {
+        const struct claude_restore_row *row = &r->restore_rows.row[i];
         struct slice list, key, skill;
         struct json_iter it;
 
         if (row->kind != CLAUDE_ATTACHMENT || row->left_out ||
-            !claude_says(row->row, "attachment.type", "invoked_skills") ||
+            !claude_row_says(row->row, "attachment.type", "invoked_skills") ||
             !json_at(row->row, "attachment.skills", &list) || json_type(list) != JSON_ARRAY)
             continue;
         for (bool more = json_iter_open(&it, list);
@@ -85,7 +86,7 @@ static enum err_code find_skills(struct claude_restoring *r)
     return rc;
 }
 
-enum err_code claude_restore_extras(struct claude_restoring *r)
+enum err_code claude_restore_extras(struct claude_restore_state *r)
 {
     enum err_code rc = find_todos(r);
 

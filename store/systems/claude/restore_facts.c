@@ -6,7 +6,8 @@
 #include "store/worktree.h"
 
 /* A value into the bundle. */
-static enum err_code keep(struct claude_restoring *r, struct slice value, struct slice *out)
+static enum err_code keep_value(struct claude_restore_state *r, struct slice value,
+                                struct slice *out)
 {
     struct slice copy = arena_copy(&r->out.arena, value);
 
@@ -17,8 +18,8 @@ static enum err_code keep(struct claude_restoring *r, struct slice value, struct
 }
 
 /* *found: the row has a text there, which is now in the bundle. */
-static enum err_code keep_text(struct claude_restoring *r, struct slice row, const char *path,
-                               struct slice *out, bool *found)
+static enum err_code keep_bundle_text(struct claude_restore_state *r, struct slice row,
+                                      const char *path, struct slice *out, bool *found)
 {
     struct arena a = { 0 };
     struct slice value, text;
@@ -26,14 +27,14 @@ static enum err_code keep_text(struct claude_restoring *r, struct slice row, con
 
     *found = json_at(row, path, &value) && json_type(value) == JSON_STRING;
     if (*found) /* a string of a valid row has a text, if there is memory for it */
-        rc = json_text(value, &a, &text) ? keep(r, text, out) : ERR_NOMEM;
+        rc = json_text(value, &a, &text) ? keep_value(r, text, out) : ERR_NOMEM;
     arena_fini(&a);
     return rc;
 }
 
 /* The last row of a kind; *row is empty when there is none. */
-static enum err_code last_of(struct claude_restoring *r, enum claude_kind kind, struct slice *row,
-                             struct err *e)
+static enum err_code last_of(struct claude_restore_state *r, enum claude_kind kind,
+                             struct slice *row, struct err *e)
 {
     *row = (struct slice){ NULL, 0 };
     for (size_t i = r->log.file.index.n; i-- > 0;)
@@ -42,18 +43,18 @@ static enum err_code last_of(struct claude_restoring *r, enum claude_kind kind, 
     return ERR_OK;
 }
 
-static enum err_code last_text(struct claude_restoring *r, enum claude_kind kind, const char *key,
-                               struct slice *out, struct err *e)
+static enum err_code last_text(struct claude_restore_state *r, enum claude_kind kind,
+                               const char *key, struct slice *out, struct err *e)
 {
     struct slice row;
     bool found;
     enum err_code rc = last_of(r, kind, &row, e);
 
-    return rc ? rc : keep_text(r, row, key, out, &found);
+    return rc ? rc : keep_bundle_text(r, row, key, out, &found);
 }
 
 /* Where the session is at home: where it was moved to, else where it began. */
-static enum err_code find_cwd(struct claude_restoring *r, struct err *e)
+static enum err_code find_cwd(struct claude_restore_state *r, struct err *e)
 {
     enum err_code rc = last_text(r, CLAUDE_RELOCATED, "relocatedCwd", &r->out.cwd, e);
     bool found = r->out.cwd.n > 0;
@@ -65,12 +66,12 @@ static enum err_code find_cwd(struct claude_restoring *r, struct err *e)
             continue;
         rc = claude_log_row(&r->log, i, &row, e);
         if (!rc)
-            rc = keep_text(r, row, "cwd", &r->out.cwd, &found);
+            rc = keep_bundle_text(r, row, "cwd", &r->out.cwd, &found);
     }
     return rc;
 }
 
-static enum err_code find_branch(struct claude_restoring *r, struct err *e)
+static enum err_code find_branch(struct claude_restore_state *r, struct err *e)
 {
     enum err_code rc = ERR_OK;
     bool found = false;
@@ -83,12 +84,12 @@ static enum err_code find_branch(struct claude_restoring *r, struct err *e)
             continue;
         rc = claude_log_row(&r->log, i, &row, e);
         if (!rc)
-            rc = keep_text(r, row, "gitBranch", &r->out.git_branch, &found);
+            rc = keep_bundle_text(r, row, "gitBranch", &r->out.git_branch, &found);
     }
     return rc;
 }
 
-static bool is_dir(struct slice path)
+static bool is_worktree_dir(struct slice path)
 {
     struct stat s;
 
@@ -96,21 +97,21 @@ static bool is_dir(struct slice path)
 }
 
 /* A session that left its worktree says so with null. */
-static enum err_code find_worktree(struct claude_restoring *r, struct err *e)
+static enum err_code find_worktree(struct claude_restore_state *r, struct err *e)
 {
     enum err_code rc = last_text(r, CLAUDE_WORKTREE_STATE, "worktreeSession.worktreePath",
                                  &r->out.worktree_path, e);
 
-    r->out.worktree_exists = !rc && is_dir(r->out.worktree_path);
+    r->out.worktree_exists = !rc && is_worktree_dir(r->out.worktree_path);
     return rc;
 }
 
-static enum err_code find_command_cwd(struct claude_restoring *r, struct err *e)
+static enum err_code find_command_cwd(struct claude_restore_state *r, struct err *e)
 {
     const char *main = NULL;
     enum err_code rc = ERR_OK;
 
-    if (is_dir(r->out.cwd)) {
+    if (is_worktree_dir(r->out.cwd)) {
         r->out.command_cwd = r->out.cwd;
         return ERR_OK;
     }
@@ -122,7 +123,7 @@ static enum err_code find_command_cwd(struct claude_restoring *r, struct err *e)
 }
 
 /* Tool outputs that were too large and stand elsewhere. Those of a sub-agent are not ours. */
-static enum err_code find_replacements(struct claude_restoring *r, struct err *e)
+static enum err_code find_replacements(struct claude_restore_state *r, struct err *e)
 {
     struct claude_values values = { 0 };
     enum err_code rc = ERR_OK;
@@ -143,7 +144,7 @@ static enum err_code find_replacements(struct claude_restoring *r, struct err *e
             continue;
         for (bool more = json_iter_open(&it, list);
              more && !rc && json_iter_next(&it, &key, &value);) {
-            rc = keep(r, value, &copy);
+            rc = keep_value(r, value, &copy);
             if (!rc)
                 rc = claude_values_add(&values, &r->out.arena, copy);
         }
@@ -153,9 +154,9 @@ static enum err_code find_replacements(struct claude_restoring *r, struct err *e
     return rc;
 }
 
-enum err_code claude_restore_facts(struct claude_restoring *r, struct err *e)
+enum err_code claude_restore_facts(struct claude_restore_state *r, struct err *e)
 {
-    enum err_code rc = keep(r, r->ref->id, &r->out.session_id);
+    enum err_code rc = keep_value(r, r->ref->id, &r->out.session_id);
 
     if (!rc)
         rc = find_cwd(r, e);

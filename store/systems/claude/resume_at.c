@@ -11,7 +11,8 @@
  * (claude-client.md 3). */
 
 /* The row's bytes; leaf empty: the conversation begins anew. */
-static enum err_code write_row(const struct session_ref *ref, struct slice leaf, struct buf *out)
+static enum err_code write_last_prompt_row(const struct session_ref *ref, struct slice leaf,
+                                           struct buf *out)
 {
     struct jsonout j;
 
@@ -31,8 +32,8 @@ static enum err_code write_row(const struct session_ref *ref, struct slice leaf,
 }
 
 /* The uuid of a node as its row writes it; in the arena. */
-static enum err_code id_of(struct claude_log *log, uint32_t node, struct arena *a, struct slice *id,
-                           struct err *e)
+static enum err_code uuid_of_node(struct claude_log *log, uint32_t node, struct arena *a,
+                                  struct slice *id, struct err *e)
 {
     struct slice row, text;
     enum err_code rc = claude_log_row(log, log->chain.node[node].line, &row, e);
@@ -77,12 +78,12 @@ static enum err_code find_leaves(const struct session_ref *ref, struct slice mes
         if (!rc)
             rc = check_reachable(&log, node, e);
         if (!rc)
-            rc = id_of(&log, node, a, leaf, e);
+            rc = uuid_of_node(&log, node, a, leaf, e);
     }
     if (!rc)
         rc = claude_resume_leaf(&log, &node, &cleared, e);
     if (!rc && node != CHAIN_NONE)
-        rc = id_of(&log, node, a, before, e);
+        rc = uuid_of_node(&log, node, a, before, e);
     claude_log_close(&log);
     return rc;
 }
@@ -100,8 +101,9 @@ enum err_code claude_resume_at(const struct store *st, const struct session_ref 
     (void)st;
     if (!rc)
         rc = metarows_of(ref->path.p, &a, &m, e);
-    if (!rc && (write_row(ref, leaf, &row) || write_row(ref, before, &opposite) ||
-                reappend_rows(&m, row.n, METAROW_LAST_PROMPT, &row, &more)))
+    if (!rc &&
+        (write_last_prompt_row(ref, leaf, &row) || write_last_prompt_row(ref, before, &opposite) ||
+         reappend_rows(&m, row.n, METAROW_LAST_PROMPT, &row, &more)))
         rc = err_nomem(e);
     if (!rc)
         rc = change_add(c,

@@ -12,12 +12,13 @@ struct checkpoint {
     bool explicit; /* rows that were there before it do not count */
 };
 
-enum err_code claude_before(struct claude_log *log, uint32_t node, uint32_t *before, struct err *e)
+enum err_code claude_logical_parent(struct claude_log *log, uint32_t node, uint32_t *before,
+                                    struct err *e)
 {
     const struct index_line *line = claude_node_line(log, node);
     struct slice row;
 
-    *before = chain_up(&log->chain, node);
+    *before = chain_parent(&log->chain, node);
     if (log->chain.node[node].parent != CHAIN_NONE || !claude_line_is(line, CLAUDE_SYSTEM) ||
         !claude_line_has(line, MARK_LOGICAL))
         return ERR_OK;
@@ -57,9 +58,9 @@ static bool read_checkpoint(struct claude_log *log, struct slice row, struct che
 bool claude_leads_to_message(const struct claude_log *log, uint32_t node)
 {
     for (size_t i = 0; i < log->chain.n && node != CHAIN_NONE; i++) {
-        if (claude_line_speaks(claude_node_line(log, node)))
+        if (claude_line_is_message(claude_node_line(log, node)))
             return true;
-        node = chain_up(&log->chain, node);
+        node = chain_parent(&log->chain, node);
     }
     return false;
 }
@@ -115,7 +116,7 @@ static bool follows(struct claude_log *log, uint32_t node, uint32_t from)
 
     while (node != CHAIN_NONE && node != from && !(c->mark[node] & NODE_CLIMBED)) {
         c->mark[node] |= NODE_CLIMBED;
-        node = chain_up(c, node);
+        node = chain_parent(c, node);
     }
     for (size_t i = 0; i < c->n; i++)
         c->mark[i] &= (uint8_t)~NODE_CLIMBED;
@@ -148,7 +149,8 @@ static enum err_code newest_row(struct claude_log *log, size_t line, uint32_t *n
     return ERR_OK;
 }
 
-static enum err_code find_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared, struct err *e)
+static enum err_code find_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *cleared,
+                                      struct err *e)
 {
     struct checkpoint p;
     enum err_code rc = find_checkpoint(log, &p, e);
@@ -177,7 +179,7 @@ enum err_code claude_resume_leaf(struct claude_log *log, uint32_t *leaf, bool *c
     enum err_code rc = relinked ? ERR_OK : claude_relink(log, e);
 
     if (!rc)
-        rc = find_leaf(log, leaf, cleared, e);
+        rc = find_resume_leaf(log, leaf, cleared, e);
     if (!relinked)
         claude_unlink(log);
     return rc;

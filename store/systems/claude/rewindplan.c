@@ -11,7 +11,7 @@
 
 /* ---- targets ---- */
 
-static enum err_code wanted_of(struct planner *p, const struct history_entry *entry,
+static enum err_code wanted_of(struct planner *p, const struct file_history_entry *entry,
                                struct rewind_target *t, struct err *e)
 {
     struct stat st;
@@ -42,7 +42,7 @@ static enum err_code last_of(struct planner *p, const char *tracked, struct rewi
                              struct err *e)
 {
     const struct lastwrite *w = lastwrites_find(&p->writes, t->path);
-    const struct history_entry *newest = history_newest(&p->history, tracked);
+    const struct file_history_entry *newest = file_history_newest(&p->history, tracked);
 
     if (w && w->known) {
         t->has_last = true;
@@ -62,7 +62,7 @@ static enum err_code last_of(struct planner *p, const char *tracked, struct rewi
 static enum err_code add_target(struct planner *p, size_t turn, const char *tracked,
                                 struct rewind_plan *plan, struct err *e)
 {
-    const struct history_entry *entry = history_at(&p->history, turn, tracked);
+    const struct file_history_entry *entry = file_history_at(&p->history, turn, tracked);
     struct rewind_target t = { .path = planner_path(p, tracked) };
 
     if (!t.path)
@@ -132,7 +132,8 @@ static enum err_code find_turn(const struct planner *p, struct slice point, size
                           (int)(point.n > 64 ? 64 : point.n), point.p);
 }
 
-static enum err_code fill(struct planner *p, size_t turn, struct rewind_plan *plan, struct err *e)
+static enum err_code fill_plan(struct planner *p, size_t turn, struct rewind_plan *plan,
+                               struct err *e)
 {
     struct arena *a = &plan->arena;
 
@@ -148,7 +149,7 @@ static enum err_code fill(struct planner *p, size_t turn, struct rewind_plan *pl
         rc = add_target(p, turn, p->history.path[i], plan, e);
     if (!rc)
         rc = note_shell(p, turn, plan, e);
-    return rc ? rc : claude_rivals(&p->claude->base, p->ref, plan, e);
+    return rc ? rc : claude_concurrent_sessions(&p->claude->base, p->ref, plan, e);
 }
 
 enum err_code claude_plan(const struct store *st, const struct session_ref *ref, struct slice point,
@@ -165,7 +166,7 @@ enum err_code claude_plan(const struct store *st, const struct session_ref *ref,
     if (!rc && p.history.turn[turn].lost)
         rc = err_set(e, ERR_NOT_FOUND, ref->path.p, "rewind: %s", planner_lost_turn);
     if (!rc)
-        rc = fill(&p, turn, &plan, e);
+        rc = fill_plan(&p, turn, &plan, e);
     planner_close(&p);
     if (rc)
         rewind_plan_fini(&plan);

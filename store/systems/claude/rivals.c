@@ -23,7 +23,7 @@ struct young {
     int64_t mtime_ms, size;
 };
 
-struct rivals {
+struct other_sessions {
     const struct store *store;
     struct rewind_plan *plan;
     struct arena scratch;    /* of one session */
@@ -91,7 +91,7 @@ static struct young *find_young(const struct session_ref *ref, int64_t since_ms,
 /* ---- what they did ---- */
 
 /* The session's title and directory, once they are wanted. */
-static bool is_known(struct rivals *r, const char *path)
+static bool describe_once(struct other_sessions *r, const char *path)
 {
     const struct scope everywhere = { .all = true };
     const struct slice where = slice_of(path);
@@ -113,7 +113,8 @@ static struct rewind_target *find_target(struct rewind_plan *plan, const char *p
     return NULL;
 }
 
-static enum err_code name(struct rivals *r, struct rewind_target *t, int64_t at_ms, struct err *e)
+static enum err_code name_session(struct other_sessions *r, struct rewind_target *t, int64_t at_ms,
+                                  struct err *e)
 {
     struct arena *a = &r->plan->arena;
     struct rewind_other *other = arena_alloc(a, sizeof *other);
@@ -131,27 +132,27 @@ static enum err_code name(struct rivals *r, struct rewind_target *t, int64_t at_
     return ERR_OK;
 }
 
-static enum err_code take_backup(struct rivals *r, const char *session, struct slice tracked,
-                                 struct slice backup, struct err *e)
+static enum err_code take_backup(struct other_sessions *r, const char *session,
+                                 struct slice tracked, struct slice backup, struct err *e)
 {
     struct slice path, stamp;
     int64_t at_ms;
 
     if (!json_get_text(backup, "backupTime", &r->scratch, &stamp) || !time_parse(stamp, &at_ms) ||
         at_ms <= r->plan->point_ms || !json_text(tracked, &r->scratch, &path) || path.n == 0 ||
-        memchr(path.p, '\0', path.n) || !is_known(r, session))
+        memchr(path.p, '\0', path.n) || !describe_once(r, session))
         return ERR_OK;
     struct slice plain = arena_copy(&r->scratch, path), cwd = arena_copy(&r->scratch, r->row->cwd);
 
     if (!plain.p || !cwd.p)
         return err_nomem(e);
-    struct rewind_target *t = find_target(r->plan, lexical_absolute(cwd.p, plain.p, &r->scratch));
+    struct rewind_target *t = find_target(r->plan, path_normalize(cwd.p, plain.p, &r->scratch));
 
-    return t ? name(r, t, at_ms, e) : ERR_OK;
+    return t ? name_session(r, t, at_ms, e) : ERR_OK;
 }
 
-static enum err_code take_row(struct rivals *r, const char *session, struct slice row,
-                              bool is_snapshot, struct err *e)
+static enum err_code read_history_row(struct other_sessions *r, const char *session,
+                                      struct slice row, bool is_snapshot, struct err *e)
 {
     struct slice snapshot, files, key, value;
     struct json_iter it;
@@ -171,8 +172,8 @@ static enum err_code take_row(struct rivals *r, const char *session, struct slic
     return rc;
 }
 
-static enum err_code take_rows(struct rivals *r, const struct young *y, const struct file *f,
-                               const struct index *ix, struct err *e)
+static enum err_code take_rows(struct other_sessions *r, const struct young *y,
+                               const struct file *f, const struct index *ix, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
@@ -186,12 +187,13 @@ static enum err_code take_rows(struct rivals *r, const struct young *y, const st
         if (buf_reserve(&r->text, line->length))
             return err_nomem(e);
         if (file_read(f, line->offset, r->text.p, line->length, &got, NULL) == ERR_OK)
-            rc = take_row(r, y->path, (struct slice){ r->text.p, got }, line->kind == SNAPSHOT, e);
+            rc = read_history_row(r, y->path, (struct slice){ r->text.p, got },
+                                  line->kind == SNAPSHOT, e);
     }
     return rc;
 }
 
-static enum err_code take_session(struct rivals *r, const struct young *y, struct err *e)
+static enum err_code take_session(struct other_sessions *r, const struct young *y, struct err *e)
 {
     static const struct index_keys keys = { .type = "type", .kinds = kinds };
     struct index ix = { 0 };
@@ -210,10 +212,10 @@ static enum err_code take_session(struct rivals *r, const struct young *y, struc
     return rc;
 }
 
-enum err_code claude_rivals(const struct store *st, const struct session_ref *ref,
-                            struct rewind_plan *plan, struct err *e)
+enum err_code claude_concurrent_sessions(const struct store *st, const struct session_ref *ref,
+                                         struct rewind_plan *plan, struct err *e)
 {
-    struct rivals r = { .store = st, .plan = plan };
+    struct other_sessions r = { .store = st, .plan = plan };
     struct arena a = { 0 };
     enum err_code rc = ERR_OK;
     int64_t bytes = 0;

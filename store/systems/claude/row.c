@@ -17,12 +17,12 @@
 
 /* ---- fields ---- */
 
-static bool is_sidechain(struct reading *r)
+static bool is_sidechain(struct claude_describe_state *r)
 {
     struct slice head = r->w->head;
 
     if (!memchr(head.p, '\n', head.n))
-        head = reading_whole_head(r);
+        head = describe_whole_head(r);
     struct slice first = field_row(head, 0);
 
     return slice_has(first, "\"isSidechain\":true") || slice_has(first, "\"isSidechain\": true");
@@ -37,7 +37,7 @@ static struct slice or_else(struct slice first, struct slice second)
 #define TITLE_TYPES_END "-title\""
 
 /* A title set by a person, wherever it stands, goes before one that the agent made up. */
-static void read_titles(struct reading *r)
+static void read_titles(struct claude_describe_state *r)
 {
     struct session_row *row = r->row;
     struct field_value head[HEAD_FIELDS] = { 0 };
@@ -48,9 +48,9 @@ static void read_titles(struct reading *r)
     row->custom_title = or_else(r->tail[TITLE].text, side);
     if (row->custom_title.n)
         return;
-    if (reading_is_whole(r))
+    if (describe_is_whole_file(r))
         memcpy(head, r->tail, sizeof head);
-    else if (slice_has(reading_whole_head(r), TITLE_TYPES_END))
+    else if (slice_has(describe_whole_head(r), TITLE_TYPES_END))
         r->ok &= field_set_last(&r->c->tables.head, r->w->head, r->a, head, NULL, NULL);
     row->custom_title = head[TITLE].text;
     if (row->custom_title.n)
@@ -60,7 +60,7 @@ static void read_titles(struct reading *r)
         row->flags |= SESSION_AI_TITLE;
 }
 
-static void read_summary(struct reading *r)
+static void read_summary(struct claude_describe_state *r)
 {
     struct session_row *row = r->row;
     struct field_value summary = { 0 };
@@ -72,32 +72,32 @@ static void read_summary(struct reading *r)
     r->ok &= field_set_last(&r->c->tables.summary, r->w->tail, r->a, &summary, NULL, NULL);
     row->summary = or_else(summary.text, row->first_prompt);
     if (!row->summary.n)
-        row->summary = prompt_media(reading_whole_head(r));
+        row->summary = prompt_media(describe_whole_head(r));
 }
 
-static void read_prompt(struct reading *r)
+static void read_prompt(struct claude_describe_state *r)
 {
     struct prompt prompt = { 0 };
 
-    r->ok &= prompt_first(reading_known_rows(r), r->a, &prompt);
+    r->ok &= prompt_first(describe_known_rows(r), r->a, &prompt);
     if (!prompt.text.p && !r->w->wide) {
         prompt = (struct prompt){ 0 };
-        r->ok &= prompt_first(reading_whole_head(r), r->a, &prompt);
+        r->ok &= prompt_first(describe_whole_head(r), r->a, &prompt);
     }
     r->row->first_prompt = prompt.text.p ? prompt.text : prompt.command;
 }
 
-static void read_place_and_time(struct reading *r)
+static void read_place_and_time(struct claude_describe_state *r)
 {
     struct session_row *row = r->row;
 
     row->git_branch = r->tail[BRANCH].text;
     if (!row->git_branch.n)
-        row->git_branch = reading_first_unless_tail_lacks(r, BRANCH);
+        row->git_branch = describe_first_unless_in_tail(r, BRANCH);
     row->cwd = r->tail[MOVED].text;
     if (!row->cwd.n)
-        row->cwd = or_else(reading_first(r, "cwd"), r->project);
-    if (!time_parse(reading_first(r, "timestamp"), &row->created_ms))
+        row->cwd = or_else(describe_first_value(r, "cwd"), r->project);
+    if (!time_parse(describe_first_value(r, "timestamp"), &row->created_ms))
         row->created_ms = TIME_NONE;
     row->modified_ms = session_modified_ms(&row->ref.file);
     if (r->c->retention_ms != TIME_NONE)
@@ -105,7 +105,7 @@ static void read_place_and_time(struct reading *r)
     row->activity_ms = r->newest_ms == TIME_NONE ? row->modified_ms : r->newest_ms;
 }
 
-static void read_archived(struct reading *r)
+static void read_archived(struct claude_describe_state *r)
 {
     struct archive_mark mark;
     bool asked = false, ok = true;
@@ -119,8 +119,8 @@ static void read_archived(struct reading *r)
     if (!mark.archived)
         return;
     asked = archived_prompt_after(r->w->tail, mark.at_ms, r->a, &ok);
-    if (ok && !asked && !reading_is_whole(r))
-        asked = archived_prompt_after(reading_whole_head(r), mark.at_ms, r->a, &ok);
+    if (ok && !asked && !describe_is_whole_file(r))
+        asked = archived_prompt_after(describe_whole_head(r), mark.at_ms, r->a, &ok);
     r->ok &= ok;
     if (!asked)
         r->row->flags |= SESSION_ARCHIVED;
@@ -131,7 +131,7 @@ static void read_archived(struct reading *r)
 enum { FORK_BYTES = 4096 };
 
 /* A fork's first rows name where they were copied from; rows that follow do not. */
-static void read_fork(struct reading *r)
+static void read_fork(struct claude_describe_state *r)
 {
     struct slice head = r->w->head, front = { head.p, head.n < FORK_BYTES ? head.n : FORK_BYTES };
     const char *p = NULL;
@@ -139,12 +139,13 @@ static void read_fork(struct reading *r)
     if (!r->row->parent_id.n && front.n)
         p = find_bytes(front.p, front.n, "\"forkedFrom\":", 13);
     if (p)
-        r->ok &= fork_origin(field_row(head, (size_t)(p - head.p)), r->a, &r->row->parent_id);
+        r->ok &=
+            claude_forked_from(field_row(head, (size_t)(p - head.p)), r->a, &r->row->parent_id);
     if (r->row->parent_id.n)
         r->row->flags |= SESSION_FORK;
 }
 
-static void read_extras(struct reading *r)
+static void read_extras(struct claude_describe_state *r)
 {
     struct session_row *row = r->row;
 
@@ -158,13 +159,13 @@ static void read_extras(struct reading *r)
         row->flags |= SESSION_TORN;
     if (r->w->shrank)
         row->flags |= SESSION_CHANGED;
-    if (windows_show_damage(r->w))
+    if (damage_scan_windows(r->w))
         row->flags |= SESSION_DAMAGED;
 }
 
 /* ---- together ---- */
 
-static void keep(struct reading *r, struct slice *text)
+static void keep_describe_text(struct claude_describe_state *r, struct slice *text)
 {
     if (!text->n) {
         *text = (struct slice){ "", 0 };
@@ -174,7 +175,7 @@ static void keep(struct reading *r, struct slice *text)
     r->ok &= text->p != NULL;
 }
 
-static void keep_texts(struct reading *r)
+static void keep_describe_texts(struct claude_describe_state *r)
 {
     struct session_row *row = r->row;
     struct slice *const texts[] = { &row->ref.id,       &row->ref.path,     &row->ref.folder,
@@ -188,14 +189,14 @@ static void keep_texts(struct reading *r)
     for (size_t i = 3; i < 6 && !same; i++)
         same = row->summary.n && texts[i]->p == summary ? texts[i] : NULL;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        keep(r, texts[i]);
+        keep_describe_text(r, texts[i]);
     if (same)
         row->summary = *same;
     else
-        keep(r, &row->summary);
+        keep_describe_text(r, &row->summary);
 }
 
-static void read_windows(struct reading *r)
+static void read_windows(struct claude_describe_state *r)
 {
     struct session_row *row = r->row;
 
@@ -203,7 +204,7 @@ static void read_windows(struct reading *r)
         row->hidden = HIDDEN_SIDECHAIN;
         return;
     }
-    reading_pass_tail(r);
+    describe_scan_tail(r);
     read_titles(r);
     read_prompt(r);
     read_summary(r);
@@ -212,7 +213,7 @@ static void read_windows(struct reading *r)
     read_archived(r);
     read_extras(r);
     if (row->summary.n)
-        reading_hide(r);
+        claude_set_hidden(r);
     else
         row->hidden = HIDDEN_EMPTY;
 }
@@ -258,7 +259,7 @@ static unsigned can_do(const struct claude *c, const struct session_row *row)
 
 static void mark_live(const struct claude *c, struct session_row *row)
 {
-    struct live live = live_watch_ask(c->live, row->ref.id);
+    struct live live = live_cache_lookup(c->live, row->ref.id);
 
     if (live.state != LIVE_RUNNING)
         return;
@@ -269,9 +270,11 @@ static void mark_live(const struct claude *c, struct session_row *row)
 enum err_code claude_describe(const struct store *st, const struct scope *scope,
                               const struct session_ref *ref, struct session_row *row, struct err *e)
 {
-    struct reading r = { .c = claude_of(st), .scope = scope, .row = row, .newest_ms = TIME_NONE };
+    struct claude_describe_state r = {
+        .c = claude_of(st), .scope = scope, .row = row, .newest_ms = TIME_NONE
+    };
     struct scratch *scratch;
-    enum err_code rc = scratch_take(r.c->scratch, &scratch, e);
+    enum err_code rc = scratch_acquire(r.c->scratch, &scratch, e);
 
     if (rc)
         return rc;
@@ -289,10 +292,10 @@ enum err_code claude_describe(const struct store *st, const struct scope *scope,
             read_windows(&r);
         mark_live(r.c, row);
         row->can = can_do(r.c, row);
-        keep_texts(&r);
+        keep_describe_texts(&r);
         if (!r.ok)
             rc = err_nomem(e);
     }
-    scratch_give(r.c->scratch, scratch);
+    scratch_release(r.c->scratch, scratch);
     return rc;
 }

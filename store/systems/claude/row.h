@@ -4,8 +4,8 @@
 #include "lite/field.h"
 
 /* What describe looks for in the windows, prepared once for each store
- * (reading_tables_init). */
-struct row_tables {
+ * (describe_tables_init). */
+struct describe_tables {
     struct field_set tail, head, summary;
 };
 

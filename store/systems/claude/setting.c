@@ -22,8 +22,8 @@ static const struct {
     { "lastPrompt", METAROW_LAST_PROMPT, "lastPrompt" },
 };
 
-static enum err_code add_row(const struct session_ref *ref, const struct host_setting *s,
-                             struct buf *out, struct err *e)
+static enum err_code add_setting_row(const struct session_ref *ref, const struct host_setting *s,
+                                     struct buf *out, struct err *e)
 {
     struct jsonout j;
 
@@ -52,7 +52,7 @@ enum err_code claude_set(const struct store *st, const struct session_ref *ref,
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < n && !rc; i++)
-        rc = add_row(ref, &setting[i], &rows, e);
+        rc = add_setting_row(ref, &setting[i], &rows, e);
     if (!rc)
         rc = claude_write_rows(st->env, ref, buf_slice(&rows), e);
     buf_fini(&rows);

@@ -43,7 +43,7 @@ static bool breaks_line(uint32_t cp)
 }
 
 /* Each run of control and format characters becomes one space; cut after 200 characters. */
-static bool one_line(struct slice text, struct arena *a, struct slice *line)
+static bool title_line(struct slice text, struct arena *a, struct slice *line)
 {
     char *p = arena_alloc(a, text.n + 1);
     size_t n = 0;
@@ -60,12 +60,12 @@ static bool one_line(struct slice text, struct arena *a, struct slice *line)
             characters += !in_run;
             in_run = true;
         } else {
-            n += utf8_put(p + n, cp);
+            n += utf8_encode(p + n, cp);
             characters++;
             in_run = false;
         }
     }
-    *line = js_trim((struct slice){ p, n });
+    *line = utf8_js_trim((struct slice){ p, n });
     return true;
 }
 
@@ -78,13 +78,13 @@ bool sidecar_title(const struct session_ref *ref, struct arena *a, struct slice 
         return false;
     if (!document.p || !json_get(document, "customTitle", &text) || json_type(text) != JSON_STRING)
         return true;
-    return json_text(text, a, &text) && one_line(js_trim(text), a, title);
+    return json_text(text, a, &text) && title_line(utf8_js_trim(text), a, title);
 }
 
 /* ---- the archive mark ---- */
 
 /* Checks digits and fixed characters against a pattern ('0' is any digit) and cuts them off. */
-static bool take(struct slice *text, const char *pattern)
+static bool match_pattern(struct slice *text, const char *pattern)
 {
     size_t n = strlen(pattern);
 
@@ -121,19 +121,19 @@ static bool is_hour_minute(const char *p)
 
 /* A date and time with seconds that names its zone, stricter than time_parse: what else stands in a mark makes the
  * agent pass over it. */
-static bool is_moment(struct slice text)
+static bool is_timestamp(struct slice text)
 {
     const char *p = text.p;
 
-    if (!take(&text, "0000-00-00T00:00:00") || !is_day(p) || !is_hour_minute(p + 11) ||
+    if (!match_pattern(&text, "0000-00-00T00:00:00") || !is_day(p) || !is_hour_minute(p + 11) ||
         two_digits(p + 17) >= 60)
         return false;
-    if (take(&text, ".0"))
-        while (take(&text, "0"))
+    if (match_pattern(&text, ".0"))
+        while (match_pattern(&text, "0"))
             continue;
-    if (take(&text, "Z"))
+    if (match_pattern(&text, "Z"))
         return text.n == 0;
-    return (take(&text, "+00:00") || take(&text, "-00:00")) && text.n == 0 &&
+    return (match_pattern(&text, "+00:00") || match_pattern(&text, "-00:00")) && text.n == 0 &&
            is_hour_minute(text.p - 5);
 }
 
@@ -153,7 +153,7 @@ bool sidecar_archive_mark(const struct session_ref *ref, struct arena *a, struct
         return true;
     if (!json_text(value[1], a, &at))
         return false;
-    if (is_moment(at) && time_parse(at, &mark->at_ms))
+    if (is_timestamp(at) && time_parse(at, &mark->at_ms))
         *mark = (struct archive_mark){ true, type == JSON_TRUE, mark->at_ms };
     return true;
 }

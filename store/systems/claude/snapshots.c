@@ -35,7 +35,7 @@ struct delta {
     uint32_t line;
 };
 
-struct history {
+struct snapshot_history {
     struct claude_log *log;
     struct history_row *row; /* owned; by message and line */
     size_t rows, row_cap;
@@ -46,7 +46,7 @@ struct history {
 };
 
 /* Room for one more element of a growing array. */
-static enum err_code room(void **array, size_t n, size_t *cap, size_t size)
+static enum err_code reserve_element(void **array, size_t n, size_t *cap, size_t size)
 {
     size_t more = *cap ? 2 * *cap : 64;
 
@@ -81,12 +81,12 @@ static int by_snapshot(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-static bool is_snapshot_row(const struct history *h, uint32_t line)
+static bool is_snapshot_row(const struct snapshot_history *h, uint32_t line)
 {
     return claude_line_is(claude_line(h->log, line), CLAUDE_SNAPSHOT);
 }
 
-static enum err_code collect(struct history *h, struct err *e)
+static enum err_code collect_rows(struct snapshot_history *h, struct err *e)
 {
     for (size_t i = 0; i < h->log->file.index.n; i++) {
         const struct index_line *line = claude_line(h->log, i);
@@ -102,7 +102,7 @@ static enum err_code collect(struct history *h, struct err *e)
 
         if (id128_none(message))
             continue;
-        if (room((void **)&h->row, h->rows, &h->row_cap, sizeof *h->row))
+        if (reserve_element((void **)&h->row, h->rows, &h->row_cap, sizeof *h->row))
             return ERR_NOMEM;
         h->row[h->rows++] = (struct history_row){ message, (uint32_t)i };
     }
@@ -111,7 +111,7 @@ static enum err_code collect(struct history *h, struct err *e)
     return ERR_OK;
 }
 
-static size_t first_row(const struct history *h, struct id128 message)
+static size_t first_row(const struct snapshot_history *h, struct id128 message)
 {
     size_t lo = 0, hi = h->rows;
 
@@ -127,7 +127,7 @@ static size_t first_row(const struct history *h, struct id128 message)
 }
 
 /* The newest snapshot of a prompt, or NULL. Older ones than the client would load are not looked at. */
-static struct snapshot *find(const struct history *h, struct id128 prompt)
+static struct snapshot *find_snapshot(const struct snapshot_history *h, struct id128 prompt)
 {
     for (size_t i = h->n; i-- > 0 && h->n - i <= MOST;)
         if (id128_eq(h->snapshot[i].prompt, prompt))
@@ -135,48 +135,49 @@ static struct snapshot *find(const struct history *h, struct id128 prompt)
     return NULL;
 }
 
-static enum err_code push(struct history *h, struct id128 prompt, uint32_t line)
+static enum err_code push_snapshot(struct snapshot_history *h, struct id128 prompt, uint32_t line)
 {
-    if (room((void **)&h->snapshot, h->n, &h->cap, sizeof *h->snapshot))
+    if (reserve_element((void **)&h->snapshot, h->n, &h->cap, sizeof *h->snapshot))
         return ERR_NOMEM;
     h->snapshot[h->n++] = (struct snapshot){ prompt, line, h->deltas };
     return ERR_OK;
 }
 
-static enum err_code add_snapshot(struct history *h, struct slice row, uint32_t line)
+static enum err_code add_snapshot(struct snapshot_history *h, struct slice row, uint32_t line)
 {
     struct slice json;
 
     if (!json_get(row, "snapshot", &json) || json_type(json) != JSON_OBJECT)
         return ERR_OK;
     struct id128 prompt = claude_id_at(json, "messageId", &h->log->arena);
-    struct snapshot *old = json_get_true(row, "isSnapshotUpdate") ? find(h, prompt) : NULL;
+    struct snapshot *old = json_get_true(row, "isSnapshotUpdate") ? find_snapshot(h, prompt) : NULL;
 
     if (!old)
-        return push(h, prompt, line);
+        return push_snapshot(h, prompt, line);
     old->line = line;
     old->from = h->deltas;
     return ERR_OK;
 }
 
-static enum err_code add_delta(struct history *h, struct slice row, uint32_t line)
+static enum err_code add_delta(struct snapshot_history *h, struct slice row, uint32_t line)
 {
     struct id128 prompt = claude_id_at(row, "snapshotMessageId", &h->log->arena);
 
     if (id128_none(prompt))
         return ERR_OK;
-    if (!find(h, prompt) && push(h, prompt, CHAIN_NONE))
+    if (!find_snapshot(h, prompt) && push_snapshot(h, prompt, CHAIN_NONE))
         return ERR_NOMEM;
-    if (room((void **)&h->delta, h->deltas, &h->delta_cap, sizeof *h->delta))
+    if (reserve_element((void **)&h->delta, h->deltas, &h->delta_cap, sizeof *h->delta))
         return ERR_NOMEM;
     h->delta[h->deltas] =
-        (struct delta){ (size_t)(find(h, prompt) - h->snapshot), h->deltas, line };
+        (struct delta){ (size_t)(find_snapshot(h, prompt) - h->snapshot), h->deltas, line };
     h->deltas++;
     return ERR_OK;
 }
 
 /* What belongs to one message: the last of its snapshot rows, and its deltas. */
-static enum err_code add_message(struct history *h, struct id128 message, struct err *e)
+static enum err_code add_message_rows(struct snapshot_history *h, struct id128 message,
+                                      struct err *e)
 {
     size_t from = first_row(h, message), to = from, last = SIZE_MAX;
     struct slice row;
@@ -201,8 +202,8 @@ static enum err_code add_message(struct history *h, struct id128 message, struct
 }
 
 /* The files as they are while the second walk passes, and the snapshot that is being written. */
-struct telling {
-    struct history *h;
+struct snapshot_writing {
+    struct snapshot_history *h;
     struct arena scratch; /* rows that were read */
     struct claude_tracked files;
     struct slice base; /* the snapshot as its row has it, or what a lost one can be told by */
@@ -211,7 +212,8 @@ struct telling {
 };
 
 /* A row that stays until the end. */
-static enum err_code read_row(struct telling *t, uint32_t line, struct slice *row, struct err *e)
+static enum err_code read_kept_row(struct snapshot_writing *t, uint32_t line, struct slice *row,
+                                   struct err *e)
 {
     enum err_code rc = claude_log_row(t->h->log, line, row, e);
 
@@ -221,7 +223,8 @@ static enum err_code read_row(struct telling *t, uint32_t line, struct slice *ro
     return row->p ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code begin_snapshot(struct telling *t, const struct snapshot *s, struct err *e)
+static enum err_code begin_snapshot(struct snapshot_writing *t, const struct snapshot *s,
+                                    struct err *e)
 {
     struct slice row, files;
 
@@ -229,7 +232,7 @@ static enum err_code begin_snapshot(struct telling *t, const struct snapshot *s,
     t->base = (struct slice){ NULL, 0 };
     if (t->changed)
         return ERR_OK;
-    enum err_code rc = read_row(t, s->line, &row, e);
+    enum err_code rc = read_kept_row(t, s->line, &row, e);
 
     if (rc)
         return rc;
@@ -240,7 +243,7 @@ static enum err_code begin_snapshot(struct telling *t, const struct snapshot *s,
 }
 
 /* What the delta of a lost snapshot says about it. */
-static enum err_code tell_lost(struct telling *t, struct slice row)
+static enum err_code write_lost_snapshot(struct snapshot_writing *t, struct slice row)
 {
     struct slice value;
     struct buf text = { 0 };
@@ -262,21 +265,23 @@ static enum err_code tell_lost(struct telling *t, struct slice row)
     return t->base.p ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code add_file(struct telling *t, const struct delta *d, struct err *e)
+static enum err_code add_delta_file(struct snapshot_writing *t, const struct delta *d,
+                                    struct err *e)
 {
     struct slice row, path, backup;
-    enum err_code rc = read_row(t, d->line, &row, e);
+    enum err_code rc = read_kept_row(t, d->line, &row, e);
 
     if (!rc && !t->base.p)
-        rc = tell_lost(t, row);
+        rc = write_lost_snapshot(t, row);
     if (rc || !json_get(row, "trackingPath", &path) || json_type(path) != JSON_STRING ||
         !json_get(row, "backup", &backup))
         return rc;
     t->changed = true;
-    return claude_tracked_put(&t->files, path, backup);
+    return claude_tracked_set(&t->files, path, backup);
 }
 
-static enum err_code write_snapshot(struct telling *t, struct arena *a, struct claude_values *out)
+static enum err_code write_snapshot(struct snapshot_writing *t, struct arena *a,
+                                    struct claude_values *out)
 {
     struct buf files = { 0 }, whole = { 0 };
     struct slice text = t->base;
@@ -286,7 +291,7 @@ static enum err_code write_snapshot(struct telling *t, struct arena *a, struct c
     if (t->changed) {
         jsonout_init(&j, &files);
         claude_tracked_write(&t->files, &j);
-        rc = j.rc ? j.rc : json_put(&whole, t->base, "trackedFileBackups", buf_slice(&files));
+        rc = j.rc ? j.rc : json_set(&whole, t->base, "trackedFileBackups", buf_slice(&files));
         text = buf_slice(&whole);
     }
     if (!rc) {
@@ -298,10 +303,10 @@ static enum err_code write_snapshot(struct telling *t, struct arena *a, struct c
     return rc;
 }
 
-static enum err_code tell(struct telling *t, struct arena *a, struct claude_values *out,
-                          struct err *e)
+static enum err_code write_snapshots(struct snapshot_writing *t, struct arena *a,
+                                     struct claude_values *out, struct err *e)
 {
-    struct history *h = t->h;
+    struct snapshot_history *h = t->h;
     size_t first = h->n > MOST ? h->n - MOST : 0, i = first;
     enum err_code rc = ERR_OK;
 
@@ -311,7 +316,7 @@ static enum err_code tell(struct telling *t, struct arena *a, struct claude_valu
         rc = begin_snapshot(t, &h->snapshot[i], e);
         for (; !rc && t->delta < h->deltas && h->delta[t->delta].snapshot <= i; t->delta++)
             if (h->delta[t->delta].snapshot == i && h->delta[t->delta].order >= h->snapshot[i].from)
-                rc = add_file(t, &h->delta[t->delta], e);
+                rc = add_delta_file(t, &h->delta[t->delta], e);
         if (!rc && i >= first)
             rc = write_snapshot(t, a, out);
     }
@@ -321,16 +326,16 @@ static enum err_code tell(struct telling *t, struct arena *a, struct claude_valu
 enum err_code claude_snapshots(struct claude_log *log, const uint32_t *path, size_t n,
                                struct arena *a, struct claude_values *out, struct err *e)
 {
-    struct history h = { .log = log };
-    struct telling t = { .h = &h };
-    enum err_code rc = collect(&h, e);
+    struct snapshot_history h = { .log = log };
+    struct snapshot_writing t = { .h = &h };
+    enum err_code rc = collect_rows(&h, e);
 
     for (size_t i = 0; !rc && i < n; i++)
-        rc = add_message(&h, chain_id(&log->chain, path[i]), e);
+        rc = add_message_rows(&h, chain_id(&log->chain, path[i]), e);
     if (!rc && h.deltas)
         qsort(h.delta, h.deltas, sizeof *h.delta, by_snapshot);
     if (!rc)
-        rc = tell(&t, a, out, e);
+        rc = write_snapshots(&t, a, out, e);
     claude_tracked_fini(&t.files);
     arena_fini(&t.scratch);
     free(h.row);

@@ -33,7 +33,7 @@ struct walk {
     void *arg;
 };
 
-static enum err_code push(struct walk *w, struct entry entry)
+static enum err_code push_todo(struct walk *w, struct entry entry)
 {
     if (w->n == w->cap) {
         size_t cap = w->cap ? 2 * w->cap : 16;
@@ -49,7 +49,7 @@ static enum err_code push(struct walk *w, struct entry entry)
     return ERR_OK;
 }
 
-static struct slice join(struct arena *a, struct slice dir, const char *name)
+static struct slice join_dir(struct arena *a, struct slice dir, const char *name)
 {
     size_t n = strlen(name);
     char *p = arena_alloc(a, dir.n + 1 + n + 1);
@@ -63,7 +63,7 @@ static struct slice join(struct arena *a, struct slice dir, const char *name)
 }
 
 /* What an entry is, itself and not what it links to. */
-static mode_t kind_of(DIR *d, const struct dirent *entry)
+static mode_t entry_type(DIR *d, const struct dirent *entry)
 {
     struct stat sb;
 
@@ -89,23 +89,23 @@ static bool agent_id(const char *name, struct slice *id)
 static enum err_code push_entry(struct walk *w, struct slice dir, DIR *d,
                                 const struct dirent *found)
 {
-    mode_t kind = kind_of(d, found);
+    mode_t kind = entry_type(d, found);
     struct slice id = { NULL, 0 };
 
     if (strcmp(found->d_name, ".") == 0 || strcmp(found->d_name, "..") == 0 ||
         (kind != S_IFDIR && !(kind == S_IFREG && agent_id(found->d_name, &id))))
         return ERR_OK;
-    struct entry entry = { join(w->a, dir, found->d_name), id };
+    struct entry entry = { join_dir(w->a, dir, found->d_name), id };
 
     if (!entry.path.p)
         return ERR_NOMEM;
     if (id.p) /* the name is the directory's; the path stays */
         entry.id.p = entry.path.p + dir.n + 1 + sizeof FRONT - 1;
-    return push(w, entry);
+    return push_todo(w, entry);
 }
 
 /* Backwards, because the last one is looked at first. */
-static int by_name(const void *a, const void *b)
+static int compare_path_reversed(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
 
@@ -126,7 +126,7 @@ static enum err_code read_dir(struct walk *w, struct slice dir)
         rc = push_entry(w, dir, d, found);
     closedir(d);
     if (w->n > before)
-        qsort(w->todo + before, w->n - before, sizeof *w->todo, by_name);
+        qsort(w->todo + before, w->n - before, sizeof *w->todo, compare_path_reversed);
     return rc;
 }
 
@@ -135,7 +135,7 @@ static enum err_code each_agent(const struct session_ref *ref, struct walk *w, s
 {
     struct slice top = claude_side_path(ref, "subagents", w->a);
     bool more = true;
-    enum err_code rc = top.p ? push(w, (struct entry){ .path = top }) : ERR_NOMEM;
+    enum err_code rc = top.p ? push_todo(w, (struct entry){ .path = top }) : ERR_NOMEM;
 
     while (!rc && more && w->n) {
         struct entry entry = w->todo[--w->n];
@@ -247,7 +247,7 @@ struct wanted {
     struct slice id, path;
 };
 
-static bool is_wanted(const struct entry *agent, void *arg)
+static bool is_wanted_agent(const struct entry *agent, void *arg)
 {
     struct wanted *w = arg;
 
@@ -262,7 +262,7 @@ enum err_code claude_subagent(const struct store *st, const struct session_ref *
                               struct err *e)
 {
     struct wanted wanted = { .id = agent };
-    struct walk w = { .a = a, .found = is_wanted, .arg = &wanted };
+    struct walk w = { .a = a, .found = is_wanted_agent, .arg = &wanted };
     struct session_ref sub = *ref;
     struct file f;
     enum err_code rc = each_agent(ref, &w, e);

@@ -31,7 +31,7 @@ static struct slice first_line(struct slice text)
     if (end)
         text.n = (size_t)(end - text.p);
     if (text.n > OUTCOME_BYTES)
-        text.n = utf8_valid_front((struct slice){ text.p, OUTCOME_BYTES });
+        text.n = utf8_valid_prefix((struct slice){ text.p, OUTCOME_BYTES });
     return text;
 }
 
@@ -56,7 +56,7 @@ static enum err_code see_row(struct about *x, struct slice row)
 
     for (size_t i = list.n; !rc && i-- > 0 && !x->out->outcome.n;)
         see_block(x, &list.block[i]);
-    block_list_fini(&list);
+    transcript_blocks_fini(&list);
     if (!rc && x->out->end == SUBAGENT_DONE && json_get(row, "isApiErrorMessage", &value) &&
         slice_eq(value, SLICE("true")))
         x->out->end = SUBAGENT_FAILED;

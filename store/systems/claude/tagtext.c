@@ -74,12 +74,12 @@ static enum err_code round_of(struct slice tag, struct buf *scratch, struct buf 
         uint32_t cp = utf8_next(&rest, true);
 
         if (!goes(cp))
-            rc = buf_add(out, (struct slice){ bytes, utf8_put(bytes, cp) });
+            rc = buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
     }
     return rc;
 }
 
-bool tagtext_clean(struct slice tag, struct arena *a, struct slice *out)
+bool tagtext_normalize(struct slice tag, struct arena *a, struct slice *out)
 {
     struct buf scratch = { 0 }, now = { 0 };
     bool settled = is_ascii(tag), failed = false;
@@ -94,6 +94,6 @@ bool tagtext_clean(struct slice tag, struct arena *a, struct slice *out)
     buf_fini(&scratch);
     buf_fini(&now);
     if (settled)
-        *out = js_trim(text);
+        *out = utf8_js_trim(text);
     return settled;
 }

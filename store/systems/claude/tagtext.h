@@ -9,6 +9,6 @@
 /* A tag as the vendor's SDK stores it (claude.md 5.1): pure ASCII is only trimmed; else NFKC, then format
  * characters, private use and unassigned code points go, again and again until nothing changes, then trim. Empty
  * when nothing is left. False: it does not settle within ten rounds, or no memory. */
-bool tagtext_clean(struct slice tag, struct arena *a, struct slice *out);
+bool tagtext_normalize(struct slice tag, struct arena *a, struct slice *out);
 
 #endif

@@ -37,7 +37,7 @@ static bool read_last_prompt(struct slice row, struct arena *a, struct last_prom
 {
     struct slice leaf;
 
-    if (!claude_says(row, "type", "last-prompt") || !json_get(row, "leafUuid", &leaf))
+    if (!claude_row_says(row, "type", "last-prompt") || !json_get(row, "leafUuid", &leaf))
         return false;
     p->nobody = json_string_is(leaf, "00000000-0000-0000-0000-000000000000");
     p->explicit = json_get_true(row, "explicit");
@@ -91,7 +91,7 @@ static enum err_code newest_main_row(struct claude_log *log, uint32_t *newest, s
 static bool follows(const struct chain *c, uint32_t node, uint32_t from)
 {
     for (size_t i = 0; i < c->n && node != CHAIN_NONE && node != from; i++)
-        node = chain_up(c, node);
+        node = chain_parent(c, node);
     return node == from;
 }
 
@@ -135,13 +135,13 @@ struct above {
     int64_t begin; /* of the last row that was found; -1: none */
 };
 
-static enum err_code check_place(void *arg, struct slice rest, int64_t offset, bool *enough,
-                                 struct err *e)
+static enum err_code check_last_prompt(void *arg, struct slice rest, int64_t offset, bool *enough,
+                                       struct err *e)
 {
     struct above *x = arg;
     struct last_prompt p;
     int64_t begin;
-    enum err_code rc = seek_line(x->f, offset, &x->line, &begin, e);
+    enum err_code rc = log_find_line(x->f, offset, &x->line, &begin, e);
     struct slice row = claude_row(buf_slice(&x->line));
 
     (void)rest;
@@ -159,7 +159,8 @@ static enum err_code seek_above(const struct claude_log *log, int64_t *begin, st
     struct above x = { .f = &log->file.file, .begin = -1 };
     const struct index *ix = &log->file.index;
     int64_t end = ix->n ? ix->line[0].offset : log->file.file.id.size;
-    enum err_code rc = seek_back(x.f, end, SLICE("\"last-prompt\""), check_place, &x, e);
+    enum err_code rc =
+        log_find_backward(x.f, end, SLICE("\"last-prompt\""), check_last_prompt, &x, e);
 
     *begin = x.begin;
     buf_fini(&x.line);
@@ -199,7 +200,8 @@ static enum err_code open_tail(struct looking *l, size_t tail, struct err *e)
     return rc;
 }
 
-static enum err_code find_leaf(struct looking *l, struct claude_resume_point *out, struct err *e)
+static enum err_code find_tail_leaf(struct looking *l, struct claude_resume_point *out,
+                                    struct err *e)
 {
     size_t tail = TAIL_FIRST;
     bool decided = false, cleared;
@@ -236,7 +238,7 @@ enum err_code claude_resume_point_of(const char *path, struct arena *a,
     struct slice row;
 
     *out = (struct claude_resume_point){ 0 };
-    enum err_code rc = find_leaf(&l, out, e);
+    enum err_code rc = find_tail_leaf(&l, out, e);
 
     if (!rc && l.leaf != CHAIN_NONE) {
         rc = claude_log_row(&l.log, l.log.chain.node[l.leaf].line, &row, e);

@@ -19,7 +19,7 @@ void claude_tracked_clear(struct claude_tracked *t)
 }
 
 /* Where the path is, or the empty slot where it belongs. */
-static uint32_t *seek(const struct claude_tracked *t, struct id128 path)
+static uint32_t *find_tracked_slot(const struct claude_tracked *t, struct id128 path)
 {
     size_t i = (size_t)(path.hi ^ path.lo) & (t->slots - 1);
 
@@ -39,11 +39,11 @@ static enum err_code grow_slots(struct claude_tracked *t)
     t->slot = slot;
     t->slots = slots;
     for (size_t i = 0; i < t->n; i++)
-        *seek(t, t->file[i].path) = (uint32_t)i + 1;
+        *find_tracked_slot(t, t->file[i].path) = (uint32_t)i + 1;
     return ERR_OK;
 }
 
-static enum err_code grow(struct claude_tracked *t)
+static enum err_code grow_files(struct claude_tracked *t)
 {
     size_t cap = t->cap ? 2 * t->cap : 32;
     struct claude_tracked_file *more =
@@ -56,7 +56,7 @@ static enum err_code grow(struct claude_tracked *t)
     return ERR_OK;
 }
 
-static enum err_code path_of(struct slice key, struct id128 *path)
+static enum err_code hash_path_key(struct slice key, struct id128 *path)
 {
     struct arena a = { 0 };
     struct slice text;
@@ -68,16 +68,16 @@ static enum err_code path_of(struct slice key, struct id128 *path)
     return ok ? ERR_OK : ERR_NOMEM;
 }
 
-enum err_code claude_tracked_put(struct claude_tracked *t, struct slice key, struct slice backup)
+enum err_code claude_tracked_set(struct claude_tracked *t, struct slice key, struct slice backup)
 {
     struct id128 path;
 
     if (json_type(key) != JSON_STRING)
         return ERR_OK;
-    if (path_of(key, &path) || (t->n == t->cap && grow(t)) ||
+    if (hash_path_key(key, &path) || (t->n == t->cap && grow_files(t)) ||
         (t->n + 1 > t->slots / 2 && grow_slots(t)))
         return ERR_NOMEM;
-    uint32_t *slot = seek(t, path);
+    uint32_t *slot = find_tracked_slot(t, path);
 
     if (*slot) {
         t->file[*slot - 1].backup = backup;
@@ -97,7 +97,7 @@ enum err_code claude_tracked_read(struct claude_tracked *t, struct slice object)
     if (json_type(object) != JSON_OBJECT)
         return ERR_OK;
     for (bool more = json_iter_open(&it, object); more && !rc && json_iter_next(&it, &key, &value);)
-        rc = claude_tracked_put(t, key, value);
+        rc = claude_tracked_set(t, key, value);
     return rc;
 }
 

@@ -23,7 +23,7 @@ struct claude_tracked {
 void claude_tracked_fini(struct claude_tracked *t);
 void claude_tracked_clear(struct claude_tracked *t);
 /* Adds a file, or gives a known one another backup. What is no JSON string is passed over. */
-MUST_CHECK enum err_code claude_tracked_put(struct claude_tracked *t, struct slice key,
+MUST_CHECK enum err_code claude_tracked_set(struct claude_tracked *t, struct slice key,
                                             struct slice backup);
 /* Adds the members of an object. */
 MUST_CHECK enum err_code claude_tracked_read(struct claude_tracked *t, struct slice object);

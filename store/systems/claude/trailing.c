@@ -17,7 +17,7 @@ struct hanging {
 
 struct trailing {
     struct claude_log *log;
-    struct claude_list *list;
+    struct claude_item_list *list;
     uint32_t *first; /* by node: what hangs there, in file order */
     struct hanging *hanging;
     size_t n, cap;
@@ -40,7 +40,7 @@ static uint32_t written_parent(const struct claude_log *log, size_t line)
 }
 
 /* A row of the conversation, of whatever copy, that is no message. */
-static bool is_note(const struct claude_log *log, size_t line)
+static bool is_trailing_note(const struct claude_log *log, size_t line)
 {
     const struct index_line *l = claude_line(log, line);
 
@@ -48,7 +48,7 @@ static bool is_note(const struct claude_log *log, size_t line)
            claude_line_is(l, CLAUDE_PROGRESS);
 }
 
-static enum err_code grow(void **array, size_t *cap, size_t n, size_t size)
+static enum err_code grow_todo(void **array, size_t *cap, size_t n, size_t size)
 {
     if (n < *cap)
         return ERR_OK;
@@ -66,7 +66,7 @@ static enum err_code hang(struct trailing *t, uint32_t line, uint32_t parent)
 {
     if (parent == CHAIN_NONE)
         return ERR_OK;
-    if (grow((void **)&t->hanging, &t->cap, t->n, sizeof *t->hanging))
+    if (grow_todo((void **)&t->hanging, &t->cap, t->n, sizeof *t->hanging))
         return ERR_NOMEM;
     t->hanging[t->n] = (struct hanging){ line, t->first[parent] };
     t->first[parent] = (uint32_t)t->n++;
@@ -79,7 +79,7 @@ static enum err_code hang_notes(struct trailing *t)
     const struct chain *c = &t->log->chain;
 
     for (size_t i = t->log->file.index.n; i-- > c->first_line;) {
-        uint32_t node = is_note(t->log, i) ? node_of(t->log, i) : CHAIN_NONE;
+        uint32_t node = is_trailing_note(t->log, i) ? node_of(t->log, i) : CHAIN_NONE;
 
         if (node == CHAIN_NONE)
             continue;
@@ -99,7 +99,7 @@ static void mark_branches(struct claude_log *log)
 
     for (size_t i = c->first_line; i < log->file.index.n; i++) {
         const struct index_line *l = claude_line(log, i);
-        uint32_t at = claude_line_speaks(l) ? node_of(log, i) : CHAIN_NONE;
+        uint32_t at = claude_line_is_message(l) ? node_of(log, i) : CHAIN_NONE;
 
         if (at == CHAIN_NONE || l->marks & (MARK_SIDECHAIN | MARK_TEAM) ||
             c->mark[at] & NODE_LISTED)
@@ -111,9 +111,9 @@ static void mark_branches(struct claude_log *log)
     }
 }
 
-static enum err_code push(struct trailing *t, uint32_t line)
+static enum err_code push_line(struct trailing *t, uint32_t line)
 {
-    if (grow((void **)&t->todo, &t->todo_cap, t->todos, sizeof *t->todo))
+    if (grow_todo((void **)&t->todo, &t->todo_cap, t->todos, sizeof *t->todo))
         return ERR_NOMEM;
     t->todo[t->todos++] = line;
     return ERR_OK;
@@ -125,7 +125,7 @@ struct timed {
     size_t order;
 };
 
-static int by_time(const void *a, const void *b)
+static int compare_time(const void *a, const void *b)
 {
     const struct timed *x = a, *y = b;
     size_t n = x->when.n < y->when.n ? x->when.n : y->when.n;
@@ -166,18 +166,18 @@ static enum err_code push_hanging(struct trailing *t, uint32_t node, struct err 
             rc = read_time(t->log, row[i].line, &row[i].when, e);
     }
     if (!rc && n > 1)
-        qsort(row, n, sizeof *row, by_time);
+        qsort(row, n, sizeof *row, compare_time);
     for (i = n; !rc && i-- > 0;) {
         uint32_t child = node_of(t->log, row[i].line);
 
         if (!(t->log->chain.mark[child] & (NODE_LISTED | NODE_TRAILING)))
-            rc = push(t, row[i].line);
+            rc = push_line(t, row[i].line);
     }
     free(row);
     return rc;
 }
 
-static enum err_code visit(struct trailing *t, uint32_t line, struct err *e)
+static enum err_code visit_line(struct trailing *t, uint32_t line, struct err *e)
 {
     uint32_t node = node_of(t->log, line);
     uint8_t *mark = &t->log->chain.mark[node];
@@ -190,7 +190,7 @@ static enum err_code visit(struct trailing *t, uint32_t line, struct err *e)
     if (claude_line_is(claude_line(t->log, line), CLAUDE_ATTACHMENT) && !(*mark & NODE_BRANCH)) {
         rc = claude_log_row(t->log, line, &row, e);
         if (!rc && claude_is_queued_command(row))
-            rc = claude_list_add_line(t->list, t->log, line, ITEM_TRAILING);
+            rc = claude_item_list_add_line(t->list, t->log, line, ITEM_TRAILING);
     }
     return rc ? rc : push_hanging(t, node, e);
 }
@@ -198,15 +198,15 @@ static enum err_code visit(struct trailing *t, uint32_t line, struct err *e)
 static bool anything_hangs(const struct claude_log *log, uint32_t leaf)
 {
     for (size_t i = log->chain.first_line; i < log->file.index.n; i++)
-        if (is_note(log, i) && written_parent(log, i) == leaf)
+        if (is_trailing_note(log, i) && written_parent(log, i) == leaf)
             return true;
     for (uint32_t at = log->chain.node[leaf].child; at != CHAIN_NONE; at = log->chain.node[at].next)
-        if (is_note(log, log->chain.node[at].line))
+        if (is_trailing_note(log, log->chain.node[at].line))
             return true;
     return false;
 }
 
-enum err_code claude_trailing(struct claude_log *log, uint32_t leaf, struct claude_list *list,
+enum err_code claude_trailing(struct claude_log *log, uint32_t leaf, struct claude_item_list *list,
                               struct err *e)
 {
     struct trailing t = { .log = log, .list = list };
@@ -223,7 +223,7 @@ enum err_code claude_trailing(struct claude_log *log, uint32_t leaf, struct clau
     if (!rc)
         rc = push_hanging(&t, leaf, e);
     while (!rc && t.todos)
-        rc = visit(&t, t.todo[--t.todos], e);
+        rc = visit_line(&t, t.todo[--t.todos], e);
 done:
     free(t.first);
     free(t.hanging);

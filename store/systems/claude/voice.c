@@ -31,7 +31,7 @@ static void copy_members(struct jsonout *j, struct slice object, const char *con
     }
 }
 
-static void write_text(struct jsonout *j, const char *key, const char *text)
+static void write_text_member(struct jsonout *j, const char *key, const char *text)
 {
     jsonout_key(j, key);
     jsonout_text(j, slice_of(text));
@@ -44,10 +44,10 @@ static void write_user(struct jsonout *j, struct slice row, struct slice said)
     };
 
     copy_members(j, row, own);
-    write_text(j, "type", "user");
+    write_text_member(j, "type", "user");
     jsonout_key(j, "message");
     jsonout_open(j, '{');
-    write_text(j, "role", "user");
+    write_text_member(j, "role", "user");
     jsonout_key(j, "content");
     jsonout_raw(j, said);
     jsonout_close(j, '}');
@@ -65,11 +65,11 @@ static void write_queued(struct jsonout *j, struct slice row, struct slice said,
 
     copy_members(j, fold, command_only);
     copy_members(j, row, own);
-    write_text(j, "type", "attachment");
+    write_text_member(j, "type", "attachment");
     jsonout_key(j, "attachment");
     jsonout_open(j, '{');
     copy_members(j, command, none);
-    write_text(j, "type", "queued_command");
+    write_text_member(j, "type", "queued_command");
     jsonout_key(j, "prompt");
     jsonout_raw(j, said);
     jsonout_key(j, "origin");
@@ -83,9 +83,9 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
 {
     struct slice said, blocks, origin, fold, command;
 
-    if (!claude_says(row, "subtype", "voice_call_talk") || !json_get(row, "content", &said) ||
+    if (!claude_row_says(row, "subtype", "voice_call_talk") || !json_get(row, "content", &said) ||
         json_type(said) != JSON_STRING || !json_get(row, "origin", &origin) ||
-        json_type(origin) != JSON_OBJECT || !claude_says(origin, "kind", "voice-call"))
+        json_type(origin) != JSON_OBJECT || !claude_row_says(origin, "kind", "voice-call"))
         return false;
     bool folded = json_get(row, "fold", &fold);
 
@@ -108,7 +108,7 @@ static bool rewrite(struct slice row, struct buf *out, enum err_code *rc)
     return true;
 }
 
-enum err_code claude_voice_rows(struct claude_log *log, struct err *e)
+enum err_code claude_read_voice_rows(struct claude_log *log, struct err *e)
 {
     struct buf out = { 0 };
     enum err_code rc = ERR_OK;

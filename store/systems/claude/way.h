@@ -5,7 +5,7 @@
 
 /* The way from the beginning of a conversation to one of its ends, as a person reads it: also across compaction
  * boundaries, and where the chain is broken on as the client goes on, or with the row before in the file. Its nodes are marked NODE_LISTED. */
-struct claude_way {
+struct claude_conversation_path {
     struct claude_log log;
     uint32_t *path; /* owned; nodes, oldest first */
     size_t n, cap;
@@ -17,12 +17,15 @@ struct claude_way {
 };
 
 /* Opens the log and finds the leaf; nothing is marked yet. On failure nothing is left open. */
-MUST_CHECK enum err_code claude_way_open(struct claude_way *way, const char *path,
-                                         const struct claude_log_want *want, struct err *e);
-void claude_way_close(struct claude_way *way);
+MUST_CHECK enum err_code claude_conversation_path_open(struct claude_conversation_path *way,
+                                                       const char *path,
+                                                       const struct claude_log_want *want,
+                                                       struct err *e);
+void claude_conversation_path_close(struct claude_conversation_path *way);
 /* Goes to this end; what was marked before no longer is. */
-MUST_CHECK enum err_code claude_way_go(struct claude_way *way, uint32_t leaf, struct err *e);
+MUST_CHECK enum err_code claude_conversation_path_go_to(struct claude_conversation_path *way,
+                                                        uint32_t leaf, struct err *e);
 /* A message of the conversation, not of a sub-agent, that is not on the way. */
-bool claude_way_lacks(const struct claude_way *way, uint32_t node);
+bool claude_conversation_path_lacks(const struct claude_conversation_path *way, uint32_t node);
 
 #endif

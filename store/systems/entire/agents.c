@@ -19,14 +19,14 @@ struct placing {
     struct err *e;
 };
 
-static bool is_dir(const char *path)
+static bool is_agent_dir(const char *path)
 {
     struct stat st;
 
     return path && stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool begins(const char *name, const char *with)
+static bool name_starts_with(const char *name, const char *with)
 {
     return strncmp(name, with, strlen(with)) == 0;
 }
@@ -48,14 +48,15 @@ static bool ends(const char *name, struct slice what)
 }
 
 /* The last by name of the files in a directory that are called so; NULL: none. A date stands in front. */
-static const char *newest(struct placing *p, const char *dir, const char *front, struct slice end)
+static const char *newest_match(struct placing *p, const char *dir, const char *front,
+                                struct slice end)
 {
     DIR *d = dir ? opendir(dir) : NULL;
     const struct dirent *x;
     const char *best = NULL;
 
     while (d && (x = readdir(d)))
-        if (begins(x->d_name, front) && ends(x->d_name, end) &&
+        if (name_starts_with(x->d_name, front) && ends(x->d_name, end) &&
             (!best || strcmp(x->d_name, best) > 0))
             best = arena_format(p->a, "%s", x->d_name);
     if (d)
@@ -80,7 +81,7 @@ static const char *gemini_folder(struct placing *p)
         snprintf(hex + 2 * i, 3, "%02x", sum[i]);
     const char *own = arena_format(p->a, "%s/.gemini/tmp/%s", p->home, hex);
 
-    if (!own || is_dir(own))
+    if (!own || is_agent_dir(own))
         return own;
     for (size_t i = 0; i <= length; i++) {
         char c = p->s->root[i];
@@ -100,7 +101,7 @@ static enum err_code place_gemini(struct placing *p)
 
     if (!chats)
         return err_nomem(p->e);
-    p->path = newest(p, chats, "session-", shown);
+    p->path = newest_match(p, chats, "session-", shown);
     if (!p->path)
         p->path = arena_format(p->a, "%s/%.*s.json", chats, SLICE_ARG(p->s->id));
     return p->path ? ERR_OK : err_nomem(p->e);
@@ -112,7 +113,7 @@ static enum err_code place_gemini(struct placing *p)
 static const char *find_rollout(struct placing *p, const char *dir, int depth)
 {
     if (depth == 0)
-        return newest(p, dir, "rollout-", p->s->id);
+        return newest_match(p, dir, "rollout-", p->s->id);
     DIR *d = opendir(dir);
     const struct dirent *x;
     const char *found = NULL;
@@ -186,8 +187,9 @@ static const struct {
     { "codex", place_codex },
 };
 
-enum err_code agent_place(const struct store_env *env, const struct agent_session *s,
-                          struct arena *a, const char **path, const char **folder, struct err *e)
+enum err_code agent_transcript_path(const struct store_env *env, const struct agent_session *s,
+                                    struct arena *a, const char **path, const char **folder,
+                                    struct err *e)
 {
     struct placing p = { .s = s, .home = env->home, .a = a, .e = e };
     enum err_code rc = ERR_UNSUPPORTED;

@@ -17,8 +17,9 @@ struct agent_session {
 
 /* path: the file, that of the session where there is one already; folder: what has to be there, but for the last directory of
  * the path. In the arena. ERR_UNSUPPORTED: it is not known of this agent. ERR_NOT_FOUND: there is no home. */
-MUST_CHECK enum err_code agent_place(const struct store_env *env, const struct agent_session *s,
-                                     struct arena *a, const char **path, const char **folder,
-                                     struct err *e);
+MUST_CHECK enum err_code agent_transcript_path(const struct store_env *env,
+                                               const struct agent_session *s, struct arena *a,
+                                               const char **path, const char **folder,
+                                               struct err *e);
 
 #endif

@@ -72,7 +72,7 @@ static enum err_code look_at_head(struct committing *c)
 }
 
 /* HEAD's tree with the files as they are now. */
-static enum err_code make_tree(struct committing *c)
+static enum err_code make_commit_tree(struct committing *c)
 {
     const struct names_list *names = &c->out->touched;
     struct treewrite t;
@@ -86,9 +86,9 @@ static enum err_code make_tree(struct committing *c)
     if (rc)
         return rc;
     for (size_t i = 0; i < names->n && !rc; i++)
-        rc = treewrite_clean(&t, c->v->root, names->name[i].p, c->e);
+        rc = treewrite_add_filtered(&t, c->v->root, names->name[i].p, c->e);
     if (!rc)
-        rc = treewrite_done(&t, &c->tree, c->e);
+        rc = treewrite_finish(&t, &c->tree, c->e);
     treewrite_close(&t);
     c->out->made = !rc && !git_oid_equal(&c->tree, &base);
     return rc;
@@ -118,10 +118,10 @@ static enum err_code move_branch(struct committing *c, const char *message)
     enum err_code rc = why ? name_branch(c, &ref) : err_nomem(c->e);
 
     if (!rc)
-        rc = author_now(c->v->repo, &sig, &text.author, c->e);
+        rc = treewrite_author(c->v->repo, &sig, &text.author, c->e);
     text.committer = text.author;
     if (!rc)
-        rc = commit_write(c->v->repo, &text, &c->out->commit, c->e);
+        rc = treewrite_commit(c->v->repo, &text, &c->out->commit, c->e);
     if (!rc)
         rc = ref_move(c->v->repo, ref, &c->head, &c->out->commit, why, c->e);
     git_signature_free(sig);
@@ -129,7 +129,7 @@ static enum err_code move_branch(struct committing *c, const char *message)
 }
 
 /* The entries of these files as they are in the commit: `git status` has nothing to say of them. */
-static enum err_code tell_index(struct committing *c)
+static enum err_code update_index(struct committing *c)
 {
     const struct names_list *names = &c->out->touched;
     git_index *index = NULL;
@@ -156,12 +156,12 @@ static enum err_code tell_index(struct committing *c)
                   : ERR_OK;
 }
 
-static enum err_code commit(struct committing *c)
+static enum err_code commit_checkpoint(struct committing *c)
 {
     struct arena *a = &c->v->arena;
     struct slice subject =
         c->req->subject.n ? c->req->subject : temporary_subject(c->req->prompt, a);
-    enum err_code rc = committed_draw_id(c->out->checkpoint, c->e);
+    enum err_code rc = committed_generate_id(c->out->checkpoint, c->e);
     /* Without a last newline: so Entire itself leaves it. */
     const char *message = subject.p ? arena_format(a, "%.*s\n\nEntire-Checkpoint: %s",
                                                    SLICE_ARG(subject), c->out->checkpoint)
@@ -183,7 +183,7 @@ static enum err_code settle_state(struct committing *c, int64_t lines)
     git_oid_tostr(hex, sizeof hex, &c->out->commit);
     struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
     struct slice id = slice_of(c->out->checkpoint);
-    const struct godoc_set set[] = {
+    const struct go_json_member set[] = {
         { "base_commit", base },
         { "attribution_base_commit", base },
         { "checkpoint_transcript_start", state_number(a, lines) },
@@ -198,10 +198,10 @@ static enum err_code settle_state(struct committing *c, int64_t lines)
 
 static enum err_code write_metadata(struct committing *c)
 {
-    struct gathered g;
+    struct collected_checkpoint g;
     struct buf prompt = { 0 };
     git_oid made;
-    enum err_code rc = gather(c->v, &g, c->e);
+    enum err_code rc = collect_checkpoint(c->v, &g, c->e);
 
     if (!rc && c->req->prompt.n && redact_text(c->req->prompt, &prompt))
         rc = err_nomem(c->e);
@@ -217,7 +217,7 @@ static enum err_code write_metadata(struct committing *c)
     if (!rc)
         rc = settle_state(c, g.lines);
     buf_fini(&prompt);
-    gathered_fini(&g);
+    collected_checkpoint_fini(&g);
     return rc;
 }
 
@@ -257,7 +257,7 @@ enum err_code autocommit_write(struct view *v, const struct temporary_request *r
     if (!rc)
         rc = temporary_names(v, req, &made.touched, e);
     if (!rc)
-        rc = make_tree(&c);
+        rc = make_commit_tree(&c);
     bool unfinished = !rc && !made.made && was_cut_short(&c);
 
     if (!rc && !made.made)
@@ -265,10 +265,10 @@ enum err_code autocommit_write(struct view *v, const struct temporary_request *r
     /* The commit comes first: what names a checkpoint that is missing is known everywhere, a checkpoint that nothing names
      * is litter. */
     if (!rc && made.made)
-        rc = commit(&c);
+        rc = commit_checkpoint(&c);
     made.made = made.made || unfinished;
     if (!rc && made.made)
-        rc = tell_index(&c);
+        rc = update_index(&c);
     if (!rc && made.made)
         rc = write_metadata(&c);
     if (!rc)

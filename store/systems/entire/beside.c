@@ -15,7 +15,7 @@ static bool shares(const struct entire_state *mine, const struct entire_state *o
            slice_eq(other->worktree_id, mine->worktree_id);
 }
 
-bool beside_is_active(const struct entire_state *mine, const struct entire_state *other)
+bool entire_concurrent_is_active(const struct entire_state *mine, const struct entire_state *other)
 {
     return shares(mine, other) && other->phase == PHASE_ACTIVE;
 }
@@ -25,14 +25,15 @@ static bool has_work(const struct entire_state *mine, const struct entire_state 
     return shares(mine, other) && other->phase != PHASE_ENDED && other->checkpoint_count > 0;
 }
 
-const char *beside_words(const struct catalog *c, const struct catalog_session *s, struct arena *a)
+const char *entire_concurrent_note(const struct catalog *c, const struct catalog_session *s,
+                                   struct arena *a)
 {
     const struct entire_state *one = NULL;
     size_t n = 0;
 
     for (size_t i = 0; s->state && i < c->n; i++) {
         const struct entire_state *other = c->session[i].state;
-        bool active = beside_is_active(s->state, other);
+        bool active = entire_concurrent_is_active(s->state, other);
 
         if (!active && !has_work(s->state, other))
             continue;
@@ -62,20 +63,20 @@ struct naming {
     enum err_code rc;
 };
 
-static int by_path(const void *x, const void *y)
+static int compare_target_path(const void *x, const void *y)
 {
     return strcmp((*(struct rewind_target *const *)x)->path,
                   (*(struct rewind_target *const *)y)->path);
 }
 
-static struct rewind_target *find(struct naming *x, const char *name)
+static struct rewind_target *find_named_target(struct naming *x, const char *name)
 {
     struct arena a = { 0 };
     struct rewind_target key = { .path = arena_format(&a, "%s/%s", x->p->view.root, name) };
     struct rewind_target *at = &key, **found = NULL;
 
     if (key.path)
-        found = bsearch(&at, x->sorted, x->plan->n, sizeof *x->sorted, by_path);
+        found = bsearch(&at, x->sorted, x->plan->n, sizeof *x->sorted, compare_target_path);
     else
         x->rc = ERR_NOMEM;
     arena_fini(&a);
@@ -86,7 +87,7 @@ static void name_file(struct naming *x, const struct point *by, const char *file
 {
     const struct catalog_session *s = catalog_find(x->p->view.catalog, by->session);
     struct arena *a = &x->plan->arena;
-    struct rewind_target *t = find(x, file);
+    struct rewind_target *t = find_named_target(x, file);
 
     if (!t || (t->other && t->other->at_ms >= by->time_ms))
         return;
@@ -121,7 +122,8 @@ static bool is_later(const struct point *p, const struct point *by)
            !slice_eq(by->session, p->session) && by->order < p->order;
 }
 
-enum err_code beside_name(const struct planning *p, struct rewind_plan *plan, struct err *e)
+enum err_code entire_concurrent_mark(const struct planning *p, struct rewind_plan *plan,
+                                     struct err *e)
 {
     const struct point_list *all = &p->view.catalog->points;
     struct naming x = { .p = p, .plan = plan };
@@ -133,7 +135,7 @@ enum err_code beside_name(const struct planning *p, struct rewind_plan *plan, st
         return err_nomem(e);
     for (size_t i = 0; i < plan->n; i++)
         x.sorted[i] = &plan->target[i];
-    qsort(x.sorted, plan->n, sizeof *x.sorted, by_path);
+    qsort(x.sorted, plan->n, sizeof *x.sorted, compare_target_path);
     for (size_t i = 0; i < all->n && !x.rc; i++)
         if (is_later(p->point, &all->point[i]))
             name_step(&x, &all->point[i]);

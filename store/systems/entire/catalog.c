@@ -97,8 +97,9 @@ static enum err_code take_state(struct catalog *c, const char *dir, const char *
 
         if (n <= k || strcmp(name + n - k, temp) != 0)
             return ERR_OK;
-        return problem_add(&c->problems, &c->arena, arena_format(&c->arena, "%s/%s", dir, name),
-                           "a half-written state of a session");
+        return entire_problem_add(&c->problems, &c->arena,
+                                  arena_format(&c->arena, "%s/%s", dir, name),
+                                  "a half-written state of a session");
     }
     enum err_code rc = state_read(dir, name, &c->arena, &s, NULL, e);
 
@@ -107,7 +108,7 @@ static enum err_code take_state(struct catalog *c, const char *dir, const char *
     const char *path = rc ? arena_format(&c->arena, "%s/%s", dir, name) : "";
 
     if (rc)
-        return path ? problem_add(&c->problems, &c->arena, path, why_not) : ERR_NOMEM;
+        return path ? entire_problem_add(&c->problems, &c->arena, path, why_not) : ERR_NOMEM;
     struct entire_state *more = arena_grow(&c->arena, list->state, list->n, sizeof *more);
 
     if (!more)
@@ -127,14 +128,15 @@ static enum err_code read_states(struct catalog *c, const char *dir, struct stat
     if (!d && (errno == ENOENT || errno == ENOTDIR))
         return ERR_OK;
     if (!d)
-        return problem_add(&c->problems, &c->arena, dir, "the folder of the states cannot be read");
+        return entire_problem_add(&c->problems, &c->arena, dir,
+                                  "the folder of the states cannot be read");
     while (!rc && (x = readdir(d)))
         rc = take_state(c, dir, x->d_name, list, e);
     closedir(d);
     return rc;
 }
 
-static int compare(struct slice a, struct slice b)
+static int compare_session_slices(struct slice a, struct slice b)
 {
     int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
 
@@ -145,7 +147,7 @@ static int compare(struct slice a, struct slice b)
 static int by_session(const void *x, const void *y)
 {
     const struct point *a = x, *b = y;
-    int d = compare(a->session, b->session);
+    int d = compare_session_slices(a->session, b->session);
 
     if (d)
         return d;
@@ -154,15 +156,15 @@ static int by_session(const void *x, const void *y)
     return (a->order < b->order) - (a->order > b->order);
 }
 
-static int by_id(const void *x, const void *y)
+static int compare_state_id(const void *x, const void *y)
 {
     const struct entire_state *a = x, *b = y;
 
-    return compare(a->id, b->id);
+    return compare_session_slices(a->id, b->id);
 }
 
 /* Joins two sorted lists: the states, and the points of each session. */
-static enum err_code join(struct catalog *c, const struct states *states, struct err *e)
+static enum err_code join_sessions(struct catalog *c, const struct states *states, struct err *e)
 {
     /* A list of nothing is NULL, into which nothing may point. */
     const struct point *p = c->points.point, *end = c->points.n ? p + c->points.n : p;
@@ -175,7 +177,7 @@ static enum err_code join(struct catalog *c, const struct states *states, struct
         p++; /* commits of nobody's */
     while (p < end || s < last) {
         struct catalog_session *x = &c->session[c->n++];
-        int d = p == end ? 1 : s == last ? -1 : compare(p->session, s->id);
+        int d = p == end ? 1 : s == last ? -1 : compare_session_slices(p->session, s->id);
 
         x->id = d <= 0 ? p->session : s->id;
         x->state = d >= 0 ? s++ : NULL;
@@ -194,7 +196,7 @@ static void catalog_free(struct catalog *c)
     free(c);
 }
 
-static enum err_code make(const char *states_dir, struct catalog *c, struct err *e)
+static enum err_code build_catalog(const char *states_dir, struct catalog *c, struct err *e)
 {
     struct states states = { 0 };
     enum err_code rc = read_states(c, states_dir, &states, e);
@@ -208,8 +210,8 @@ static enum err_code make(const char *states_dir, struct catalog *c, struct err 
     if (c->points.n)
         qsort(c->points.point, c->points.n, sizeof *c->points.point, by_session);
     if (states.n)
-        qsort(states.state, states.n, sizeof *states.state, by_id);
-    return join(c, &states, e);
+        qsort(states.state, states.n, sizeof *states.state, compare_state_id);
+    return join_sessions(c, &states, e);
 }
 
 static enum err_code catalog_make(const char *dir, const char *states, struct catalog **out,
@@ -225,7 +227,7 @@ static enum err_code catalog_make(const char *dir, const char *states, struct ca
     if (!rc && !make_mark(c->repo, states, c->mark))
         rc = err_nomem(e);
     if (!rc)
-        rc = make(states, c, e);
+        rc = build_catalog(states, c, e);
     if (rc)
         catalog_free(c);
     else
@@ -235,17 +237,17 @@ static enum err_code catalog_make(const char *dir, const char *states, struct ca
 
 /* ---- the shelf ---- */
 
-void catalog_shelf_init(struct catalog_shelf *shelf)
+void catalog_cache_init(struct catalog_cache *cache)
 {
-    *shelf = (struct catalog_shelf){ .present = NULL };
-    pthread_mutex_init(&shelf->lock, NULL);
+    *cache = (struct catalog_cache){ .present = NULL };
+    pthread_mutex_init(&cache->lock, NULL);
 }
 
-void catalog_shelf_fini(struct catalog_shelf *shelf)
+void catalog_cache_fini(struct catalog_cache *cache)
 {
-    if (shelf->present)
-        catalog_free(shelf->present);
-    pthread_mutex_destroy(&shelf->lock);
+    if (cache->present)
+        catalog_free(cache->present);
+    pthread_mutex_destroy(&cache->lock);
 }
 
 static bool is_as_now(struct catalog *c, const char *states)
@@ -260,55 +262,57 @@ static bool is_as_now(struct catalog *c, const char *states)
 }
 
 /* Held by nobody and on no shelf: it goes. */
-static void let_go(struct catalog_shelf *shelf, struct catalog *c)
+static void let_go(struct catalog_cache *cache, struct catalog *c)
 {
-    if (c && c->holders == 0 && c != shelf->present)
+    if (c && c->holders == 0 && c != cache->present)
         catalog_free(c);
 }
 
-enum err_code catalog_take(struct catalog_shelf *shelf, const char *dir, const char *states,
+enum err_code catalog_open(struct catalog_cache *cache, const char *dir, const char *states,
                            bool fresh, struct catalog **out, struct err *e)
 {
     enum err_code rc = ERR_OK;
 
-    pthread_mutex_lock(&shelf->lock);
-    if (!shelf->present || (fresh && !is_as_now(shelf->present, states))) {
-        struct catalog *made = NULL, *old = shelf->present;
+    pthread_mutex_lock(&cache->lock);
+    if (!cache->present || (fresh && !is_as_now(cache->present, states))) {
+        struct catalog *made = NULL, *old = cache->present;
 
         rc = catalog_make(dir, states, &made, e);
         if (!rc) {
-            shelf->present = made;
-            let_go(shelf, old);
+            cache->present = made;
+            let_go(cache, old);
         }
     }
     if (!rc) {
-        shelf->present->holders++;
-        *out = shelf->present;
+        cache->present->holders++;
+        *out = cache->present;
     }
-    pthread_mutex_unlock(&shelf->lock);
+    pthread_mutex_unlock(&cache->lock);
     return rc;
 }
 
-void catalog_put(struct catalog_shelf *shelf, struct catalog *c)
+void catalog_close(struct catalog_cache *cache, struct catalog *c)
 {
     if (!c)
         return;
-    pthread_mutex_lock(&shelf->lock);
+    pthread_mutex_lock(&cache->lock);
     c->holders--;
-    let_go(shelf, c);
-    pthread_mutex_unlock(&shelf->lock);
+    let_go(cache, c);
+    pthread_mutex_unlock(&cache->lock);
 }
 
 /* ---- asking ---- */
 
-static int by_name(const void *key, const void *x)
+static int compare_session_id(const void *key, const void *x)
 {
-    return compare(*(const struct slice *)key, ((const struct catalog_session *)x)->id);
+    return compare_session_slices(*(const struct slice *)key,
+                                  ((const struct catalog_session *)x)->id);
 }
 
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id)
 {
-    return id.n && c->n ? bsearch(&id, c->session, c->n, sizeof *c->session, by_name) : NULL;
+    return id.n && c->n ? bsearch(&id, c->session, c->n, sizeof *c->session, compare_session_id)
+                        : NULL;
 }
 
 bool catalog_listed(const struct catalog_session *s)

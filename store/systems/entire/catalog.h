@@ -33,20 +33,20 @@ struct catalog {
 };
 
 /* Where the present catalog of a store lies. */
-struct catalog_shelf {
+struct catalog_cache {
     pthread_mutex_t lock;
     struct catalog *present; /* NULL: none was made yet */
 };
 
-void catalog_shelf_init(struct catalog_shelf *shelf);
-void catalog_shelf_fini(struct catalog_shelf *shelf);
+void catalog_cache_init(struct catalog_cache *cache);
+void catalog_cache_fini(struct catalog_cache *cache);
 
 /* Holds a catalog of the repository at dir; fresh: one that says how things are now, else the one that lies there may
- * do. states: the folder of the state files. Put it back with catalog_put. */
-MUST_CHECK enum err_code catalog_take(struct catalog_shelf *shelf, const char *dir,
+ * do. states: the folder of the state files. Put it back with catalog_close. */
+MUST_CHECK enum err_code catalog_open(struct catalog_cache *cache, const char *dir,
                                       const char *states, bool fresh, struct catalog **out,
                                       struct err *e);
-void catalog_put(struct catalog_shelf *shelf, struct catalog *c); /* NULL is fine */
+void catalog_close(struct catalog_cache *cache, struct catalog *c); /* NULL is fine */
 
 /* NULL: no such session. */
 const struct catalog_session *catalog_find(const struct catalog *c, struct slice id);

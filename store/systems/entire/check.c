@@ -20,8 +20,8 @@ struct checking {
     struct err *e;
 };
 
-static enum err_code tell(struct checking *x, enum finding_kind kind, const char *path,
-                          const char *why)
+static enum err_code report_damage(struct checking *x, enum finding_kind kind, const char *path,
+                                   const char *why)
 {
     const struct finding f = { .kind = kind, .session = x->session, .path = path, .why = why };
 
@@ -43,10 +43,11 @@ static enum err_code check_point(struct checking *x, git_repository *repo, const
     if (rc == ERR_NOMEM)
         return rc;
     if (rc)
-        return tell(x, FINDING_MISSING_BACKUP, name, "its transcript is missing or damaged");
-    return verdict == HASH_OTHER
-               ? tell(x, FINDING_CHECKSUM, name, "the transcript is not what content_hash.txt says")
-               : ERR_OK;
+        return report_damage(x, FINDING_MISSING_BACKUP, name,
+                             "its transcript is missing or damaged");
+    return verdict == HASH_OTHER ? report_damage(x, FINDING_CHECKSUM, name,
+                                                 "the transcript is not what content_hash.txt says")
+                                 : ERR_OK;
 }
 
 static bool is_active(const struct catalog_session *s)
@@ -66,11 +67,11 @@ static enum err_code check_others(struct checking *x, const struct view *v, cons
     for (size_t i = 0; i < v->catalog->n; i++) {
         const struct entire_state *s = v->catalog->session[i].state;
 
-        n += beside_is_active(mine, s);
+        n += entire_concurrent_is_active(mine, s);
     }
     snprintf(why, sizeof why, "%zu other session%s active in the same work tree", n,
              n == 1 ? " is" : "s are");
-    return n ? tell(x, FINDING_CONCURRENT, path, why) : ERR_OK;
+    return n ? report_damage(x, FINDING_CONCURRENT, path, why) : ERR_OK;
 }
 
 enum err_code entire_check(const struct store *st, const struct session_ref *ref,
@@ -89,8 +90,9 @@ enum err_code entire_check(const struct store *st, const struct session_ref *ref
     }
     if (!rc && is_active(v.session) &&
         v.session->state->interaction_ms < st->env->now_ms - STUCK_MS)
-        rc = tell(&x, FINDING_STUCK, ref->path.p,
-                  "its state says that a turn is under way, and has said so for more than an hour");
+        rc = report_damage(
+            &x, FINDING_STUCK, ref->path.p,
+            "its state says that a turn is under way, and has said so for more than an hour");
     if (!rc)
         rc = check_others(&x, &v, ref->path.p);
     view_close(&v);
@@ -114,16 +116,17 @@ static enum err_code check_shadows(struct checking *x, const struct catalog *c)
 
     for (size_t i = 0; i < c->shadows.n && !rc; i++)
         if (c->shadows.shadow[i].doubtful)
-            rc = tell(x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
-                      "named like a shadow branch, but nothing in it is Entire's: left alone");
+            rc = report_damage(
+                x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
+                "named like a shadow branch, but nothing in it is Entire's: left alone");
     for (size_t i = 0; i < c->shadows.n && !rc; i++)
         if (is_of_nobody(c, &c->shadows.shadow[i]))
-            rc = tell(x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
-                      "holds a commit that names no session: whose it is, is unknown");
+            rc = report_damage(x, FINDING_ORPHAN_BRANCH, c->shadows.shadow[i].branch.p,
+                               "holds a commit that names no session: whose it is, is unknown");
     for (size_t i = 0; i < c->n && !rc; i++)
         if (!catalog_listed(&c->session[i]) && c->session[i].n)
-            rc = tell(x, FINDING_ORPHAN_BRANCH, c->session[i].point->branch.p,
-                      "holds checkpoints of a session that has no state file any more");
+            rc = report_damage(x, FINDING_ORPHAN_BRANCH, c->session[i].point->branch.p,
+                               "holds checkpoints of a session that has no state file any more");
     return rc;
 }
 
@@ -139,9 +142,10 @@ enum err_code entire_check_store(const struct store *st, const struct scope *sco
     if (rc)
         return rc;
     for (size_t i = 0; i < c->problems.n && !rc; i++)
-        rc = tell(&x, FINDING_UNREADABLE, c->problems.problem[i].path, c->problems.problem[i].why);
+        rc = report_damage(&x, FINDING_UNREADABLE, c->problems.problem[i].path,
+                           c->problems.problem[i].why);
     if (!rc)
         rc = check_shadows(&x, c);
-    catalog_put(s->shelf, c);
+    catalog_close(s->cache, c);
     return rc;
 }

@@ -30,7 +30,7 @@ static enum err_code complain(struct reading *r, struct slice id, const char *wh
     char name[64];
 
     snprintf(name, sizeof name, "checkpoint %.*s", SLICE_ARG(id));
-    return problem_add(r->problems, r->a, name, why) ? err_nomem(r->e) : ERR_OK;
+    return entire_problem_add(r->problems, r->a, name, why) ? err_nomem(r->e) : ERR_OK;
 }
 
 /* Said once. */
@@ -45,8 +45,9 @@ static enum err_code check_full(struct reading *r)
         return ERR_OK;
     r->full = true;
     r->problems->cut = why;
-    return problem_add(r->problems, r->a, git_repository_path(r->repo), why) ? err_nomem(r->e)
-                                                                             : ERR_OK;
+    return entire_problem_add(r->problems, r->a, git_repository_path(r->repo), why)
+               ? err_nomem(r->e)
+               : ERR_OK;
 }
 
 /* ---- the metadata of a session ---- */
@@ -63,7 +64,7 @@ static const char *const keys[] = { "session_id",
                                     "transcript_lines_at_start" };
 enum { SESSION_ID, STRATEGY, CREATED, BRANCH, AGENT, MODEL, TOOL, FILES, START, OLD_START, KEYS };
 
-static bool text_of(struct reading *r, struct slice value, struct slice *out)
+static bool copy_json_text(struct reading *r, struct slice value, struct slice *out)
 {
     struct slice text = SLICE("");
 
@@ -91,10 +92,12 @@ static enum err_code add_session(struct reading *r, struct point *p)
     int64_t start = 0;
 
     json_get_each(buf_slice(&r->session), keys, KEYS, value);
-    if (!text_of(r, value[SESSION_ID], &p->session) || !text_of(r, value[STRATEGY], &p->strategy) ||
-        !text_of(r, value[BRANCH], &p->branch) || !text_of(r, value[AGENT], &p->agent) ||
-        !text_of(r, value[MODEL], &p->model) || !text_of(r, value[TOOL], &p->task) ||
-        !text_of(r, value[CREATED], &created))
+    if (!copy_json_text(r, value[SESSION_ID], &p->session) ||
+        !copy_json_text(r, value[STRATEGY], &p->strategy) ||
+        !copy_json_text(r, value[BRANCH], &p->branch) ||
+        !copy_json_text(r, value[AGENT], &p->agent) ||
+        !copy_json_text(r, value[MODEL], &p->model) || !copy_json_text(r, value[TOOL], &p->task) ||
+        !copy_json_text(r, value[CREATED], &created))
         return err_nomem(r->e);
     if (!entire_session_id_ok(p->session))
         return complain(r, p->id, "a session id that cannot be the name of a file");
@@ -141,7 +144,7 @@ static enum err_code read_session(struct reading *r, const git_tree *folder, str
 }
 
 /* The numbered folder of a path in it ("0/metadata.json"); 0 bytes: it lies in none. */
-static struct slice number_of(struct slice inner)
+static struct slice folder_number(struct slice inner)
 {
     size_t n = 0;
 
@@ -182,7 +185,7 @@ static bool is_number(const char *name)
 static bool is_read(const struct reading *r, size_t from, const char *number)
 {
     for (size_t i = from; i < r->points->n; i++)
-        if (slice_eq(number_of(r->points->point[i].metadata), slice_of(number)))
+        if (slice_eq(folder_number(r->points->point[i].metadata), slice_of(number)))
             return true;
     return false;
 }
@@ -339,7 +342,7 @@ static enum err_code read_branch(struct reading *r, enum point_source source, co
         git_commit_free(c);
     }
     if (!root)
-        return problem_add(r->problems, r->a, ref, "its commit is missing or damaged")
+        return entire_problem_add(r->problems, r->a, ref, "its commit is missing or damaged")
                    ? err_nomem(r->e)
                    : ERR_OK;
     for (size_t i = 0; !rc && i < git_tree_entrycount(root); i++) {

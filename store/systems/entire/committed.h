@@ -13,14 +13,14 @@ MUST_CHECK enum err_code committed_read(git_repository *repo, struct arena *a,
                                         struct point_list *points, struct problem_list *problems,
                                         struct err *e);
 
-/* The transcript of a committed point, its chunks joined, replacing what was in out. *verdict: what content_hash.txt
+/* The transcript of a committed point, its chunks joined, replacing what was in out. *verdict: what committed_content_hash.txt
  * says of it. ERR_NOT_FOUND: it has none. */
 enum transcript_hash { HASH_NONE, HASH_SAME, HASH_OTHER };
 MUST_CHECK enum err_code committed_transcript(git_repository *repo, const struct point *p,
                                               struct buf *out, enum transcript_hash *verdict,
                                               struct err *e);
-/* "sha256:<64 hex>", as content_hash.txt has it. */
+/* "sha256:<64 hex>", as committed_content_hash.txt has it. */
 enum { CONTENT_HASH = 71 };
-void content_hash(struct slice bytes, char out[CONTENT_HASH + 1]);
+void committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1]);
 
 #endif

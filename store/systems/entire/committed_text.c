@@ -11,7 +11,7 @@
 
 enum { PIECE_MAX = 1 << 30, PIECES_MAX = 1000 };
 
-void content_hash(struct slice bytes, char out[CONTENT_HASH + 1])
+void committed_content_hash(struct slice bytes, char out[CONTENT_HASH + 1])
 {
     unsigned char hash[EVP_MAX_MD_SIZE] = { 0 };
     unsigned n = 0;
@@ -114,15 +114,15 @@ static enum err_code read_raw(git_repository *repo, const struct point *p, struc
     return rc;
 }
 
-static enum transcript_hash compare(git_repository *repo, const git_tree *tree,
-                                    const struct point *p, struct slice bytes)
+static enum transcript_hash compare_hash(git_repository *repo, const git_tree *tree,
+                                         const struct point *p, struct slice bytes)
 {
     struct buf said = { 0 };
     char is[CONTENT_HASH + 1];
     enum transcript_hash verdict = HASH_NONE;
 
     if (p->hash.n && repo_blob_at(repo, tree, p->hash.p, 4096, &said, NULL) == ERR_OK) {
-        content_hash(bytes, is);
+        committed_content_hash(bytes, is);
         while (said.n && (said.p[said.n - 1] == '\n' || said.p[said.n - 1] == '\r'))
             said.n--;
         verdict =
@@ -148,7 +148,7 @@ enum err_code committed_transcript(git_repository *repo, const struct point *p, 
     if (rc == ERR_NOT_FOUND)
         rc = err_set(e, rc, p->id.p, "read a checkpoint: it has no transcript");
     /* The hash of v2 in this tree is that of the compact form. */
-    *verdict = rc || raw ? HASH_NONE : compare(repo, tree, p, buf_slice(out));
+    *verdict = rc || raw ? HASH_NONE : compare_hash(repo, tree, p, buf_slice(out));
     git_tree_free(tree);
     return rc;
 }

@@ -34,7 +34,7 @@ struct writing {
     struct err *e;
 };
 
-enum err_code committed_draw_id(char out[13], struct err *e)
+enum err_code committed_generate_id(char out[13], struct err *e)
 {
     unsigned char r[6];
 
@@ -83,7 +83,7 @@ enum err_code committed_message(const struct committed_session *s, struct buf *o
 /* ---- what is in the checkpoint already ---- */
 
 /* "2/metadata.json": 2; -1 where no number stands. */
-static int number_of(struct slice inner)
+static int folder_number(struct slice inner)
 {
     int n = 0;
     size_t i = 0;
@@ -106,7 +106,7 @@ static enum err_code take_listed(struct writing *w, const git_tree *tree, struct
     if (!json_get_text(listed, "metadata", &w->arena, &named) ||
         !entire_inner_path(named, w->s->checkpoint, &inner))
         return ERR_OK;
-    number = number_of(inner);
+    number = folder_number(inner);
     snprintf(path, sizeof path, "%s/%.*s", w->folder, SLICE_ARG(inner));
     enum err_code rc = repo_blob_at(w->tree.repo, tree, path, DOCUMENT_MAX, &json, NULL);
 
@@ -158,82 +158,83 @@ static enum err_code read_root(struct writing *w, const git_oid *base)
 
 /* ---- documents ---- */
 
-static void put_list(struct godoc *g, const struct names_list *l)
+static void put_list(struct go_json_document *g, const struct names_list *l)
 {
-    godoc_key(g, "files_touched");
-    godoc_open(g, '[');
+    go_json_document_key(g, "files_touched");
+    go_json_document_open(g, '[');
     for (size_t i = 0; i < l->n; i++)
-        godoc_text(g, l->name[i]);
-    godoc_close(g, ']');
+        go_json_document_text(g, l->name[i]);
+    go_json_document_close(g, ']');
 }
 
 static enum err_code session_document(const struct committed_session *s, struct buf *out)
 {
-    struct godoc g;
+    struct go_json_document g;
     char created[TIME_TEXT];
 
     time_format(s->created_ms, created);
-    godoc_init(&g, out);
-    godoc_open(&g, '{');
-    godoc_member(&g, "cli_version", SLICE("reprise " REPRISE_VERSION));
-    godoc_member(&g, "checkpoint_id", s->checkpoint);
-    godoc_member(&g, "session_id", s->session);
-    godoc_member(&g, "strategy", s->strategy);
-    godoc_member(&g, "created_at", slice_of(created));
-    godoc_member(&g, "branch", s->branch);
-    godoc_key(&g, "checkpoints_count");
-    godoc_int(&g, s->count);
+    go_json_document_init(&g, out);
+    go_json_document_open(&g, '{');
+    go_json_document_member(&g, "cli_version", SLICE("reprise " REPRISE_VERSION));
+    go_json_document_member(&g, "checkpoint_id", s->checkpoint);
+    go_json_document_member(&g, "session_id", s->session);
+    go_json_document_member(&g, "strategy", s->strategy);
+    go_json_document_member(&g, "created_at", slice_of(created));
+    go_json_document_member(&g, "branch", s->branch);
+    go_json_document_key(&g, "checkpoints_count");
+    go_json_document_int(&g, s->count);
     put_list(&g, &s->touched);
-    godoc_member(&g, "agent", s->agent);
-    godoc_member(&g, "turn_id", s->turn_id);
+    go_json_document_member(&g, "agent", s->agent);
+    go_json_document_member(&g, "turn_id", s->turn_id);
     if (s->task.n) {
-        godoc_key(&g, "is_task");
-        godoc_value(&g, SLICE("true"));
-        godoc_member(&g, "tool_use_id", s->task);
+        go_json_document_key(&g, "is_task");
+        go_json_document_value(&g, SLICE("true"));
+        go_json_document_member(&g, "tool_use_id", s->task);
     }
     if (s->transcript_start > 0) {
-        godoc_key(&g, "checkpoint_transcript_start");
-        godoc_int(&g, s->transcript_start);
-        godoc_key(&g, "transcript_lines_at_start");
-        godoc_int(&g, s->transcript_start);
+        go_json_document_key(&g, "checkpoint_transcript_start");
+        go_json_document_int(&g, s->transcript_start);
+        go_json_document_key(&g, "transcript_lines_at_start");
+        go_json_document_int(&g, s->transcript_start);
     }
-    godoc_close(&g, '}');
-    godoc_end(&g);
+    go_json_document_close(&g, '}');
+    go_json_document_end(&g);
     return g.rc;
 }
 
-static void put_path(struct godoc *g, const struct writing *w, const char *key, const char *name)
+static void put_path(struct go_json_document *g, const struct writing *w, const char *key,
+                     const char *name)
 {
     char path[128];
 
     snprintf(path, sizeof path, "/%s/%d/%s", w->folder, w->number, name);
-    godoc_member(g, key, slice_of(path));
+    go_json_document_member(g, key, slice_of(path));
 }
 
 /* The sessions that are listed, as they stand, and ours where it is not among them. */
 static struct slice listed_sessions(struct writing *w)
 {
     struct buf out = { 0 };
-    struct godoc g;
+    struct go_json_document g;
     struct json_iter it;
     struct slice old, key, value, text = { NULL, 0 };
 
-    godoc_init(&g, &out);
-    godoc_open(&g, '[');
+    go_json_document_init(&g, &out);
+    go_json_document_open(&g, '[');
     if (json_get(w->root, "sessions", &old) && json_iter_open(&it, old))
         while (json_iter_next(&it, &key, &value))
-            godoc_value(&g, value);
+            go_json_document_value(&g, value);
     if (!w->again) {
-        godoc_open(&g, '{');
+        go_json_document_open(&g, '{');
         put_path(&g, w, "metadata", "metadata.json");
         put_path(&g, w, "transcript", "full.jsonl");
-        godoc_key(&g, "context");
-        godoc_text(&g, SLICE(""));
+        go_json_document_key(&g, "context");
+        go_json_document_text(&g, SLICE(""));
         put_path(&g, w, "content_hash", "content_hash.txt");
         put_path(&g, w, "prompt", "prompt.txt");
-        godoc_close(&g, '}');
+        go_json_document_close(&g, '}');
     }
-    godoc_close(&g, ']');
+    go_json_document_close(&g, ']');
     if (!g.rc)
         text = arena_copy(&w->arena, buf_slice(&out));
     buf_fini(&out);
@@ -247,7 +248,7 @@ static enum err_code root_document(struct writing *w, struct buf *out)
                                          "sessions",    "token_usage",       NULL };
     const struct committed_session *s = w->s;
     const char *count = arena_format(&w->arena, "%lld", (long long)(w->count + s->count));
-    const struct godoc_set set[] = {
+    const struct go_json_member set[] = {
         { "cli_version", state_text(&w->arena, SLICE("reprise " REPRISE_VERSION)) },
         { "checkpoint_id", state_text(&w->arena, s->checkpoint) },
         { "strategy", state_text(&w->arena, s->strategy) },
@@ -260,7 +261,8 @@ static enum err_code root_document(struct writing *w, struct buf *out)
     for (size_t i = 0; i < sizeof set / sizeof *set; i++)
         if (!set[i].value.p)
             return ERR_NOMEM;
-    return godoc_edit(w->root.n ? w->root : SLICE("{}"), order, set, sizeof set / sizeof *set, out);
+    return go_json_document_edit(w->root.n ? w->root : SLICE("{}"), order, set,
+                                 sizeof set / sizeof *set, out);
 }
 
 /* ---- files ---- */
@@ -270,7 +272,7 @@ static enum err_code put_bytes(struct writing *w, const char *name, struct slice
     char path[200];
 
     snprintf(path, sizeof path, "%s/%d/%s", w->folder, w->number, name);
-    return treewrite_bytes(&w->tree, path, bytes, w->e);
+    return treewrite_add_bytes(&w->tree, path, bytes, w->e);
 }
 
 /* Above 50 MiB in pieces, cut at ends of lines, each without its last newline. */
@@ -301,7 +303,7 @@ static void drop_transcript(struct writing *w)
     int n = snprintf(path, sizeof path, "%s/%d/full.jsonl", w->folder, w->number);
 
     for (int i = 0; i < 1000; i++) {
-        treewrite_drop(&w->tree, path);
+        treewrite_remove(&w->tree, path);
         snprintf(path + n, sizeof path - (size_t)n, ".%03d", i + 1);
     }
 }
@@ -312,7 +314,7 @@ static enum err_code put_said(struct writing *w)
     bool hashed = slice_eq(w->s->strategy, SLICE("manual-commit"));
     enum err_code rc = put_transcript(w);
 
-    content_hash(w->s->transcript, hash);
+    committed_content_hash(w->s->transcript, hash);
     if (!rc && hashed)
         rc = put_bytes(w, "content_hash.txt", (struct slice){ hash, CONTENT_HASH });
     return rc || !w->s->prompt.n ? rc : put_bytes(w, "prompt.txt", w->s->prompt);
@@ -324,7 +326,7 @@ static enum err_code put_session(struct writing *w)
     char folder[100];
 
     snprintf(folder, sizeof folder, "%s/%d", w->folder, w->number);
-    enum err_code rc = treewrite_drop_folder(&w->tree, folder, w->e);
+    enum err_code rc = treewrite_remove_folder(&w->tree, folder, w->e);
 
     if (!rc && session_document(w->s, &json))
         rc = err_nomem(w->e);
@@ -342,7 +344,7 @@ static enum err_code put_root(struct writing *w)
 
     snprintf(path, sizeof path, "%s/metadata.json", w->folder);
     if (!rc)
-        rc = treewrite_bytes(&w->tree, path, buf_slice(&json), w->e);
+        rc = treewrite_add_bytes(&w->tree, path, buf_slice(&json), w->e);
     buf_fini(&json);
     return rc;
 }
@@ -363,8 +365,8 @@ static enum err_code put_again(struct writing *w)
     return put_said(w);
 }
 
-static enum err_code make_tree(git_repository *repo, const struct committed_session *s,
-                               const git_oid *base, git_oid *out, struct err *e)
+static enum err_code make_checkpoint_tree(git_repository *repo, const struct committed_session *s,
+                                          const git_oid *base, git_oid *out, struct err *e)
 {
     struct writing w = { .s = s, .root = SLICE(""), .e = e };
     bool ok = true;
@@ -383,7 +385,7 @@ static enum err_code make_tree(git_repository *repo, const struct committed_sess
     if (!rc)
         rc = s->finalize ? put_again(&w) : put_all(&w);
     if (!rc)
-        rc = treewrite_done(&w.tree, out, e);
+        rc = treewrite_finish(&w.tree, out, e);
     treewrite_close(&w.tree);
     arena_fini(&w.arena);
     return rc;
@@ -406,11 +408,11 @@ static enum err_code begin_branch(git_repository *repo, const struct author *who
     if (!rc && !there) {
         rc = treewrite_open(repo, NULL, &t, e);
         if (!rc) {
-            rc = treewrite_done(&t, &c.tree, e);
+            rc = treewrite_finish(&t, &c.tree, e);
             treewrite_close(&t);
         }
         if (!rc)
-            rc = commit_write(repo, &c, tip, e);
+            rc = treewrite_commit(repo, &c, tip, e);
     }
     return rc ? rc : ref_move(repo, ENTIRE_V1, NULL, tip, "entire: begin", e);
 }
@@ -435,13 +437,13 @@ static enum err_code try_once(git_repository *repo, const struct committed_sessi
         return repo_error(e, answer, ENTIRE_V1, "write a checkpoint");
     base = *git_commit_tree_id(at);
     git_commit_free(at);
-    rc = make_tree(repo, s, &base, &c.tree, e);
+    rc = make_checkpoint_tree(repo, s, &base, &c.tree, e);
     if (!rc && committed_message(s, &message))
         rc = err_nomem(e);
     c.parent = &tip;
     c.message = buf_slice(&message);
     if (!rc)
-        rc = commit_write(repo, &c, out, e);
+        rc = treewrite_commit(repo, &c, out, e);
     if (!rc)
         rc = ref_move(repo, ENTIRE_V1, &tip, out, "entire: checkpoint", e);
     buf_fini(&message);
@@ -458,7 +460,7 @@ enum err_code committed_write(git_repository *repo, const struct committed_sessi
     if (s->by)
         who = *s->by;
     else
-        rc = author_now(repo, &sig, &who, e);
+        rc = treewrite_author(repo, &sig, &who, e);
 
     for (int i = 0; i < TRIES && !rc; i++) {
         rc = try_once(repo, s, &who, commit, e);

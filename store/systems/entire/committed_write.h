@@ -10,7 +10,7 @@
 struct committed_session {
     struct slice checkpoint; /* id */
     struct slice session;
-    /* "manual-commit" or "auto-commit": that one keeps no content_hash.txt */
+    /* "manual-commit" or "auto-commit": that one keeps no committed_content_hash.txt */
     struct slice strategy;
     struct slice branch; /* of the user; empty: HEAD is on none */
     struct slice agent;
@@ -38,6 +38,6 @@ MUST_CHECK enum err_code committed_message(const struct committed_session *s, st
 /* That of the first commit of the branch. */
 extern const char committed_first_message[];
 /* Twelve random hex digits. */
-MUST_CHECK enum err_code committed_draw_id(char out[13], struct err *e);
+MUST_CHECK enum err_code committed_generate_id(char out[13], struct err *e);
 
 #endif

@@ -66,7 +66,7 @@ struct turn_ids {
     size_t n;
 };
 
-static bool knows(const struct turn_ids *ids, struct slice id)
+static bool has_turn_id(const struct turn_ids *ids, struct slice id)
 {
     for (size_t i = 0; i < ids->n; i++)
         if (slice_eq(ids->id[i], id))
@@ -90,7 +90,7 @@ static enum err_code read_turn(struct view *v, struct turn_ids *out, struct err 
     *out = (struct turn_ids){ .n = 0 };
     while (more && out->n + 1 < TURN_MAX && json_iter_next(&it, &key, &value))
         if (json_type(value) == JSON_STRING && json_text(value, a, &id) &&
-            entire_checkpoint_id_ok(id) && !knows(out, id) && (id = arena_copy(a, id)).p)
+            entire_checkpoint_id_ok(id) && !has_turn_id(out, id) && (id = arena_copy(a, id)).p)
             out->id[out->n++] = id;
     buf_fini(&json);
     return rc;
@@ -117,10 +117,10 @@ static enum err_code settle_state(struct view *v, const git_oid *head, const cha
     struct slice base = state_text(a, (struct slice){ hex, GIT_OID_HEXSZ });
     struct slice checkpoint = slice_of(id);
 
-    if (!knows(&turn, checkpoint))
+    if (!has_turn_id(&turn, checkpoint))
         turn.id[turn.n++] = checkpoint;
-    const struct godoc_set moved[] = { { "base_commit", base } };
-    const struct godoc_set set[] = {
+    const struct go_json_member moved[] = { { "base_commit", base } };
+    const struct go_json_member set[] = {
         { "base_commit", base },
         { "attribution_base_commit", base },
         { "checkpoint_count", SLICE("0") },
@@ -182,9 +182,10 @@ static enum err_code take_branch_away(const struct view *v, const char *branch, 
 
 /* What the session has to say goes into the checkpoint of HEAD. One that has ended and touched no file has nothing. */
 static enum err_code write_checkpoint(struct view *v, struct slice strategy, const char *shadow,
-                                      struct gathered *g, struct condensed *c, struct err *e)
+                                      struct collected_checkpoint *g, struct condensed *c,
+                                      struct err *e)
 {
-    enum err_code rc = gather(v, g, e);
+    enum err_code rc = collect_checkpoint(v, g, e);
 
     if (rc)
         return rc;
@@ -202,7 +203,7 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
 {
     const struct entire_state *s = v->session->state;
     struct condensed c = { .checkpoint = "" };
-    struct gathered g = { .lines = 0 };
+    struct collected_checkpoint g = { .lines = 0 };
     char shadow[ENTIRE_SHADOW_NAME];
     git_oid head;
 
@@ -220,23 +221,23 @@ enum err_code condense(struct view *v, struct slice strategy, struct condensed *
         rc = settle_state(v, &head, c.checkpoint, g.lines, e);
     if (!rc && c.checkpoint[0] && s->base.n)
         rc = take_branch_away(v, shadow, c.checkpoint, &c.branch_gone, e);
-    gathered_fini(&g);
+    collected_checkpoint_fini(&g);
     if (!rc)
         *out = c;
     return rc;
 }
 
-enum err_code finalize_turn(struct view *v, struct slice strategy, struct err *e)
+enum err_code condense_finalize_turn(struct view *v, struct slice strategy, struct err *e)
 {
     struct turn_ids turn;
-    struct gathered g = { .lines = 0 };
+    struct collected_checkpoint g = { .lines = 0 };
     git_oid commit;
-    const struct godoc_set none[] = { { "turn_checkpoint_ids", SLICE("") } };
+    const struct go_json_member none[] = { { "turn_checkpoint_ids", SLICE("") } };
     enum err_code rc = read_turn(v, &turn, e);
 
     if (rc || turn.n == 0)
         return rc;
-    rc = gather(v, &g, e);
+    rc = collect_checkpoint(v, &g, e);
     g.s.strategy = strategy;
     g.s.finalize = true;
     /* A conversation that is not here takes none away that is there. */
@@ -246,6 +247,6 @@ enum err_code finalize_turn(struct view *v, struct slice strategy, struct err *e
         if (rc == ERR_NOT_FOUND)
             rc = ERR_OK; /* it is not there any more, or not of this form */
     }
-    gathered_fini(&g);
+    collected_checkpoint_fini(&g);
     return rc ? rc : state_change(v->store, v->session->state, none, 1, e);
 }

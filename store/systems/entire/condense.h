@@ -20,6 +20,7 @@ MUST_CHECK enum err_code condense(struct view *v, struct slice strategy, struct 
                                   struct err *e);
 
 /* The end of a turn: the checkpoints that were committed during it get the whole transcript. None: nothing is written. */
-MUST_CHECK enum err_code finalize_turn(struct view *v, struct slice strategy, struct err *e);
+MUST_CHECK enum err_code condense_finalize_turn(struct view *v, struct slice strategy,
+                                                struct err *e);
 
 #endif

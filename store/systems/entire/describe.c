@@ -14,7 +14,7 @@
 enum { TITLE_UNITS = 200 };
 
 /* Blanks and line ends in a row become one blank, as Entire itself stores a first prompt. */
-static bool one_line(struct slice text, struct arena *a, struct slice *out)
+static bool collapse_blanks(struct slice text, struct arena *a, struct slice *out)
 {
     char *p = arena_alloc(a, text.n + 1);
     size_t n = 0;
@@ -32,7 +32,7 @@ static bool one_line(struct slice text, struct arena *a, struct slice *out)
     }
     while (n && p[n - 1] == ' ')
         n--;
-    *out = utf16_prefix((struct slice){ p, n }, TITLE_UNITS);
+    *out = utf8_utf16_prefix((struct slice){ p, n }, TITLE_UNITS);
     return true;
 }
 
@@ -45,9 +45,9 @@ static bool committed_prompts(struct catalog *c, const struct catalog_session *s
 
     pthread_mutex_lock(&c->lock);
     if (row->first_prompt.n == 0 && prompts_read(c->repo, catalog_oldest(s), &text))
-        ok = one_line(prompts_first(buf_slice(&text)), &row->arena, &row->first_prompt);
+        ok = collapse_blanks(prompts_first(buf_slice(&text)), &row->arena, &row->first_prompt);
     if (ok && row->last_prompt.n == 0 && prompts_read(c->repo, catalog_newest(s), &text))
-        ok = one_line(prompts_last(buf_slice(&text)), &row->arena, &row->last_prompt);
+        ok = collapse_blanks(prompts_last(buf_slice(&text)), &row->arena, &row->last_prompt);
     pthread_mutex_unlock(&c->lock);
     buf_fini(&text);
     return ok;
@@ -135,14 +135,15 @@ static void take_size(struct catalog *c, const struct catalog_session *s, struct
  * this machine. An old checkpoint calls its agent "Agent", which says nothing. */
 static unsigned abilities(const struct entire *x, const struct catalog_session *s)
 {
-    struct slice agent = talk_agent(s);
+    struct slice agent = entire_conversation_agent(s);
     unsigned can = CAN_RESUME | (s->n ? CAN_REWIND : 0) | (s->state ? CAN_DELETE : 0);
     struct arena a = { 0 };
     const char *path;
     struct stat sb;
 
-    if (talk_may_be_claude(agent)) {
-        bool here = talk_live_path(x, s, &a, &path) && stat(path, &sb) == 0 && S_ISREG(sb.st_mode);
+    if (entire_conversation_may_be_claude(agent)) {
+        bool here = entire_conversation_live_path(x, s, &a, &path) && stat(path, &sb) == 0 &&
+                    S_ISREG(sb.st_mode);
 
         can |= here ? CAN_FORK | CAN_RESUME_AT : s->n ? CAN_FORK : 0;
     }
@@ -150,8 +151,9 @@ static unsigned abilities(const struct entire *x, const struct catalog_session *
     return can;
 }
 
-static enum err_code fill(const struct entire *x, struct catalog *c,
-                          const struct catalog_session *s, struct session_row *row, struct err *e)
+static enum err_code fill_row(const struct entire *x, struct catalog *c,
+                              const struct catalog_session *s, struct session_row *row,
+                              struct err *e)
 {
     bool ok = entire_ref(x, s, &row->arena, &row->ref) && take_texts(x, s, row) &&
               committed_prompts(c, s, row) && name_row(row);
@@ -183,8 +185,8 @@ enum err_code entire_describe(const struct store *st, const struct scope *scope,
     if (rc)
         return rc;
     s = catalog_find(c, ref->id);
-    rc = s ? fill(x, c, s, row, e)
+    rc = s ? fill_row(x, c, s, row, e)
            : err_set(e, ERR_NOT_FOUND, ref->path.p, "read a session: it is gone");
-    catalog_put(x->shelf, c);
+    catalog_close(x->cache, c);
     return rc;
 }

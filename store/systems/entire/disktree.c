@@ -79,7 +79,7 @@ static enum err_code unseen(const struct walk *w)
                : err_sys(w->e, w->path, "look through the work tree");
 }
 
-static enum err_code add_file(struct walk *w)
+static enum err_code add_tree_file(struct walk *w)
 {
     const char **more = arena_grow(w->a, w->out->path, w->out->n, sizeof *more);
 
@@ -99,7 +99,7 @@ static bool is_repository(int dir)
 
 static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth);
 
-static enum err_code visit(struct walk *w, int dir, const char *name, size_t n, int depth)
+static enum err_code visit_entry(struct walk *w, int dir, const char *name, size_t n, int depth)
 {
     size_t k = strlen(name);
     struct stat st;
@@ -119,7 +119,7 @@ static enum err_code visit(struct walk *w, int dir, const char *name, size_t n, 
         w->rules ? disktree_is_ignored(w->rules, w->path, !regular, &ignored, w->e) : ERR_OK;
 
     if (rc || ignored || regular)
-        return rc || ignored ? rc : add_file(w);
+        return rc || ignored ? rc : add_tree_file(w);
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0)
@@ -145,14 +145,14 @@ static enum err_code walk_dir(struct walk *w, int fd, size_t n, int depth)
     }
     while (!rc && (errno = 0, x = readdir(d)))
         if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
-            rc = visit(w, dirfd(d), x->d_name, n, depth);
+            rc = visit_entry(w, dirfd(d), x->d_name, n, depth);
     if (!rc && errno)
         rc = unseen(w);
     closedir(d);
     return rc;
 }
 
-static int by_name(const void *a, const void *b)
+static int compare_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -176,6 +176,6 @@ enum err_code disktree_read(const struct disktree_rules *rules, const char *root
     if (rc)
         return rc == ERR_NOMEM ? err_nomem(e) : rc;
     if (out->n)
-        qsort(out->path, out->n, sizeof *out->path, by_name);
+        qsort(out->path, out->n, sizeof *out->path, compare_name);
     return ERR_OK;
 }

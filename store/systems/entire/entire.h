@@ -19,12 +19,12 @@ struct entire {
     char *worktree_id;
     char **tree; /* all work trees of the repository, as far as they exist */
     size_t trees;
-    struct catalog_shelf *shelf;
+    struct catalog_cache *cache;
 };
 
 /* The store as this system's own; asserts that it is one. */
 const struct entire *entire_of(const struct store *st);
-/* catalog_take for a store. */
+/* catalog_open for a store. */
 MUST_CHECK enum err_code entire_catalog(const struct entire *x, bool fresh, struct catalog **out,
                                         struct err *e);
 /* A session of a fresh catalog; put it back. ERR_NOT_FOUND: it is gone. */
@@ -70,8 +70,8 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
                            struct arena *a, const char ***part, size_t *n, struct err *e);
 /* Why a session without a state cannot be deleted. */
 extern const char entire_only_committed[];
-enum err_code entire_tied(const struct store *st, const struct session_ref *ref, struct arena *a,
-                          struct tied_refs *out, struct err *e);
+enum err_code entire_owned_refs(const struct store *st, const struct session_ref *ref,
+                                struct arena *a, struct owned_refs *out, struct err *e);
 enum err_code entire_leftovers(const struct store *st, const struct scope *scope, leftover_fn *fn,
                                void *arg, struct err *e);
 enum err_code entire_live(const struct store *st, const struct session_ref *ref, struct live *out,
@@ -110,8 +110,8 @@ enum err_code entire_checkpoints(const struct store *st, const struct session_re
                                  struct checkpoint_list *out, struct err *e);
 enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e);
-enum err_code entire_plan_talk(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *plan, struct err *e);
+enum err_code entire_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e);
 enum err_code entire_plan_turn(const struct store *st, const struct session_ref *ref,
                                struct slice point, struct rewind_plan *out, struct err *e);
 enum err_code entire_count_lines(const struct store *st, const struct session_ref *ref,

@@ -14,7 +14,7 @@
 
 struct forking {
     struct view view;
-    struct talk talk;
+    struct entire_conversation conversation;
     struct fork_request req;
     struct store *claude;
     struct err *e;
@@ -26,7 +26,8 @@ static enum err_code name_folder(struct forking *f, const char *config)
     struct arena *a = &f->view.arena;
     const char *projects = arena_format(a, "%s/projects", config);
     const char *dir = f->view.root ? f->view.root : f->view.store->common;
-    const char *copy = projects ? talk_place(projects, dir, SLICE("x"), a) : NULL;
+    const char *copy =
+        projects ? entire_conversation_claude_path(projects, dir, SLICE("x"), a) : NULL;
 
     if (!copy)
         return err_nomem(f->e);
@@ -52,10 +53,10 @@ static enum err_code open_claude(struct forking *f)
     return rc;
 }
 
-static enum err_code copy(struct forking *f, const struct session_ref *ref, struct change *c,
-                          struct fork_result *out)
+static enum err_code fork_claude_session(struct forking *f, const struct session_ref *ref,
+                                         struct change *c, struct fork_result *out)
 {
-    struct session_ref lent = talk_lend(&f->talk, ref);
+    struct session_ref lent = entire_conversation_claude_ref(&f->conversation, ref);
 
     lent.store = f->claude;
     enum err_code rc = claude_ops.fork(f->claude, &lent, &f->req, c, out, f->e);
@@ -69,24 +70,27 @@ enum err_code entire_fork(const struct store *st, const struct session_ref *ref,
                           const struct fork_request *req, struct change *c, struct fork_result *out,
                           struct err *e)
 {
-    struct forking f = { .talk = { .fd = -1 }, .req = *req, .e = e };
+    struct forking f = { .conversation = { .fd = -1 }, .req = *req, .e = e };
     enum err_code rc = view_open(st, ref, &f.view, e);
 
     if (rc)
         return rc;
-    rc = talk_open_source(&f.view, ref, &f.req.at, &f.view.arena, &f.talk, e);
-    if (!rc && !(f.talk.claude && talk_may_be_claude(talk_agent(f.view.session))))
+    rc =
+        entire_conversation_open_source(&f.view, ref, &f.req.at, &f.view.arena, &f.conversation, e);
+    if (!rc && !(f.conversation.claude &&
+                 entire_conversation_may_be_claude(entire_conversation_agent(f.view.session))))
         rc = err_set(e, ERR_UNSUPPORTED, ref->id.p,
                      "fork: only Claude Code conversations can be forked; this one is of %s",
-                     talk_agent(f.view.session).n ? talk_agent(f.view.session).p
-                                                  : "an agent that is not named");
+                     entire_conversation_agent(f.view.session).n
+                         ? entire_conversation_agent(f.view.session).p
+                         : "an agent that is not named");
     if (!rc)
         rc = open_claude(&f);
     if (!rc)
-        rc = copy(&f, ref, c, out);
-    rc = talk_error(&f.talk, ref, rc, e);
+        rc = fork_claude_session(&f, ref, c, out);
+    rc = entire_conversation_error(&f.conversation, ref, rc, e);
     store_close(f.claude);
-    talk_close(&f.talk);
+    entire_conversation_close(&f.conversation);
     view_close(&f.view);
     return rc;
 }

@@ -25,7 +25,7 @@ static struct slice head_branch(const struct view *v, struct arena *a)
 
 struct gathering {
     struct view *v;
-    struct gathered *out;
+    struct collected_checkpoint *out;
     struct err *e;
 };
 
@@ -34,17 +34,17 @@ static enum err_code take_transcript(struct gathering *g)
     struct session_ref ref = { .store = &g->v->store->base,
                                .id = g->v->session->id,
                                .path = SLICE("") };
-    struct talk talk;
-    enum err_code rc = talk_open(&g->v->store->base, &ref, &talk, g->e);
+    struct entire_conversation conversation;
+    enum err_code rc = entire_conversation_open(&g->v->store->base, &ref, &conversation, g->e);
 
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc; /* a checkpoint without a conversation */
-    rc = talk_bytes(&talk, g->e);
-    if (!rc && redact_rows(buf_slice(&talk.bytes), &g->out->transcript))
+    rc = entire_conversation_bytes(&conversation, g->e);
+    if (!rc && redact_json_rows(buf_slice(&conversation.bytes), &g->out->transcript))
         rc = err_nomem(g->e);
-    for (size_t i = 0; i < talk.bytes.n; i++)
-        g->out->lines += talk.bytes.p[i] == '\n';
-    talk_close(&talk);
+    for (size_t i = 0; i < conversation.bytes.n; i++)
+        g->out->lines += conversation.bytes.p[i] == '\n';
+    entire_conversation_close(&conversation);
     return rc;
 }
 
@@ -84,12 +84,12 @@ static enum err_code take_touched(struct gathering *g)
     return rc;
 }
 
-enum err_code gather(struct view *v, struct gathered *out, struct err *e)
+enum err_code collect_checkpoint(struct view *v, struct collected_checkpoint *out, struct err *e)
 {
     const struct entire_state *s = v->session->state;
     struct gathering g = { .v = v, .out = out, .e = e };
 
-    *out = (struct gathered){ .lines = 0 };
+    *out = (struct collected_checkpoint){ .lines = 0 };
     enum err_code rc = take_transcript(&g);
 
     if (!rc)
@@ -108,7 +108,7 @@ enum err_code gather(struct view *v, struct gathered *out, struct err *e)
     return rc || out->s.branch.p ? rc : err_nomem(e);
 }
 
-void gathered_fini(struct gathered *g)
+void collected_checkpoint_fini(struct collected_checkpoint *g)
 {
     buf_fini(&g->transcript);
     buf_fini(&g->prompt);

@@ -7,124 +7,124 @@
 
 enum { SETS_MAX = 32 };
 
-void godoc_init(struct godoc *g, struct buf *out)
+void go_json_document_init(struct go_json_document *g, struct buf *out)
 {
-    *g = (struct godoc){ .out = out };
+    *g = (struct go_json_document){ .out = out };
 }
 
-static void put(struct godoc *g, struct slice bytes)
+static void append_bytes(struct go_json_document *g, struct slice bytes)
 {
     if (!g->rc)
         g->rc = buf_add(g->out, bytes);
 }
 
-static void new_line(struct godoc *g)
+static void new_line(struct go_json_document *g)
 {
-    put(g, SLICE("\n"));
+    append_bytes(g, SLICE("\n"));
     for (int i = 0; i < g->depth; i++)
-        put(g, SLICE("  "));
+        append_bytes(g, SLICE("  "));
 }
 
 /* Before each member of an object and each element of an array. */
-static void begin_item(struct godoc *g)
+static void begin_item(struct go_json_document *g)
 {
     if (g->filled)
-        put(g, SLICE(","));
+        append_bytes(g, SLICE(","));
     if (g->depth)
         new_line(g);
     g->filled = true;
 }
 
-static bool behind_key(const struct godoc *g)
+static bool behind_key(const struct go_json_document *g)
 {
     return g->out->n >= 2 && memcmp(g->out->p + g->out->n - 2, ": ", 2) == 0;
 }
 
-static void begin_value(struct godoc *g)
+static void begin_value(struct go_json_document *g)
 {
     if (!behind_key(g))
         begin_item(g);
 }
 
-void godoc_open(struct godoc *g, char bracket)
+void go_json_document_open(struct go_json_document *g, char bracket)
 {
     begin_value(g);
-    put(g, (struct slice){ &bracket, 1 });
+    append_bytes(g, (struct slice){ &bracket, 1 });
     g->depth++;
     g->filled = false;
 }
 
-void godoc_close(struct godoc *g, char bracket)
+void go_json_document_close(struct go_json_document *g, char bracket)
 {
     g->depth--;
     if (g->filled)
         new_line(g);
-    put(g, (struct slice){ &bracket, 1 });
+    append_bytes(g, (struct slice){ &bracket, 1 });
     g->filled = true;
 }
 
-static void put_string(struct godoc *g, struct slice text)
+static void put_string(struct go_json_document *g, struct slice text)
 {
     if (!g->rc)
-        g->rc = gojson_text(g->out, text);
+        g->rc = go_json_text(g->out, text);
 }
 
-void godoc_key(struct godoc *g, const char *key)
+void go_json_document_key(struct go_json_document *g, const char *key)
 {
     begin_item(g);
     put_string(g, slice_of(key));
-    put(g, SLICE(": "));
+    append_bytes(g, SLICE(": "));
 }
 
-void godoc_text(struct godoc *g, struct slice text)
+void go_json_document_text(struct go_json_document *g, struct slice text)
 {
     begin_value(g);
     put_string(g, text);
 }
 
-void godoc_int(struct godoc *g, int64_t n)
+void go_json_document_int(struct go_json_document *g, int64_t n)
 {
     begin_value(g);
     if (!g->rc)
         g->rc = buf_addf(g->out, "%lld", (long long)n);
 }
 
-void godoc_member(struct godoc *g, const char *key, struct slice text)
+void go_json_document_member(struct go_json_document *g, const char *key, struct slice text)
 {
     if (text.n == 0)
         return;
-    godoc_key(g, key);
-    godoc_text(g, text);
+    go_json_document_key(g, key);
+    go_json_document_text(g, text);
 }
 
-void godoc_end(struct godoc *g)
+void go_json_document_end(struct go_json_document *g)
 {
-    put(g, SLICE("\n"));
+    append_bytes(g, SLICE("\n"));
 }
 
 /* ---- documents of others ---- */
 
-static void raw_key(struct godoc *g, struct slice quoted)
+static void raw_key(struct go_json_document *g, struct slice quoted)
 {
     begin_item(g);
-    put(g, quoted);
-    put(g, SLICE(": "));
+    append_bytes(g, quoted);
+    append_bytes(g, SLICE(": "));
 }
 
-void godoc_value(struct godoc *g, struct slice json)
+void go_json_document_value(struct go_json_document *g, struct slice json)
 {
     begin_value(g);
     if (!g->rc)
-        g->rc = gojson_indent(g->out, json, (unsigned)g->depth);
+        g->rc = go_json_indent(g->out, json, (unsigned)g->depth);
 }
 
 /* ---- changing one ---- */
 
 struct editing {
-    struct godoc g;
+    struct go_json_document g;
     bool plain; /* the document writes <, > and & as they are */
     const char *const *order;
-    const struct godoc_set *set;
+    const struct go_json_member *set;
     size_t n;
     bool there[SETS_MAX]; /* a member of the object: it keeps the place that it has there */
     bool done[SETS_MAX];
@@ -190,7 +190,7 @@ static void put_plain(struct editing *x, struct slice value)
         i += which >= 0 ? 5 : pair;
     }
     if (!x->g.rc)
-        godoc_value(&x->g, buf_slice(&text));
+        go_json_document_value(&x->g, buf_slice(&text));
     buf_fini(&text);
 }
 
@@ -201,11 +201,11 @@ static void put_set(struct editing *x, size_t i)
     x->done[i] = true;
     if (x->set[i].value.n == 0)
         return;
-    godoc_key(&x->g, x->set[i].key);
+    go_json_document_key(&x->g, x->set[i].key);
     if (x->plain)
         put_plain(x, x->set[i].value);
     else
-        godoc_value(&x->g, x->set[i].value);
+        go_json_document_value(&x->g, x->set[i].value);
 }
 
 /* New members that belong before this rank. */
@@ -228,11 +228,11 @@ static void edit_member(struct editing *x, struct slice key, struct slice value)
             return;
         }
     raw_key(&x->g, key);
-    godoc_value(&x->g, value);
+    go_json_document_value(&x->g, value);
 }
 
-enum err_code godoc_edit(struct slice object, const char *const order[],
-                         const struct godoc_set set[], size_t n, struct buf *out)
+enum err_code go_json_document_edit(struct slice object, const char *const order[],
+                                    const struct go_json_member set[], size_t n, struct buf *out)
 {
     struct editing x = { .plain = is_plain(object), .order = order, .set = set, .n = n };
     struct json_iter it;
@@ -242,13 +242,13 @@ enum err_code godoc_edit(struct slice object, const char *const order[],
         return ERR_USAGE;
     for (size_t i = 0; i < n; i++)
         x.there[i] = json_get(object, set[i].key, &value);
-    godoc_init(&x.g, out);
-    godoc_open(&x.g, '{');
+    go_json_document_init(&x.g, out);
+    go_json_document_open(&x.g, '{');
     if (json_iter_open(&it, object))
         while (!x.g.rc && json_iter_next(&it, &key, &value))
             edit_member(&x, key, value);
     put_due(&x, SIZE_MAX);
-    godoc_close(&x.g, '}');
-    godoc_end(&x.g);
+    go_json_document_close(&x.g, '}');
+    go_json_document_end(&x.g);
     return x.g.rc;
 }

@@ -28,8 +28,9 @@ static bool last_id(struct slice text, struct arena *a, struct slice *id)
 }
 
 /* Messages up to the row with this id, and behind it. */
-static enum err_code count(const struct store *st, const struct session_ref *lent, struct slice id,
-                           struct rewind_talk *talk, struct err *e)
+static enum err_code count_messages(const struct store *st, const struct session_ref *lent,
+                                    struct slice id, struct rewind_conversation *conversation,
+                                    struct err *e)
 {
     struct transcript *t;
     struct id128 at = id128_of(id);
@@ -41,8 +42,8 @@ static enum err_code count(const struct store *st, const struct session_ref *len
     for (size_t i = 0; i < t->n; i++) {
         bool speaks = t->message[i].kind == MESSAGE_USER || t->message[i].kind == MESSAGE_ASSISTANT;
 
-        talk->kept += speaks && !behind;
-        talk->dropped += speaks && behind;
+        conversation->kept += speaks && !behind;
+        conversation->dropped += speaks && behind;
         behind = behind || id128_eq(t->message[i].id, at);
     }
     transcript_free(t);
@@ -50,36 +51,37 @@ static enum err_code count(const struct store *st, const struct session_ref *len
 }
 
 static enum err_code resume_after(const struct store *st, const struct session_ref *ref,
-                                  struct talk *live, struct slice id, struct rewind_plan *plan,
-                                  struct err *e)
+                                  struct entire_conversation *live, struct slice id,
+                                  struct rewind_plan *plan, struct err *e)
 {
-    struct session_ref lent = talk_lend(live, ref);
-    struct rewind_talk talk = { .how = TALK_RESUME_AT };
-    enum err_code rc = count(st, &lent, id, &talk, e);
+    struct session_ref lent = entire_conversation_claude_ref(live, ref);
+    struct rewind_conversation conversation = { .how = CONVERSATION_RESUME_AT };
+    enum err_code rc = count_messages(st, &lent, id, &conversation, e);
 
     if (rc)
         return rc;
-    if (talk.dropped == 0) {
-        talk.how = TALK_NONE;
-        plan->talk = talk;
+    if (conversation.dropped == 0) {
+        conversation.how = CONVERSATION_NONE;
+        plan->conversation = conversation;
         return ERR_OK;
     }
-    talk.change = change_new("rewind");
-    rc = talk.change ? claude_ops.resume_at(st, &lent, id, talk.change, e) : err_nomem(e);
+    conversation.change = change_new("rewind");
+    rc = conversation.change ? claude_ops.resume_at(st, &lent, id, conversation.change, e)
+                             : err_nomem(e);
     if (rc)
-        rewind_talk_fini(&talk);
+        conversation_change_fini(&conversation);
     else
-        plan->talk = talk;
+        plan->conversation = conversation;
     return rc;
 }
 
 /* The transcript that its agent would go on with. */
 static enum err_code open_here(const struct store *st, const struct session_ref *ref,
-                               const char *doing, struct talk *out, struct err *e)
+                               const char *doing, struct entire_conversation *out, struct err *e)
 {
-    enum err_code rc = talk_open(st, ref, out, e);
+    enum err_code rc = entire_conversation_open(st, ref, out, e);
 
-    if (!rc && (out->from != TALK_LIVE || !out->claude))
+    if (!rc && (out->from != CONVERSATION_LIVE || !out->claude))
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
                      out->claude ? "%s: the conversation is not on this machine (reprise retrieve "
                                    "brings it)"
@@ -88,12 +90,12 @@ static enum err_code open_here(const struct store *st, const struct session_ref 
     return rc;
 }
 
-enum err_code entire_plan_talk(const struct store *st, const struct session_ref *ref,
-                               struct slice point, struct rewind_plan *plan, struct err *e)
+enum err_code entire_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                       struct slice point, struct rewind_plan *plan, struct err *e)
 {
     struct view v;
     const struct point *p;
-    struct talk then = { .fd = -1 }, live = { .fd = -1 };
+    struct entire_conversation then = { .fd = -1 }, live = { .fd = -1 };
     struct slice id;
     enum err_code rc = view_open(st, ref, &v, e);
 
@@ -101,7 +103,7 @@ enum err_code entire_plan_talk(const struct store *st, const struct session_ref 
         return rc;
     rc = view_point(&v, point, &p, e);
     if (!rc)
-        rc = talk_open_at(v.repo, p, &then, e);
+        rc = entire_conversation_open_at(v.repo, p, &then, e);
     if (!rc)
         rc = open_here(st, ref, "rewind", &live, e);
     if (!rc && !last_id(buf_slice(&then.bytes), &plan->arena, &id))
@@ -112,8 +114,8 @@ enum err_code entire_plan_talk(const struct store *st, const struct session_ref 
         plan->point_ms = p->time_ms;
         rc = plan->point ? resume_after(st, ref, &live, id, plan, e) : err_nomem(e);
     }
-    talk_close(&then);
-    talk_close(&live);
+    entire_conversation_close(&then);
+    entire_conversation_close(&live);
     view_close(&v);
     return rc;
 }
@@ -124,26 +126,26 @@ enum err_code entire_resume_at(const struct store *st, const struct session_ref 
 {
     struct view v;
     const struct point *p;
-    struct talk then = { .fd = -1 }, live = { .fd = -1 };
+    struct entire_conversation then = { .fd = -1 }, live = { .fd = -1 };
     enum err_code rc = view_open(st, ref, &v, e);
 
     if (rc)
         return rc;
     rc = open_here(st, ref, "resume-at", &live, e);
     if (!rc && message.n && view_point(&v, message, &p, NULL) == ERR_OK) {
-        rc = talk_open_at(v.repo, p, &then, e);
-        if (!rc && !talk_task_end(v.repo, p, &c->arena, &message) &&
+        rc = entire_conversation_open_at(v.repo, p, &then, e);
+        if (!rc && !entire_conversation_task_end(v.repo, p, &c->arena, &message) &&
             !last_id(buf_slice(&then.bytes), &c->arena, &message))
             rc = err_set(e, ERR_NOT_FOUND, ref->id.p,
                          "resume-at: the checkpoint's transcript names no row");
     }
     if (!rc) {
-        struct session_ref lent = talk_lend(&live, ref);
+        struct session_ref lent = entire_conversation_claude_ref(&live, ref);
 
         rc = claude_ops.resume_at(st, &lent, message, c, e);
     }
-    talk_close(&then);
-    talk_close(&live);
+    entire_conversation_close(&then);
+    entire_conversation_close(&live);
     view_close(&v);
     return rc;
 }
@@ -171,21 +173,21 @@ enum err_code entire_restore(const struct store *st, const struct session_ref *r
                              struct restore *out, struct err *e)
 {
     struct view v;
-    struct talk talk = { .fd = -1 };
+    struct entire_conversation conversation = { .fd = -1 };
     enum err_code rc = view_open(st, ref, &v, e);
 
     if (rc)
         return rc;
-    rc = talk_open_source(&v, ref, &at, &v.arena, &talk, e);
+    rc = entire_conversation_open_source(&v, ref, &at, &v.arena, &conversation, e);
     if (!rc) {
-        struct session_ref lent = talk_lend(&talk, ref);
+        struct session_ref lent = entire_conversation_claude_ref(&conversation, ref);
 
-        rc = talk.claude ? claude_ops.restore(st, &lent, at, out, e)
-                         : err_set(e, ERR_UNSUPPORTED, ref->path.p,
-                                   "restore: the format of this agent is not known");
+        rc = conversation.claude ? claude_ops.restore(st, &lent, at, out, e)
+                                 : err_set(e, ERR_UNSUPPORTED, ref->path.p,
+                                           "restore: the format of this agent is not known");
     }
-    rc = talk_error(&talk, ref, rc, e);
-    talk_close(&talk);
+    rc = entire_conversation_error(&conversation, ref, rc, e);
+    entire_conversation_close(&conversation);
     view_close(&v);
     if (!rc && (rc = here(st, ref, out, e)))
         restore_fini(out);

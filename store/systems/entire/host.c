@@ -25,7 +25,7 @@
 /* ---- create ---- */
 
 /* The work tree of the repository that the directory lies in. */
-static const char *tree_of(const struct entire *x, struct slice cwd)
+static const char *worktree_of_cwd(const struct entire *x, struct slice cwd)
 {
     for (size_t i = 0; i < x->trees; i++) {
         size_t n = strlen(x->tree[i]);
@@ -58,7 +58,7 @@ static enum err_code write_state(const struct entire *x, struct slice id, const 
         git_oid_tostr(hex, sizeof hex, &head);
     /* Where there is no commit yet, the base is set by what needs one: a checkpoint, or the event of a commit. */
     struct slice base = state_text(a, slice_of(hex)), now = state_time(a, env_now_ms(x->base.env));
-    const struct godoc_set set[] = {
+    const struct go_json_member set[] = {
         { "session_id", state_text(a, id) },
         { "cli_version", SLICE("\"reprise " REPRISE_VERSION "\"") },
         { "base_commit", base },
@@ -82,14 +82,14 @@ enum err_code entire_create(const struct store *st, const struct host_create *re
                             struct host_created *out, struct err *e)
 {
     const struct entire *x = entire_of(st);
-    const char *root = tree_of(x, req->cwd);
+    const char *root = worktree_of_cwd(x, req->cwd);
     char drawn[HOST_ID];
     struct slice id = req->id;
 
     if (!root)
         return err_set(e, ERR_UNSUPPORTED, x->base.path, "create: the repository has no work tree");
     if (id.n == 0) {
-        host_draw_id(drawn);
+        host_generate_id(drawn);
         id = slice_of(drawn);
     }
     if (!entire_session_id_ok(id))
@@ -128,14 +128,14 @@ static enum err_code need_transcript(const char *path, struct arena *a, struct e
 }
 
 /* No second conversation begins where the first lies in a checkpoint only, or elsewhere. */
-static enum err_code check_place(const struct store *st, const struct session_ref *ref,
-                                 const char *path, struct err *e)
+static enum err_code check_transcript_path(const struct store *st, const struct session_ref *ref,
+                                           const char *path, struct err *e)
 {
-    struct talk elsewhere;
+    struct entire_conversation elsewhere;
 
-    if (access(path, F_OK) == 0 || talk_open(st, ref, &elsewhere, NULL))
+    if (access(path, F_OK) == 0 || entire_conversation_open(st, ref, &elsewhere, NULL))
         return ERR_OK;
-    talk_close(&elsewhere);
+    entire_conversation_close(&elsewhere);
     return err_set(e, ERR_UNSUPPORTED, ref->path.p,
                    "append: the conversation is not where its agent looks for it (reprise retrieve "
                    "brings it)");
@@ -158,11 +158,11 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
 
     if (rc)
         return rc;
-    if (!talk_write_path(entire_of(st), s, a, &path))
+    if (!entire_conversation_write_path(entire_of(st), s, a, &path))
         rc = err_set(e, ERR_UNSUPPORTED, ref->path.p,
                      "append: it is not known where the agent of this session keeps its rows");
     if (!rc)
-        rc = check_place(st, ref, path, e);
+        rc = check_transcript_path(st, ref, path, e);
     if (!rc)
         rc = need_transcript(path, a, e);
     if (!rc) {
@@ -170,7 +170,7 @@ enum err_code entire_append(const struct store *st, const struct session_ref *re
         lent.path = slice_of(path);
         rc = claude_ops.append(st, &lent, req, a, out, e);
     }
-    catalog_put(entire_of(st)->shelf, c);
+    catalog_close(entire_of(st)->cache, c);
     return rc;
 }
 
@@ -191,7 +191,7 @@ static enum err_code open_running(const struct store *st, const struct session_r
 /* What a person should know: who else is here, and what a commit of ours lacks. NULL: nothing, or no memory. */
 static const char *warning_of(const struct view *v, const char *lacks, struct arena *a)
 {
-    const char *beside = beside_words(v->catalog, v->session, a);
+    const char *beside = entire_concurrent_note(v->catalog, v->session, a);
 
     return beside && lacks ? arena_format(a, "%s; %s", beside, lacks) : beside ? beside : lacks;
 }
@@ -210,7 +210,7 @@ static enum err_code commit_checkpoint(struct view *v, const struct temporary_re
         .id = arena_copy(a, slice_of(made.checkpoint)),
         .files = made.touched.n,
         .fresh = made.made ? made.touched.n : 0,
-        .warning = warning_of(v, made.made ? unasked_words(v->repo, a) : NULL, a),
+        .warning = warning_of(v, made.made ? skipped_hooks_note(v->repo, a) : NULL, a),
     };
     return out->id.p ? ERR_OK : err_nomem(e);
 }
@@ -287,7 +287,7 @@ static bool state_key(struct slice key, const char **member)
 }
 
 struct setting {
-    struct godoc_set set[32];
+    struct go_json_member set[32];
     size_t n;
     bool has_event;
     enum entire_event event;
@@ -316,7 +316,7 @@ static enum err_code sort_out(const struct host_setting *setting, size_t n, stru
 
             if (!value.p)
                 return err_nomem(e);
-            out->set[out->n++] = (struct godoc_set){ member, value };
+            out->set[out->n++] = (struct go_json_member){ member, value };
         } else {
             return err_set(e, ERR_USAGE, "", "set: Entire's sessions have no setting %.*s",
                            (int)(setting[i].key.n > 64 ? 64 : setting[i].key.n), setting[i].key.p);
@@ -328,15 +328,15 @@ static enum err_code sort_out(const struct host_setting *setting, size_t n, stru
 static void add_phase(const struct entire_state *s, int64_t now_ms, struct arena *a,
                       struct setting *x)
 {
-    enum entire_phase after = phase_after(s->phase, x->event);
-    const char *name = phase_name(after);
+    enum entire_phase after = entire_phase_after(s->phase, x->event);
+    const char *name = entire_phase_name(after);
 
-    x->set[x->n++] = (struct godoc_set){ "phase", state_text(a, slice_of(name)) };
-    x->set[x->n++] = (struct godoc_set){ "last_interaction_time", state_time(a, now_ms) };
+    x->set[x->n++] = (struct go_json_member){ "phase", state_text(a, slice_of(name)) };
+    x->set[x->n++] = (struct go_json_member){ "last_interaction_time", state_time(a, now_ms) };
     if (after != s->phase)
         x->set[x->n++] =
-            (struct godoc_set){ "ended_at",
-                                after == PHASE_ENDED ? state_time(a, now_ms) : SLICE("") };
+            (struct go_json_member){ "ended_at",
+                                     after == PHASE_ENDED ? state_time(a, now_ms) : SLICE("") };
 }
 
 static bool writes_checkpoints(enum entire_event event)
@@ -357,7 +357,7 @@ enum err_code entire_set(const struct store *st, const struct session_ref *ref,
     rc = sort_out(setting, n, &v.arena, &x, e);
     if (!rc && x.has_event && writes_checkpoints(x.event)) {
         rc = x.event == EVENT_COMMIT ? condense(&v, x.strategy, &done, e)
-                                     : finalize_turn(&v, x.strategy, e);
+                                     : condense_finalize_turn(&v, x.strategy, e);
         if (!rc) {
             /* The state was written just now. */
             view_close(&v);

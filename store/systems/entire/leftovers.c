@@ -37,7 +37,7 @@ static bool is_left(struct look *l, const struct shadow *s, const struct point *
         if (p->source != POINT_SHADOW || !slice_eq(p->branch, s->branch))
             continue;
         owner = p->session.n ? catalog_find(l->c, p->session) : NULL;
-        if (!owner || owner->state || state_is_there(l->x->states, p->session))
+        if (!owner || owner->state || state_exists(l->x->states, p->session))
             return false;
         if (!*newest || p->order < (*newest)->order)
             *newest = p;
@@ -45,28 +45,28 @@ static bool is_left(struct look *l, const struct shadow *s, const struct point *
     return *newest != NULL && git_oid_equal(&(*newest)->commit, &s->tip);
 }
 
-static enum err_code tell(struct look *l, const struct shadow *s, const struct point *newest,
-                          struct err *e)
+static enum err_code report_shadow(struct look *l, const struct shadow *s,
+                                   const struct point *newest, struct err *e)
 {
     char hex[GIT_OID_HEXSZ + 1];
 
     git_oid_tostr(hex, sizeof hex, &s->tip);
-    const struct tied_ref ref = { .git = l->x->common,
-                                  .name = arena_format(&l->arena, ENTIRE_HEADS "%s", s->branch.p),
-                                  .tip = hex };
+    const struct owned_ref ref = { .git = l->x->common,
+                                   .name = arena_format(&l->arena, ENTIRE_HEADS "%s", s->branch.p),
+                                   .tip = hex };
     const struct leftover left = {
         .id = { s->branch.p + strlen("entire/"), s->branch.n - strlen("entire/") },
         .folder = SLICE(""),
-        .tied = &ref,
-        .tieds = 1,
-        .tied_ms = newest->time_ms == TIME_NONE ? 0 : newest->time_ms,
+        .owned_refs = &ref,
+        .owned_refs_n = 1,
+        .owned_refs_ms = newest->time_ms == TIME_NONE ? 0 : newest->time_ms,
     };
 
     return ref.name ? l->fn(&left, l->arg, e) : err_nomem(e);
 }
 
 /* What lay there before rewinds: those that nobody undid. */
-static enum err_code tell_before(struct look *l, struct err *e)
+static enum err_code report_before_refs(struct look *l, struct err *e)
 {
     git_reference_iterator *it = NULL;
     const char *name;
@@ -82,13 +82,13 @@ static enum err_code tell_before(struct look *l, struct err *e)
         if (!repo_has_ref(l->repo, name, &tip) || git_commit_lookup(&c, l->repo, &tip))
             continue;
         git_oid_tostr(hex, sizeof hex, &tip);
-        const struct tied_ref ref = { .git = l->x->common, .name = name, .tip = hex };
+        const struct owned_ref ref = { .git = l->x->common, .name = name, .tip = hex };
         const struct leftover left = {
             .id = slice_of(name + strlen("refs/reprise/")),
             .folder = SLICE(""),
-            .tied = &ref,
-            .tieds = 1,
-            .tied_ms = (int64_t)git_commit_time(c) * 1000,
+            .owned_refs = &ref,
+            .owned_refs_n = 1,
+            .owned_refs_ms = (int64_t)git_commit_time(c) * 1000,
         };
 
         git_commit_free(c);
@@ -123,12 +123,12 @@ enum err_code entire_leftovers(const struct store *st, const struct scope *scope
         const struct point *newest;
 
         if (is_left(&l, &c->shadows.shadow[i], &newest))
-            rc = tell(&l, &c->shadows.shadow[i], newest, e);
+            rc = report_shadow(&l, &c->shadows.shadow[i], newest, e);
     }
     if (!rc)
-        rc = tell_before(&l, e);
+        rc = report_before_refs(&l, e);
     repo_close(l.repo);
-    catalog_put(l.x->shelf, c);
+    catalog_close(l.x->cache, c);
     arena_fini(&l.arena);
     return rc;
 }

@@ -12,7 +12,7 @@
 /* ---- scope ---- */
 
 /* The work tree of the repository that a directory lies in: the deepest. */
-static const char *tree_of(const struct entire *x, struct slice dir)
+static const char *deepest_worktree(const struct entire *x, struct slice dir)
 {
     const char *best = NULL;
 
@@ -28,7 +28,7 @@ static const char *tree_of(const struct entire *x, struct slice dir)
 /* A session without a work tree (committed, perhaps pushed by somebody else) belongs to all of them. */
 static bool is_of_tree(const struct entire *x, const struct catalog_session *s, struct slice dir)
 {
-    const char *tree = tree_of(x, dir);
+    const char *tree = deepest_worktree(x, dir);
 
     if (!tree)
         return false;
@@ -52,7 +52,7 @@ bool entire_in_scope(const struct entire *x, const struct scope *scope,
 {
     if (scope->all || is_of_tree(x, s, scope->project))
         return true;
-    if (tree_of(x, scope->project) && is_homeless(x, s))
+    if (deepest_worktree(x, scope->project) && is_homeless(x, s))
         return true;
     for (size_t i = 0; i < scope->trees; i++)
         if (is_of_tree(x, s, scope->tree[i]))
@@ -119,7 +119,7 @@ enum err_code entire_enumerate(const struct store *st, const struct scope *scope
             rc = err_nomem(e);
     }
     arena_fini(&a);
-    catalog_put(x->shelf, c);
+    catalog_close(x->cache, c);
     return rc;
 }
 
@@ -138,7 +138,7 @@ enum err_code entire_unreadable(const struct store *st, const struct scope *scop
         err_set(&trouble, ERR_UNSUPPORTED, x->base.path, "list sessions: %s", c->problems.cut);
         fn(&trouble, arg);
     }
-    catalog_put(x->shelf, c);
+    catalog_close(x->cache, c);
     return ERR_OK;
 }
 
@@ -162,7 +162,7 @@ enum err_code entire_find(const struct store *st, const struct scope *scope, str
                      (int)(id.n > 64 ? 64 : id.n), id.p);
     else if (!entire_ref(x, s, a, ref))
         rc = err_nomem(e);
-    catalog_put(x->shelf, c);
+    catalog_close(x->cache, c);
     return rc;
 }
 

@@ -12,8 +12,8 @@
 
 enum { BELIEVED_MS = 60 * 60 * 1000 };
 
-static enum err_code ask_agent(const struct store_env *env, struct slice id, struct live *out,
-                               struct err *e)
+static enum err_code query_agent_registry(const struct store_env *env, struct slice id,
+                                          struct live *out, struct err *e)
 {
     struct live_table table;
     char *config;
@@ -41,7 +41,7 @@ enum err_code entire_live(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = ask_agent(st->env, entire_agent_id(ref->id), &live, e);
+    rc = query_agent_registry(st->env, entire_agent_id(ref->id), &live, e);
     if (!rc && live.state == LIVE_QUIET && s->state && s->state->phase == PHASE_ACTIVE &&
         s->state->interaction_ms != TIME_NONE &&
         s->state->interaction_ms > st->env->now_ms - BELIEVED_MS)
@@ -50,6 +50,6 @@ enum err_code entire_live(const struct store *st, const struct session_ref *ref,
                               .why = "its state says that a turn is under way" };
     if (!rc)
         *out = live;
-    catalog_put(entire_of(st)->shelf, c);
+    catalog_close(entire_of(st)->cache, c);
     return rc;
 }

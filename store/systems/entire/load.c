@@ -14,8 +14,8 @@
 
 /* ---- other agents ---- */
 
-static enum err_code add_row(struct transcript *t, struct slice row, bool broken, size_t *cap,
-                             struct err *e)
+static enum err_code append_message(struct transcript *t, struct slice row, bool broken,
+                                    size_t *cap, struct err *e)
 {
     struct arena a = { 0 };
 
@@ -45,26 +45,27 @@ static enum err_code add_row(struct transcript *t, struct slice row, bool broken
 }
 
 /* Takes the bytes over. */
-static enum err_code load_plain(struct talk *talk, const struct session_ref *ref,
-                                struct transcript **out, struct err *e)
+static enum err_code load_plain(struct entire_conversation *conversation,
+                                const struct session_ref *ref, struct transcript **out,
+                                struct err *e)
 {
     struct transcript *t = calloc(1, sizeof *t);
     struct plain_rows rows;
     struct slice row;
     size_t cap = 0;
     bool broken;
-    enum err_code rc = talk_bytes(talk, e);
+    enum err_code rc = entire_conversation_bytes(conversation, e);
 
-    if (!rc && (!t || !(t->path = strdup(ref->path.p)) || buf_reserve(&talk->bytes, 1)))
+    if (!rc && (!t || !(t->path = strdup(ref->path.p)) || buf_reserve(&conversation->bytes, 1)))
         rc = err_nomem(e);
     if (!rc) {
-        t->bytes = talk->bytes;
-        talk->bytes = (struct buf){ 0 };
+        t->bytes = conversation->bytes;
+        conversation->bytes = (struct buf){ 0 };
         t->size = (int64_t)t->bytes.n;
         t->torn_tail = t->bytes.n && t->bytes.p[t->bytes.n - 1] != '\n';
         plain_rows_open(&rows, buf_slice(&t->bytes));
         while (!rc && plain_rows_next(&rows, &row, &broken))
-            rc = add_row(t, row, broken, &cap, e);
+            rc = append_message(t, row, broken, &cap, e);
     }
     if (rc)
         transcript_free(t);
@@ -76,35 +77,35 @@ static enum err_code load_plain(struct talk *talk, const struct session_ref *ref
 /* ---- Claude Code ---- */
 
 /* What came out of a blob stays with the transcript; the nameless file goes. */
-static enum err_code keep_bytes(struct talk *talk, const struct session_ref *ref,
-                                struct transcript *t, struct err *e)
+static enum err_code keep_bytes(struct entire_conversation *conversation,
+                                const struct session_ref *ref, struct transcript *t, struct err *e)
 {
-    char *path = talk->from == TALK_CHECKPOINT ? strdup(ref->path.p) : NULL;
+    char *path = conversation->from == CONVERSATION_CHECKPOINT ? strdup(ref->path.p) : NULL;
 
-    if (talk->from == TALK_LIVE)
+    if (conversation->from == CONVERSATION_LIVE)
         return ERR_OK;
-    if (!path || buf_reserve(&talk->bytes, 1)) {
+    if (!path || buf_reserve(&conversation->bytes, 1)) {
         free(path);
         return err_nomem(e);
     }
     free(t->path);
     t->path = path;
-    t->bytes = talk->bytes;
-    talk->bytes = (struct buf){ 0 };
+    t->bytes = conversation->bytes;
+    conversation->bytes = (struct buf){ 0 };
     return ERR_OK;
 }
 
 static enum err_code load_claude(const struct store *st, const struct session_ref *ref,
-                                 struct talk *talk, const atomic_bool *cancel,
-                                 struct transcript **out, struct err *e)
+                                 struct entire_conversation *conversation,
+                                 const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    struct session_ref lent = talk_lend(talk, ref);
+    struct session_ref lent = entire_conversation_claude_ref(conversation, ref);
     struct transcript *t;
     enum err_code rc = claude_ops.load(st, &lent, cancel, &t, e);
 
     if (rc)
         return rc;
-    rc = keep_bytes(talk, ref, t, e);
+    rc = keep_bytes(conversation, ref, t, e);
     if (rc)
         transcript_free(t);
     else
@@ -115,35 +116,36 @@ static enum err_code load_claude(const struct store *st, const struct session_re
 enum err_code entire_load(const struct store *st, const struct session_ref *ref,
                           const atomic_bool *cancel, struct transcript **out, struct err *e)
 {
-    struct talk talk;
-    enum err_code rc = talk_open(st, ref, &talk, e);
+    struct entire_conversation conversation;
+    enum err_code rc = entire_conversation_open(st, ref, &conversation, e);
 
     if (rc)
         return rc;
-    rc = talk.claude ? load_claude(st, ref, &talk, cancel, out, e) : load_plain(&talk, ref, out, e);
-    rc = talk_error(&talk, ref, rc, e);
-    talk_close(&talk);
+    rc = conversation.claude ? load_claude(st, ref, &conversation, cancel, out, e)
+                             : load_plain(&conversation, ref, out, e);
+    rc = entire_conversation_error(&conversation, ref, rc, e);
+    entire_conversation_close(&conversation);
     return rc;
 }
 
 enum err_code entire_tail(const struct store *st, const struct session_ref *ref, size_t bytes,
                           struct transcript **out, struct err *e)
 {
-    struct talk talk;
-    enum err_code rc = talk_open(st, ref, &talk, e);
+    struct entire_conversation conversation;
+    enum err_code rc = entire_conversation_open(st, ref, &conversation, e);
 
     if (rc)
         return rc;
-    if (talk.claude && talk.from == TALK_LIVE) {
-        struct session_ref lent = talk_lend(&talk, ref);
+    if (conversation.claude && conversation.from == CONVERSATION_LIVE) {
+        struct session_ref lent = entire_conversation_claude_ref(&conversation, ref);
 
         rc = claude_ops.tail(st, &lent, bytes, out, e);
     } else {
         /* A blob is unpacked whole whatever is wanted of it. */
-        rc = talk.claude ? load_claude(st, ref, &talk, NULL, out, e)
-                         : load_plain(&talk, ref, out, e);
+        rc = conversation.claude ? load_claude(st, ref, &conversation, NULL, out, e)
+                                 : load_plain(&conversation, ref, out, e);
     }
-    talk_close(&talk);
+    entire_conversation_close(&conversation);
     return rc;
 }
 
@@ -180,7 +182,7 @@ struct handing {
     int64_t place; /* of the message in the conversation */
 };
 
-static enum err_code hand_over(struct handing *h, struct slice row, struct err *e)
+static enum err_code deliver_plain_message(struct handing *h, struct slice row, struct err *e)
 {
     struct arena a = { 0 };
     struct jsonout j;
@@ -226,7 +228,8 @@ static bool is_asked_for(const struct message_query *q, struct slice row)
     }
 }
 
-static enum err_code plain_messages(struct talk *talk, struct handing *h, struct err *e)
+static enum err_code plain_messages(struct entire_conversation *conversation, struct handing *h,
+                                    struct err *e)
 {
     const struct message_query *q = h->q;
     int64_t from = q->offset > 0 ? q->offset : 0,
@@ -234,16 +237,16 @@ static enum err_code plain_messages(struct talk *talk, struct handing *h, struct
     struct plain_rows rows;
     struct slice row;
     bool broken;
-    enum err_code rc = talk_bytes(talk, e);
+    enum err_code rc = entire_conversation_bytes(conversation, e);
 
     if (rc)
         return rc;
-    plain_rows_open(&rows, buf_slice(&talk->bytes));
+    plain_rows_open(&rows, buf_slice(&conversation->bytes));
     while (!rc && h->place < to && plain_rows_next(&rows, &row, &broken)) {
         if (broken || !is_asked_for(q, row))
             continue;
         if (h->place >= from)
-            rc = hand_over(h, row, e);
+            rc = deliver_plain_message(h, row, e);
         h->place++;
     }
     buf_fini(&h->out);
@@ -253,16 +256,17 @@ static enum err_code plain_messages(struct talk *talk, struct handing *h, struct
 enum err_code entire_messages(const struct store *st, const struct session_ref *ref,
                               const struct message_query *q, json_fn *fn, void *arg, struct err *e)
 {
-    struct talk talk;
-    enum err_code rc = talk_open(st, ref, &talk, e);
+    struct entire_conversation conversation;
+    enum err_code rc = entire_conversation_open(st, ref, &conversation, e);
 
     if (rc)
         return rc;
-    struct session_ref lent = talk_lend(&talk, ref);
+    struct session_ref lent = entire_conversation_claude_ref(&conversation, ref);
     struct handing h = { .session = ref->id, .q = q, .fn = fn, .arg = arg };
 
-    rc = talk.claude ? claude_ops.messages(st, &lent, q, fn, arg, e) : plain_messages(&talk, &h, e);
-    rc = talk_error(&talk, ref, rc, e);
-    talk_close(&talk);
+    rc = conversation.claude ? claude_ops.messages(st, &lent, q, fn, arg, e)
+                             : plain_messages(&conversation, &h, e);
+    rc = entire_conversation_error(&conversation, ref, rc, e);
+    entire_conversation_close(&conversation);
     return rc;
 }

@@ -38,7 +38,7 @@ static enum err_code rename_branch(const struct view *v, const char *from, const
     return rc ? rc : ref_move(v->repo, from, &tip, NULL, "entire: HEAD moved", e);
 }
 
-enum err_code migrate(struct view *v, struct slice *base, struct err *e)
+enum err_code migrate_shadow(struct view *v, struct slice *base, struct err *e)
 {
     const struct entire_state *s = v->session->state;
     char hex[GIT_OID_HEXSZ + 1], from[ENTIRE_SHADOW_NAME + 16], to[ENTIRE_SHADOW_NAME + 16];
@@ -60,7 +60,7 @@ enum err_code migrate(struct view *v, struct slice *base, struct err *e)
     name_ref(s->base, s->worktree_id, from);
     name_ref(*base, s->worktree_id, to);
     /* Lines of people and agents are counted from the old base on, also where the file did not say so. */
-    const struct godoc_set set[] = {
+    const struct go_json_member set[] = {
         { "base_commit", state_text(&v->arena, *base) },
         { "attribution_base_commit",
           state_text(&v->arena, s->attribution_base.n ? s->attribution_base : *base) },

@@ -6,6 +6,6 @@
 /* HEAD moved under a session (stash, pull, apply): its shadow branch is renamed for the new commit and goes on as it is;
  * no commit is written again (entire.md 2.5). Nothing happens where HEAD is where the session's base is; other sessions
  * follow when they write next, as Entire's do. *base (in the view's arena) is the session's base afterwards. */
-MUST_CHECK enum err_code migrate(struct view *v, struct slice *base, struct err *e);
+MUST_CHECK enum err_code migrate_shadow(struct view *v, struct slice *base, struct err *e);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "lite/json.h"
 
-static int compare(struct slice a, struct slice b)
+static int compare_names(struct slice a, struct slice b)
 {
     int d = memcmp(a.p, b.p, a.n < b.n ? a.n : b.n);
 
@@ -12,14 +12,14 @@ static int compare(struct slice a, struct slice b)
 }
 
 /* Where the name is, or belongs. */
-static size_t place_of(const struct names_list *l, struct slice name)
+static size_t lower_bound(const struct names_list *l, struct slice name)
 {
     size_t low = 0, high = l->n;
 
     while (low < high) {
         size_t at = low + (high - low) / 2;
 
-        if (compare(l->name[at], name) < 0)
+        if (compare_names(l->name[at], name) < 0)
             low = at + 1;
         else
             high = at;
@@ -29,7 +29,7 @@ static size_t place_of(const struct names_list *l, struct slice name)
 
 bool names_add(struct names_list *l, struct slice name)
 {
-    size_t at = place_of(l, name);
+    size_t at = lower_bound(l, name);
     struct slice *more, copy;
 
     if (at < l->n && slice_eq(l->name[at], name))
@@ -58,9 +58,9 @@ bool names_add_json(struct names_list *l, struct slice array)
     return ok;
 }
 
-void names_drop(struct names_list *l, struct slice name)
+void names_remove(struct names_list *l, struct slice name)
 {
-    size_t at = place_of(l, name);
+    size_t at = lower_bound(l, name);
 
     if (at == l->n || !slice_eq(l->name[at], name))
         return;

@@ -18,6 +18,6 @@ struct names_list {
 bool names_add(struct names_list *l, struct slice name);
 /* All texts of a JSON array; null and anything else adds nothing. */
 bool names_add_json(struct names_list *l, struct slice array);
-void names_drop(struct names_list *l, struct slice name);
+void names_remove(struct names_list *l, struct slice name);
 
 #endif

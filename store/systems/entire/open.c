@@ -31,15 +31,15 @@ void entire_close(struct store *st)
     for (size_t i = 0; i < x->trees; i++)
         free(x->tree[i]);
     free(x->tree);
-    if (x->shelf) {
-        catalog_shelf_fini(x->shelf);
-        free(x->shelf);
+    if (x->cache) {
+        catalog_cache_fini(x->cache);
+        free(x->cache);
     }
     free(x);
 }
 
 /* A copy without slashes at its end. */
-static bool keep(const char *text, char **out)
+static bool copy_without_slashes(const char *text, char **out)
 {
     size_t n = strlen(text);
 
@@ -49,7 +49,7 @@ static bool keep(const char *text, char **out)
     return *out != NULL;
 }
 
-static bool join(const char *dir, const char *name, char **out)
+static bool join_dir_name(const char *dir, const char *name, char **out)
 {
     size_t n = strlen(dir) + strlen(name) + 2;
 
@@ -69,7 +69,7 @@ static bool main_tree(const struct entire *x, const char *opened, bool linked, c
 
     *out = NULL;
     if (!linked)
-        return !opened || keep(opened, out);
+        return !opened || copy_without_slashes(opened, out);
     if (n > k && strcmp(x->common + n - k, suffix) == 0)
         *out = strndup(x->common, n - k);
     return true;
@@ -93,7 +93,7 @@ static bool add_linked(struct entire *x, git_repository *repo, const char *name)
 
     if (git_worktree_lookup(&w, repo, name) == 0) {
         if (is_linked(x, name, git_worktree_path(w))) {
-            ok = keep(git_worktree_path(w), &x->tree[x->trees]);
+            ok = copy_without_slashes(git_worktree_path(w), &x->tree[x->trees]);
             x->trees += ok;
         }
         git_worktree_free(w);
@@ -101,7 +101,7 @@ static bool add_linked(struct entire *x, git_repository *repo, const char *name)
     return ok;
 }
 
-static bool find_trees(struct entire *x, git_repository *repo)
+static bool find_worktrees(struct entire *x, git_repository *repo)
 {
     git_strarray names = { 0 };
     char *first;
@@ -143,16 +143,18 @@ static bool is_enabled(const struct entire *x, git_repository *repo)
            has_ref(repo, ENTIRE_V1_REMOTE);
 }
 
-static enum err_code look(struct entire *x, git_repository *repo, struct err *e)
+static enum err_code read_repository(struct entire *x, git_repository *repo, struct err *e)
 {
     const char *git = git_repository_path(repo), *named = git_repository_workdir(repo);
     /* core.worktree may say anything, "/" too. */
     const char *dir = named && gitfiles_is_tree(named, git) ? named : NULL;
     struct arena a = { 0 };
     struct slice id = repo_worktree_id(repo, &a);
-    bool ok = id.p && keep(git, &x->git) && keep(git_repository_commondir(repo), &x->common) &&
-              join(x->common, ENTIRE_STATES, &x->states) && (!dir || keep(dir, &x->worktree)) &&
-              keep(id.p, &x->worktree_id) && find_trees(x, repo);
+    bool ok = id.p && copy_without_slashes(git, &x->git) &&
+              copy_without_slashes(git_repository_commondir(repo), &x->common) &&
+              join_dir_name(x->common, ENTIRE_STATES, &x->states) &&
+              (!dir || copy_without_slashes(dir, &x->worktree)) &&
+              copy_without_slashes(id.p, &x->worktree_id) && find_worktrees(x, repo);
 
     arena_fini(&a);
     if (!ok)
@@ -192,22 +194,22 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
 
     if (x) {
         x->base = (struct store){ .ops = &entire_ops, .env = env };
-        x->shelf = calloc(1, sizeof *x->shelf);
-        if (x->shelf)
-            catalog_shelf_init(x->shelf);
-        ok = x->shelf &&
-             (dir[0] == '/' ? keep(dir, &x->base.path) : join(env->cwd, dir, &x->base.path));
+        x->cache = calloc(1, sizeof *x->cache);
+        if (x->cache)
+            catalog_cache_init(x->cache);
+        ok = x->cache && (dir[0] == '/' ? copy_without_slashes(dir, &x->base.path)
+                                        : join_dir_name(env->cwd, dir, &x->base.path));
     }
     enum err_code rc = ok ? ERR_OK : err_nomem(e);
 
     /* Nobody asked for this one: where nothing is of Entire's, not even a repository that we cannot open is worth a
      * word. */
-    if (!rc && !path && !signs_above(x->base.path))
+    if (!rc && !path && !detect_above(x->base.path))
         rc = err_set(e, ERR_NOT_FOUND, x->base.path, "open store: not an Entire repository");
     if (!rc)
         rc = repo_open(x->base.path, &repo, e);
     if (!rc)
-        rc = look(x, repo, e);
+        rc = read_repository(x, repo, e);
     repo_close(repo);
     if (rc && x)
         entire_close(&x->base);
@@ -219,7 +221,7 @@ enum err_code entire_open(const struct store_env *env, const char *path, struct 
 enum err_code entire_catalog(const struct entire *x, bool fresh, struct catalog **out,
                              struct err *e)
 {
-    return catalog_take(x->shelf, x->git, x->states, fresh, out, e);
+    return catalog_open(x->cache, x->git, x->states, fresh, out, e);
 }
 
 enum err_code entire_session(const struct store *st, struct slice id, struct catalog **catalog,
@@ -233,7 +235,7 @@ enum err_code entire_session(const struct store *st, struct slice id, struct cat
         return rc;
     *out = catalog_find(c, id);
     if (!*out) {
-        catalog_put(x->shelf, c);
+        catalog_close(x->cache, c);
         return err_set(e, ERR_NOT_FOUND, x->base.path, "find session %.*s: no such session",
                        (int)(id.n > 64 ? 64 : id.n), id.p);
     }

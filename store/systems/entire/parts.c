@@ -35,7 +35,7 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
         list[k++] = arena_format(a, "%s/.entire/metadata/%s", root, s->id.p);
         list[k++] = arena_format(a, "%s/.entire/tmp/pre-prompt-%s.json", root, s->id.p);
     }
-    catalog_put(x->shelf, c);
+    catalog_close(x->cache, c);
     for (size_t i = 0; i < k; i++)
         if (!list[i])
             return err_nomem(e);
@@ -49,7 +49,7 @@ enum err_code entire_parts(const struct store *st, const struct session_ref *ref
 struct tying {
     struct view *v;
     struct arena *a;
-    struct tied_refs out;
+    struct owned_refs out;
     bool shared; /* a branch of its stays: others work on it */
     bool cut;    /* or they may: not all of it can be read */
 };
@@ -92,16 +92,16 @@ static bool is_of_session(const struct view *v, const struct shadow *shadow)
 
 static bool add_ref(struct tying *t, const struct shadow *shadow)
 {
-    struct tied_ref *list = arena_grow(t->a, (void *)t->out.ref, t->out.n, sizeof *list);
+    struct owned_ref *list = arena_grow(t->a, (void *)t->out.ref, t->out.n, sizeof *list);
     char hex[GIT_OID_HEXSZ + 1];
 
     if (!list)
         return false;
     git_oid_tostr(hex, sizeof hex, &shadow->tip);
     list[t->out.n] =
-        (struct tied_ref){ .git = arena_format(t->a, "%s", t->v->store->common),
-                           .name = arena_format(t->a, ENTIRE_HEADS "%s", shadow->branch.p),
-                           .tip = arena_format(t->a, "%s", hex) };
+        (struct owned_ref){ .git = arena_format(t->a, "%s", t->v->store->common),
+                            .name = arena_format(t->a, ENTIRE_HEADS "%s", shadow->branch.p),
+                            .tip = arena_format(t->a, "%s", hex) };
     t->out.ref = list;
     return list[t->out.n].git && list[t->out.n].name && list[t->out.n++].tip;
 }
@@ -116,7 +116,7 @@ static bool is_used(const struct view *v, const struct shadow *shadow)
 
         if (p->source == POINT_SHADOW && slice_eq(p->branch, shadow->branch) &&
             !slice_eq(p->session, v->session->id) &&
-            (p->session.n == 0 || state_is_there(v->store->states, p->session)))
+            (p->session.n == 0 || state_exists(v->store->states, p->session)))
             return true;
     }
     return false;
@@ -156,8 +156,8 @@ static const char *what_stays(const struct tying *t)
                        : NULL;
 }
 
-enum err_code entire_tied(const struct store *st, const struct session_ref *ref, struct arena *a,
-                          struct tied_refs *out, struct err *e)
+enum err_code entire_owned_refs(const struct store *st, const struct session_ref *ref,
+                                struct arena *a, struct owned_refs *out, struct err *e)
 {
     struct view v;
     struct tying t = { .v = &v, .a = a };

@@ -13,7 +13,7 @@ void plain_rows_open(struct plain_rows *r, struct slice bytes)
                   json_type(messages) == JSON_ARRAY && json_iter_open(&r->elements, messages);
 }
 
-static bool is_blank(struct slice line)
+static bool is_blank_line(struct slice line)
 {
     for (size_t i = 0; i < line.n; i++)
         if ((unsigned char)line.p[i] > 0x20)
@@ -30,7 +30,7 @@ bool plain_rows_next(struct plain_rows *r, struct slice *row, bool *broken)
     if (r->document)
         return json_iter_next(&r->elements, &key, row);
     while (slice_line(&r->rest, row, &torn)) {
-        if (is_blank(*row))
+        if (is_blank_line(*row))
             continue;
         *broken = !json_valid(*row);
         return true;
@@ -52,7 +52,7 @@ static struct slice body_of(struct slice row)
     return row;
 }
 
-static bool says(struct slice row, const char *key, const char *text)
+static bool member_is(struct slice row, const char *key, const char *text)
 {
     struct slice value;
 
@@ -81,10 +81,10 @@ enum message_kind plain_kind(struct slice row)
     struct slice body = body_of(row);
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (says(body, "role", names[i].name) || says(row, "role", names[i].name))
+        if (member_is(body, "role", names[i].name) || member_is(row, "role", names[i].name))
             return names[i].kind;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (says(row, "type", names[i].name) || says(body, "type", names[i].name))
+        if (member_is(row, "type", names[i].name) || member_is(body, "type", names[i].name))
             return names[i].kind;
     return MESSAGE_OTHER;
 }
@@ -131,23 +131,23 @@ struct putting {
     enum err_code rc;
 };
 
-static void put(struct putting *p, struct block b)
+static void add_plain_block(struct putting *p, struct block b)
 {
     if (!p->rc)
-        p->rc = block_add(p->out, &b);
+        p->rc = transcript_block_add(p->out, &b);
 }
 
-static void put_text(struct putting *p, struct slice value)
+static void add_text_block(struct putting *p, struct slice value)
 {
     struct slice text;
 
     if (!p->rc && !json_text(value, &p->out->arena, &text))
         p->rc = ERR_NOMEM;
     if (!p->rc && text.n)
-        put(p, (struct block){ .kind = p->kind, .text = text });
+        add_plain_block(p, (struct block){ .kind = p->kind, .text = text });
 }
 
-static void put_call(struct putting *p, struct slice part)
+static void add_call_block(struct putting *p, struct slice part)
 {
     struct slice name = SLICE(""), input = SLICE("{}"), id = SLICE("");
 
@@ -156,7 +156,8 @@ static void put_call(struct putting *p, struct slice part)
         json_get_text(part, "call_id", &p->out->arena, &id);
     if (!json_get(part, "input", &input) && !json_get(part, "args", &input))
         json_get(part, "arguments", &input);
-    put(p, (struct block){ .kind = BLOCK_TOOL_CALL, .name = name, .input = input, .call_id = id });
+    add_plain_block(
+        p, (struct block){ .kind = BLOCK_TOOL_CALL, .name = name, .input = input, .call_id = id });
 }
 
 static void put_part(struct putting *p, struct slice part)
@@ -164,19 +165,19 @@ static void put_part(struct putting *p, struct slice part)
     struct slice value;
 
     if (json_type(part) == JSON_STRING) {
-        put_text(p, part);
+        add_text_block(p, part);
     } else if (json_get(part, "text", &value) && json_type(value) == JSON_STRING) {
-        put_text(p, value);
+        add_text_block(p, value);
     } else if (json_get(part, "thinking", &value) && json_type(value) == JSON_STRING) {
         enum block_kind kind = p->kind;
 
         p->kind = BLOCK_THINKING;
-        put_text(p, value);
+        add_text_block(p, value);
         p->kind = kind;
     } else if (json_get(part, "name", &value)) {
-        put_call(p, part);
+        add_call_block(p, part);
     } else if (json_get(part, "content", &value) && json_type(value) == JSON_STRING) {
-        put_text(p, value);
+        add_text_block(p, value);
     }
 }
 
@@ -201,15 +202,15 @@ enum err_code plain_blocks(struct slice row, struct block_list *out, struct err 
     struct slice content = plain_content(row), body = body_of(row), calls;
     size_t before = out->n;
 
-    if (says(body, "type", "function_call"))
-        put_call(&p, body);
+    if (member_is(body, "type", "function_call"))
+        add_call_block(&p, body);
     else if (json_type(content) == JSON_STRING)
-        put_text(&p, content);
+        add_text_block(&p, content);
     else if (content.n)
         put_parts(&p, content);
     if (json_get(body, "toolCalls", &calls) && json_type(calls) == JSON_ARRAY)
         put_parts(&p, calls);
     if (out->n == before)
-        put(&p, (struct block){ .kind = BLOCK_RAW, .text = row });
+        add_plain_block(&p, (struct block){ .kind = BLOCK_RAW, .text = row });
     return p.rc ? err_nomem(e) : ERR_OK;
 }

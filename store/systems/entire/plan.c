@@ -17,7 +17,7 @@
 
 /* ---- which tree ---- */
 
-static enum err_code find_trees(struct planning *p, struct err *e)
+static enum err_code find_plan_trees(struct planning *p, struct err *e)
 {
     const struct view *v = &p->view;
     struct links links;
@@ -67,7 +67,7 @@ static bool in_tree(struct planning *p, const git_oid *tree, const char *path)
 }
 
 /* Does any checkpoint of the branch have it? Of a commit: does HEAD? */
-static bool is_known(struct planning *p, const char *path)
+static bool is_known_path(struct planning *p, const char *path)
 {
     const struct point_list *all = &p->view.catalog->points;
 
@@ -97,7 +97,7 @@ static bool goes(struct planning *p, const char *path)
 
     if (planning_at_start(p, path) && !tracked)
         return false;
-    return is_known(p, path) || !tracked;
+    return is_known_path(p, path) || !tracked;
 }
 
 static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, struct err *e)
@@ -115,9 +115,9 @@ static enum err_code add_removals(struct planning *p, struct rewind_plan *plan, 
 
 /* ---- the plan ---- */
 
-static enum err_code make(struct planning *p, struct rewind_plan *plan, struct err *e)
+static enum err_code make_plan(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
-    enum err_code rc = find_trees(p, e);
+    enum err_code rc = find_plan_trees(p, e);
 
     if (rc)
         return rc;
@@ -130,18 +130,20 @@ static enum err_code make(struct planning *p, struct rewind_plan *plan, struct e
     if (!rc)
         rc = add_removals(p, plan, e);
     if (!rc)
-        rc = beside_name(p, plan, e);
+        rc = entire_concurrent_mark(p, plan, e);
     return rc ? rc : planning_notes(p, plan, e);
 }
 
 enum err_code entire_plan(const struct store *st, const struct session_ref *ref, struct slice point,
                           struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make, out, e);
+    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make_plan, out,
+                        e);
 }
 
 enum err_code entire_plan_own(const struct store *st, const struct session_ref *ref,
                               struct slice point, struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, &(struct planning){ .entire_rule = true }, make, out, e);
+    return planning_run(st, ref, point, &(struct planning){ .entire_rule = true }, make_plan, out,
+                        e);
 }

@@ -11,7 +11,7 @@
 
 /* ---- the list of the session's beginning ---- */
 
-static int by_bytes(const void *x, const void *y)
+static int compare_start_file(const void *x, const void *y)
 {
     const struct slice *a = x, *b = y;
     int d = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
@@ -38,7 +38,7 @@ static bool take_names(struct planning *p, struct slice array)
             return false;
     }
     if (p->starts)
-        qsort(p->start, p->starts, sizeof *p->start, by_bytes);
+        qsort(p->start, p->starts, sizeof *p->start, compare_start_file);
     return true;
 }
 
@@ -71,7 +71,7 @@ bool planning_at_start(const struct planning *p, const char *path)
 {
     struct slice key = slice_of(path);
 
-    return p->starts && bsearch(&key, p->start, p->starts, sizeof key, by_bytes);
+    return p->starts && bsearch(&key, p->start, p->starts, sizeof key, compare_start_file);
 }
 
 /* ---- trees ---- */
@@ -198,7 +198,7 @@ static bool is_apart(const struct planning *p, const char *path)
     return p->entire_rule ? strncmp(path, ".entire", 7) == 0 : disktree_apart(path);
 }
 
-static int visit(const char *dir, const git_tree_entry *x, void *arg)
+static int visit_tree_entry(const char *dir, const git_tree_entry *x, void *arg)
 {
     struct files *f = arg;
     unsigned mode = (unsigned)git_tree_entry_filemode_raw(x);
@@ -228,7 +228,7 @@ enum err_code planning_files(struct planning *p, struct rewind_plan *plan, struc
     int answer = git_tree_lookup(&tree, p->view.repo, &p->wanted);
 
     if (!answer)
-        answer = git_tree_walk(tree, GIT_TREEWALK_PRE, visit, &f);
+        answer = git_tree_walk(tree, GIT_TREEWALK_PRE, visit_tree_entry, &f);
     git_tree_free(tree);
     if (f.rc)
         return f.rc;

@@ -19,7 +19,7 @@ enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, st
     plan->session = arena_copy(a, p->view.session->id).p;
     plan->point = arena_copy(a, p->point->id).p;
     plan->point_ms = p->point->time_ms;
-    plan->before = safety_keep;
+    plan->before = safety_commit_make;
     enum err_code rc = rewind_plan_root(p->view.store->base.env, plan, p->view.root, e);
 
     /* core.worktree may name any directory; a work tree is one that has this repository. */
@@ -27,8 +27,8 @@ enum err_code planning_describe(struct planning *p, struct rewind_plan *plan, st
     return rc || (plan->session && plan->point) ? rc : err_nomem(e);
 }
 
-static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, const char *many,
-                          struct err *e)
+static enum err_code note_count(struct rewind_plan *plan, size_t n, const char *one,
+                                const char *many, struct err *e)
 {
     char text[160];
 
@@ -40,23 +40,24 @@ static enum err_code note(struct rewind_plan *plan, size_t n, const char *one, c
 
 enum err_code planning_notes(const struct planning *p, struct rewind_plan *plan, struct err *e)
 {
-    const char *beside = beside_words(p->view.catalog, p->view.session, &plan->arena);
+    const char *beside = entire_concurrent_note(p->view.catalog, p->view.session, &plan->arena);
     enum err_code rc = beside ? rewind_plan_note(plan, beside, e) : ERR_OK;
 
     if (!rc)
-        rc = note(plan, p->apart,
-                  "file in .claude or .gemini is in the checkpoint too, and is not touched",
-                  "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
+        rc = note_count(
+            plan, p->apart,
+            "file in .claude or .gemini is in the checkpoint too, and is not touched",
+            "files in .claude or .gemini are in the checkpoint too, and are not touched", e);
 
     if (!rc)
-        rc = note(plan, p->links, "link or submodule of the checkpoint is left as it is",
-                  "links or submodules of the checkpoint are left as they are", e);
+        rc = note_count(plan, p->links, "link or submodule of the checkpoint is left as it is",
+                        "links or submodules of the checkpoint are left as they are", e);
     if (!rc)
-        rc = note(plan, p->filtered, "file that a git filter looks after is left as it is",
-                  "files that a git filter looks after are left as they are", e);
+        rc = note_count(plan, p->filtered, "file that a git filter looks after is left as it is",
+                        "files that a git filter looks after are left as they are", e);
     if (!rc)
-        rc = note(plan, p->ignored, "file that git ignores is left as it is",
-                  "files that git ignores are left as they are", e);
+        rc = note_count(plan, p->ignored, "file that git ignores is left as it is",
+                        "files that git ignores are left as they are", e);
     if (!rc && !p->rules.index && !p->entire_rule)
         rc = rewind_plan_note(
             plan, "the index of git cannot be read: what a rule ignores is left as it is", e);

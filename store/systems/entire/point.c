@@ -13,8 +13,8 @@ enum err_code point_add(struct point_list *list, struct arena *a, const struct p
     return ERR_OK;
 }
 
-enum err_code problem_add(struct problem_list *list, struct arena *a, const char *path,
-                          const char *why)
+enum err_code entire_problem_add(struct problem_list *list, struct arena *a, const char *path,
+                                 const char *why)
 {
     struct problem *more = arena_grow(a, list->problem, list->n, sizeof *more);
     struct slice text = slice_of(path);

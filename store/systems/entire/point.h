@@ -58,7 +58,7 @@ struct problem_list {
 };
 
 MUST_CHECK enum err_code point_add(struct point_list *list, struct arena *a, const struct point *p);
-MUST_CHECK enum err_code problem_add(struct problem_list *list, struct arena *a, const char *path,
-                                     const char *why);
+MUST_CHECK enum err_code entire_problem_add(struct problem_list *list, struct arena *a,
+                                            const char *path, const char *why);
 
 #endif

@@ -34,8 +34,8 @@ static size_t count_files(const struct view *v, const struct point *p, const cha
 }
 
 /* What was asked in the turn; of a sub-agent's task the line that Entire made of it. */
-static bool prompt_of(const struct view *v, const struct point *p, const struct link *link,
-                      struct arena *a, struct slice *out)
+static bool turn_prompt(const struct view *v, const struct point *p, const struct link *link,
+                        struct arena *a, struct slice *out)
 {
     struct buf text = { 0 };
     struct slice prompt = p->text;
@@ -49,7 +49,7 @@ static bool prompt_of(const struct view *v, const struct point *p, const struct 
     return out->p != NULL;
 }
 
-static enum checkpoint_kind kind_of(const struct point *p)
+static enum checkpoint_kind checkpoint_kind_of(const struct point *p)
 {
     if (p->source != POINT_SHADOW)
         return CHECKPOINT_COMMIT;
@@ -67,12 +67,12 @@ static enum err_code add_point(const struct view *v, const struct links *links,
     *c = (struct checkpoint){ .id = arena_copy(&list->arena, p->id),
                               .message = SLICE(""),
                               .time_ms = p->time_ms,
-                              .kind = kind_of(p),
+                              .kind = checkpoint_kind_of(p),
                               .after = true,
                               .files = files,
                               .why = why };
-    return c->id.p && prompt_of(v, p, link, &list->arena, &c->prompt) &&
-                   record_make(v, p, link, &list->arena, &c->record)
+    return c->id.p && turn_prompt(v, p, link, &list->arena, &c->prompt) &&
+                   point_json_make(v, p, link, &list->arena, &c->record)
                ? ERR_OK
                : err_nomem(e);
 }

@@ -36,7 +36,7 @@ static void put_prompt(struct jsonout *j, const struct view *v, const struct poi
     char cut[PROMPT_BYTES + 4];
 
     if (prompts_read(v->repo, p, &text)) {
-        struct slice first = js_trim(prompts_first(buf_slice(&text)));
+        struct slice first = utf8_js_trim(prompts_first(buf_slice(&text)));
 
         if (first.n > PROMPT_BYTES) {
             size_t n = PROMPT_BYTES - 3;
@@ -110,8 +110,8 @@ static void put_all(struct jsonout *j, const struct view *v, const struct point 
     jsonout_close(j, '}');
 }
 
-bool record_make(const struct view *v, const struct point *p, const struct link *link,
-                 struct arena *a, struct slice *out)
+bool point_json_make(const struct view *v, const struct point *p, const struct link *link,
+                     struct arena *a, struct slice *out)
 {
     const git_oid *id = p->source == POINT_SHADOW ? &p->commit : link ? &link->commit : NULL;
     git_commit *c = NULL;

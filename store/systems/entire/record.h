@@ -7,7 +7,7 @@
 /* A point in the words of `entire rewind --list` (entire.md 4.1): that program is gone, what read its answer is not. A JSON
  * object in the arena; empty where Entire itself would not list the point (committed, and no commit here carries it).
  * link: the commit that carries a committed point; NULL: none. False without memory. */
-bool record_make(const struct view *v, const struct point *p, const struct link *link,
-                 struct arena *a, struct slice *out);
+bool point_json_make(const struct view *v, const struct point *p, const struct link *link,
+                     struct arena *a, struct slice *out);
 
 #endif

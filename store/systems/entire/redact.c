@@ -32,7 +32,7 @@ static enum err_code find_random(struct slice text, struct secret_list *list)
     return rc;
 }
 
-static int by_place(const void *x, const void *y)
+static int compare_secret_offset(const void *x, const void *y)
 {
     const struct secret *a = x, *b = y;
 
@@ -46,12 +46,13 @@ static enum err_code find_all(struct slice text, struct secret_list *list)
     if (!rc)
         rc = secrets_find(text, list);
     if (!rc && list->n > 1)
-        qsort(list->secret, list->n, sizeof *list->secret, by_place);
+        qsort(list->secret, list->n, sizeof *list->secret, compare_secret_offset);
     return rc;
 }
 
 /* What overlaps is one. */
-static enum err_code replace(struct slice text, const struct secret_list *list, struct buf *out)
+static enum err_code replace_secrets(struct slice text, const struct secret_list *list,
+                                     struct buf *out)
 {
     size_t from = 0;
     enum err_code rc = ERR_OK;
@@ -76,7 +77,7 @@ enum err_code redact_text(struct slice text, struct buf *out)
     enum err_code rc = text.n ? find_all(text, &list) : ERR_OK;
 
     if (!rc && text.n)
-        rc = replace(text, &list, out);
+        rc = replace_secrets(text, &list, out);
     secrets_fini(&list);
     return rc;
 }
@@ -136,7 +137,7 @@ static enum err_code redact_string(struct slice key, struct slice value, struct 
     if (!rc && list.n == 0)
         rc = buf_add(out, value);
     else if (!rc) {
-        rc = replace(text, &list, &clean);
+        rc = replace_secrets(text, &list, &clean);
         if (!rc)
             rc = write_string(buf_slice(&clean), out);
     }
@@ -174,7 +175,7 @@ static enum err_code redact_document(struct slice document, struct buf *out)
     return redact_value(SLICE(""), document, 0, out);
 }
 
-enum err_code redact_rows(struct slice rows, struct buf *out)
+enum err_code redact_json_rows(struct slice rows, struct buf *out)
 {
     struct slice line;
     bool torn;

@@ -10,6 +10,6 @@
 MUST_CHECK enum err_code redact_text(struct slice text, struct buf *out);
 /* Line by line; a line that is no JSON is taken as text. A private key that a text spreads over lines is found in the
  * text of a row, and by its parts elsewhere. */
-MUST_CHECK enum err_code redact_rows(struct slice rows, struct buf *out);
+MUST_CHECK enum err_code redact_json_rows(struct slice rows, struct buf *out);
 
 #endif

@@ -47,24 +47,27 @@ static enum err_code place_claude(struct retrieving *r, const struct catalog_ses
         return err_nomem(r->e);
     item->folder = projects;
     /* What the state says counts only when it is such a place itself. */
-    if (s && s->state && talk_is_place(s->state->transcript_path, projects, id))
+    if (s && s->state &&
+        entire_conversation_is_claude_path(s->state->transcript_path, projects, id))
         item->path = arena_format(a, "%s", s->state->transcript_path.p);
     else
-        item->path = talk_place(projects, r->view.root ? r->view.root : x->common, id, a);
+        item->path = entire_conversation_claude_path(
+            projects, r->view.root ? r->view.root : x->common, id, a);
     return item->path ? ERR_OK : err_nomem(r->e);
 }
 
 /* Another agent's, by its name. */
 static enum err_code place_other(struct retrieving *r, const struct point *p,
-                                 const struct talk *talk, struct retrieve_item *item)
+                                 const struct entire_conversation *conversation,
+                                 struct retrieve_item *item)
 {
     const struct entire *x = r->view.store;
     const struct agent_session s = { .agent = item->agent,
                                      .id = entire_agent_id(p->session),
-                                     .transcript = buf_slice(&talk->bytes),
+                                     .transcript = buf_slice(&conversation->bytes),
                                      .root = r->view.root ? r->view.root : x->common };
 
-    return agent_place(x->base.env, &s, &r->out.arena, &item->path, &item->folder, r->e);
+    return agent_transcript_path(x->base.env, &s, &r->out.arena, &item->path, &item->folder, r->e);
 }
 
 /* ---- which is newer ---- */
@@ -107,7 +110,7 @@ static int64_t ends_at(struct slice text)
     return ms;
 }
 
-static enum retrieve_state compare(struct slice here, struct slice kept, bool claude)
+static enum retrieve_state compare_transcripts(struct slice here, struct slice kept, bool claude)
 {
     int64_t local = claude ? ends_at(here) : says_last(here),
             checkpoint = claude ? ends_at(kept) : says_last(kept);
@@ -145,7 +148,8 @@ static struct slice cut_for_task(struct retrieving *r, const struct point *p, st
 {
     struct slice uuid;
 
-    return talk_task_end(r->view.repo, p, &r->out.arena, &uuid) ? up_to(text, uuid) : text;
+    return entire_conversation_task_end(r->view.repo, p, &r->out.arena, &uuid) ? up_to(text, uuid)
+                                                                               : text;
 }
 
 /* ---- the plan ---- */
@@ -167,16 +171,17 @@ static enum err_code plan_write(struct retrieving *r, struct retrieve_item *item
     return item->planned ? change_add(r->change, &s, r->e) : ERR_OK;
 }
 
-static enum err_code judge(struct retrieving *r, const struct point *p, struct retrieve_item *item,
-                           const struct talk *talk)
+static enum err_code judge_item(struct retrieving *r, const struct point *p,
+                                struct retrieve_item *item,
+                                const struct entire_conversation *conversation)
 {
     struct buf here = { 0 };
-    struct slice kept = cut_for_task(r, p, buf_slice(&talk->bytes));
+    struct slice kept = cut_for_task(r, p, buf_slice(&conversation->bytes));
     const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
     /* Rows of others may look the same, and no place of Claude Code's is theirs. */
-    bool claude = talk->claude && talk_may_be_claude(item->agent);
+    bool claude = conversation->claude && entire_conversation_may_be_claude(item->agent);
     enum err_code rc = claude ? place_claude(r, s, entire_agent_id(p->session), item)
-                              : place_other(r, p, talk, item);
+                              : place_other(r, p, conversation, item);
 
     if (rc) /* of which it is not known where its agent looks: named, and left out */
         return rc == ERR_UNSUPPORTED ? ERR_OK : rc;
@@ -186,7 +191,7 @@ static enum err_code judge(struct retrieving *r, const struct point *p, struct r
     if (rc == ERR_NOT_FOUND)
         rc = ERR_OK;
     if (!rc) {
-        item->state = exists ? compare(buf_slice(&here), kept, claude) : RETRIEVE_NEW;
+        item->state = exists ? compare_transcripts(buf_slice(&here), kept, claude) : RETRIEVE_NEW;
         item->redacted = p->source != POINT_SHADOW;
         rc = plan_write(r, item, kept, buf_slice(&here), exists);
     }
@@ -199,14 +204,14 @@ static enum err_code add_item(struct retrieving *r, const struct point *p, bool 
 {
     struct arena *a = &r->out.arena;
     struct retrieve_item *more, *item;
-    struct talk talk;
-    enum err_code rc = talk_open_at(r->view.repo, p, &talk, r->e);
+    struct entire_conversation conversation;
+    enum err_code rc = entire_conversation_open_at(r->view.repo, p, &conversation, r->e);
 
     *found = rc == ERR_OK;
     if (rc)
         return rc == ERR_NOT_FOUND ? ERR_OK : rc;
     const struct catalog_session *s = catalog_find(r->view.catalog, p->session);
-    struct slice agent = p->agent.n || !s ? p->agent : talk_agent(s);
+    struct slice agent = p->agent.n || !s ? p->agent : entire_conversation_agent(s);
 
     more = arena_grow(a, r->out.item, r->out.n, sizeof *more);
     if (more) {
@@ -218,11 +223,11 @@ static enum err_code add_item(struct retrieving *r, const struct point *p, bool 
         if (!item->session.p || !item->agent.p)
             rc = err_nomem(r->e);
         else
-            rc = judge(r, p, item, &talk);
+            rc = judge_item(r, p, item, &conversation);
     } else {
         rc = err_nomem(r->e);
     }
-    talk_close(&talk);
+    entire_conversation_close(&conversation);
     return rc;
 }
 
@@ -306,11 +311,11 @@ const char *entire_agent(const struct store *st, const struct session_ref *ref)
 
     if (entire_session(st, ref->id, &c, &s, NULL))
         return NULL;
-    struct slice agent = talk_agent(s);
+    struct slice agent = entire_conversation_agent(s);
 
     for (size_t i = 0; i < sizeof agents / sizeof *agents && !section; i++)
         if (slice_eq(agent, slice_of(agents[i].name)))
             section = agents[i].section;
-    catalog_put(entire_of(st)->shelf, c);
+    catalog_close(entire_of(st)->cache, c);
     return section;
 }

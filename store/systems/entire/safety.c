@@ -9,22 +9,22 @@
 #include "store/systems/entire/treewrite.h"
 
 /* The path from the root; NULL: it is outside. */
-static const char *inside(const struct rewind_plan *plan, const char *path)
+static const char *path_below_root(const struct rewind_plan *plan, const char *path)
 {
     struct slice root = slice_of(plan->root);
 
     return pathrule_under(slice_of(path), root) && path[root.n] == '/' ? path + root.n + 1 : NULL;
 }
 
-static enum err_code put_entry(struct treewrite *t, const struct rewind_plan *plan,
-                               const struct rewind_entry *x, struct err *e)
+static enum err_code add_work_tree_file(struct treewrite *t, const struct rewind_plan *plan,
+                                        const struct rewind_entry *x, struct err *e)
 {
-    const char *path = inside(plan, x->target->path);
+    const char *path = path_below_root(plan, x->target->path);
     struct err why;
 
     if (!path)
         return ERR_OK;
-    enum err_code rc = treewrite_file(t, plan->root, path, &why);
+    enum err_code rc = treewrite_add_file(t, plan->root, path, &why);
 
     /* What cannot be read is not rewound either: the plan refuses it. */
     if (rc && x->chosen && x->action != REWIND_UNCHANGED) {
@@ -51,22 +51,22 @@ static enum err_code write_tree(git_repository *repo, const struct rewind_previe
     if (rc)
         return rc;
     for (size_t i = 0; i < p->n && !rc; i++)
-        rc = put_entry(&t, p->plan, &p->entry[i], e);
+        rc = add_work_tree_file(&t, p->plan, &p->entry[i], e);
     if (!rc)
-        rc = treewrite_done(&t, out, e);
+        rc = treewrite_finish(&t, out, e);
     treewrite_close(&t);
     return rc;
 }
 
-static enum err_code commit(git_repository *repo, const struct rewind_preview *p,
-                            const git_oid *head, const char *id_of_record, struct err *e)
+static enum err_code commit_work_tree(git_repository *repo, const struct rewind_preview *p,
+                                      const git_oid *head, const char *id_of_record, struct err *e)
 {
     git_signature *sig = NULL;
     struct commit_text c = { .parent = head, .parents = head != NULL };
     struct buf message = { 0 };
     git_oid id;
     char ref[128];
-    enum err_code rc = author_now(repo, &sig, &c.author, e);
+    enum err_code rc = treewrite_author(repo, &sig, &c.author, e);
 
     if (!rc && buf_addf(&message, "Before going back to %s\n\nSession: %s\n", p->plan->point,
                         p->plan->session))
@@ -76,7 +76,7 @@ static enum err_code commit(git_repository *repo, const struct rewind_preview *p
     c.committer = c.author;
     c.message = buf_slice(&message);
     if (!rc)
-        rc = commit_write(repo, &c, &id, e);
+        rc = treewrite_commit(repo, &c, &id, e);
     snprintf(ref, sizeof ref, REF_BEFORE "%s", id_of_record);
     if (!rc)
         rc = ref_move(repo, ref, NULL, &id, "reprise: before a rewind", e);
@@ -85,7 +85,8 @@ static enum err_code commit(git_repository *repo, const struct rewind_preview *p
     return rc;
 }
 
-enum err_code safety_keep(const struct rewind_preview *preview, const char *id, struct err *e)
+enum err_code safety_commit_make(const struct rewind_preview *preview, const char *id,
+                                 struct err *e)
 {
     git_repository *repo;
     git_oid head;
@@ -93,7 +94,7 @@ enum err_code safety_keep(const struct rewind_preview *preview, const char *id, 
 
     if (rc)
         return rc;
-    rc = commit(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, id, e);
+    rc = commit_work_tree(repo, preview, repo_has_ref(repo, "HEAD", &head) ? &head : NULL, id, e);
     repo_close(repo);
     return rc ? err_wrap(e, rc, "keep the work tree before it is changed") : ERR_OK;
 }

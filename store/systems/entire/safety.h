@@ -7,7 +7,7 @@
  * itself can then give everything back, whatever becomes of our own undo record. No branch moves, and the index is
  * not touched. For rewind_plan.before. */
 
-MUST_CHECK enum err_code safety_keep(const struct rewind_preview *preview, const char *id,
-                                     struct err *e);
+MUST_CHECK enum err_code safety_commit_make(const struct rewind_preview *preview, const char *id,
+                                            struct err *e);
 
 #endif

@@ -169,7 +169,7 @@ static const struct rule addresses[] = {
 };
 /* clang-format on */
 
-static size_t run(struct slice text, size_t at, unsigned letters)
+static size_t letter_run(struct slice text, size_t at, unsigned letters)
 {
     size_t n = 0;
 
@@ -184,7 +184,7 @@ static size_t match(struct slice text, size_t at, const struct rule *r)
 
     if (text.n - at < front + r->min || memcmp(text.p + at, r->front, front) != 0)
         return 0;
-    size_t n = run(text, at + front, r->letters);
+    size_t n = letter_run(text, at + front, r->letters);
 
     return n >= r->min && n <= r->max ? front + n : 0;
 }
@@ -214,7 +214,7 @@ static size_t match_jwt(struct slice text, size_t at)
     size_t n = 0, parts = 0;
 
     for (; parts < 3; parts++) {
-        size_t part = run(text, at + n, WORD | LOW | DASH);
+        size_t part = letter_run(text, at + n, WORD | LOW | DASH);
 
         if (part < 10 || (parts < 2 && memcmp(text.p + at + n, "eyJ", 3) != 0))
             break;
@@ -228,11 +228,11 @@ static size_t match_jwt(struct slice text, size_t at)
 /* 8 to 10 digits, a colon, 35 letters of which the first are AA: a bot of Telegram. */
 static size_t match_bot(struct slice text, size_t at)
 {
-    size_t n = run(text, at, DIGIT);
+    size_t n = letter_run(text, at, DIGIT);
 
     if (n < 8 || n > 10 || text.n - at < n + 36 || memcmp(text.p + at + n, ":AA", 3) != 0)
         return 0;
-    return run(text, at + n + 1, WORD | LOW | DASH) == 35 ? n + 36 : 0;
+    return letter_run(text, at + n + 1, WORD | LOW | DASH) == 35 ? n + 36 : 0;
 }
 
 /* From BEGIN to END; where the end was cut off, all the rest. */
@@ -306,7 +306,7 @@ static bool names_secret(struct slice text, size_t end)
 
 enum { VALUE_MIN = 10, VALUE_MAX = 200 };
 
-static size_t skip(struct slice text, size_t at, const char *of)
+static size_t skip_any(struct slice text, size_t at, const char *of)
 {
     while (at < text.n && text.p[at] && strchr(of, text.p[at]))
         at++;
@@ -328,7 +328,7 @@ static bool is_value(struct slice value)
 bool secrets_is_given(struct slice name, struct slice value)
 {
     return value.n >= VALUE_MIN && value.n <= VALUE_MAX && names_secret(name, name.n) &&
-           run(value, 0, WORD | LOW | DASH | DOT | BASE64) == value.n && is_value(value);
+           letter_run(value, 0, WORD | LOW | DASH | DOT | BASE64) == value.n && is_value(value);
 }
 
 /* At the '=' or ':' behind a name. */
@@ -340,8 +340,8 @@ static enum err_code find_given(struct slice text, size_t at, struct secret_list
         end--;
     if (!names_secret(text, end))
         return ERR_OK;
-    size_t from = skip(text, skip(text, at, ":=>"), " \t\"'`");
-    size_t n = run(text, from, WORD | LOW | DASH | DOT | BASE64);
+    size_t from = skip_any(text, skip_any(text, at, ":=>"), " \t\"'`");
+    size_t n = letter_run(text, from, WORD | LOW | DASH | DOT | BASE64);
 
     return n >= VALUE_MIN && n <= VALUE_MAX && is_value((struct slice){ text.p + from, n })
                ? secrets_add(list, "value of a secret name", from, n)
@@ -358,7 +358,7 @@ static enum err_code find_header(struct slice text, size_t at, struct secret_lis
 
         if (text.n - at < w + 16 || !same_word(text.p + at, words[i], w))
             continue;
-        size_t n = run(text, at + w, WORD | LOW | DASH | DOT | BASE64);
+        size_t n = letter_run(text, at + w, WORD | LOW | DASH | DOT | BASE64);
 
         if (n >= 16 && is_value((struct slice){ text.p + at + w, n }))
             return secrets_add(list, "authorization header", at + w, n);
@@ -368,7 +368,7 @@ static enum err_code find_header(struct slice text, size_t at, struct secret_lis
 
 /* ---- all of it ---- */
 
-static enum err_code look(struct slice text, size_t at, struct secret_list *list)
+static enum err_code look_at_byte(struct slice text, size_t at, struct secret_list *list)
 {
     char c = text.p[at];
     bool begins = at == 0 || !(is_word(text.p[at - 1]) || text.p[at - 1] == '_');
@@ -400,7 +400,7 @@ enum err_code secrets_find(struct slice text, struct secret_list *list)
     enum err_code rc = ERR_OK;
 
     for (size_t at = 0; at < text.n && !rc; at++)
-        rc = look(text, at, list);
+        rc = look_at_byte(text, at, list);
     return rc;
 }
 

@@ -27,7 +27,7 @@ static struct slice task_of(struct slice folder)
     return entire_tool_id_ok(id) ? id : SLICE("");
 }
 
-static bool take(struct arena *a, struct slice text, struct slice *out)
+static bool copy_point_text(struct arena *a, struct slice text, struct slice *out)
 {
     *out = arena_copy(a, text);
     return out->p != NULL;
@@ -55,10 +55,10 @@ static enum err_code add_commit(struct reading *r, const git_commit *c, struct s
     if (!entire_session_id_ok(session))
         session = SLICE("");
     p.metadata.p = session.n ? arena_format(r->a, ".entire/metadata/%.*s", SLICE_ARG(session)) : "";
-    if (!p.metadata.p || !take(r->a, (struct slice){ hex, GIT_OID_HEXSZ }, &p.id) ||
-        !take(r->a, session, &p.session) || !take(r->a, task, &p.task) ||
-        !take(r->a, trailer_subject(message), &p.text) ||
-        !take(r->a, trailer_first(message, TRAILER_STRATEGY), &p.strategy))
+    if (!p.metadata.p || !copy_point_text(r->a, (struct slice){ hex, GIT_OID_HEXSZ }, &p.id) ||
+        !copy_point_text(r->a, session, &p.session) || !copy_point_text(r->a, task, &p.task) ||
+        !copy_point_text(r->a, trailer_subject(message), &p.text) ||
+        !copy_point_text(r->a, trailer_first(message, TRAILER_STRATEGY), &p.strategy))
         return ERR_NOMEM;
     p.metadata.n = strlen(p.metadata.p);
     p.agent = SLICE("");
@@ -67,7 +67,7 @@ static enum err_code add_commit(struct reading *r, const git_commit *c, struct s
 }
 
 /* First parents only: a shadow branch has no others. */
-static enum err_code walk(struct reading *r, struct shadow *s, struct err *e)
+static enum err_code walk_commits(struct reading *r, struct shadow *s, struct err *e)
 {
     git_oid at = s->tip;
     enum err_code rc = ERR_OK;
@@ -79,8 +79,8 @@ static enum err_code walk(struct reading *r, struct shadow *s, struct err *e)
         const git_oid *up;
 
         if (git_commit_lookup(&c, r->repo, &at))
-            return problem_add(r->problems, r->a, s->branch.p,
-                               "a commit of this shadow branch is missing or damaged");
+            return entire_problem_add(r->problems, r->a, s->branch.p,
+                                      "a commit of this shadow branch is missing or damaged");
         rc = add_commit(r, c, s->branch);
         up = git_commit_parent_id(c, 0);
         if (up)
@@ -117,16 +117,16 @@ static enum err_code add_branch(struct reading *r, struct shadow_list *list, con
     if (shape == ENTIRE_NO_SHADOW)
         return ERR_OK;
     if (repo_ref(r->repo, ref, &there, &s.tip, NULL))
-        return problem_add(r->problems, r->a, branch.p, "this shadow branch cannot be read");
+        return entire_problem_add(r->problems, r->a, branch.p, "this shadow branch cannot be read");
     if (!there)
         return ERR_OK;
     s.doubtful = shape == ENTIRE_SHADOW_OLD && !speaks_of_entire(r->repo, &s.tip);
     more = arena_grow(r->a, list->shadow, list->n, sizeof *more);
-    if (!more || !take(r->a, branch, &s.branch))
+    if (!more || !copy_point_text(r->a, branch, &s.branch))
         return err_nomem(e);
     list->shadow = more;
     more[list->n++] = s;
-    return s.doubtful ? ERR_OK : walk(r, &more[list->n - 1], e);
+    return s.doubtful ? ERR_OK : walk_commits(r, &more[list->n - 1], e);
 }
 
 enum err_code shadow_read(git_repository *repo, struct arena *a, struct shadow_list *list,

@@ -64,10 +64,10 @@ static enum err_code keep_tip(struct moving *m, const char *tip)
                                .bytes = { tip, GIT_OID_HEXSZ },
                                .old_absent = true };
 
-    return change_add(m->plan->talk.change, &keep, m->e);
+    return change_add(m->plan->conversation.change, &keep, m->e);
 }
 
-static enum err_code note(struct moving *m)
+static enum err_code note_dropped_commits(struct moving *m)
 {
     const struct point_list *all = &m->v->catalog->points;
     size_t later = 0, others = 0;
@@ -91,7 +91,7 @@ static enum err_code note(struct moving *m)
 
 static enum err_code add_steps(struct moving *m)
 {
-    struct rewind_talk *talk = &m->plan->talk;
+    struct rewind_conversation *conversation = &m->plan->conversation;
     char tip[GIT_OID_HEXSZ + 1], to[GIT_OID_HEXSZ + 1];
 
     git_oid_tostr(tip, sizeof tip, &m->tip);
@@ -102,20 +102,20 @@ static enum err_code add_steps(struct moving *m)
                                .bytes = { to, GIT_OID_HEXSZ },
                                .old = { tip, GIT_OID_HEXSZ } };
 
-    if (!talk->change) {
-        talk->change = change_new("rewind");
-        talk->how = TALK_REFS;
-        if (!talk->change)
+    if (!conversation->change) {
+        conversation->change = change_new("rewind");
+        conversation->how = CONVERSATION_REFS;
+        if (!conversation->change)
             return err_nomem(m->e);
-        talk->change->text = "the shadow branch went back";
+        conversation->change->text = "the shadow branch went back";
     }
     enum err_code rc = keep_tip(m, tip);
 
     if (!rc)
-        rc = change_add(talk->change, &back, m->e);
-    if (!rc && talk->how == TALK_REFS)
-        rc = change_session(talk->change, m->plan->system, m->point->session, m->e);
-    return rc ? rc : note(m);
+        rc = change_add(conversation->change, &back, m->e);
+    if (!rc && conversation->how == CONVERSATION_REFS)
+        rc = change_add_session(conversation->change, m->plan->system, m->point->session, m->e);
+    return rc ? rc : note_dropped_commits(m);
 }
 
 enum err_code entire_plan_refs(const struct store *st, const struct session_ref *ref,

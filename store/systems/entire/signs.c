@@ -11,7 +11,7 @@
 enum { PACKED_MAX = 256 << 20, POINTER_MAX = PATH_MAX + 64 };
 
 /* False when it does not fit. */
-static bool join(char out[PATH_MAX], struct slice dir, struct slice name)
+static bool join_dir_entry(char out[PATH_MAX], struct slice dir, struct slice name)
 {
     int n = name.n && name.p[0] == '/'
                 ? snprintf(out, PATH_MAX, "%.*s", SLICE_ARG(name))
@@ -20,11 +20,11 @@ static bool join(char out[PATH_MAX], struct slice dir, struct slice name)
     return n > 0 && n < PATH_MAX;
 }
 
-static bool has(struct slice dir, const char *name)
+static bool dir_has_entry(struct slice dir, const char *name)
 {
     char path[PATH_MAX];
 
-    return !join(path, dir, slice_of(name)) || access(path, F_OK) == 0;
+    return !join_dir_entry(path, dir, slice_of(name)) || access(path, F_OK) == 0;
 }
 
 /* Entire's, in the list of packed refs; what cannot be read may hold anything. */
@@ -33,7 +33,7 @@ static bool packed_has(struct slice git)
     struct buf packed = { 0 };
     char path[PATH_MAX];
 
-    if (!join(path, git, SLICE("packed-refs")))
+    if (!join_dir_entry(path, git, SLICE("packed-refs")))
         return true;
     enum err_code rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, PACKED_MAX, &packed, NULL);
     bool found = (rc && rc != ERR_NOT_FOUND) ||
@@ -53,7 +53,7 @@ static bool git_has(struct slice git)
                                          "reftable/." };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (has(git, names[i]))
+        if (dir_has_entry(git, names[i]))
             return true;
     return packed_has(git);
 }
@@ -66,7 +66,7 @@ static enum err_code follow(struct slice dir, const char *name, struct slice wor
     char path[PATH_MAX];
     enum err_code rc = ERR_FORMAT;
 
-    if (join(path, dir, slice_of(name)))
+    if (join_dir_entry(path, dir, slice_of(name)))
         rc = file_read_all(AT_FDCWD, path, FILE_FOLLOW, POINTER_MAX, &bytes, NULL);
     if (!rc) {
         struct slice text = buf_slice(&bytes);
@@ -76,7 +76,7 @@ static enum err_code follow(struct slice dir, const char *name, struct slice wor
         bool told = text.n > word.n && (!word.n || slice_starts(text, word.p));
 
         text = told ? (struct slice){ text.p + word.n, text.n - word.n } : text;
-        rc = told && join(out, dir, text) ? ERR_OK : ERR_FORMAT;
+        rc = told && join_dir_entry(out, dir, text) ? ERR_OK : ERR_FORMAT;
     }
     buf_fini(&bytes);
     return rc;
@@ -98,18 +98,18 @@ static bool dir_has(struct slice dir)
 {
     char git[PATH_MAX];
 
-    if (has(dir, "HEAD") && has(dir, "objects") && git_or_common_has(dir))
+    if (dir_has_entry(dir, "HEAD") && dir_has_entry(dir, "objects") && git_or_common_has(dir))
         return true;
-    if (!has(dir, ".git"))
+    if (!dir_has_entry(dir, ".git"))
         return false;
-    if (!join(git, dir, SLICE(".git")))
+    if (!join_dir_entry(git, dir, SLICE(".git")))
         return true;
-    if (!has(dir, ".git/.") && follow(dir, ".git", SLICE("gitdir: "), git) != ERR_OK)
+    if (!dir_has_entry(dir, ".git/.") && follow(dir, ".git", SLICE("gitdir: "), git) != ERR_OK)
         return true;
     return git_or_common_has(slice_of(git));
 }
 
-bool signs_above(const char *dir)
+bool detect_above(const char *dir)
 {
     for (size_t n = strlen(dir);; n--) {
         if ((n == 0 || dir[n] == '/' || dir[n] == '\0') && dir_has((struct slice){ dir, n }))

@@ -19,19 +19,19 @@ static const char *const phase_names[] = {
     [PHASE_IDLE] = "idle", [PHASE_ACTIVE] = "active", [PHASE_ENDED] = "ended"
 };
 
-const char *phase_name(enum entire_phase phase)
+const char *entire_phase_name(enum entire_phase phase)
 {
     return phase_names[phase];
 }
 
-enum entire_phase phase_of(struct slice text)
+enum entire_phase entire_phase_parse(struct slice text)
 {
     if (slice_eq(text, SLICE("active")) || slice_eq(text, SLICE("active_committed")))
         return PHASE_ACTIVE;
     return slice_eq(text, SLICE("ended")) ? PHASE_ENDED : PHASE_IDLE;
 }
 
-enum entire_phase phase_after(enum entire_phase phase, enum entire_event event)
+enum entire_phase entire_phase_after(enum entire_phase phase, enum entire_event event)
 {
     static const enum entire_phase after[][EVENT_COUNT] = {
         /* clang-format off */
@@ -126,7 +126,7 @@ bool state_parse(struct slice json, struct arena *a, struct entire_state *out, c
     if (!entire_session_id_ok(s.id))
         return false;
     json_get_text(json, "phase", a, &phase);
-    s.phase = phase_of(phase);
+    s.phase = entire_phase_parse(phase);
     read_numbers(json, &s);
     if (s.attribution_base.n == 0)
         s.attribution_base = s.base;
@@ -136,7 +136,7 @@ bool state_parse(struct slice json, struct arena *a, struct entire_state *out, c
 
 /* ---- the file ---- */
 
-bool state_is_there(const char *dir, struct slice id)
+bool state_exists(const char *dir, struct slice id)
 {
     static const char *const ends[] = { ".json", ".json.tmp" };
     char path[PATH_MAX];

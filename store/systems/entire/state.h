@@ -23,10 +23,10 @@ enum entire_event {
     EVENT_SESSION_STOP,
     EVENT_COUNT,
 };
-enum entire_phase phase_after(enum entire_phase phase, enum entire_event event);
+enum entire_phase entire_phase_after(enum entire_phase phase, enum entire_event event);
 /* "active_committed" is active; what is unknown or missing is idle. */
-enum entire_phase phase_of(struct slice text);
-const char *phase_name(enum entire_phase phase);
+enum entire_phase entire_phase_parse(struct slice text);
+const char *entire_phase_name(enum entire_phase phase);
 
 /* Texts in the arena, NUL-terminated; empty where there is none. */
 struct entire_state {
@@ -54,7 +54,7 @@ bool state_parse(struct slice json, struct arena *a, struct entire_state *out, c
 MUST_CHECK enum err_code state_read(const char *dir, const char *name, struct arena *a,
                                     struct entire_state *out, struct buf *json, struct err *e);
 /* Is there a file for a session's state, whatever is in it, be it half-written? Where one cannot look: yes. */
-bool state_is_there(const char *dir, struct slice id);
+bool state_exists(const char *dir, struct slice id);
 /* Is this the name of a state file? No directory, temporary file or README. */
 bool state_name(const char *name, struct slice *id);
 

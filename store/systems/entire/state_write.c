@@ -42,10 +42,10 @@ static const char *const order[] = {
     NULL,
 };
 
-enum err_code state_render(struct slice json, const struct godoc_set set[], size_t n,
+enum err_code state_render(struct slice json, const struct go_json_member set[], size_t n,
                            struct buf *out)
 {
-    return godoc_edit(json, order, set, n, out);
+    return go_json_document_edit(json, order, set, n, out);
 }
 
 static bool is_still(const char *dir, const char *name, const struct file_id *id)
@@ -59,7 +59,7 @@ static bool is_still(const char *dir, const char *name, const struct file_id *id
 }
 
 enum err_code state_change(const struct entire *x, const struct entire_state *state,
-                           const struct godoc_set set[], size_t n, struct err *e)
+                           const struct go_json_member set[], size_t n, struct err *e)
 {
     struct arena a = { 0 };
     struct buf old = { 0 }, new = { 0 };
@@ -72,15 +72,15 @@ enum err_code state_change(const struct entire *x, const struct entire_state *st
     if (!rc && state_render(buf_slice(&old), set, n, &new))
         rc = err_nomem(e);
     if (!rc)
-        rc = disk_put(x->states, name, buf_slice(&new), 0600, e);
+        rc = disk_replace_file(x->states, name, buf_slice(&new), 0600, e);
     buf_fini(&old);
     buf_fini(&new);
     arena_fini(&a);
     return rc;
 }
 
-enum err_code state_create(const struct entire *x, struct slice id, const struct godoc_set set[],
-                           size_t n, struct err *e)
+enum err_code state_create(const struct entire *x, struct slice id,
+                           const struct go_json_member set[], size_t n, struct err *e)
 {
     struct disk_new f;
     struct buf text = { 0 };
@@ -95,7 +95,7 @@ enum err_code state_create(const struct entire *x, struct slice id, const struct
     if (!rc) {
         rc = disk_write(f.fd, buf_slice(&text), NULL, name, e);
         if (rc)
-            disk_new_drop(&f);
+            disk_new_discard(&f);
         else
             rc = disk_new_publish(&f, name, e);
     }
@@ -118,10 +118,10 @@ static struct slice kept(struct arena *a, struct buf *text, enum err_code rc)
 struct slice state_text(struct arena *a, struct slice text)
 {
     struct buf out = { 0 };
-    struct godoc g;
+    struct go_json_document g;
 
-    godoc_init(&g, &out);
-    godoc_text(&g, text);
+    go_json_document_init(&g, &out);
+    go_json_document_text(&g, text);
     return kept(a, &out, g.rc);
 }
 
@@ -143,12 +143,12 @@ struct slice state_time(struct arena *a, int64_t ms)
 struct slice state_list(struct arena *a, const struct slice *text, size_t n)
 {
     struct buf out = { 0 };
-    struct godoc g;
+    struct go_json_document g;
 
-    godoc_init(&g, &out);
-    godoc_open(&g, '[');
+    go_json_document_init(&g, &out);
+    go_json_document_open(&g, '[');
     for (size_t i = 0; i < n; i++)
-        godoc_text(&g, text[i]);
-    godoc_close(&g, ']');
+        go_json_document_text(&g, text[i]);
+    go_json_document_close(&g, ']');
     return kept(a, &out, g.rc);
 }

@@ -9,13 +9,13 @@
 
 /* Changes members of a session's state. ERR_STALE: it was written by somebody else since `state` was read. */
 MUST_CHECK enum err_code state_change(const struct entire *x, const struct entire_state *state,
-                                      const struct godoc_set set[], size_t n, struct err *e);
+                                      const struct go_json_member set[], size_t n, struct err *e);
 /* A new one. ERR_STALE: there is one with this id. */
 MUST_CHECK enum err_code state_create(const struct entire *x, struct slice id,
-                                      const struct godoc_set set[], size_t n, struct err *e);
+                                      const struct go_json_member set[], size_t n, struct err *e);
 /* The document with members changed; what state_change writes. */
-MUST_CHECK enum err_code state_render(struct slice json, const struct godoc_set set[], size_t n,
-                                      struct buf *out);
+MUST_CHECK enum err_code state_render(struct slice json, const struct go_json_member set[],
+                                      size_t n, struct buf *out);
 
 /* Values for godoc_set, in the arena; p NULL without memory. */
 struct slice state_text(struct arena *a, struct slice text);

@@ -19,15 +19,15 @@
 
 enum { LIVE_MAX = 1 << 30, TASK_MAX = 1 << 20, LOOK_BYTES = 1 << 16, LOOK_ROWS = 40 };
 
-bool talk_is_claude(struct slice agent)
+bool entire_conversation_is_claude(struct slice agent)
 {
     return agent.n == 0 || slice_eq(agent, SLICE("Claude Code")) ||
            slice_eq(agent, SLICE("claude-code"));
 }
 
-bool talk_may_be_claude(struct slice agent)
+bool entire_conversation_may_be_claude(struct slice agent)
 {
-    return talk_is_claude(agent) || slice_eq(agent, SLICE("Agent"));
+    return entire_conversation_is_claude(agent) || slice_eq(agent, SLICE("Agent"));
 }
 
 /* ---- where it lies on this machine ---- */
@@ -44,14 +44,15 @@ static bool is_plain_path(struct slice path)
            !(path.n >= 3 && memcmp(path.p + path.n - 3, "/..", 3) == 0);
 }
 
-const char *talk_place(const char *projects, const char *dir, struct slice id, struct arena *a)
+const char *entire_conversation_claude_path(const char *projects, const char *dir, struct slice id,
+                                            struct arena *a)
 {
-    struct slice folder = folder_name(slice_of(dir), a);
+    struct slice folder = project_folder_name(slice_of(dir), a);
 
     return folder.p ? arena_format(a, "%s/%s/%.*s.jsonl", projects, folder.p, SLICE_ARG(id)) : NULL;
 }
 
-bool talk_is_place(struct slice path, const char *projects, struct slice id)
+bool entire_conversation_is_claude_path(struct slice path, const char *projects, struct slice id)
 {
     static const char suffix[] = ".jsonl";
     size_t n = strlen(projects), k = sizeof suffix - 1;
@@ -63,7 +64,7 @@ bool talk_is_place(struct slice path, const char *projects, struct slice id)
            memcmp(slash + 1, id.p, id.n) == 0 && memcmp(slash + 1 + id.n, suffix, k) == 0;
 }
 
-struct slice talk_agent(const struct catalog_session *s)
+struct slice entire_conversation_agent(const struct catalog_session *s)
 {
     if (s->state && s->state->agent.n)
         return s->state->agent;
@@ -74,15 +75,16 @@ struct slice talk_agent(const struct catalog_session *s)
 }
 
 /* By the rules of Claude Code, for the work tree that is here. */
-bool talk_write_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
-                     const char **path)
+bool entire_conversation_write_path(const struct entire *x, const struct catalog_session *s,
+                                    struct arena *a, const char **path)
 {
     const char *dir =
         s->state && s->state->worktree_path.n ? s->state->worktree_path.p : x->worktree;
     const char *projects = NULL;
     char *config = NULL;
 
-    if (!dir || !talk_is_claude(talk_agent(s)) || configdir_default(x->base.env, &config, NULL))
+    if (!dir || !entire_conversation_is_claude(entire_conversation_agent(s)) ||
+        configdir_default(x->base.env, &config, NULL))
         return false;
     projects = arena_format(a, "%s/projects", config);
     free(config);
@@ -90,21 +92,21 @@ bool talk_write_path(const struct entire *x, const struct catalog_session *s, st
         return false;
     struct slice id = entire_agent_id(s->id);
 
-    if (s->state && talk_is_place(s->state->transcript_path, projects, id))
+    if (s->state && entire_conversation_is_claude_path(s->state->transcript_path, projects, id))
         *path = s->state->transcript_path.p;
     else
-        *path = talk_place(projects, dir, id, a);
+        *path = entire_conversation_claude_path(projects, dir, id, a);
     return *path != NULL;
 }
 
-bool talk_live_path(const struct entire *x, const struct catalog_session *s, struct arena *a,
-                    const char **path)
+bool entire_conversation_live_path(const struct entire *x, const struct catalog_session *s,
+                                   struct arena *a, const char **path)
 {
     if (s->state && is_plain_path(s->state->transcript_path)) {
         *path = s->state->transcript_path.p;
         return true;
     }
-    return talk_write_path(x, s, a, path);
+    return entire_conversation_write_path(x, s, a, path);
 }
 
 /* ---- whose rows they are ---- */
@@ -132,7 +134,7 @@ static bool looks_like_claude(struct slice text)
 
 /* ---- opening ---- */
 
-static enum err_code give_file(struct talk *t, struct err *e)
+static enum err_code make_memory_file(struct entire_conversation *t, struct err *e)
 {
     t->fd = memfd_create("transcript", MFD_CLOEXEC);
     if (t->fd < 0)
@@ -141,7 +143,7 @@ static enum err_code give_file(struct talk *t, struct err *e)
     return disk_write(t->fd, buf_slice(&t->bytes), NULL, t->path, e);
 }
 
-static enum err_code open_live(const char *path, struct talk *t, struct err *e)
+static enum err_code open_live(const char *path, struct entire_conversation *t, struct err *e)
 {
     struct buf head = { 0 };
     struct file f;
@@ -155,7 +157,7 @@ static enum err_code open_live(const char *path, struct talk *t, struct err *e)
         rc = file_read(&f, 0, head.p, LOOK_BYTES, &got, e);
     file_close(&f);
     if (!rc) {
-        t->from = TALK_LIVE;
+        t->from = CONVERSATION_LIVE;
         t->claude = looks_like_claude((struct slice){ head.p, got });
         snprintf(t->path, sizeof t->path, "%s", path);
     }
@@ -182,10 +184,10 @@ static enum err_code read_shadow(git_repository *repo, const struct point *p, st
     return rc;
 }
 
-enum err_code talk_open_at(git_repository *repo, const struct point *p, struct talk *out,
-                           struct err *e)
+enum err_code entire_conversation_open_at(git_repository *repo, const struct point *p,
+                                          struct entire_conversation *out, struct err *e)
 {
-    struct talk t = { .from = TALK_CHECKPOINT, .fd = -1 };
+    struct entire_conversation t = { .from = CONVERSATION_CHECKPOINT, .fd = -1 };
     enum transcript_hash verdict = HASH_NONE;
     enum err_code rc = p->source == POINT_SHADOW
                            ? read_shadow(repo, p, &t.bytes, e)
@@ -196,10 +198,10 @@ enum err_code talk_open_at(git_repository *repo, const struct point *p, struct t
         t.hash_differs = verdict == HASH_OTHER;
         snprintf(t.checkpoint, sizeof t.checkpoint, "%s", p->id.p);
         if (t.claude)
-            rc = give_file(&t, e);
+            rc = make_memory_file(&t, e);
     }
     if (rc)
-        talk_close(&t);
+        entire_conversation_close(&t);
     else
         *out = t;
     return rc;
@@ -207,7 +209,7 @@ enum err_code talk_open_at(git_repository *repo, const struct point *p, struct t
 
 /* The newest point that keeps one. */
 static enum err_code open_newest(const struct entire *x, const struct catalog_session *s,
-                                 struct talk *out, struct err *e)
+                                 struct entire_conversation *out, struct err *e)
 {
     git_repository *repo;
     enum err_code rc = repo_open(x->git, &repo, e);
@@ -216,17 +218,17 @@ static enum err_code open_newest(const struct entire *x, const struct catalog_se
         return rc;
     rc = ERR_NOT_FOUND;
     for (size_t i = s->n; i-- > 0 && rc == ERR_NOT_FOUND;)
-        rc = talk_open_at(repo, &s->point[i], out, e);
+        rc = entire_conversation_open_at(repo, &s->point[i], out, e);
     repo_close(repo);
     return rc;
 }
 
-enum err_code talk_open(const struct store *st, const struct session_ref *ref, struct talk *out,
-                        struct err *e)
+enum err_code entire_conversation_open(const struct store *st, const struct session_ref *ref,
+                                       struct entire_conversation *out, struct err *e)
 {
     const struct entire *x = entire_of(st);
     const struct catalog_session *s;
-    struct talk t = { .fd = -1 };
+    struct entire_conversation t = { .fd = -1 };
     struct catalog *c;
     struct arena a = { 0 };
     const char *path;
@@ -234,41 +236,43 @@ enum err_code talk_open(const struct store *st, const struct session_ref *ref, s
 
     if (rc)
         return rc;
-    if (talk_live_path(x, s, &a, &path) && open_live(path, &t, NULL) == ERR_OK)
+    if (entire_conversation_live_path(x, s, &a, &path) && open_live(path, &t, NULL) == ERR_OK)
         *out = t;
     else
         rc = open_newest(x, s, out, e);
     if (rc == ERR_NOT_FOUND)
         err_set(e, rc, ref->id.p, "read the conversation: no transcript of it is left");
     arena_fini(&a);
-    catalog_put(x->shelf, c);
+    catalog_close(x->cache, c);
     return rc;
 }
 
-enum err_code talk_open_source(const struct view *v, const struct session_ref *ref,
-                               struct slice *at, struct arena *a, struct talk *out, struct err *e)
+enum err_code entire_conversation_open_source(const struct view *v, const struct session_ref *ref,
+                                              struct slice *at, struct arena *a,
+                                              struct entire_conversation *out, struct err *e)
 {
     const struct point *p;
     struct slice end;
 
     if (!at->n || view_point(v, *at, &p, NULL))
-        return talk_open(ref->store, ref, out, e);
-    enum err_code rc = talk_open_at(v->repo, p, out, e);
+        return entire_conversation_open(ref->store, ref, out, e);
+    enum err_code rc = entire_conversation_open_at(v->repo, p, out, e);
 
     if (!rc)
-        *at = talk_task_end(v->repo, p, a, &end) ? end : SLICE("");
+        *at = entire_conversation_task_end(v->repo, p, a, &end) ? end : SLICE("");
     return rc;
 }
 
-enum err_code talk_error(const struct talk *t, const struct session_ref *ref, enum err_code rc,
-                         struct err *e)
+enum err_code entire_conversation_error(const struct entire_conversation *t,
+                                        const struct session_ref *ref, enum err_code rc,
+                                        struct err *e)
 {
-    if (rc && e && t->from == TALK_CHECKPOINT && strcmp(e->path, t->path) == 0)
+    if (rc && e && t->from == CONVERSATION_CHECKPOINT && strcmp(e->path, t->path) == 0)
         snprintf(e->path, sizeof e->path, "%.*s", SLICE_ARG(ref->path));
     return rc;
 }
 
-void talk_close(struct talk *t)
+void entire_conversation_close(struct entire_conversation *t)
 {
     if (t->fd >= 0)
         close(t->fd);
@@ -276,14 +280,15 @@ void talk_close(struct talk *t)
     buf_fini(&t->bytes);
 }
 
-enum err_code talk_bytes(struct talk *t, struct err *e)
+enum err_code entire_conversation_bytes(struct entire_conversation *t, struct err *e)
 {
-    if (t->from == TALK_CHECKPOINT || t->bytes.p)
+    if (t->from == CONVERSATION_CHECKPOINT || t->bytes.p)
         return ERR_OK;
     return file_read_all(AT_FDCWD, t->path, 0, LIVE_MAX, &t->bytes, e);
 }
 
-struct session_ref talk_lend(const struct talk *t, const struct session_ref *ref)
+struct session_ref entire_conversation_claude_ref(const struct entire_conversation *t,
+                                                  const struct session_ref *ref)
 {
     struct session_ref lent = *ref;
 
@@ -316,7 +321,8 @@ static bool read_task(git_repository *repo, const struct point *p, struct buf *j
     return rc == ERR_OK;
 }
 
-bool talk_task_end(git_repository *repo, const struct point *p, struct arena *a, struct slice *uuid)
+bool entire_conversation_task_end(git_repository *repo, const struct point *p, struct arena *a,
+                                  struct slice *uuid)
 {
     struct buf json = { 0 };
     bool found = read_task(repo, p, &json) &&

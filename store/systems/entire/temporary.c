@@ -54,7 +54,7 @@ struct slice temporary_subject(struct slice prompt, struct arena *a)
         ;
     if (prompt.n && prompt.p[prompt.n - 1] == '?')
         prompt.n--;
-    prompt = js_trim(first_runes(js_trim(prompt), SUBJECT_RUNES));
+    prompt = utf8_js_trim(first_runes(utf8_js_trim(prompt), SUBJECT_RUNES));
     if (prompt.n == 0)
         return SLICE("Claude Code session updates");
     char *p = arena_alloc(a, prompt.n + 1);
@@ -157,23 +157,23 @@ static enum err_code put_metadata(const struct view *v, const struct temporary_r
     struct slice id = v->session->id;
     enum err_code rc = ERR_OK;
 
-    if (talk_live_path(v->store, v->session, &a, &live) &&
+    if (entire_conversation_live_path(v->store, v->session, &a, &live) &&
         file_read_all(AT_FDCWD, live, 0, 1 << 30, &bytes, NULL) == ERR_OK) {
         snprintf(path, sizeof path, ".entire/metadata/%.*s/full.jsonl", SLICE_ARG(id));
-        rc = treewrite_bytes(t, path, buf_slice(&bytes), e);
+        rc = treewrite_add_bytes(t, path, buf_slice(&bytes), e);
     }
     if (!rc && req->prompt.n) {
         snprintf(path, sizeof path, ".entire/metadata/%.*s/prompt.txt", SLICE_ARG(id));
-        rc = treewrite_bytes(t, path, req->prompt, e);
+        rc = treewrite_add_bytes(t, path, req->prompt, e);
     }
     buf_fini(&bytes);
     arena_fini(&a);
     return rc;
 }
 
-static enum err_code make_tree(const struct view *v, const struct temporary_request *req,
-                               const struct names_list *names, const git_oid *base, git_oid *out,
-                               struct err *e)
+static enum err_code make_shadow_tree(const struct view *v, const struct temporary_request *req,
+                                      const struct names_list *names, const git_oid *base,
+                                      git_oid *out, struct err *e)
 {
     struct treewrite t;
     enum err_code rc = treewrite_open(v->repo, base, &t, e);
@@ -181,11 +181,11 @@ static enum err_code make_tree(const struct view *v, const struct temporary_requ
     if (rc)
         return rc;
     for (size_t i = 0; i < names->n && !rc; i++)
-        rc = treewrite_file(&t, v->root, names->name[i].p, e);
+        rc = treewrite_add_file(&t, v->root, names->name[i].p, e);
     if (!rc)
         rc = put_metadata(v, req, &t, e);
     if (!rc)
-        rc = treewrite_done(&t, out, e);
+        rc = treewrite_finish(&t, out, e);
     treewrite_close(&t);
     return rc;
 }
@@ -207,12 +207,12 @@ static enum err_code write_commit(const struct view *v, const struct temporary_r
                      "Entire-Strategy: manual-commit\n",
                      SLICE_ARG(subject), SLICE_ARG(id), SLICE_ARG(id));
     enum err_code rc =
-        subject.p && message ? author_now(v->repo, &sig, &c.author, e) : err_nomem(e);
+        subject.p && message ? treewrite_author(v->repo, &sig, &c.author, e) : err_nomem(e);
 
     if (!rc) {
         c.committer = c.author;
         c.message = slice_of(message);
-        rc = commit_write(v->repo, &c, out, e);
+        rc = treewrite_commit(v->repo, &c, out, e);
     }
     git_signature_free(sig);
     arena_fini(&a);
@@ -231,7 +231,7 @@ static enum err_code try_once(const struct view *v, const struct temporary_reque
         return rc;
     if (has_tip ? !view_commit_tree(v, &tip, &base) : !view_head_tree(v, &base))
         return err_set(e, ERR_FORMAT, ref, "write a checkpoint: there is no commit to begin with");
-    rc = make_tree(v, req, &out->touched, &base, &tree, e);
+    rc = make_shadow_tree(v, req, &out->touched, &base, &tree, e);
     out->made = !rc && !(has_tip && git_oid_equal(&tree, &base));
     if (rc || !out->made) {
         out->commit = tip;
@@ -266,7 +266,7 @@ static enum err_code count_step(struct view *v, const struct temporary *t, int64
     buf_fini(&json);
     if (rc || !ok)
         return rc ? rc : err_nomem(e);
-    const struct godoc_set set[] = {
+    const struct go_json_member set[] = {
         { "checkpoint_count", state_number(a, again.checkpoint_count + 1) },
         { "files_touched", state_list(a, touched.name, touched.n) },
         { "last_interaction_time", state_time(a, now_ms) },
@@ -282,7 +282,7 @@ enum err_code temporary_write(struct view *v, const struct temporary_request *re
     struct temporary t = { .touched = { .a = &v->arena } };
     char ref[ENTIRE_SHADOW_NAME + 16], name[ENTIRE_SHADOW_NAME];
     struct slice base;
-    enum err_code rc = migrate(v, &base, e);
+    enum err_code rc = migrate_shadow(v, &base, e);
 
     if (!rc)
         rc = temporary_names(v, req, &t.touched, e);

@@ -4,18 +4,18 @@
 
 #include "store/systems/entire/names.h"
 
-static bool is_blank(char c)
+static bool is_trailer_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
 static struct slice trim(struct slice text)
 {
-    while (text.n && is_blank(text.p[0])) {
+    while (text.n && is_trailer_blank(text.p[0])) {
         text.p++;
         text.n--;
     }
-    while (text.n && is_blank(text.p[text.n - 1]))
+    while (text.n && is_trailer_blank(text.p[text.n - 1]))
         text.n--;
     return text;
 }
@@ -61,7 +61,7 @@ bool trailer_checkpoint(struct slice *rest, struct slice *id)
     while (trailer_next(rest, TRAILER_CHECKPOINT, &value)) {
         size_t n = 0;
 
-        while (n < value.n && !is_blank(value.p[n]))
+        while (n < value.n && !is_trailer_blank(value.p[n]))
             n++;
         value.n = n;
         if (entire_checkpoint_id_ok(value)) {

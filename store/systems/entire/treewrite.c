@@ -45,7 +45,7 @@ void treewrite_close(struct treewrite *t)
     t->index = NULL;
 }
 
-enum err_code treewrite_put(struct treewrite *t, const char *path, const git_oid *blob,
+enum err_code treewrite_add(struct treewrite *t, const char *path, const git_oid *blob,
                             unsigned mode, struct err *e)
 {
     git_index_entry x = { .mode = mode, .id = *blob, .path = path };
@@ -54,17 +54,17 @@ enum err_code treewrite_put(struct treewrite *t, const char *path, const git_oid
     return answer ? repo_error(e, answer, path, "put a file into a tree") : ERR_OK;
 }
 
-enum err_code treewrite_bytes(struct treewrite *t, const char *path, struct slice bytes,
-                              struct err *e)
+enum err_code treewrite_add_bytes(struct treewrite *t, const char *path, struct slice bytes,
+                                  struct err *e)
 {
     git_oid blob;
     int answer = git_blob_create_from_buffer(&blob, t->repo, bytes.n ? bytes.p : "", bytes.n);
 
     return answer ? repo_error(e, answer, path, "write a blob")
-                  : treewrite_put(t, path, &blob, 0100644, e);
+                  : treewrite_add(t, path, &blob, 0100644, e);
 }
 
-void treewrite_drop(struct treewrite *t, const char *path)
+void treewrite_remove(struct treewrite *t, const char *path)
 {
     git_index_remove(t->index, path, 0); /* not there: as wanted */
 }
@@ -133,25 +133,26 @@ static enum err_code put_file(struct treewrite *t, const char *root, const char 
     enum err_code rc = read_file(root, path, &bytes, &mode, e);
 
     if (rc == ERR_NOT_FOUND) {
-        treewrite_drop(t, path);
+        treewrite_remove(t, path);
         rc = ERR_OK;
     } else if (!rc) {
         int answer = put(t->repo, path, &bytes, &blob);
 
         rc = answer ? repo_error(e, answer, path, "write a blob")
-                    : treewrite_put(t, path, &blob, mode, e);
+                    : treewrite_add(t, path, &blob, mode, e);
     }
     buf_fini(&bytes);
     return rc;
 }
 
-enum err_code treewrite_file(struct treewrite *t, const char *root, const char *path, struct err *e)
+enum err_code treewrite_add_file(struct treewrite *t, const char *root, const char *path,
+                                 struct err *e)
 {
     return put_file(t, root, path, put_raw, e);
 }
 
-enum err_code treewrite_clean(struct treewrite *t, const char *root, const char *path,
-                              struct err *e)
+enum err_code treewrite_add_filtered(struct treewrite *t, const char *root, const char *path,
+                                     struct err *e)
 {
     const char *driver = NULL;
 
@@ -163,7 +164,7 @@ enum err_code treewrite_clean(struct treewrite *t, const char *root, const char 
                : put_file(t, root, path, put_clean, e);
 }
 
-enum err_code treewrite_drop_folder(struct treewrite *t, const char *folder, struct err *e)
+enum err_code treewrite_remove_folder(struct treewrite *t, const char *folder, struct err *e)
 {
     int answer = git_index_remove_directory(t->index, folder, 0);
 
@@ -171,7 +172,7 @@ enum err_code treewrite_drop_folder(struct treewrite *t, const char *folder, str
                                              : ERR_OK;
 }
 
-enum err_code treewrite_done(struct treewrite *t, git_oid *tree, struct err *e)
+enum err_code treewrite_finish(struct treewrite *t, git_oid *tree, struct err *e)
 {
     int answer = git_index_write_tree_to(tree, t->index, t->repo);
 
@@ -180,8 +181,8 @@ enum err_code treewrite_done(struct treewrite *t, git_oid *tree, struct err *e)
 
 /* ---- commits ---- */
 
-enum err_code author_now(git_repository *repo, git_signature **sig, struct author *out,
-                         struct err *e)
+enum err_code treewrite_author(git_repository *repo, git_signature **sig, struct author *out,
+                               struct err *e)
 {
     int answer = git_signature_default(sig, repo);
 
@@ -228,8 +229,8 @@ static enum err_code add_header(struct buf *text, const struct commit_text *c)
     return rc ? rc : add_author(text, "committer", &c->committer);
 }
 
-enum err_code commit_write(git_repository *repo, const struct commit_text *c, git_oid *out,
-                           struct err *e)
+enum err_code treewrite_commit(git_repository *repo, const struct commit_text *c, git_oid *out,
+                               struct err *e)
 {
     struct buf text = { 0 };
     git_odb *odb = NULL;

@@ -24,8 +24,8 @@ static bool trees_of_commit(const struct view *v, const git_oid *commit, struct 
     return !t->has_before || view_commit_tree(v, &up, &t->before);
 }
 
-static bool find_trees(const struct view *v, const struct point *p, const struct link *link,
-                       struct turn_diff *t)
+static bool find_turn_trees(const struct view *v, const struct point *p, const struct link *link,
+                            struct turn_diff *t)
 {
     if (p->source != POINT_SHADOW)
         return link && trees_of_commit(v, &link->commit, t);
@@ -39,7 +39,7 @@ bool turn_diff_open(const struct view *v, const struct point *p, const struct li
 {
     struct turn_diff t = { .diff = NULL };
     git_tree *before = NULL, *after = NULL;
-    bool ok = find_trees(v, p, link, &t);
+    bool ok = find_turn_trees(v, p, link, &t);
 
     t.too_large = ok && repo_tree_fits(v->repo, &t.after, t.has_before ? &t.before : NULL, NULL) ==
                             ERR_UNSUPPORTED;

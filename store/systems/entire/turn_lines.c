@@ -21,8 +21,8 @@ static bool count_file(git_diff *diff, size_t i, struct checkpoint *c)
     return ok;
 }
 
-static void count_turn(const struct view *v, const struct point *p, const struct link *link,
-                       struct checkpoint *c)
+static void count_point_turn(const struct view *v, const struct point *p, const struct link *link,
+                             struct checkpoint *c)
 {
     struct turn_diff t;
 
@@ -35,7 +35,8 @@ static void count_turn(const struct view *v, const struct point *p, const struct
 }
 
 /* Points are those of the list, unless the session went on between. */
-static struct checkpoint *find(struct checkpoint_list *list, size_t i, const struct point *p)
+static struct checkpoint *find_checkpoint(struct checkpoint_list *list, size_t i,
+                                          const struct point *p)
 {
     return i < list->n && slice_eq(list->checkpoint[i].id, p->id) ? &list->checkpoint[i] : NULL;
 }
@@ -54,12 +55,13 @@ enum err_code entire_count_lines(const struct store *st, const struct session_re
         rc = links_read(v.repo, &v.arena, &links, e);
     for (size_t i = 0; i < v.session->n && !rc; i++) {
         const struct point *p = &v.session->point[i];
-        struct checkpoint *c = find(list, i, p);
+        struct checkpoint *c = find_checkpoint(list, i, p);
 
         if (cancel && atomic_load(cancel))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
         else if (c && !c->why)
-            count_turn(&v, p, p->source == POINT_SHADOW ? NULL : links_find(&links, p->id), c);
+            count_point_turn(&v, p, p->source == POINT_SHADOW ? NULL : links_find(&links, p->id),
+                             c);
     }
     view_close(&v);
     return rc;

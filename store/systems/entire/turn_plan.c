@@ -32,7 +32,7 @@ static enum err_code take_added(struct planning *p, const char *path, struct rew
     return t.path ? rewind_plan_add(plan, &t, e) : err_nomem(e);
 }
 
-static enum err_code take_file(struct planning *p, const git_diff_delta *delta,
+static enum err_code plan_file(struct planning *p, const git_diff_delta *delta,
                                struct rewind_plan *plan, struct err *e)
 {
     const char *path = delta->new_file.path;
@@ -50,17 +50,17 @@ static enum err_code take_file(struct planning *p, const git_diff_delta *delta,
                                             : planning_file(p, path, &was->id, was->mode, plan, e);
 }
 
-static enum err_code take_files(struct planning *p, const git_diff *diff, struct rewind_plan *plan,
+static enum err_code plan_files(struct planning *p, const git_diff *diff, struct rewind_plan *plan,
                                 struct err *e)
 {
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < git_diff_num_deltas(diff) && !rc; i++)
-        rc = take_file(p, git_diff_get_delta(diff, i), plan, e);
+        rc = plan_file(p, git_diff_get_delta(diff, i), plan, e);
     return rc;
 }
 
-static enum err_code make(struct planning *p, struct rewind_plan *plan, struct err *e)
+static enum err_code make_turn_plan(struct planning *p, struct rewind_plan *plan, struct err *e)
 {
     struct links links = { 0 };
     struct turn_diff t = { .diff = NULL };
@@ -83,15 +83,16 @@ static enum err_code make(struct planning *p, struct rewind_plan *plan, struct e
     if (!rc)
         rc = planning_start(p, e);
     if (!rc)
-        rc = take_files(p, t.diff, plan, e);
+        rc = plan_files(p, t.diff, plan, e);
     turn_diff_close(&t);
     if (!rc)
-        rc = beside_name(p, plan, e);
+        rc = entire_concurrent_mark(p, plan, e);
     return rc ? rc : planning_notes(p, plan, e);
 }
 
 enum err_code entire_plan_turn(const struct store *st, const struct session_ref *ref,
                                struct slice point, struct rewind_plan *out, struct err *e)
 {
-    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make, out, e);
+    return planning_run(st, ref, point, &(struct planning){ .entire_rule = false }, make_turn_plan,
+                        out, e);
 }

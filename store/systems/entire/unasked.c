@@ -52,7 +52,7 @@ static const char *a_hook(git_repository *repo, git_config *config, struct arena
     return NULL;
 }
 
-const char *unasked_words(git_repository *repo, struct arena *a)
+const char *skipped_hooks_note(git_repository *repo, struct arena *a)
 {
     git_config *config = NULL;
 

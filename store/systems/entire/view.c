@@ -62,7 +62,7 @@ bool view_root_is_own(const struct view *v)
 void view_close(struct view *v)
 {
     repo_close(v->repo);
-    catalog_put(v->store->shelf, v->catalog);
+    catalog_close(v->store->cache, v->catalog);
     arena_fini(&v->arena);
 }
 

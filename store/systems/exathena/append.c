@@ -44,7 +44,7 @@ static enum err_code read_order(struct appending *w, struct err *e)
     return rc;
 }
 
-static const char *kind_of(struct slice role)
+static const char *event_kind_of_role(struct slice role)
 {
     static const struct {
         const char *role, *kind;
@@ -87,10 +87,10 @@ static enum err_code write_message(struct slice row, bool user, struct buf *out)
     return n ? json_edit(out, row, lacking, n) : buf_add(out, row);
 }
 
-static enum err_code add_message(struct appending *w, struct slice row, struct slice role,
-                                 struct event_draft *d, struct buf *out, struct err *e)
+static enum err_code add_message_event(struct appending *w, struct slice row, struct slice role,
+                                       struct event_draft *d, struct buf *out, struct err *e)
 {
-    const char *kind = kind_of(role);
+    const char *kind = event_kind_of_role(role);
     struct buf data = { 0 };
 
     if (!kind)
@@ -124,15 +124,15 @@ static enum err_code add_event(struct appending *w, struct slice row, const stru
     return ERR_OK;
 }
 
-static enum err_code add_row(struct appending *w, struct slice row, struct log_row *made,
-                             struct buf *out, struct err *e)
+static enum err_code add_event_row(struct appending *w, struct slice row,
+                                   struct append_rows_item *made, struct buf *out, struct err *e)
 {
     char drawn[EXATHENA_EVENT_ID + 1];
     struct event_draft d = { .ts = slice_of(w->now) };
     struct event ev;
     struct slice role;
 
-    exathena_draw_id(drawn, EXATHENA_EVENT_ID);
+    exathena_generate_id(drawn, EXATHENA_EVENT_ID);
     if (!event_read(row, w->a, &ev) || !event_text(row, "role", w->a, &role))
         return err_nomem(e);
     made->drawn = ev.id.n == 0;
@@ -143,7 +143,7 @@ static enum err_code add_row(struct appending *w, struct slice row, struct log_r
     if (ev.kind.n)
         return add_event(w, row, &ev, &d, out, e);
     if (role.n)
-        return add_message(w, row, role, &d, out, e);
+        return add_message_event(w, row, role, &d, out, e);
     return err_set(e, ERR_USAGE, "", "append: neither an event nor a message");
 }
 
@@ -152,7 +152,7 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
                               struct host_appended *out, struct err *e)
 {
     struct appending w = { .st = st, .ref = ref, .a = a };
-    struct log_rows rows = { .row = arena_zalloc(a, req->n * sizeof *rows.row), .n = req->n };
+    struct append_rows rows = { .row = arena_zalloc(a, req->n * sizeof *rows.row), .n = req->n };
 
     if (req->transcript)
         return err_set(e, ERR_UNSUPPORTED, ref->path.p,
@@ -161,15 +161,15 @@ enum err_code exathena_append(const struct store *st, const struct session_ref *
     enum err_code rc = rows.row ? read_order(&w, e) : err_nomem(e);
 
     for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = add_row(&w, req->row[i], &rows.row[i], &rows.lines, e);
+        rc = add_event_row(&w, req->row[i], &rows.row[i], &rows.lines, e);
         rows.row[i].end = rows.lines.n;
     }
     if (!rc)
-        rc = log_rows_append(st->env, ref->path.p, &rows, a, e);
+        rc = append_rows_write(st->env, ref->path.p, &rows, a, e);
     if (!rc)
         *out = (struct host_appended){ .n = req->n,
                                        .present = rows.present,
-                                       .id = log_rows_ids(&rows, a) };
+                                       .id = append_rows_ids(&rows, a) };
     if (!rc && !out->id)
         rc = err_nomem(e);
     buf_fini(&rows.lines);

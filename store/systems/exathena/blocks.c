@@ -12,13 +12,13 @@ struct blocks {
     enum err_code rc;
 };
 
-static void put(struct blocks *b, struct block block)
+static void add_event_block(struct blocks *b, struct block block)
 {
     if (!b->rc)
-        b->rc = block_add(b->out, &block);
+        b->rc = transcript_block_add(b->out, &block);
 }
 
-static struct slice text_of(struct blocks *b, struct slice object, const char *name)
+static struct slice decode_event_text(struct blocks *b, struct slice object, const char *name)
 {
     struct slice text;
 
@@ -31,7 +31,7 @@ static struct slice text_of(struct blocks *b, struct slice object, const char *n
 
 enum { CONTEXT = 3, DIFF_MOST = 1 << 20 };
 
-static void write_line(struct jsonout *j, const struct linediff_line *l)
+static void write_diff_line(struct jsonout *j, const struct linediff_line *l)
 {
     struct buf line = { 0 };
 
@@ -62,7 +62,7 @@ static void write_patch(struct jsonout *j, const struct linediff *d)
         jsonout_key(j, "lines");
         jsonout_open(j, '[');
         for (size_t k = 0; k < h->n; k++)
-            write_line(j, &d->line[h->first + k]);
+            write_diff_line(j, &d->line[h->first + k]);
         jsonout_close(j, ']');
         jsonout_close(j, '}');
     }
@@ -79,8 +79,9 @@ static struct slice patch_of(struct blocks *b, struct slice result)
 
     if (!event_member(result, "ui_payload", &ui) || !event_member(ui, "payload", &payload))
         return patch;
-    kind = text_of(b, ui, "kind");
-    struct slice before = text_of(b, payload, "before"), after = text_of(b, payload, "after");
+    kind = decode_event_text(b, ui, "kind");
+    struct slice before = decode_event_text(b, payload, "before"),
+                 after = decode_event_text(b, payload, "after");
 
     if (b->rc || !slice_eq(kind, SLICE("diff")) || before.n > DIFF_MOST || after.n > DIFF_MOST ||
         linediff_make(before, after, CONTEXT, &d, NULL))
@@ -108,10 +109,10 @@ static void put_calls(struct blocks *b, struct slice message)
         return;
     while (json_iter_next(&it, &key, &call)) {
         event_member(call, "arguments", &input);
-        put(b, (struct block){ .kind = BLOCK_TOOL_CALL,
-                               .name = text_of(b, call, "name"),
-                               .input = input,
-                               .call_id = text_of(b, call, "id") });
+        add_event_block(b, (struct block){ .kind = BLOCK_TOOL_CALL,
+                                           .name = decode_event_text(b, call, "name"),
+                                           .input = input,
+                                           .call_id = decode_event_text(b, call, "id") });
     }
 }
 
@@ -125,11 +126,11 @@ static void put_results(struct blocks *b, struct slice message)
         return;
     while (json_iter_next(&it, &key, &result)) {
         event_member(result, "is_error", &failed);
-        put(b, (struct block){ .kind = BLOCK_TOOL_RESULT,
-                               .text = text_of(b, result, "content"),
-                               .call_id = text_of(b, result, "tool_call_id"),
-                               .patch = patch_of(b, result),
-                               .failed = json_type(failed) == JSON_TRUE });
+        add_event_block(b, (struct block){ .kind = BLOCK_TOOL_RESULT,
+                                           .text = decode_event_text(b, result, "content"),
+                                           .call_id = decode_event_text(b, result, "tool_call_id"),
+                                           .patch = patch_of(b, result),
+                                           .failed = json_type(failed) == JSON_TRUE });
     }
 }
 
@@ -146,7 +147,7 @@ static void put_message(struct blocks *b, const struct event *ev)
         said.name = ev->role;
     }
     if (said.text.n)
-        put(b, said);
+        add_event_block(b, said);
     put_calls(b, ev->message);
     put_results(b, ev->message);
 }
@@ -157,16 +158,18 @@ static void put_run(struct blocks *b, struct slice line)
 {
     struct slice result, ok;
 
-    put(b, (struct block){ .kind = BLOCK_PROMPT, .text = text_of(b, line, "prompt") });
+    add_event_block(
+        b, (struct block){ .kind = BLOCK_PROMPT, .text = decode_event_text(b, line, "prompt") });
     event_member(line, "result", &result);
     event_member(result, "ok", &ok);
     if (json_type(ok) == JSON_TRUE)
-        put(b, (struct block){ .kind = BLOCK_TEXT, .text = text_of(b, result, "text") });
+        add_event_block(
+            b, (struct block){ .kind = BLOCK_TEXT, .text = decode_event_text(b, result, "text") });
     else
-        put(b, (struct block){ .kind = BLOCK_NOTE,
-                               .name = SLICE("error"),
-                               .text = text_of(b, result, "error"),
-                               .failed = true });
+        add_event_block(b, (struct block){ .kind = BLOCK_NOTE,
+                                           .name = SLICE("error"),
+                                           .text = decode_event_text(b, result, "error"),
+                                           .failed = true });
 }
 
 enum err_code exathena_blocks(const struct store *st, struct slice row, struct block_list *out,
@@ -178,14 +181,14 @@ enum err_code exathena_blocks(const struct store *st, struct slice row, struct b
 
     (void)st;
     if (!event_read(row, &out->arena, &ev))
-        put(&b, (struct block){ .kind = BLOCK_RAW, .text = row });
+        add_event_block(&b, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (ev.message.n)
         put_message(&b, &ev);
     else if (!ev.kind.n && event_member(row, "subagent_id", &run))
         put_run(&b, row);
     else
-        put(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
+        add_event_block(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind, .text = ev.data });
     if (!b.rc && out->n == 0)
-        put(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind });
+        add_event_block(&b, (struct block){ .kind = BLOCK_NOTE, .name = ev.kind });
     return b.rc ? err_nomem(e) : ERR_OK;
 }

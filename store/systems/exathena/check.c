@@ -16,16 +16,17 @@ struct checking {
     void *arg;
 };
 
-static enum err_code tell(const struct checking *k, enum finding_kind kind, const char *why,
-                          struct err *e)
+static enum err_code report_log_damage(const struct checking *k, enum finding_kind kind,
+                                       const char *why, struct err *e)
 {
     struct finding f = { .kind = kind, .session = k->ref->id, .path = k->path, .why = why };
 
     return k->fn(&f, k->arg, e);
 }
 
-static enum err_code tell_line(const struct checking *k, enum finding_kind kind,
-                               const struct index *ix, size_t line, const char *why, struct err *e)
+static enum err_code report_log_line(const struct checking *k, enum finding_kind kind,
+                                     const struct index *ix, size_t line, const char *why,
+                                     struct err *e)
 {
     struct finding f = { .kind = kind,
                          .session = k->ref->id,
@@ -38,7 +39,7 @@ static enum err_code tell_line(const struct checking *k, enum finding_kind kind,
     return k->fn(&f, k->arg, e);
 }
 
-static int by_id(const void *a, const void *b)
+static int compare_line_id(const void *a, const void *b)
 {
     const struct index_line *const *x = a, *const *y = b;
 
@@ -62,11 +63,12 @@ static enum err_code check_ids(const struct checking *k, const struct index *ix,
         if (ix->line[i].state == LINE_OK && !id128_none(ix->line[i].id))
             list[n++] = &ix->line[i];
     if (n)
-        qsort(list, n, sizeof(struct index_line *), by_id);
+        qsort(list, n, sizeof(struct index_line *), compare_line_id);
     for (size_t i = 1; i < n && !rc; i++)
         if (id128_eq(list[i]->id, list[i - 1]->id))
-            rc = tell_line(k, FINDING_DUPLICATE_ID, ix, (size_t)(list[i] - ix->line),
-                           "an event before it has the same uuid: a rewind means that one", e);
+            rc =
+                report_log_line(k, FINDING_DUPLICATE_ID, ix, (size_t)(list[i] - ix->line),
+                                "an event before it has the same uuid: a rewind means that one", e);
     arena_fini(&a);
     return rc;
 }
@@ -82,13 +84,13 @@ static enum err_code check_lines(const struct checking *k, const atomic_bool *ca
         bool torn = log.index.torn_tail && i + 1 == log.index.n;
 
         if (torn)
-            rc = tell_line(k, FINDING_TORN_TAIL, &log.index, i,
-                           log.index.line[i].state == LINE_BROKEN
-                               ? "unfinished write: the last line is cut and has no newline"
-                               : "the last line has no newline",
-                           e);
+            rc = report_log_line(k, FINDING_TORN_TAIL, &log.index, i,
+                                 log.index.line[i].state == LINE_BROKEN
+                                     ? "unfinished write: the last line is cut and has no newline"
+                                     : "the last line has no newline",
+                                 e);
         else if (log.index.line[i].state == LINE_BROKEN)
-            rc = tell_line(k, FINDING_BROKEN_LINE, &log.index, i, "not a JSON object", e);
+            rc = report_log_line(k, FINDING_BROKEN_LINE, &log.index, i, "not a JSON object", e);
     }
     if (!rc)
         rc = check_ids(k, &log.index, e);
@@ -105,11 +107,13 @@ static enum err_code check_files(const struct exathena *x, struct checking *k, s
     for (size_t i = 0; !rc && i < saved.n; i++) {
         k->path = saved.file[i].dir;
         if (saved.file[i].why)
-            rc = tell(k, saved.file[i].first ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP,
-                      saved.file[i].why, e);
+            rc = report_log_damage(
+                k, saved.file[i].first ? FINDING_WRONG_BACKUP : FINDING_MISSING_BACKUP,
+                saved.file[i].why, e);
         if (!rc && saved.file[i].strange)
-            rc = tell(k, FINDING_WRONG_BACKUP,
-                      "names that are no versions: the library saves this file no more", e);
+            rc = report_log_damage(
+                k, FINDING_WRONG_BACKUP,
+                "names that are no versions: the library saves this file no more", e);
     }
     arena_fini(&a);
     return rc;
@@ -126,14 +130,14 @@ enum err_code exathena_check(const struct store *st, const struct session_ref *r
 
 /* ---- what belongs to no session ---- */
 
-struct telling {
+struct leftover_report {
     finding_fn *fn;
     void *arg;
 };
 
-static enum err_code tell_left(const struct leftover *left, void *arg, struct err *e)
+static enum err_code report_left(const struct leftover *left, void *arg, struct err *e)
 {
-    const struct telling *t = arg;
+    const struct leftover_report *t = arg;
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < left->parts && !rc; i++) {
@@ -149,8 +153,8 @@ static enum err_code tell_left(const struct leftover *left, void *arg, struct er
 }
 
 /* A log whose name cannot be an id is shown by no list. */
-static enum err_code check_name(const struct exathena *x, const char *name, finding_fn *fn,
-                                void *arg, struct err *e)
+static enum err_code check_log_name(const struct exathena *x, const char *name, finding_fn *fn,
+                                    void *arg, struct err *e)
 {
     size_t n = strlen(name), suffix = sizeof EXATHENA_SUFFIX - 1;
     struct arena a = { 0 };
@@ -172,14 +176,14 @@ enum err_code exathena_check_store(const struct store *st, const struct scope *s
     const struct exathena *x = exathena_of(st);
     struct dirent *entry;
     enum err_code rc = ERR_OK;
-    struct telling telling = { fn, arg };
+    struct leftover_report telling = { fn, arg };
     DIR *dir = opendir(x->sessions);
 
     while (dir && !rc && (entry = readdir(dir)))
-        rc = check_name(x, entry->d_name, fn, arg, e);
+        rc = check_log_name(x, entry->d_name, fn, arg, e);
     if (dir)
         closedir(dir);
     if (!rc && dir) /* where the logs cannot be looked at, none is known to be gone */
-        rc = exathena_leftovers(st, scope, tell_left, &telling, e);
+        rc = exathena_leftovers(st, scope, report_left, &telling, e);
     return rc;
 }

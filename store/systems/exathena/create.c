@@ -8,7 +8,7 @@
 
 enum { FILE_MODE = 0644, DIRECTORY_MODE = 0755 };
 
-static enum err_code first_line(int64_t now_ms, struct buf *out)
+static enum err_code write_start_event(int64_t now_ms, struct buf *out)
 {
     char now[EVENT_TIME], id[EXATHENA_EVENT_ID + 1];
     struct buf data = { 0 };
@@ -16,7 +16,7 @@ static enum err_code first_line(int64_t now_ms, struct buf *out)
     const struct event_order order = event_order_default();
 
     event_time(now_ms, now);
-    exathena_draw_id(id, EXATHENA_EVENT_ID);
+    exathena_generate_id(id, EXATHENA_EVENT_ID);
     const struct slice ts = slice_of(now);
 
     jsonout_init(&j, &data);
@@ -49,7 +49,7 @@ static enum err_code write_new(const struct exathena *x, const char *name, struc
     rc = disk_write(to.fd, bytes, NULL, to.path, e);
     if (!rc)
         return disk_new_publish(&to, name, e);
-    disk_new_drop(&to);
+    disk_new_discard(&to);
     return rc;
 }
 
@@ -70,7 +70,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     struct buf line = { 0 };
     struct host_created made = { .id = req->id, .unsaved = unsaved(x, req) };
 
-    exathena_draw_id(drawn, EXATHENA_ID);
+    exathena_generate_id(drawn, EXATHENA_ID);
     if (!made.id.n)
         made.id = (struct slice){ drawn, EXATHENA_ID };
     if (!exathena_is_id(made.id))
@@ -79,7 +79,7 @@ enum err_code exathena_create(const struct store *st, const struct host_create *
     const char *name = made.id.p ? arena_format(a, "%s" EXATHENA_SUFFIX, made.id.p) : NULL;
 
     made.path.p = name ? arena_format(a, "%s/%s", x->sessions, name) : NULL;
-    enum err_code rc = !made.path.p || first_line(env_now_ms(st->env), &line)
+    enum err_code rc = !made.path.p || write_start_event(env_now_ms(st->env), &line)
                            ? err_nomem(e)
                            : write_new(x, name, buf_slice(&line), e);
 

@@ -66,8 +66,9 @@ static enum err_code plan_cut(const struct session_ref *ref, const struct point 
     return rc ? err_at(e, rc, ref->path.p) : ERR_OK;
 }
 
-enum err_code exathena_plan_talk(const struct store *st, const struct session_ref *ref,
-                                 struct slice point, struct rewind_plan *plan, struct err *e)
+enum err_code exathena_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                         struct slice point, struct rewind_plan *plan,
+                                         struct err *e)
 {
     struct point p;
     struct change *c;
@@ -84,8 +85,8 @@ enum err_code exathena_plan_talk(const struct store *st, const struct session_re
     }
     plan->point = p.id.p;
     plan->point_ms = p.time_ms;
-    plan->talk = (struct rewind_talk){
-        .change = c, .how = TALK_TRUNCATE, .kept = p.before, .dropped = p.total - p.before
+    plan->conversation = (struct rewind_conversation){
+        .change = c, .how = CONVERSATION_TRUNCATE, .kept = p.before, .dropped = p.total - p.before
     };
     return ERR_OK;
 }

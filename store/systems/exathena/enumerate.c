@@ -45,8 +45,8 @@ bool exathena_name_id(const char *name, struct slice *id)
     return exathena_is_id(*id);
 }
 
-static enum err_code visit(const struct exathena *x, int dir, const char *name, struct buf *path,
-                           session_ref_fn *fn, void *arg, bool *more)
+static enum err_code visit_log(const struct exathena *x, int dir, const char *name,
+                               struct buf *path, session_ref_fn *fn, void *arg, bool *more)
 {
     struct session_ref ref = { .store = &x->base, .folder = SLICE("") };
     struct stat sb;
@@ -77,7 +77,7 @@ enum err_code exathena_enumerate(const struct store *st, const struct scope *sco
     if (!dir)
         return ERR_OK;
     while (!rc && more && (entry = readdir(dir)))
-        rc = visit(x, dirfd(dir), entry->d_name, &path, fn, arg, &more);
+        rc = visit_log(x, dirfd(dir), entry->d_name, &path, fn, arg, &more);
     closedir(dir);
     buf_fini(&path);
     return rc ? err_nomem(e) : ERR_OK;
@@ -85,8 +85,8 @@ enum err_code exathena_enumerate(const struct store *st, const struct scope *sco
 
 /* ---- one of them ---- */
 
-static enum err_code fill(const struct store *st, const char *path, struct slice id,
-                          struct arena *a, struct session_ref *ref, struct err *e)
+static enum err_code fill_ref(const struct store *st, const char *path, struct slice id,
+                              struct arena *a, struct session_ref *ref, struct err *e)
 {
     struct stat sb;
 
@@ -111,8 +111,8 @@ enum err_code exathena_find(const struct store *st, const struct scope *scope, s
         return err_set(e, ERR_USAGE, "", "find session: not an ExAthena session id");
     if (!exathena_in_scope(x, scope))
         return err_set(e, ERR_NOT_FOUND, x->sessions, "find session: of another project");
-    return fill(st, arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, x->sessions, SLICE_ARG(id)), id, a,
-                ref, e);
+    return fill_ref(st, arena_format(a, "%s/%.*s" EXATHENA_SUFFIX, x->sessions, SLICE_ARG(id)), id,
+                    a, ref, e);
 }
 
 static bool is_in(const char *dir, struct slice path, size_t name_at)
@@ -141,5 +141,5 @@ enum err_code exathena_at_path(const struct store *st, struct slice path, struct
         return err_nomem(e);
     if (!exathena_name_id(file + at, &id))
         return err_set(e, ERR_NOT_FOUND, path.p, "open session: no such session");
-    return fill(st, file, id, a, ref, e);
+    return fill_ref(st, file, id, a, ref, e);
 }

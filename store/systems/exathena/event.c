@@ -66,7 +66,7 @@ static enum member member_of(struct slice key, unsigned level, const struct slic
 }
 
 /* Every byte is passed once, on whatever level it is. */
-static void take(struct json_iter *it, unsigned level, struct slice value[MEMBERS])
+static void read_level_members(struct json_iter *it, unsigned level, struct slice value[MEMBERS])
 {
     struct json_iter inner;
     struct slice key, found;
@@ -77,7 +77,7 @@ static void take(struct json_iter *it, unsigned level, struct slice value[MEMBER
         bool into = (m == DATA || m == MESSAGE) && json_iter_into(it, &inner) && inner.object;
 
         if (into)
-            take(&inner, level + 1, value);
+            read_level_members(&inner, level + 1, value);
         more = into ? json_iter_back(it, &inner, &found) : json_iter_value(it, &found);
         if (more && m < MEMBERS)
             value[m] = found;
@@ -97,7 +97,7 @@ bool event_read(struct slice line, struct arena *a, struct event *out)
     if (json_type(line) != JSON_OBJECT || !json_valid(line))
         return false;
     if (json_iter_open(&it, line))
-        take(&it, 0, value);
+        read_level_members(&it, 0, value);
     out->data = value[DATA];
     if (json_type(value[MESSAGE]) == JSON_OBJECT)
         out->message = value[MESSAGE];

@@ -10,7 +10,7 @@ static const char *const names[EVENT_KEYS] = {
     [KEY_DATA] = "data", [KEY_TS] = "ts", [KEY_EVENT] = "event", [KEY_UUID] = "uuid"
 };
 
-static bool key_of(struct slice quoted, enum event_key *key)
+static bool event_key_of(struct slice quoted, enum event_key *key)
 {
     for (int k = 0; k < EVENT_KEYS; k++)
         if (json_string_is(quoted, names[k])) {
@@ -36,7 +36,7 @@ struct event_order event_order_of(struct slice line)
     while (more && n < EVENT_KEYS && json_iter_next(&it, &key, &value)) {
         enum event_key k;
 
-        if (!key_of(key, &k) || seen >> k & 1)
+        if (!event_key_of(key, &k) || seen >> k & 1)
             continue;
         seen |= 1U << k;
         order.key[n++] = k;
@@ -61,7 +61,7 @@ static void write_rest(struct jsonout *j, struct slice object)
     if (!object.n || !json_iter_open(&it, object))
         return;
     while (json_iter_next(&it, &key, &value))
-        if (!key_of(key, &known)) {
+        if (!event_key_of(key, &known)) {
             jsonout_raw_key(j, key);
             jsonout_raw(j, value);
         }

@@ -45,7 +45,7 @@ bool exathena_is_id(struct slice id)
     return true;
 }
 
-void exathena_draw_id(char *out, size_t n)
+void exathena_generate_id(char *out, size_t n)
 {
     unsigned char random[64];
     unsigned spare = (unsigned)(n * 6 % 8); /* bits of the last digit that are no byte's: zero */
@@ -72,7 +72,7 @@ const char *exathena_side_path(const struct session_ref *ref, const char *rest, 
 
 /* ---- where it lies ---- */
 
-static bool is_directory(const char *path)
+static bool is_store_dir(const char *path)
 {
     struct stat sb;
 
@@ -90,7 +90,7 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
 
         if (!path)
             break;
-        if (is_directory(path)) {
+        if (is_store_dir(path)) {
             *out = path;
             rc = ERR_OK;
             break;
@@ -109,7 +109,7 @@ static enum err_code nearest(const char *from, char **out, struct err *e)
     return rc ? err_set(e, rc, from, "open store: no .exathena here or above") : ERR_OK;
 }
 
-static char *parent_of(const char *path)
+static char *parent_dir(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -141,7 +141,7 @@ static bool is_log(int dir, const char *name)
 static bool is_own_root(const char *path)
 {
     char *inside = configdir_join(path, "sessions");
-    bool other = !inside || is_directory(inside), found = false;
+    bool other = !inside || is_store_dir(inside), found = false;
     DIR *dir = other ? NULL : opendir(path);
     const struct dirent *entry;
 
@@ -169,7 +169,7 @@ static enum err_code named(const struct store_env *env, const char *path, char *
     char *given = configdir_absolute(env, path), *inside;
 
     inside = given ? configdir_join(given, store_name) : NULL;
-    if (inside && is_directory(inside)) {
+    if (inside && is_store_dir(inside)) {
         char *swap = given;
 
         given = inside;
@@ -225,7 +225,7 @@ static void exathena_close(struct store *st)
 static bool name_places(struct exathena *x, const char *dir)
 {
     x->history = configdir_join(dir, "file-history");
-    x->project = parent_of(dir);
+    x->project = parent_dir(dir);
     x->scratch = scratch_pool_new();
     if (!x->sessions)
         x->sessions = configdir_join(dir, "sessions");
@@ -323,8 +323,8 @@ const struct store_ops exathena_ops = {
     .checkpoints = exathena_checkpoints,
     .plan = exathena_plan,
     .plan_inferred = exathena_plan_inferred,
-    .plan_talk = exathena_plan_talk,
-    .cannot = exathena_cannot,
+    .plan_conversation = exathena_plan_conversation,
+    .unsupported = exathena_cannot,
     .make = exathena_make,
     .create = exathena_create,
     .append = exathena_append,

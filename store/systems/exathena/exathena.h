@@ -42,7 +42,7 @@ bool exathena_name_id(const char *name, struct slice *id);
 /* Can this be the id of a session? What it names must be one file, and one that a person can say. */
 bool exathena_is_id(struct slice id);
 /* As the library draws them: base64url of random bytes, n characters; ours never begin with a '-'. */
-void exathena_draw_id(char *out, size_t n);
+void exathena_generate_id(char *out, size_t n);
 /* <path of the transcript without its suffix>, the session's own directory; NULL without memory. */
 const char *exathena_side_path(const struct session_ref *ref, const char *rest, struct arena *a);
 
@@ -106,8 +106,9 @@ enum err_code exathena_plan(const struct store *st, const struct session_ref *re
                             struct slice point, struct rewind_plan *out, struct err *e);
 enum err_code exathena_plan_inferred(const struct store *st, const struct session_ref *ref,
                                      struct slice point, struct rewind_plan *out, struct err *e);
-enum err_code exathena_plan_talk(const struct store *st, const struct session_ref *ref,
-                                 struct slice point, struct rewind_plan *plan, struct err *e);
+enum err_code exathena_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                         struct slice point, struct rewind_plan *plan,
+                                         struct err *e);
 
 /* Writing, for hosts. */
 enum err_code exathena_make(const struct store_env *env, const char *path, struct err *e);

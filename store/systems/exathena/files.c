@@ -64,7 +64,7 @@ static void take_name(struct reading *r, const char *name)
     }
 }
 
-static enum err_code read_names(struct reading *r, struct err *e)
+static enum err_code read_version_names(struct reading *r, struct err *e)
 {
     struct dirent *entry;
     int fd = open(r->f->dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -120,7 +120,7 @@ enum err_code saved_file_read(const char *dir, const char *name, struct arena *a
 
     if (!f.dir)
         return err_nomem(e);
-    enum err_code rc = read_names(&r, e);
+    enum err_code rc = read_version_names(&r, e);
 
     if (!rc)
         rc = read_path(&f, name, a, e);
@@ -134,14 +134,14 @@ enum err_code saved_file_read(const char *dir, const char *name, struct arena *a
 
 /* ---- all of them ---- */
 
-static int by_path(const void *a, const void *b)
+static int compare_saved_path(const void *a, const void *b)
 {
     const struct saved_file *x = a, *y = b;
 
     return strcmp(x->path ? x->path : x->dir, y->path ? y->path : y->dir);
 }
 
-static enum err_code is_directory(int dir, const char *path, const char *name, bool *is,
+static enum err_code is_saved_dir(int dir, const char *path, const char *name, bool *is,
                                   struct err *e)
 {
     struct stat sb;
@@ -155,8 +155,8 @@ static enum err_code is_directory(int dir, const char *path, const char *name, b
     return ERR_OK;
 }
 
-static enum err_code add(struct saved_files *list, const char *dir, const char *name,
-                         struct arena *a, struct err *e)
+static enum err_code add_saved_file(struct saved_files *list, const char *dir, const char *name,
+                                    struct arena *a, struct err *e)
 {
     struct saved_file *more = arena_grow(a, list->file, list->n, sizeof *more);
 
@@ -171,9 +171,9 @@ static enum err_code add(struct saved_files *list, const char *dir, const char *
 
 enum err_code saved_no_link(const struct exathena *x, const char *dir, struct err *e)
 {
-    enum err_code rc = place_no_link(x->history, e);
+    enum err_code rc = file_at_reject_link(x->history, e);
 
-    return rc ? rc : place_no_link(dir, e);
+    return rc ? rc : file_at_reject_link(dir, e);
 }
 
 enum err_code saved_files_read(const struct exathena *x, struct slice session, struct arena *a,
@@ -193,9 +193,9 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
     if (!rc && !dir && errno != ENOENT && errno != ENOTDIR)
         rc = err_sys(e, path, "look at saved files");
     while (dir && !rc && (errno = 0, entry = readdir(dir))) {
-        rc = is_directory(dirfd(dir), path, entry->d_name, &is, e);
+        rc = is_saved_dir(dirfd(dir), path, entry->d_name, &is, e);
         if (!rc && is)
-            rc = add(&list, path, entry->d_name, a, e);
+            rc = add_saved_file(&list, path, entry->d_name, a, e);
     }
     if (dir && !rc && errno)
         rc = err_sys(e, path, "look at saved files");
@@ -204,7 +204,7 @@ enum err_code saved_files_read(const struct exathena *x, struct slice session, s
     if (rc)
         return rc;
     if (list.n)
-        qsort(list.file, list.n, sizeof *list.file, by_path);
+        qsort(list.file, list.n, sizeof *list.file, compare_saved_path);
     *out = list;
     return ERR_OK;
 }

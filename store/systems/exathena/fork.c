@@ -45,8 +45,8 @@ static enum err_code whole_end(const struct file *from, int64_t *end, struct err
     return ERR_OK;
 }
 
-static enum err_code find_end(const struct forking *f, const struct file *from, int64_t *end,
-                              struct err *e)
+static enum err_code find_fork_end(const struct forking *f, const struct file *from, int64_t *end,
+                                   struct err *e)
 {
     struct arena a = { 0 };
     struct point point;
@@ -71,7 +71,7 @@ static enum err_code copy_lines(const struct forking *f, struct disk_new *to, st
 
     if (rc)
         return rc;
-    rc = find_end(f, &from, &end, e);
+    rc = find_fork_end(f, &from, &end, e);
     if (!rc && buf_reserve(&piece, PIECE))
         rc = err_nomem(e);
     for (int64_t at = 0; !rc && at < end; at += (int64_t)piece.n) {
@@ -104,7 +104,7 @@ static enum err_code stage(const struct forking *f, struct err *e)
     rc = copy_lines(f, &to, e);
     if (!rc)
         return disk_new_publish(&to, f->name, e);
-    disk_new_drop(&to);
+    disk_new_discard(&to);
     return rc;
 }
 
@@ -115,7 +115,7 @@ static enum err_code name_places(struct forking *f, struct arena *a, struct err 
 
     if (rc)
         return rc;
-    exathena_draw_id(f->id, EXATHENA_ID);
+    exathena_generate_id(f->id, EXATHENA_ID);
     f->dir = arena_format(a, "%s", forks);
     f->name = arena_format(a, "%s" EXATHENA_SUFFIX, f->id);
     f->history = arena_format(a, "%s/%.*s", f->x->history, SLICE_ARG(f->ref->id));
@@ -137,8 +137,8 @@ static bool has_files(const struct forking *f)
 }
 
 /* The log comes last: a session that is to be seen has its files already. */
-static enum err_code plan_moves(const struct forking *f, bool files, struct change *c,
-                                struct err *e)
+static enum err_code plan_fork_moves(const struct forking *f, bool files, struct change *c,
+                                     struct err *e)
 {
     struct step move = { .kind = STEP_MOVE, .path = f->made.staged_files };
     enum err_code rc = ERR_OK;
@@ -166,9 +166,9 @@ enum err_code exathena_fork(const struct store *st, const struct session_ref *re
     if (!rc && files)
         rc = copy_tree(f.history, f.made.staged_files, e);
     if (!rc)
-        rc = plan_moves(&f, files, c, e);
+        rc = plan_fork_moves(&f, files, c, e);
     if (rc) {
-        fork_drop(&f.made);
+        fork_discard(&f.made);
         return rc;
     }
     if (!files)

@@ -29,7 +29,7 @@ static size_t text_length(struct slice rest)
     return n < rest.n ? n + 1 : rest.n;
 }
 
-static enum err_code add_text(struct buf *out, struct slice quoted, struct arena *a)
+static enum err_code add_escaped_text(struct buf *out, struct slice quoted, struct arena *a)
 {
     struct slice text;
     bool ok = json_text(quoted, a, &text) && utf8_repair(text, a, &text);
@@ -49,7 +49,7 @@ enum err_code jason_compact(struct buf *out, struct slice value, struct arena *a
         size_t n = c == '"' ? text_length(value) : 1;
 
         if (c == '"')
-            rc = add_text(out, (struct slice){ value.p, n }, a);
+            rc = add_escaped_text(out, (struct slice){ value.p, n }, a);
         else if (!strchr(" \t\r\n", c))
             rc = buf_add_byte(out, c);
         value = (struct slice){ value.p + n, value.n - n };

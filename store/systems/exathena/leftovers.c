@@ -50,7 +50,7 @@ static bool is_folder(const char *path)
 }
 
 /* Both of its directories, whichever was come upon first. */
-static enum err_code tell(struct look *l, struct slice id, struct err *e)
+static enum err_code report_leftover(struct look *l, struct slice id, struct err *e)
 {
     const char *side = arena_format(&l->arena, "%s/%.*s", l->x->sessions, SLICE_ARG(id));
     const char *runs = arena_format(&l->arena, "%s/%.*s/sidechains", l->x->sessions, SLICE_ARG(id));
@@ -73,7 +73,7 @@ static enum err_code tell(struct look *l, struct slice id, struct err *e)
     return left.parts ? l->fn(&left, l->arg, e) : ERR_OK;
 }
 
-static enum err_code look_into(struct look *l, const char *path, struct err *e)
+static enum err_code search_dir(struct look *l, const char *path, struct err *e)
 {
     DIR *dir = opendir(path);
     struct dirent *entry;
@@ -83,7 +83,7 @@ static enum err_code look_into(struct look *l, const char *path, struct err *e)
         struct slice id = slice_of(entry->d_name);
 
         if (exathena_is_id(id) && !idset_has(&l->there, id128_of(id)))
-            rc = tell(l, id, e);
+            rc = report_leftover(l, id, e);
     }
     if (dir)
         closedir(dir);
@@ -97,9 +97,9 @@ enum err_code exathena_leftovers(const struct store *st, const struct scope *sco
     enum err_code rc = exathena_in_scope(l.x, scope) ? note_logs(&l, e) : ERR_OK;
 
     if (!rc && l.there.n > 0) {
-        rc = look_into(&l, l.x->sessions, e);
+        rc = search_dir(&l, l.x->sessions, e);
         if (!rc)
-            rc = look_into(&l, l.x->history, e);
+            rc = search_dir(&l, l.x->history, e);
     }
     idset_fini(&l.there);
     idset_fini(&l.told);

@@ -10,7 +10,7 @@
 
 enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
 
-static uint8_t kind_of(const struct index_line *line)
+static uint8_t message_kind_of(const struct index_line *line)
 {
     switch (line->kind) {
     case EVENT_USER: return MESSAGE_USER;
@@ -54,13 +54,13 @@ static void add_lines(struct logfile *log, struct transcript *t)
                               .line = (uint32_t)i,
                               .time_ms = line->time_ms,
                               .id = line->id,
-                              .kind = broken ? (uint8_t)MESSAGE_OTHER : kind_of(line),
+                              .kind = broken ? (uint8_t)MESSAGE_OTHER : message_kind_of(line),
                               .flags = broken ? (uint8_t)MESSAGE_BROKEN : (uint8_t)0 };
     }
 }
 
-static enum err_code make(struct logfile *log, const char *path, struct transcript **out,
-                          struct err *e)
+static enum err_code build_transcript(struct logfile *log, const char *path,
+                                      struct transcript **out, struct err *e)
 {
     const struct index *ix = &log->index;
     struct transcript *t = calloc(1, sizeof *t);
@@ -73,7 +73,7 @@ static enum err_code make(struct logfile *log, const char *path, struct transcri
     t->id = log->file.id;
     t->size = t->id.size;
     t->lines = ix->n;
-    transcript_end(t, ix);
+    transcript_set_end(t, ix);
     t->partial = ix->n ? ix->line[0].offset > 0 : false;
     add_lines(log, t);
     *out = t;
@@ -88,7 +88,7 @@ enum err_code exathena_load(const struct store *st, const struct session_ref *re
 
     (void)st;
     if (!rc) {
-        rc = make(&log, ref->path.p, out, e);
+        rc = build_transcript(&log, ref->path.p, out, e);
         logfile_close(&log);
     }
     return rc ? err_wrap(e, rc, "load the conversation") : ERR_OK;
@@ -109,7 +109,7 @@ enum err_code exathena_tail(const struct store *st, const struct session_ref *re
         rc = logfile_open_tail(&log, ref->path.p, 0, &exathena_keys, want, e);
         if (rc)
             return err_wrap(e, rc, "load the conversation");
-        rc = make(&log, ref->path.p, &t, e);
+        rc = build_transcript(&log, ref->path.p, &t, e);
         if (!rc && log.index.n == 0 && log.file.id.size > 0)
             t->partial = true;
         logfile_close(&log);

@@ -11,7 +11,8 @@ struct paging {
     bool full;
 };
 
-static enum err_code hand_over(const struct event *ev, struct slice json, void *arg, struct err *e)
+static enum err_code deliver_paged_message(const struct event *ev, struct slice json, void *arg,
+                                           struct err *e)
 {
     struct paging *p = arg;
 
@@ -38,7 +39,9 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
                         .left = q->has_limit && q->limit > 0 ? q->limit : -1,
                         .fn = fn,
                         .arg = arg };
-    struct talkwalk walk = { .ref = &agent, .system = q->system_messages, .cancel = q->cancel };
+    struct exathena_message_walk walk = { .ref = &agent,
+                                          .system = q->system_messages,
+                                          .cancel = q->cancel };
     enum err_code rc = ERR_OK;
 
     if (q->agent.n) {
@@ -47,7 +50,7 @@ enum err_code exathena_messages(const struct store *st, const struct session_ref
         walk.agent = q->agent;
     }
     if (!rc)
-        rc = exathena_walk(&walk, hand_over, &p, e);
+        rc = exathena_walk_messages(&walk, deliver_paged_message, &p, e);
     arena_fini(&a);
     if (p.full)
         return ERR_OK;

@@ -79,7 +79,7 @@ enum err_code exathena_live(const struct store *st, const struct session_ref *re
     (void)st;
     (void)e;
     *out = (struct live){ .state = LIVE_QUIET };
-    if (lease_refused(ref->path.p))
+    if (lease_file_in_use(ref->path.p))
         *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     else if (keeps_growing(ref->path.p))
         *out = (struct live){ .state = LIVE_RUNNING, .why = "the session is being written to" };

@@ -16,7 +16,7 @@ struct planning {
     const struct session_ref *ref;
     struct point point;
     struct saved_files saved;
-    struct story story;
+    struct tool_history tool_history;
     struct rewind_plan plan;
     size_t left_out; /* saved files that cannot be restored at all */
 };
@@ -25,17 +25,17 @@ struct planning {
 
 /* The last edit tells what the file is now, if it is the last: the newest saved copy is what that edit found. Else a
  * later one is missing from the log, and nothing is known. */
-static enum err_code tell_last(struct planning *p, const struct saved_file *f,
-                               struct rewind_target *t, struct err *e)
+static enum err_code set_last(struct planning *p, const struct saved_file *f,
+                              struct rewind_target *t, struct err *e)
 {
-    const struct story_write *last = story_last(&p->story, f->path);
-    struct story_write w;
+    const struct tool_history_write *last = tool_history_last_write(&p->tool_history, f->path);
+    struct tool_history_write w;
     bool matches = false;
 
     if (!last || !last->known)
         return ERR_OK;
     w = *last;
-    enum err_code rc = story_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
+    enum err_code rc = tool_history_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
 
     if (!rc)
         rc = saved_newest_is(f, w.before, &matches, e);
@@ -62,7 +62,7 @@ static enum err_code want_first(struct planning *p, const struct saved_file *f,
         if (!t->source.file)
             return err_nomem(e);
     }
-    return tell_last(p, f, t, e);
+    return set_last(p, f, t, e);
 }
 
 /* The library passes over what has no path or no first copy, and so do we; but we say it. */
@@ -79,7 +79,7 @@ static enum err_code add_first(struct planning *p, const struct saved_file *f, s
     return rc ? rc : rewind_plan_add(&p->plan, &t, e);
 }
 
-static enum err_code note(struct planning *p, struct err *e)
+static enum err_code add_plan_notes(struct planning *p, struct err *e)
 {
     char text[160];
     enum err_code rc =
@@ -96,30 +96,30 @@ static enum err_code note(struct planning *p, struct err *e)
 /* ---- at the event ---- */
 
 static enum err_code want_inferred(struct planning *p, const struct saved_file *f,
-                                   const struct story_write *first, struct rewind_target *t,
+                                   const struct tool_history_write *first, struct rewind_target *t,
                                    struct err *e)
 {
-    struct story_write w = *first;
+    struct tool_history_write w = *first;
 
     if (!first->known) {
         t->want = REWIND_UNKNOWN;
         t->why = "the log does not tell what the next edit found";
         return ERR_OK;
     }
-    enum err_code rc = story_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
+    enum err_code rc = tool_history_write_read(p->ref, p->x->project, &w, &p->plan.arena, e);
 
     if (rc)
         return rc;
     t->want = w.before.n == 0 && f->first_absent ? REWIND_ABSENT : REWIND_BYTES;
     t->source.bytes = w.before;
-    return tell_last(p, f, t, e);
+    return set_last(p, f, t, e);
 }
 
 static enum err_code add_inferred(struct planning *p, const struct saved_file *f, struct err *e)
 {
     struct rewind_target t = { .path = f->path };
-    const struct story_write *first =
-        f->path ? story_first(&p->story, f->path, p->point.line) : NULL;
+    const struct tool_history_write *first =
+        f->path ? tool_history_first_write(&p->tool_history, f->path, p->point.line) : NULL;
 
     if (!first)
         return ERR_OK; /* nothing happened to it since */
@@ -149,7 +149,7 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
         return err_wrap(e, rc, "rewind");
     rc = saved_files_read(p->x, ref->id, a, &p->saved, e);
     if (!rc)
-        rc = story_read(ref, p->x->project, &p->story, e);
+        rc = tool_history_read(ref, p->x->project, &p->tool_history, e);
     p->plan.system = exathena_ops.name;
     p->plan.session = arena_copy(a, ref->id).p;
     p->plan.point = p->point.id.p;
@@ -162,7 +162,7 @@ static enum err_code open_plan(struct planning *p, const struct store *st,
 
 static enum err_code close_plan(struct planning *p, enum err_code rc, struct rewind_plan *out)
 {
-    story_fini(&p->story);
+    tool_history_fini(&p->tool_history);
     if (rc)
         rewind_plan_fini(&p->plan);
     else
@@ -179,7 +179,7 @@ enum err_code exathena_plan(const struct store *st, const struct session_ref *re
     for (size_t i = 0; !rc && i < p.saved.n; i++)
         rc = add_first(&p, &p.saved.file[i], e);
     if (!rc)
-        rc = note(&p, e);
+        rc = add_plan_notes(&p, e);
     return close_plan(&p, rc, out);
 }
 
@@ -198,7 +198,7 @@ enum err_code exathena_plan_inferred(const struct store *st, const struct sessio
 
 /* ---- the points ---- */
 
-static bool is_written(const struct story *s, size_t from, size_t to, const char *path)
+static bool is_written(const struct tool_history *s, size_t from, size_t to, const char *path)
 {
     for (size_t i = from; i < to; i++)
         if (strcmp(s->write[i].path, path) == 0)
@@ -207,7 +207,7 @@ static bool is_written(const struct story *s, size_t from, size_t to, const char
 }
 
 /* Files written from *at on and before this line, each once; *at moves behind them. */
-static size_t files_until(const struct story *s, size_t line, size_t *at)
+static size_t files_until(const struct tool_history *s, size_t line, size_t *at)
 {
     size_t from = *at, n = 0;
 
@@ -216,7 +216,7 @@ static size_t files_until(const struct story *s, size_t line, size_t *at)
     return n;
 }
 
-static bool shell_between(const struct story *s, size_t from, size_t to)
+static bool shell_between(const struct tool_history *s, size_t from, size_t to)
 {
     for (size_t i = 0; i < s->shells; i++)
         if (s->shell[i] >= from && s->shell[i] < to)
@@ -229,8 +229,8 @@ enum err_code exathena_checkpoints(const struct store *st, const struct session_
 {
     const struct exathena *x = exathena_of(st);
     struct checkpoint_list list = { .n = 0 };
-    struct story s;
-    enum err_code rc = story_read(ref, x->project, &s, e);
+    struct tool_history s;
+    enum err_code rc = tool_history_read(ref, x->project, &s, e);
 
     if (rc)
         return rc;

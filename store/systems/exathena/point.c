@@ -14,12 +14,12 @@ struct seeking {
     bool exact, any, several;
 };
 
-static bool begins(struct slice text, struct slice with)
+static bool is_id_prefix(struct slice text, struct slice with)
 {
     return with.n >= PREFIX_SHORTEST && text.n > with.n && memcmp(text.p, with.p, with.n) == 0;
 }
 
-static enum err_code take(struct seeking *s, size_t line, const struct event *ev)
+static enum err_code set_found(struct seeking *s, size_t line, const struct event *ev)
 {
     const struct index_line *l = &s->log.index.line[line];
 
@@ -33,7 +33,8 @@ static enum err_code take(struct seeking *s, size_t line, const struct event *ev
     return s->found.id.p ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code look_at(struct seeking *s, size_t line, struct arena *scratch, struct err *e)
+static enum err_code match_line(struct seeking *s, size_t line, struct arena *scratch,
+                                struct err *e)
 {
     struct slice row;
     struct event ev;
@@ -44,17 +45,17 @@ static enum err_code look_at(struct seeking *s, size_t line, struct arena *scrat
         return rc;
     if (slice_eq(ev.id, s->id)) {
         s->exact = true;
-        rc = take(s, line, &ev);
-    } else if (begins(ev.id, s->id)) {
+        rc = set_found(s, line, &ev);
+    } else if (is_id_prefix(ev.id, s->id)) {
         s->several |= s->any && !slice_eq(ev.id, s->found.id);
         if (!s->any)
-            rc = take(s, line, &ev);
+            rc = set_found(s, line, &ev);
         s->any = true;
     }
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static void count(struct seeking *s)
+static void count_lines_before(struct seeking *s)
 {
     struct point *p = &s->found;
 
@@ -81,8 +82,8 @@ enum err_code exathena_point(const struct session_ref *ref, struct slice id, str
         return rc;
     for (size_t i = 0; !rc && !s.exact && i < s.log.index.n; i++)
         if (s.log.index.line[i].length)
-            rc = look_at(&s, i, &scratch, e);
-    count(&s);
+            rc = match_line(&s, i, &scratch, e);
+    count_lines_before(&s);
     logfile_close(&s.log);
     arena_fini(&scratch);
     if (rc)

@@ -17,7 +17,7 @@ struct restoring {
     bool waits;          /* the last message is a tool's, or calls one */
 };
 
-static enum err_code keep(struct restoring *r, struct slice json)
+static enum err_code append_restored(struct restoring *r, struct slice json)
 {
     if (r->out.messages == r->cap) {
         size_t cap = r->cap ? 2 * r->cap : 64;
@@ -37,7 +37,8 @@ static enum err_code keep(struct restoring *r, struct slice json)
     return copy.p ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code take(const struct event *ev, struct slice json, void *arg, struct err *e)
+static enum err_code take_message(const struct event *ev, struct slice json, void *arg,
+                                  struct err *e)
 {
     struct restoring *r = arg;
     struct slice calls;
@@ -46,7 +47,7 @@ static enum err_code take(const struct event *ev, struct slice json, void *arg, 
     event_member(ev->message, "tool_calls", &calls);
     r->waits = slice_eq(ev->role, SLICE("tool")) || (json_type(calls) == JSON_ARRAY && calls.n > 2);
     r->prompt = user ? arena_copy(&r->out.arena, ev->message) : (struct slice){ NULL, 0 };
-    if (keep(r, json) || (user && !r->prompt.p))
+    if (append_restored(r, json) || (user && !r->prompt.p))
         return err_nomem(e);
     return ERR_OK;
 }
@@ -69,7 +70,7 @@ static enum err_code add_continuation(struct restoring *r, const struct session_
     jsonout_bool(&j, true);
     jsonout_member(&j, "session_id", ref->id);
     jsonout_close(&j, '}');
-    enum err_code rc = j.rc ? j.rc : keep(r, buf_slice(&text));
+    enum err_code rc = j.rc ? j.rc : append_restored(r, buf_slice(&text));
 
     buf_fini(&text);
     return rc;
@@ -99,7 +100,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
 {
     struct restoring r = { .cap = 0 };
     struct arena a = { 0 };
-    struct talkwalk walk = { .ref = ref, .system = true };
+    struct exathena_message_walk walk = { .ref = ref, .system = true };
     struct point point;
     enum err_code rc = ERR_OK;
 
@@ -109,7 +110,7 @@ enum err_code exathena_restore(const struct store *st, const struct session_ref 
             walk.last = point.id;
     }
     if (!rc)
-        rc = exathena_walk(&walk, take, &r, e);
+        rc = exathena_walk_messages(&walk, take_message, &r, e);
     if (!rc)
         rc = finish(&r, exathena_of(st), ref, e);
     arena_fini(&a);

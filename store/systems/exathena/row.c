@@ -24,12 +24,12 @@ static bool may_be_prompt(struct slice line)
     return slice_has(line, "\"user");
 }
 
-static bool read_line(struct reading *r, struct slice line, struct event *ev)
+static bool read_event_line(struct reading *r, struct slice line, struct event *ev)
 {
     return line.n && event_read(line, r->a, ev);
 }
 
-static bool is_prompt(struct reading *r, const struct event *ev, struct slice *text)
+static bool is_prompt_event(struct reading *r, const struct event *ev, struct slice *text)
 {
     if (!slice_eq(ev->role, SLICE("user")))
         return false;
@@ -47,11 +47,11 @@ static bool read_head(struct reading *r)
     while (r->ok && slice_line(&rest, &line, &torn)) {
         bool dated = r->row->created_ms != TIME_NONE;
 
-        if ((torn && cut) || (dated && !may_be_prompt(line)) || !read_line(r, line, &ev))
+        if ((torn && cut) || (dated && !may_be_prompt(line)) || !read_event_line(r, line, &ev))
             continue;
         if (!dated && !time_parse(ev.ts, &r->row->created_ms))
             r->row->created_ms = TIME_NONE;
-        if (is_prompt(r, &ev, &text)) {
+        if (is_prompt_event(r, &ev, &text)) {
             r->row->first_prompt = text;
             return true;
         }
@@ -67,7 +67,7 @@ static void note_end(struct reading *r, const struct event *ev)
 }
 
 /* False when the window has no prompt. */
-static bool read_tail(struct reading *r)
+static bool read_tail_events(struct reading *r)
 {
     struct slice rest = r->w->tail, line, text;
     struct event ev;
@@ -76,14 +76,14 @@ static bool read_tail(struct reading *r)
     while (r->ok && line_last(&rest, &line, &torn)) {
         bool dated = r->row->activity_ms != TIME_NONE;
 
-        if ((dated && r->ended && !may_be_prompt(line)) || !read_line(r, line, &ev))
+        if ((dated && r->ended && !may_be_prompt(line)) || !read_event_line(r, line, &ev))
             continue;
         if (!dated && !time_parse(ev.ts, &r->row->activity_ms))
             r->row->activity_ms = TIME_NONE;
         if (!r->ended && ev.role.n)
             note_end(r, &ev);
         r->ended |= ev.role.n > 0;
-        if (is_prompt(r, &ev, &text)) {
+        if (is_prompt_event(r, &ev, &text)) {
             r->row->last_prompt = text;
             return true;
         }
@@ -97,8 +97,8 @@ static void read_windows(struct reading *r)
 
     if (!read_head(r) && r->ok && !window_widen(r->w, NULL))
         read_head(r);
-    if (!read_tail(r) && r->ok && !r->w->wide && !window_widen(r->w, NULL))
-        read_tail(r);
+    if (!read_tail_events(r) && r->ok && !r->w->wide && !window_widen(r->w, NULL))
+        read_tail_events(r);
     row->summary = row->first_prompt.n ? row->first_prompt : row->last_prompt;
     if (!row->summary.n)
         row->summary = row->ref.id;
@@ -107,17 +107,17 @@ static void read_windows(struct reading *r)
     if (row->activity_ms == TIME_NONE)
         row->activity_ms = row->modified_ms;
     row->flags |= (r->w->torn_tail ? SESSION_TORN : 0U) | (r->w->shrank ? SESSION_CHANGED : 0U) |
-                  (windows_show_damage(r->w) ? SESSION_DAMAGED : 0U);
+                  (damage_scan_windows(r->w) ? SESSION_DAMAGED : 0U);
     row->can = CAN_RESUME | CAN_FORK | CAN_REWIND | CAN_DELETE;
 }
 
-static void keep(struct reading *r, struct slice *text)
+static void keep_event_text(struct reading *r, struct slice *text)
 {
     *text = text->n ? arena_copy(&r->row->arena, *text) : SLICE("");
     r->ok &= text->p != NULL;
 }
 
-static void keep_texts(struct reading *r)
+static void keep_event_texts(struct reading *r)
 {
     struct session_row *row = r->row;
     struct slice *const texts[] = { &row->ref.id,      &row->ref.path,     &row->ref.folder,
@@ -127,7 +127,7 @@ static void keep_texts(struct reading *r)
                                     &row->parent_id };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        keep(r, texts[i]);
+        keep_event_text(r, texts[i]);
 }
 
 enum err_code exathena_describe(const struct store *st, const struct scope *scope,
@@ -136,7 +136,7 @@ enum err_code exathena_describe(const struct store *st, const struct scope *scop
 {
     struct reading r = { .x = exathena_of(st), .row = row, .ok = true };
     struct scratch *scratch;
-    enum err_code rc = scratch_take(r.x->scratch, &scratch, e);
+    enum err_code rc = scratch_acquire(r.x->scratch, &scratch, e);
 
     (void)scope;
     if (rc)
@@ -154,9 +154,9 @@ enum err_code exathena_describe(const struct store *st, const struct scope *scop
         rc = ERR_OK;
     }
     if (!rc)
-        keep_texts(&r);
+        keep_event_texts(&r);
     if (!rc && !r.ok)
         rc = err_nomem(e);
-    scratch_give(r.x->scratch, scratch);
+    scratch_release(r.x->scratch, scratch);
     return rc;
 }

@@ -13,14 +13,15 @@
 
 enum { SUFFIX = sizeof EXATHENA_SUFFIX - 1 };
 
-static int by_bytes(const void *a, const void *b)
+static int compare_id(const void *a, const void *b)
 {
     const struct slice *x = a, *y = b;
 
     return strcmp(x->p, y->p);
 }
 
-static enum err_code add(struct arena *a, struct slice **ids, size_t *n, const char *name)
+static enum err_code add_subagent_id(struct arena *a, struct slice **ids, size_t *n,
+                                     const char *name)
 {
     size_t len = strlen(name);
     struct slice id = { name, len > SUFFIX ? len - SUFFIX : 0 };
@@ -49,13 +50,13 @@ enum err_code exathena_subagents(const struct store *st, const struct session_re
 
     (void)st;
     while (dir && !rc && (entry = readdir(dir)))
-        rc = add(a, &found, &count, entry->d_name);
+        rc = add_subagent_id(a, &found, &count, entry->d_name);
     if (dir)
         closedir(dir);
     if (rc)
         return err_nomem(e);
     if (count)
-        qsort(found, count, sizeof *found, by_bytes);
+        qsort(found, count, sizeof *found, compare_id);
     *ids = found;
     *n = count;
     return ERR_OK;

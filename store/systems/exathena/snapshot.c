@@ -28,7 +28,7 @@ struct saving {
 };
 
 /* Through a link: what it leads to is saved under the link's own name, as the library does. */
-static enum err_code read_present(struct saving *s, struct err *e)
+static enum err_code read_present_file(struct saving *s, struct err *e)
 {
     struct stat sb;
 
@@ -43,12 +43,13 @@ static enum err_code read_present(struct saving *s, struct err *e)
     return file_read_all(AT_FDCWD, s->path, FILE_FOLLOW, FILE_MOST, &s->bytes, e);
 }
 
-static enum err_code place(struct saving *s, const char *file, struct slice session, struct err *e)
+static enum err_code locate_saved_file(struct saving *s, const char *file, struct slice session,
+                                       struct err *e)
 {
     char hex[SHA_HEX + 1];
     struct stat sb;
 
-    s->path = lexical_absolute(s->x->project, file, s->a);
+    s->path = path_normalize(s->x->project, file, s->a);
     if (!s->path)
         return err_nomem(e);
     saved_name(slice_of(s->path), hex);
@@ -68,7 +69,7 @@ static enum err_code place(struct saving *s, const char *file, struct slice sess
 }
 
 /* As the library compares: an empty file is the same as none. */
-static enum err_code is_saved(const struct saving *s, bool *is, struct err *e)
+static enum err_code is_newest_version(const struct saving *s, bool *is, struct err *e)
 {
     *is = false;
     if (s->saved.newest < 0 || s->absent)
@@ -76,7 +77,7 @@ static enum err_code is_saved(const struct saving *s, bool *is, struct err *e)
     return saved_newest_is(&s->saved, buf_slice(&s->bytes), is, e);
 }
 
-static bool is_there(const struct saving *s, const char *name)
+static bool has_saved_name(const struct saving *s, const char *name)
 {
     struct stat sb;
     const char *path = arena_format(s->a, "%s/%s", s->dir, name);
@@ -95,7 +96,7 @@ static enum err_code put_new(const struct saving *s, const char *name, struct sl
     rc = disk_write(to.fd, bytes, NULL, to.path, e);
     if (!rc)
         return disk_new_publish(&to, name, e);
-    disk_new_drop(&to);
+    disk_new_discard(&to);
     return rc;
 }
 
@@ -118,15 +119,15 @@ static enum err_code put_version(const struct saving *s, bool half, struct err *
         version++;
         snprintf(bin, sizeof bin, "%lld.bin", (long long)version);
         snprintf(tombstone, sizeof tombstone, "%lld.tombstone", (long long)version);
-    } while (is_there(s, tombstone));
+    } while (has_saved_name(s, tombstone));
     if (!half)
         rc = put_new(s, bin, buf_slice(&s->bytes), e);
     return rc || !s->absent ? rc : put_new(s, tombstone, SLICE(""), e);
 }
 
-static enum err_code save(struct saving *s, bool same, struct err *e)
+static enum err_code save_version(struct saving *s, bool same, struct err *e)
 {
-    bool named = is_there(s, "path"), half = false;
+    bool named = has_saved_name(s, "path"), half = false;
     bool unnamed = !named && s->absent && s->saved.newest_absent; /* only the path is missing */
     enum err_code rc = disk_make_dir(s->dir, DIRECTORY_MODE, e);
 
@@ -142,14 +143,14 @@ static enum err_code save_one(struct saving *s, const char *file, struct slice s
                               struct host_checkpointed *done, struct err *e)
 {
     bool same = false;
-    enum err_code rc = place(s, file, session, e);
+    enum err_code rc = locate_saved_file(s, file, session, e);
 
     if (!rc)
-        rc = read_present(s, e);
+        rc = read_present_file(s, e);
     if (!rc)
-        rc = is_saved(s, &same, e);
+        rc = is_newest_version(s, &same, e);
     if (!rc)
-        rc = save(s, same, e);
+        rc = save_version(s, same, e);
     done->files += !rc;
     done->fresh += !rc && !same;
     return rc;

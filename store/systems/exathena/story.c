@@ -14,16 +14,16 @@ struct call {
     struct slice id, name, path;
 };
 
-struct telling {
-    struct story *story;
+struct write_search {
+    struct tool_history *tool_history;
     const char *project;
     struct arena scratch; /* of one line */
     struct arena calls;   /* of one message of the agent */
     struct call *call;
     size_t n;
     size_t line;
-    struct index_line span;   /* of that line: where its bytes are */
-    struct story_write *want; /* fill this one in, instead of telling all */
+    struct index_line span;          /* of that line: where its bytes are */
+    struct tool_history_write *want; /* fill this one in, instead of telling all */
     struct arena *into;
 };
 
@@ -33,19 +33,19 @@ static bool is_writer(struct slice name)
            slice_eq(name, SLICE("apply_patch"));
 }
 
-static const char *absolute(struct telling *t, struct slice path)
+static const char *absolute(struct write_search *t, struct slice path)
 {
     const char *text = arena_copy(&t->scratch, path).p;
 
-    return text ? lexical_absolute(t->project, text, &t->story->arena) : NULL;
+    return text ? path_normalize(t->project, text, &t->tool_history->arena) : NULL;
 }
 
 /* ---- writes ---- */
 
-static enum err_code add_write(struct telling *t, struct slice path, bool known)
+static enum err_code add_write(struct write_search *t, struct slice path, bool known)
 {
-    struct story *s = t->story;
-    struct story_write *list;
+    struct tool_history *s = t->tool_history;
+    struct tool_history_write *list;
 
     if (!path.n || memchr(path.p, '\0', path.n))
         return ERR_OK;
@@ -53,20 +53,21 @@ static enum err_code add_write(struct telling *t, struct slice path, bool known)
     if (!list)
         return ERR_NOMEM;
     s->write = list;
-    list[s->writes] = (struct story_write){ .path = absolute(t, path),
-                                            .line = t->line,
-                                            .at = t->span.offset,
-                                            .length = t->span.length,
-                                            .known = known };
+    list[s->writes] = (struct tool_history_write){ .path = absolute(t, path),
+                                                   .line = t->line,
+                                                   .at = t->span.offset,
+                                                   .length = t->span.length,
+                                                   .known = known };
     s->writes += list[s->writes].path != NULL;
     return list[s->writes - 1].path ? ERR_OK : ERR_NOMEM;
 }
 
 /* The texts of a write that was asked for. */
-static enum err_code fill(struct telling *t, struct slice payload, struct slice path)
+static enum err_code fill_write_texts(struct write_search *t, struct slice payload,
+                                      struct slice path)
 {
     struct slice before, after;
-    const char *full = lexical_absolute(t->project, path.p ? path.p : "", &t->scratch);
+    const char *full = path_normalize(t->project, path.p ? path.p : "", &t->scratch);
 
     if (!full)
         return ERR_NOMEM;
@@ -80,7 +81,7 @@ static enum err_code fill(struct telling *t, struct slice payload, struct slice 
     return t->want->before.p && t->want->after.p ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code take_diff(struct telling *t, struct slice payload)
+static enum err_code take_diff(struct write_search *t, struct slice payload)
 {
     struct slice path, before, after;
 
@@ -92,11 +93,11 @@ static enum err_code take_diff(struct telling *t, struct slice payload)
     event_member(payload, "before", &before);
     event_member(payload, "after", &after);
     if (t->want)
-        return fill(t, payload, path);
+        return fill_write_texts(t, payload, path);
     return add_write(t, path, json_type(before) == JSON_STRING && json_type(after) == JSON_STRING);
 }
 
-static enum err_code take_patch(struct telling *t, struct slice payload)
+static enum err_code take_patch(struct write_search *t, struct slice payload)
 {
     struct slice files, key, file, path;
     struct json_iter it;
@@ -113,7 +114,7 @@ static enum err_code take_patch(struct telling *t, struct slice payload)
     return rc;
 }
 
-static enum err_code take_silent(struct telling *t, struct slice result)
+static enum err_code take_silent(struct write_search *t, struct slice result)
 {
     struct slice id;
 
@@ -125,7 +126,7 @@ static enum err_code take_silent(struct telling *t, struct slice result)
     return ERR_OK;
 }
 
-static enum err_code take_result(struct telling *t, struct slice result)
+static enum err_code take_result(struct write_search *t, struct slice result)
 {
     struct slice failed, ui, payload, kind;
 
@@ -145,11 +146,11 @@ static enum err_code take_result(struct telling *t, struct slice result)
 
 /* ---- calls ---- */
 
-static enum err_code take_call(struct telling *t, struct slice value)
+static enum err_code take_call(struct write_search *t, struct slice value)
 {
     struct slice arguments;
     struct call call, *list;
-    struct story *s = t->story;
+    struct tool_history *s = t->tool_history;
 
     event_member(value, "arguments", &arguments);
     if (!event_text(value, "id", &t->calls, &call.id) ||
@@ -175,9 +176,10 @@ static enum err_code take_call(struct telling *t, struct slice value)
     return ERR_OK;
 }
 
-typedef enum err_code element_fn(struct telling *t, struct slice value);
+typedef enum err_code element_fn(struct write_search *t, struct slice value);
 
-static enum err_code each(struct telling *t, struct slice message, const char *name, element_fn *fn)
+static enum err_code each(struct write_search *t, struct slice message, const char *name,
+                          element_fn *fn)
 {
     struct slice list, key, value;
     struct json_iter it;
@@ -193,25 +195,26 @@ static enum err_code each(struct telling *t, struct slice message, const char *n
 
 /* ---- lines ---- */
 
-static enum err_code take_prompt(struct telling *t, const struct event *ev)
+static enum err_code take_prompt(struct write_search *t, const struct event *ev)
 {
-    struct story *s = t->story;
+    struct tool_history *s = t->tool_history;
     struct slice said;
-    struct story_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list), *p;
+    struct tool_history_prompt *list = arena_grow(&s->arena, s->prompt, s->prompts, sizeof *list),
+                               *p;
 
     if (!list || !event_said(ev, &t->scratch, &said))
         return ERR_NOMEM;
     s->prompt = list;
     p = &list[s->prompts++];
-    *p = (struct story_prompt){ .id = arena_copy(&s->arena, ev->id),
-                                .text = arena_copy(&s->arena, said),
-                                .line = t->line };
+    *p = (struct tool_history_prompt){ .id = arena_copy(&s->arena, ev->id),
+                                       .text = arena_copy(&s->arena, said),
+                                       .line = t->line };
     if (!time_parse(ev->ts, &p->time_ms))
         p->time_ms = TIME_NONE;
     return p->id.p && p->text.p ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code tell(struct telling *t, struct slice line)
+static enum err_code tell(struct write_search *t, struct slice line)
 {
     struct event ev;
 
@@ -231,7 +234,8 @@ static enum err_code tell(struct telling *t, struct slice line)
     return each(t, ev.message, "tool_results", take_result);
 }
 
-static enum err_code tell_lines(struct telling *t, const struct session_ref *ref, struct err *e)
+static enum err_code tell_lines(struct write_search *t, const struct session_ref *ref,
+                                struct err *e)
 {
     struct logfile log;
     struct slice row;
@@ -252,34 +256,35 @@ static enum err_code tell_lines(struct telling *t, const struct session_ref *ref
     return rc;
 }
 
-static void telling_fini(struct telling *t)
+static void telling_fini(struct write_search *t)
 {
     arena_fini(&t->scratch);
     arena_fini(&t->calls);
 }
 
-enum err_code story_read(const struct session_ref *ref, const char *project, struct story *out,
-                         struct err *e)
+enum err_code tool_history_read(const struct session_ref *ref, const char *project,
+                                struct tool_history *out, struct err *e)
 {
-    struct story s = { .prompts = 0 };
-    struct telling t = { .story = &s, .project = project };
+    struct tool_history s = { .prompts = 0 };
+    struct write_search t = { .tool_history = &s, .project = project };
     enum err_code rc = tell_lines(&t, ref, e);
 
     telling_fini(&t);
     if (rc)
-        story_fini(&s);
+        tool_history_fini(&s);
     else
         *out = s;
     return rc;
 }
 
-void story_fini(struct story *s)
+void tool_history_fini(struct tool_history *s)
 {
     arena_fini(&s->arena);
-    *s = (struct story){ .prompts = 0 };
+    *s = (struct tool_history){ .prompts = 0 };
 }
 
-const struct story_write *story_last(const struct story *s, const char *path)
+const struct tool_history_write *tool_history_last_write(const struct tool_history *s,
+                                                         const char *path)
 {
     for (size_t i = s->writes; i > 0; i--)
         if (strcmp(s->write[i - 1].path, path) == 0)
@@ -287,7 +292,8 @@ const struct story_write *story_last(const struct story *s, const char *path)
     return NULL;
 }
 
-const struct story_write *story_first(const struct story *s, const char *path, size_t from)
+const struct tool_history_write *tool_history_first_write(const struct tool_history *s,
+                                                          const char *path, size_t from)
 {
     for (size_t i = 0; i < s->writes; i++)
         if (s->write[i].line >= from && strcmp(s->write[i].path, path) == 0)
@@ -296,7 +302,7 @@ const struct story_write *story_first(const struct story *s, const char *path, s
 }
 
 /* The bytes that the line of a write had when the log was read. */
-static enum err_code read_line(const struct session_ref *ref, const struct story_write *w,
+static enum err_code read_line(const struct session_ref *ref, const struct tool_history_write *w,
                                struct buf *line, struct err *e)
 {
     struct file file;
@@ -316,10 +322,10 @@ static enum err_code read_line(const struct session_ref *ref, const struct story
     return ERR_OK;
 }
 
-enum err_code story_write_read(const struct session_ref *ref, const char *project,
-                               struct story_write *w, struct arena *a, struct err *e)
+enum err_code tool_history_write_read(const struct session_ref *ref, const char *project,
+                                      struct tool_history_write *w, struct arena *a, struct err *e)
 {
-    struct telling t = { .project = project, .line = w->line, .want = w, .into = a };
+    struct write_search t = { .project = project, .line = w->line, .want = w, .into = a };
     struct buf line = { 0 };
     enum err_code rc = read_line(ref, w, &line, e);
 

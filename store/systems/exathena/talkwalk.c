@@ -8,8 +8,8 @@
 /* Who speaks is what the message says, not the kind of its event; an event without a message says nothing. */
 
 struct walking {
-    const struct talkwalk *walk;
-    talk_fn *fn;
+    const struct exathena_message_walk *walk;
+    exathena_message_fn *fn;
     void *arg;
     struct arena arena;
     struct buf out;
@@ -34,8 +34,8 @@ static void text_or_null(struct jsonout *j, const char *key, struct slice text)
         jsonout_null(j);
 }
 
-static enum err_code say(struct walking *w, const struct event *ev, struct slice message,
-                         struct err *e)
+static enum err_code deliver_event(struct walking *w, const struct event *ev, struct slice message,
+                                   struct err *e)
 {
     struct jsonout j;
 
@@ -56,8 +56,8 @@ static enum err_code say(struct walking *w, const struct event *ev, struct slice
 }
 
 /* A run of a sub-agent is one line: what it was asked, and what it answered. */
-static enum err_code say_run(struct walking *w, struct slice line, const char *role,
-                             struct slice text, struct err *e)
+static enum err_code deliver_run(struct walking *w, struct slice line, const char *role,
+                                 struct slice text, struct err *e)
 {
     struct event ev = { .role = slice_of(role) };
     struct buf message = { 0 };
@@ -73,7 +73,7 @@ static enum err_code say_run(struct walking *w, struct slice line, const char *r
     if (rc || j.rc)
         rc = err_nomem(e);
     else
-        rc = say(w, &ev, buf_slice(&message), e);
+        rc = deliver_event(w, &ev, buf_slice(&message), e);
     buf_fini(&message);
     return rc;
 }
@@ -89,8 +89,8 @@ static enum err_code walk_run(struct walking *w, struct slice line, struct err *
         (!text.n && !event_text(result, "error", &w->arena, &text)))
         return err_nomem(e);
     if (prompt.n)
-        rc = say_run(w, line, "user", prompt, e);
-    return rc || !result.n ? rc : say_run(w, line, "assistant", text, e);
+        rc = deliver_run(w, line, "user", prompt, e);
+    return rc || !result.n ? rc : deliver_run(w, line, "assistant", text, e);
 }
 
 static enum err_code walk_line(struct walking *w, struct slice line, bool *last, struct err *e)
@@ -107,10 +107,11 @@ static enum err_code walk_line(struct walking *w, struct slice line, bool *last,
     if (!ev.message.n || !ev.role.n ||
         (!w->walk->system && slice_eq(type_of(ev.role), SLICE("system"))))
         return ERR_OK;
-    return say(w, &ev, ev.message, e);
+    return deliver_event(w, &ev, ev.message, e);
 }
 
-enum err_code exathena_walk(const struct talkwalk *walk, talk_fn *fn, void *arg, struct err *e)
+enum err_code exathena_walk_messages(const struct exathena_message_walk *walk,
+                                     exathena_message_fn *fn, void *arg, struct err *e)
 {
     struct walking w = { .walk = walk, .fn = fn, .arg = arg };
     struct logfile log;

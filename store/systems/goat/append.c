@@ -28,14 +28,14 @@ static enum err_code draw_id(struct appending *w, struct slice *raw)
     char id[HOST_ID];
     char *text;
 
-    host_draw_id(id);
+    host_generate_id(id);
     text = arena_format(w->a, "\"%s\"", id);
     *raw = (struct slice){ text, text ? HOST_ID + 1 : 0 };
     return text ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code write_row(struct appending *w, struct slice row, bool stream, struct buf *out,
-                               struct log_row *made, struct err *e)
+static enum err_code write_host_row(struct appending *w, struct slice row, bool stream,
+                                    struct buf *out, struct append_rows_item *made, struct err *e)
 {
     struct goat_entry entry;
     size_t before = out->n;
@@ -75,7 +75,7 @@ static enum err_code make_log(const char *path, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code write_rows(struct appending *w, const char *name, struct log_rows *rows,
+static enum err_code write_rows(struct appending *w, const char *name, struct append_rows *rows,
                                 struct err *e)
 {
     const char *path = goat_path(w->ref, name, w->a), *dir = goat_path(w->ref, "", w->a);
@@ -84,24 +84,24 @@ static enum err_code write_rows(struct appending *w, const char *name, struct lo
 
     if (!lock || !dir)
         return err_nomem(e);
-    enum err_code rc = filelock_take(lock, &held, e);
+    enum err_code rc = filelock_acquire(lock, &held, e);
 
     if (!rc && access(path, F_OK) && !(rc = make_log(path, e)))
         rc = disk_sync_dir(dir, e);
     if (!rc)
-        rc = log_rows_append(w->env, path, rows, w->a, e);
-    filelock_drop(held);
+        rc = append_rows_write(w->env, path, rows, w->a, e);
+    filelock_release(held);
     return rc;
 }
 
 static enum err_code append_rows(struct appending *w, const struct host_append *req,
                                  struct host_appended *out, struct err *e)
 {
-    struct log_rows rows = { .row = arena_zalloc(w->a, req->n * sizeof *rows.row), .n = req->n };
+    struct append_rows rows = { .row = arena_zalloc(w->a, req->n * sizeof *rows.row), .n = req->n };
     enum err_code rc = rows.row ? ERR_OK : err_nomem(e);
 
     for (size_t i = 0; i < req->n && !rc; i++) {
-        rc = write_row(w, req->row[i], req->transcript, &rows.lines, &rows.row[i], e);
+        rc = write_host_row(w, req->row[i], req->transcript, &rows.lines, &rows.row[i], e);
         if (rc == ERR_USAGE)
             err_wrap(e, rc, "row %zu", i + 1);
     }
@@ -110,7 +110,7 @@ static enum err_code append_rows(struct appending *w, const struct host_append *
     if (!rc)
         *out = (struct host_appended){ .n = req->n,
                                        .present = rows.present,
-                                       .id = log_rows_ids(&rows, w->a) };
+                                       .id = append_rows_ids(&rows, w->a) };
     if (!rc && !out->id)
         rc = err_nomem(e);
     buf_fini(&rows.lines);
@@ -130,7 +130,7 @@ enum err_code goat_append(const struct store *st, const struct session_ref *ref,
         return rc;
     w.flat = goat_dialects[d.m.dialect].flat;
     goat_document_close(&d);
-    if (gojson_time(&now, env_now_ms(st->env) * 1000000))
+    if (go_json_time(&now, env_now_ms(st->env) * 1000000))
         rc = err_nomem(e);
     w.now = buf_slice(&now);
     if (!rc)

@@ -11,13 +11,13 @@ struct blocks {
     enum err_code rc; /* the first failure (memory) sticks */
 };
 
-static void put(struct blocks *b, struct block block)
+static void add_line_block(struct blocks *b, struct block block)
 {
     if (!b->rc)
-        b->rc = block_add(b->out, &block);
+        b->rc = transcript_block_add(b->out, &block);
 }
 
-static struct slice text_of(struct blocks *b, struct slice value)
+static struct slice decode_line_text(struct blocks *b, struct slice value)
 {
     struct slice text = { NULL, 0 };
 
@@ -31,7 +31,7 @@ static struct slice member(struct blocks *b, struct slice object, const char *na
     struct slice value;
 
     json_get(object, name, &value);
-    return text_of(b, value);
+    return decode_line_text(b, value);
 }
 
 static void put_said(struct blocks *b, enum goat_role role, struct slice text)
@@ -41,8 +41,8 @@ static void put_said(struct blocks *b, enum goat_role role, struct slice text)
         [GOAT_TOOL] = BLOCK_NOTE,  [GOAT_SYSTEM] = BLOCK_NOTE,
     };
 
-    if (js_trim(text).n)
-        put(b, (struct block){ .kind = kinds[role], .text = text });
+    if (utf8_js_trim(text).n)
+        add_line_block(b, (struct block){ .kind = kinds[role], .text = text });
 }
 
 /* "data:image/png;base64,…": the media type, and how many bytes it stands for. */
@@ -58,7 +58,7 @@ static void put_image(struct blocks *b, struct slice url)
         block.bytes = (int64_t)((size_t)(url.p + url.n - comma - 1) * 3 / 4);
         block.text = (struct slice){ NULL, 0 };
     }
-    put(b, block);
+    add_line_block(b, block);
 }
 
 /* What a tool answered, in the SDK's stream: a text or a list of texts. */
@@ -73,7 +73,7 @@ static void put_stream_result(struct blocks *b, struct slice part)
     block.failed = json_type(error) == JSON_TRUE;
     if (!goat_entry_text(&content, &b->out->arena, &block.text))
         b->rc = ERR_NOMEM;
-    put(b, block);
+    add_line_block(b, block);
 }
 
 static void put_part(struct blocks *b, enum goat_role role, struct slice part)
@@ -85,21 +85,23 @@ static void put_part(struct blocks *b, enum goat_role role, struct slice part)
         put_said(b, role, member(b, part, "text"));
     } else if (json_string_is(type, "image_url")) {
         json_at(part, "image_url.url", &value);
-        put_image(b, text_of(b, value));
+        put_image(b, decode_line_text(b, value));
     } else if (json_string_is(type, "thinking")) {
-        put(b, (struct block){ .kind = BLOCK_THINKING, .text = member(b, part, "thinking") });
+        add_line_block(
+            b, (struct block){ .kind = BLOCK_THINKING, .text = member(b, part, "thinking") });
     } else if (json_string_is(type, "tool_use")) {
         struct block call = { .kind = BLOCK_TOOL_CALL,
                               .name = member(b, part, "name"),
                               .call_id = member(b, part, "id") };
 
         json_get(part, "input", &call.input);
-        put(b, call);
+        add_line_block(b, call);
     } else if (json_string_is(type, "tool_result")) {
         put_stream_result(b, part);
     } else {
-        put(b, (struct block){
-                   .kind = BLOCK_NOTE, .name = text_of(b, type), .text = member(b, part, "text") });
+        add_line_block(b, (struct block){ .kind = BLOCK_NOTE,
+                                          .name = decode_line_text(b, type),
+                                          .text = member(b, part, "text") });
     }
 }
 
@@ -109,14 +111,14 @@ static void put_content(struct blocks *b, const struct goat_entry *e, enum goat_
     struct slice key, part;
 
     if (json_type(e->content) == JSON_STRING)
-        put_said(b, role, text_of(b, e->content));
+        put_said(b, role, decode_line_text(b, e->content));
     else if (json_type(e->content) == JSON_ARRAY && json_iter_open(&it, e->content))
         while (json_iter_next(&it, &key, &part))
             put_part(b, role, part);
 }
 
 /* Arguments are a text that mostly is a JSON object; one that is none is shown as it is. */
-static void put_call(struct blocks *b, struct slice call)
+static void add_call_block(struct blocks *b, struct slice call)
 {
     struct slice function, arguments;
     struct block block = { .kind = BLOCK_TOOL_CALL, .call_id = member(b, call, "id") };
@@ -124,12 +126,13 @@ static void put_call(struct blocks *b, struct slice call)
     json_get(call, "function", &function);
     block.name = member(b, function, "name");
     json_get(function, "arguments", &arguments);
-    block.input = json_type(arguments) == JSON_STRING ? js_trim(text_of(b, arguments)) : arguments;
+    block.input = json_type(arguments) == JSON_STRING ? utf8_js_trim(decode_line_text(b, arguments))
+                                                      : arguments;
     if (json_type(block.input) != JSON_OBJECT || !json_valid(block.input)) {
         block.text = block.input;
         block.input = (struct slice){ NULL, 0 };
     }
-    put(b, block);
+    add_line_block(b, block);
 }
 
 static void put_calls(struct blocks *b, struct slice calls)
@@ -139,7 +142,7 @@ static void put_calls(struct blocks *b, struct slice calls)
 
     if (json_type(calls) == JSON_ARRAY && json_iter_open(&it, calls))
         while (json_iter_next(&it, &key, &call))
-            put_call(b, call);
+            add_call_block(b, call);
 }
 
 static void put_message(struct blocks *b, const struct goat_entry *e, enum goat_role role)
@@ -151,21 +154,21 @@ static void put_message(struct blocks *b, const struct goat_entry *e, enum goat_
         put_calls(b, e->tool_calls);
         return;
     }
-    result.call_id = text_of(b, e->tool_call_id);
+    result.call_id = decode_line_text(b, e->tool_call_id);
     if (!goat_entry_text(e, &b->out->arena, &result.text))
         b->rc = ERR_NOMEM;
-    put(b, result);
+    add_line_block(b, result);
 }
 
 /* Rows of the SDK's stream that are no messages (goat.md B3). */
 static void put_event(struct blocks *b, const struct goat_entry *e, struct slice line)
 {
-    struct block note = { .kind = BLOCK_NOTE, .name = text_of(b, e->type) };
+    struct block note = { .kind = BLOCK_NOTE, .name = decode_line_text(b, e->type) };
 
     if (json_string_is(e->subtype, "compact_boundary"))
         note.kind = BLOCK_SEAM;
     if (json_type(e->subtype) == JSON_STRING)
-        note.name = text_of(b, e->subtype);
+        note.name = decode_line_text(b, e->subtype);
     if (json_string_is(e->type, "result"))
         note.text = member(b, line, "result");
     else if (json_string_is(e->type, "tool_progress"))
@@ -173,29 +176,30 @@ static void put_event(struct blocks *b, const struct goat_entry *e, struct slice
     else if (json_string_is(e->type, "tool_use_summary"))
         note.text = member(b, line, "summary");
     note.failed = json_get_true(line, "is_error");
-    put(b, note);
+    add_line_block(b, note);
 }
 
 static void put_line(struct blocks *b, struct slice row)
 {
-    struct slice line = js_trim(row);
+    struct slice line = utf8_js_trim(row);
     struct goat_entry e;
 
     if (row.n > GOAT_LINE_MAX) {
-        put(b, (struct block){ .kind = BLOCK_SEAM,
+        add_line_block(
+            b, (struct block){ .kind = BLOCK_SEAM,
                                .text = SLICE("a line of more than 10 MiB: the agent itself cannot "
                                              "load a session that holds one") });
         return;
     }
     if (json_type(line) != JSON_OBJECT || !json_valid(line)) {
-        put(b, (struct block){ .kind = BLOCK_RAW, .text = row });
+        add_line_block(b, (struct block){ .kind = BLOCK_RAW, .text = row });
         return;
     }
     goat_entry_read(line, &e);
     enum goat_role role = goat_entry_role(&e);
 
     if (e.shape == GOAT_NOTHING || (e.shape != GOAT_STREAM && role == GOAT_OTHER))
-        put(b, (struct block){ .kind = BLOCK_RAW, .text = row });
+        add_line_block(b, (struct block){ .kind = BLOCK_RAW, .text = row });
     else if (e.shape == GOAT_STREAM && (role == GOAT_OTHER || role == GOAT_SYSTEM))
         put_event(b, &e, line);
     else

@@ -21,7 +21,8 @@ struct checking {
     void *arg;
 };
 
-static enum err_code tell(struct checking *k, const struct finding *found, struct err *e)
+static enum err_code report_session_damage(struct checking *k, const struct finding *found,
+                                           struct err *e)
 {
     struct finding f = *found;
 
@@ -31,8 +32,8 @@ static enum err_code tell(struct checking *k, const struct finding *found, struc
     return k->fn(&f, k->arg, e);
 }
 
-static enum err_code tell_line(struct checking *k, enum finding_kind kind, size_t line,
-                               const char *why, struct err *e)
+static enum err_code report_session_line(struct checking *k, enum finding_kind kind, size_t line,
+                                         const char *why, struct err *e)
 {
     const struct finding f = { .kind = kind,
                                .path = k->ref->path.p,
@@ -41,7 +42,7 @@ static enum err_code tell_line(struct checking *k, enum finding_kind kind, size_
                                .why = why,
                                .fixable = kind == FINDING_TORN_TAIL };
 
-    return tell(k, &f, e);
+    return report_session_damage(k, &f, e);
 }
 
 /* ---- lines ---- */
@@ -55,8 +56,8 @@ static enum err_code check_types(struct checking *k, size_t i, struct err *e)
 
     if (!why)
         return rc;
-    return tell_line(k, FINDING_BROKEN_LINE, i,
-                     arena_format(&k->arena, "the agent skips the line: %s", why), e);
+    return report_session_line(k, FINDING_BROKEN_LINE, i,
+                               arena_format(&k->arena, "the agent skips the line: %s", why), e);
 }
 
 static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
@@ -72,10 +73,11 @@ static enum err_code check_broken(struct checking *k, size_t i, struct err *e)
     if (rc)
         return rc;
     if (memchr(row.p, '\0', row.n))
-        return tell_line(k, FINDING_NUL_BYTES, i,
-                         "the line holds NUL bytes, as after a power cut, and does not parse", e);
-    return tell_line(k, FINDING_BROKEN_LINE, i, "the line is no JSON object: the agent skips it",
-                     e);
+        return report_session_line(
+            k, FINDING_NUL_BYTES, i,
+            "the line holds NUL bytes, as after a power cut, and does not parse", e);
+    return report_session_line(k, FINDING_BROKEN_LINE, i,
+                               "the line is no JSON object: the agent skips it", e);
 }
 
 static enum err_code check_line(struct checking *k, size_t i, struct idset *ids, struct err *e)
@@ -85,16 +87,18 @@ static enum err_code check_line(struct checking *k, size_t i, struct idset *ids,
     uint32_t number;
 
     if (goat_log_is_torn_end(&k->log, i))
-        return tell_line(k, FINDING_TORN_TAIL, i,
-                         k->log.file.index.line[i].state == LINE_BROKEN
-                             ? "unfinished write: the last line is cut, and the agent would append "
-                               "its next row to it"
-                             : "the last line has no newline: the agent would append its next row "
-                               "to it",
-                         e);
+        return report_session_line(
+            k, FINDING_TORN_TAIL, i,
+            k->log.file.index.line[i].state == LINE_BROKEN
+                ? "unfinished write: the last line is cut, and the agent would append "
+                  "its next row to it"
+                : "the last line has no newline: the agent would append its next row "
+                  "to it",
+            e);
     if (line->length > GOAT_LINE_MAX)
-        return tell_line(k, FINDING_BROKEN_LINE, i,
-                         "the line is longer than 10 MiB: the agent cannot load this session", e);
+        return report_session_line(
+            k, FINDING_BROKEN_LINE, i,
+            "the line is longer than 10 MiB: the agent cannot load this session", e);
     if (line->state == LINE_BROKEN)
         return check_broken(k, i, e);
     if (line->state != LINE_OK)
@@ -102,7 +106,8 @@ static enum err_code check_line(struct checking *k, size_t i, struct idset *ids,
     if (rc = check_types(k, i, e), rc || id128_none(line->id))
         return rc;
     if (idset_has(ids, line->id))
-        return tell_line(k, FINDING_DUPLICATE_ID, i, "an earlier message has the same uuid", e);
+        return report_session_line(k, FINDING_DUPLICATE_ID, i,
+                                   "an earlier message has the same uuid", e);
     return idset_add(ids, line->id, &number) ? err_nomem(e) : ERR_OK;
 }
 
@@ -136,14 +141,14 @@ static enum err_code check_metadata(struct checking *k, struct err *e)
         rc = err_nomem(e);
     if (!rc && m.bom) {
         f.why = "it begins with a byte order mark: the agent cannot read it";
-        rc = tell(k, &f, e);
+        rc = report_session_damage(k, &f, e);
     }
     if (!rc && !m.why && !slice_eq(m.text[GOAT_ID], k->ref->id)) {
         f.why = arena_format(&k->arena,
                              "it says that the session is %.*s: the agent lists that and "
                              "opens by the directory's name",
                              SLICE_ARG(m.text[GOAT_ID]));
-        rc = tell(k, &f, e);
+        rc = report_session_damage(k, &f, e);
     }
     buf_fini(&bytes);
     return rc;
@@ -153,7 +158,7 @@ static enum err_code check_metadata(struct checking *k, struct err *e)
 
 static enum err_code check_saved(struct checking *k, const struct goat_points *points,
                                  const struct goat_point *point, const struct goat_saved *s,
-                                 struct content *content, struct err *e)
+                                 struct source_content *content, struct err *e)
 {
     bool there = true;
     struct finding f = { .kind = FINDING_WRONG_BACKUP, .path = point->dir, .why = s->why };
@@ -161,7 +166,7 @@ static enum err_code check_saved(struct checking *k, const struct goat_points *p
     if (s->was == GOAT_WAS_ABSENT)
         return ERR_OK;
     if (s->was == GOAT_WAS_UNSAID)
-        return tell(k, &f, e);
+        return report_session_damage(k, &f, e);
     struct rewind_source source = { .file = goat_blob(points, point, s->hash, &k->arena, &there),
                                     .sha256 = s->hash };
 
@@ -170,13 +175,13 @@ static enum err_code check_saved(struct checking *k, const struct goat_points *p
     f.why = there ? "a saved copy is not what its name says" : "a saved copy is gone";
     if (f.path && there && source_read(&source, NULL, content, NULL) == ERR_OK)
         return ERR_OK;
-    return tell(k, &f, e);
+    return report_session_damage(k, &f, e);
 }
 
 static enum err_code check_point(struct checking *k, const struct goat_points *points,
                                  const struct goat_point *point, struct err *e)
 {
-    struct content content = { 0 };
+    struct source_content content = { 0 };
     enum err_code rc = ERR_OK;
 
     if (point->why) {
@@ -184,11 +189,11 @@ static enum err_code check_point(struct checking *k, const struct goat_points *p
                                    .path = point->dir,
                                    .why = arena_format(&k->arena, "a checkpoint: %s", point->why) };
 
-        return tell(k, &f, e);
+        return report_session_damage(k, &f, e);
     }
     for (size_t i = 0; i < point->n && !rc; i++)
         rc = check_saved(k, points, point, &point->saved[i], &content, e);
-    content_fini(&content);
+    source_content_fini(&content);
     return rc;
 }
 

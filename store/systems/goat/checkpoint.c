@@ -39,10 +39,10 @@ struct saving {
 static bool holds_hash(const char *path, const char *hash)
 {
     const struct rewind_source source = { .file = path, .sha256 = hash };
-    struct content content = { 0 };
+    struct source_content content = { 0 };
     bool yes = source_read(&source, NULL, &content, NULL) == ERR_OK;
 
-    content_fini(&content);
+    source_content_fini(&content);
     return yes;
 }
 
@@ -67,14 +67,14 @@ static enum err_code name_blob(struct saving *s, struct disk_new *copy, const ch
     const char **made = arena_grow(s->a, s->made, s->done.fresh, sizeof *made);
 
     if (!to || !made || holds_hash(to, hash)) {
-        disk_new_drop(copy);
+        disk_new_discard(copy);
         return to && made ? ERR_OK : err_nomem(e);
     }
     s->made = made;
     s->made[s->done.fresh++] = to;
     if (!link_blob(s, hash, to))
         return disk_new_replace(copy, hash, e);
-    disk_new_drop(copy);
+    disk_new_discard(copy);
     return disk_sync_dir(s->blobs, e);
 }
 
@@ -91,10 +91,10 @@ static enum err_code save_blob(struct saving *s, const struct span *from, char h
     rc = hasher_span(&h, from, copy.fd, s->blobs, sha256, e);
     hasher_fini(&h);
     if (rc) {
-        disk_new_drop(&copy);
+        disk_new_discard(&copy);
         return rc;
     }
-    sha256_hex(sha256, hash);
+    hasher_hex(sha256, hash);
     return name_blob(s, &copy, hash, e);
 }
 
@@ -110,7 +110,8 @@ static struct slice path_in_manifest(const struct saving *s, const char *file)
     return slice_of(file);
 }
 
-static enum err_code add_entry(struct saving *s, const char *file, const char *hash, int64_t size)
+static enum err_code add_manifest_entry(struct saving *s, const char *file, const char *hash,
+                                        int64_t size)
 {
     const struct goat_dialect_names *d = s->names;
     struct buf *out = &s->files;
@@ -118,7 +119,7 @@ static enum err_code add_entry(struct saving *s, const char *file, const char *h
     enum err_code rc = buf_addf(out, "%s{\"%s\":", out->n ? "," : "", d->path);
 
     if (!rc)
-        rc = gojson_text(out, path_in_manifest(s, file));
+        rc = go_json_text(out, path_in_manifest(s, file));
     if (!rc && (d->exists || !hash))
         rc = buf_addf(out, ",\"%s\":%s", d->exists ? d->exists : "exists", hash ? "true" : "false");
     if (!rc && (hash || always))
@@ -137,7 +138,7 @@ static enum err_code save_there(struct saving *s, const struct file *f, const ch
 
     if (!rc)
         rc = save_blob(s, &from, hash, e);
-    if (!rc && add_entry(s, file, hash, from.n))
+    if (!rc && add_manifest_entry(s, file, hash, from.n))
         rc = err_nomem(e);
     return rc;
 }
@@ -148,7 +149,7 @@ static enum err_code save_file(struct saving *s, const char *file, struct err *e
     enum err_code rc = file_open(AT_FDCWD, file, 0, &f, e);
 
     if (rc == ERR_NOT_FOUND)
-        rc = add_entry(s, file, NULL, 0) ? err_nomem(e) : ERR_OK;
+        rc = add_manifest_entry(s, file, NULL, 0) ? err_nomem(e) : ERR_OK;
     else if (!rc) {
         rc = save_there(s, &f, file, e);
         file_close(&f);
@@ -189,7 +190,7 @@ static enum err_code keep_entries(struct saving *s, struct slice *created, struc
         if (s->files.n)
             rc = buf_add_byte(&s->files, ',');
         if (!rc)
-            rc = gojson_compact(&s->files, one);
+            rc = go_json_compact(&s->files, one);
     }
     return rc ? err_nomem(e) : ERR_OK;
 }
@@ -203,7 +204,7 @@ static enum err_code put_manifest(struct saving *s, struct slice text, struct er
         return rc;
     rc = disk_write(f.fd, text, NULL, s->dir, e);
     if (rc) {
-        disk_new_drop(&f);
+        disk_new_discard(&f);
         return rc;
     }
     rc = disk_new_replace(&f, "manifest.json", e);
@@ -219,11 +220,11 @@ static enum err_code write_manifest(struct saving *s, struct slice id, struct sl
     enum err_code rc = buf_addf(&flat, "{\"%s\":", d->point);
 
     if (!rc)
-        rc = gojson_text(&flat, id);
+        rc = go_json_text(&flat, id);
     if (!rc)
         rc = buf_addf(&flat, ",\"%s\":", d->point_time);
     if (!rc)
-        rc = created.p ? buf_add(&flat, created) : gojson_time(&flat, s->now_ms * 1000000);
+        rc = created.p ? buf_add(&flat, created) : go_json_time(&flat, s->now_ms * 1000000);
     if (!rc)
         rc = buf_addf(&flat, ",\"%s\":%s", d->files, s->files.n ? "[" : "null");
     if (!rc)
@@ -231,14 +232,14 @@ static enum err_code write_manifest(struct saving *s, struct slice id, struct sl
     if (!rc)
         rc = buf_add(&flat, s->files.n ? SLICE("]}") : SLICE("}"));
     if (!rc)
-        rc = gojson_indent(&out, buf_slice(&flat), 0);
+        rc = go_json_indent(&out, buf_slice(&flat), 0);
     rc = rc ? err_nomem(e) : put_manifest(s, buf_slice(&out), e);
     buf_fini(&flat);
     buf_fini(&out);
     return rc;
 }
 
-static bool is_saved(const struct saving *s, const struct goat_point *point, const char *file)
+static bool is_in_manifest(const struct saving *s, const struct goat_point *point, const char *file)
 {
     struct slice path = path_in_manifest(s, file), whole = slice_of(file);
 
@@ -263,7 +264,7 @@ static enum err_code refuse_links(const struct saving *s, struct err *e)
     enum err_code rc = ERR_OK;
 
     for (size_t i = 0; i < 3 && !rc; i++)
-        rc = place_no_link(dirs[i], e);
+        rc = file_at_reject_link(dirs[i], e);
     return rc;
 }
 
@@ -275,12 +276,12 @@ static enum err_code count_missing(struct saving *s, struct err *e)
     bool there = false;
 
     for (s->dirs = 0; s->dirs < 3 && !rc && !there; s->dirs += !there)
-        rc = place_look(dirs[s->dirs], &there, NULL, e);
+        rc = file_at_stat(dirs[s->dirs], &there, NULL, e);
     return rc;
 }
 
 /* Contents that no manifest names harm nobody, and are no use to anybody either. */
-static void take_back(const struct saving *s)
+static void remove_checkpoint(const struct saving *s)
 {
     const char *const dirs[] = { s->blobs, s->dir, s->points.dir };
 
@@ -307,7 +308,7 @@ static enum err_code save_all(struct saving *s, const struct host_checkpoint *re
     disk_new_sweep(s->blobs); /* what a crash left of an earlier one */
     disk_new_sweep(s->dir);
     for (size_t i = 0; i < req->files && !rc; i++) {
-        if (is_saved(s, point, req->file[i]) || is_repeated(req, i))
+        if (is_in_manifest(s, point, req->file[i]) || is_repeated(req, i))
             s->done.files++;
         else
             rc = save_file(s, req->file[i], e);
@@ -350,7 +351,7 @@ static enum err_code save_locked(struct saving *s, const struct session_ref *ref
         return rc;
     rc = save_all(s, req, e);
     if (rc && !s->stands)
-        take_back(s);
+        remove_checkpoint(s);
     return rc;
 }
 
@@ -367,10 +368,10 @@ enum err_code goat_checkpoint(const struct store *st, const struct session_ref *
     enum err_code rc = lock ? saving_open(&s, ref, req, e) : ERR_NOMEM;
 
     if (!rc)
-        rc = filelock_take(lock, &held, e);
+        rc = filelock_acquire(lock, &held, e);
     if (!rc)
         rc = save_locked(&s, ref, req, e);
-    filelock_drop(held);
+    filelock_release(held);
     goat_points_fini(&s.points);
     buf_fini(&s.files);
     if (!rc)

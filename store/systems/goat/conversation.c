@@ -8,7 +8,7 @@
 
 enum { TAIL_GROWS = 16 }; /* how much more than asked for a tail may take to hold one row at all */
 
-static uint16_t flags_of(enum goat_line_kind kind)
+static uint16_t message_flags_of(enum goat_line_kind kind)
 {
     switch (kind) {
     case GOAT_LINE_BROKEN: return MESSAGE_BROKEN;
@@ -28,18 +28,18 @@ static enum err_code add_line(struct goat_log *log, size_t line, struct transcri
     if (rc || kind == GOAT_LINE_SKIP ||
         (kind == GOAT_LINE_BROKEN && goat_log_is_torn_end(log, line)))
         return rc;
-    t->broken += flags_of(kind) != 0;
+    t->broken += message_flags_of(kind) != 0;
     t->message[t->n++] = (struct message){ .offset = ix->offset,
                                            .length = ix->length,
                                            .line = (uint32_t)line,
                                            .time_ms = ix->time_ms,
                                            .id = ix->id,
                                            .kind = (uint8_t)message,
-                                           .flags = flags_of(kind) };
+                                           .flags = message_flags_of(kind) };
     return ERR_OK;
 }
 
-static enum err_code fill(struct goat_log *log, struct transcript *t, struct err *e)
+static enum err_code fill_transcript(struct goat_log *log, struct transcript *t, struct err *e)
 {
     const struct index *ix = &log->file.index;
     enum err_code rc = ERR_OK;
@@ -47,7 +47,7 @@ static enum err_code fill(struct goat_log *log, struct transcript *t, struct err
     t->message = malloc((ix->n + 1) * sizeof *t->message);
     if (!t->message)
         return err_nomem(e);
-    transcript_end(t, ix);
+    transcript_set_end(t, ix);
     t->lines = ix->n;
     if (!log->none)
         t->id = log->file.file.id;
@@ -73,7 +73,7 @@ static enum err_code load(const struct session_ref *ref, size_t tail, const atom
 
         t->partial =
             tail && !log.none && (ix->n ? ix->line[0].offset > 0 : log.file.file.id.size > 0);
-        rc = fill(&log, t, e);
+        rc = fill_transcript(&log, t, e);
         goat_log_close(&log);
     }
     if (rc)

@@ -36,7 +36,8 @@ static const char *project_name(const char *cwd, struct arena *a)
     return name;
 }
 
-const char *goat_base_for(enum goat_place place, const char *path, const char *cwd, struct arena *a)
+const char *goat_base_for(enum goat_path_kind place, const char *path, const char *cwd,
+                          struct arena *a)
 {
     const char *project = project_name(cwd, a);
 
@@ -69,11 +70,11 @@ enum err_code goat_make(const struct store_env *env, const char *path, struct er
 
 /* ---- the metadata ---- */
 
-static enum err_code add(struct goat_edit edit[], size_t *n, enum goat_field field,
-                         struct slice text, struct arena *a)
+static enum err_code add_text_edit(struct goat_edit edit[], size_t *n, enum goat_field field,
+                                   struct slice text, struct arena *a)
 {
     struct buf value = { 0 };
-    enum err_code rc = text.n || field == GOAT_MODEL ? gojson_text(&value, text) : ERR_OK;
+    enum err_code rc = text.n || field == GOAT_MODEL ? go_json_text(&value, text) : ERR_OK;
     struct slice kept = { NULL, 0 };
 
     if (!rc && value.n) {
@@ -144,18 +145,18 @@ static enum err_code first_metadata(const struct host_create *req, struct slice 
     struct goat_edit edit[GOAT_FIELDS];
     struct buf now = { 0 };
     size_t n = 0;
-    enum err_code rc = gojson_time(&now, now_ms * 1000000);
+    enum err_code rc = go_json_time(&now, now_ms * 1000000);
 
     if (!rc)
-        rc = add(edit, &n, GOAT_ID, id, m->a);
+        rc = add_text_edit(edit, &n, GOAT_ID, id, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_CWD, req->cwd, m->a);
+        rc = add_text_edit(edit, &n, GOAT_CWD, req->cwd, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_MODEL, req->model, m->a);
+        rc = add_text_edit(edit, &n, GOAT_MODEL, req->model, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_PARENT, req->parent, m->a);
+        rc = add_text_edit(edit, &n, GOAT_PARENT, req->parent, m->a);
     if (!rc)
-        rc = add(edit, &n, GOAT_TITLE, req->title, m->a);
+        rc = add_text_edit(edit, &n, GOAT_TITLE, req->title, m->a);
     if (!rc)
         edit[n - 1].key = "leaf_title"; /* as a rename has it, in every dialect */
     edit[n++] = (struct goat_edit){ GOAT_HASH, m->hash, NULL };
@@ -201,7 +202,7 @@ static enum err_code put_metadata(const char *dir, struct slice metadata, struct
     rc = disk_write(f.fd, metadata, NULL, dir, e);
     if (!rc)
         return disk_new_publish(&f, GOAT_METADATA, e);
-    disk_new_drop(&f);
+    disk_new_discard(&f);
     return rc;
 }
 
@@ -255,7 +256,7 @@ enum err_code goat_create(const struct store *st, const struct host_create *req,
     struct buf metadata = { 0 };
     struct host_created made = { .id = req->id };
 
-    host_draw_id(drawn);
+    host_generate_id(drawn);
     if (!made.id.n)
         made.id = (struct slice){ drawn, HOST_ID - 1 };
     if (!goat_is_id(made.id))

@@ -68,7 +68,7 @@ struct looking {
 enum { NAME_ROOM = NAME_MAX + 32 };
 
 /* <id>/<file>, put together by hand: two thousand of them are what a listing spends much of its time on. */
-static const char *name_of(const struct looking *l, struct slice file, char name[NAME_ROOM])
+static const char *file_name_in(const struct looking *l, struct slice file, char name[NAME_ROOM])
 {
     memcpy(name, l->id.p, l->id.n);
     name[l->id.n] = '/';
@@ -77,7 +77,7 @@ static const char *name_of(const struct looking *l, struct slice file, char name
     return name;
 }
 
-static struct slice path_of(const struct looking *l, struct slice file)
+static struct slice file_path(const struct looking *l, struct slice file)
 {
     size_t n = l->sessions.n + 1 + l->id.n + 1 + file.n;
     char *path = arena_alloc(l->texts, n + 1);
@@ -86,7 +86,7 @@ static struct slice path_of(const struct looking *l, struct slice file)
         return (struct slice){ NULL, 0 };
     memcpy(path, l->sessions.p, l->sessions.n);
     path[l->sessions.n] = '/';
-    name_of(l, file, path + l->sessions.n + 1);
+    file_name_in(l, file, path + l->sessions.n + 1);
     return (struct slice){ path, n };
 }
 
@@ -99,7 +99,7 @@ static bool choose_file(const struct looking *l, struct slice *file, struct stat
     char name[NAME_ROOM];
 
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (fstatat(l->dirfd, name_of(l, files[i], name), sb, AT_SYMLINK_NOFOLLOW) != 0)
+        if (fstatat(l->dirfd, file_name_in(l, files[i], name), sb, AT_SYMLINK_NOFOLLOW) != 0)
             continue;
         if (i == 0 && S_ISREG(sb->st_mode) && sb->st_size == 0)
             continue;
@@ -139,15 +139,16 @@ static int64_t recent(const struct looking *l, const struct goat_metadata *m, st
 
     if (m->updated_ns)
         return m->updated_ns;
-    int64_t mtime = place_mtime(sb), last = slice_eq(file, SLICE(GOAT_MESSAGES_LOG))
-                                                ? last_time(l->dirfd, name_of(l, file, name))
-                                                : 0;
+    int64_t mtime = file_at_mtime(sb), last = slice_eq(file, SLICE(GOAT_MESSAGES_LOG))
+                                                  ? last_time(l->dirfd, file_name_in(l, file, name))
+                                                  : 0;
 
     return last > mtime ? last : mtime;
 }
 
 /* ERR_NOT_FOUND: there is no session. The folder stays borrowed. */
-static enum err_code look(const struct looking *l, struct goat_metadata *m, struct session_ref *ref)
+static enum err_code read_session_ref(const struct looking *l, struct goat_metadata *m,
+                                      struct session_ref *ref)
 {
     char name[NAME_ROOM];
     struct slice file;
@@ -155,7 +156,7 @@ static enum err_code look(const struct looking *l, struct goat_metadata *m, stru
 
     if (l->id.n > NAME_MAX || !choose_file(l, &file, &sb))
         return ERR_NOT_FOUND;
-    name_of(l, SLICE(GOAT_METADATA), name);
+    file_name_in(l, SLICE(GOAT_METADATA), name);
     if (l->whole ? goat_metadata_read(l->dirfd, name, l->bytes, l->a, m)
                  : goat_metadata_updated(l->dirfd, name, l->bytes, &m->updated_ns))
         return ERR_NOMEM;
@@ -166,7 +167,7 @@ static enum err_code look(const struct looking *l, struct goat_metadata *m, stru
 
     *ref = (struct session_ref){
         .store = l->store,
-        .path = path_of(l, file),
+        .path = file_path(l, file),
         .folder = l->folder,
         .file = file_id_of(&sb),
         .recent_ms = (when - rest) / 1000000,
@@ -214,7 +215,7 @@ static bool is_real_dir(int dirfd, const struct dirent *entry)
 
 /* ---- the names of a directory ---- */
 
-static bool add_name(struct names *names, const char *name)
+static bool add_session_name(struct names *names, const char *name)
 {
     size_t cap = names->cap ? names->cap * 2 : 64;
 
@@ -233,13 +234,13 @@ static bool add_name(struct names *names, const char *name)
     return copy.p != NULL;
 }
 
-static bool read_names(DIR *dir, struct names *names)
+static bool read_session_names(DIR *dir, struct names *names)
 {
     struct dirent *entry;
 
     while ((entry = readdir(dir)))
         if (goat_is_id(slice_of(entry->d_name)) && is_real_dir(dirfd(dir), entry) &&
-            !add_name(names, entry->d_name))
+            !add_session_name(names, entry->d_name))
             return false;
     return true;
 }
@@ -252,7 +253,7 @@ static void names_fini(struct names *names)
 
 /* ---- what they are ---- */
 
-static void look_at(struct share *s, struct slice id)
+static void inspect_session(struct share *s, struct slice id)
 {
     const struct walk *w = s->walk;
     struct goat_metadata m = { 0 };
@@ -261,25 +262,25 @@ static void look_at(struct share *s, struct slice id)
     enum err_code rc;
 
     arena_reset(&s->scratch);
-    rc = look(&l, &m, &s->ref[s->found]);
+    rc = read_session_ref(&l, &m, &s->ref[s->found]);
     s->no_memory |= rc == ERR_NOMEM;
     if (!rc && (m.why || goat_in_scope(w->scope, m.text[GOAT_CWD], &s->scratch)))
         s->found++;
 }
 
-static void *work(void *arg)
+static void *enumerate_worker(void *arg)
 {
     struct share *s = arg;
 
     s->ref = malloc((s->n + 1) * sizeof *s->ref);
     s->no_memory = !s->ref;
     for (size_t i = 0; i < s->n && !s->no_memory; i++)
-        look_at(s, s->id[i]);
+        inspect_session(s, s->id[i]);
     return NULL;
 }
 
 /* Hands over what was found, in the order of the names. */
-static void hand_over(struct walk *w, struct share *s)
+static void deliver_refs(struct walk *w, struct share *s)
 {
     w->no_memory |= s->no_memory;
     for (size_t i = 0; i < s->found && !w->stopped && !w->no_memory; i++)
@@ -299,15 +300,16 @@ static void walk_names(struct walk *w, struct share *whole)
     first.n = whole->n / 2;
     second.id += first.n;
     second.n -= first.n;
-    if (whole->n < WORTH_A_THREAD || pthread_create(&thread, NULL, work, &second) != 0) {
-        work(&first);
-        work(&second);
+    if (whole->n < WORTH_A_THREAD ||
+        pthread_create(&thread, NULL, enumerate_worker, &second) != 0) {
+        enumerate_worker(&first);
+        enumerate_worker(&second);
     } else {
-        work(&first);
+        enumerate_worker(&first);
         pthread_join(thread, NULL);
     }
-    hand_over(w, &first);
-    hand_over(w, &second);
+    deliver_refs(w, &first);
+    deliver_refs(w, &second);
 }
 
 static bool walk_base(const char *sessions, struct slice folder, void *arg)
@@ -318,7 +320,7 @@ static bool walk_base(const char *sessions, struct slice folder, void *arg)
 
     if (!dir)
         return true;
-    if (!read_names(dir, &names)) {
+    if (!read_session_names(dir, &names)) {
         w->no_memory = true;
     } else if (names.n) {
         struct share whole = { .walk = w,
@@ -344,14 +346,14 @@ enum err_code goat_enumerate(const struct store *st, const struct scope *scope, 
     return w.no_memory ? err_nomem(e) : ERR_OK;
 }
 
-struct telling {
+struct unreadable_report {
     trouble_fn *fn;
     void *arg;
 };
 
-static bool tell_unreadable(const char *sessions, struct slice folder, void *arg)
+static bool report_unreadable_dir(const char *sessions, struct slice folder, void *arg)
 {
-    const struct telling *t = arg;
+    const struct unreadable_report *t = arg;
     struct err trouble = { 0 };
     DIR *dir = opendir(sessions);
 
@@ -368,11 +370,11 @@ static bool tell_unreadable(const char *sessions, struct slice folder, void *arg
 enum err_code goat_unreadable(const struct store *st, const struct scope *scope, trouble_fn *fn,
                               void *arg, struct err *e)
 {
-    struct telling t = { fn, arg };
+    struct unreadable_report t = { fn, arg };
 
     (void)scope;
     (void)e;
-    goat_each_base(goat_of(st), tell_unreadable, &t);
+    goat_each_base(goat_of(st), report_unreadable_dir, &t);
     return ERR_OK;
 }
 
@@ -395,7 +397,7 @@ enum err_code goat_ref_at(const struct store *st, const char *sessions, struct s
                              .texts = a,
                              .a = a };
 
-        rc = l.folder.p ? look(&l, &m, &found) : ERR_NOMEM;
+        rc = l.folder.p ? read_session_ref(&l, &m, &found) : ERR_NOMEM;
         close(fd);
     }
     buf_fini(&bytes);

@@ -21,7 +21,7 @@ struct finder {
 };
 
 /* A link in a session's place is not followed. */
-static bool is_dir(const char *sessions, struct slice id)
+static bool is_session_dir(const char *sessions, struct slice id)
 {
     char path[PATH_MAX];
     struct stat sb;
@@ -49,7 +49,7 @@ static bool find_in(const char *sessions, struct slice folder, void *arg)
 {
     struct finder *f = arg;
 
-    if (!is_dir(sessions, f->id))
+    if (!is_session_dir(sessions, f->id))
         return true;
     f->rc = goat_ref_at(&f->g->base, sessions, folder, f->id, f->a, f->ref, f->e);
     if (f->rc == ERR_OK && !wanted(f, f->ref))
@@ -105,7 +105,7 @@ enum err_code goat_find(const struct store *st, const struct scope *scope, struc
 /* ---- by path ---- */
 
 /* Cuts the last part off. */
-static struct slice cut(struct slice *path)
+static struct slice cut_last_part(struct slice *path)
 {
     const char *slash = path->n ? memrchr(path->p, '/', path->n) : NULL;
     struct slice last = { NULL, 0 };
@@ -120,17 +120,17 @@ static struct slice cut(struct slice *path)
 enum err_code goat_at_path(const struct store *st, struct slice path, struct arena *a,
                            struct session_ref *ref, struct err *e)
 {
-    struct slice whole = path, id = cut(&path), folder = { "", 0 };
+    struct slice whole = path, id = cut_last_part(&path), folder = { "", 0 };
 
     if (goat_is_file(id))
-        id = cut(&path);
+        id = cut_last_part(&path);
     const char *sessions = arena_copy(a, path).p;
 
     if (!sessions)
         return err_nomem(e);
-    if (!goat_is_id(id) || !is_dir(sessions, id))
+    if (!goat_is_id(id) || !is_session_dir(sessions, id))
         return err_set(e, ERR_NOT_FOUND, whole.p, "open session: no such session");
-    if (slice_eq(cut(&path), SLICE("sessions")))
-        folder = cut(&path);
+    if (slice_eq(cut_last_part(&path), SLICE("sessions")))
+        folder = cut_last_part(&path);
     return goat_ref_at(st, sessions, folder, id, a, ref, e);
 }

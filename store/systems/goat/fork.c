@@ -49,7 +49,7 @@ static enum err_code forking_open(struct forking *f, const struct store *st,
     rc = goat_document_open(ref, &f->document, e);
     if (rc)
         goat_log_close(&f->log);
-    host_draw_id(f->id);
+    host_generate_id(f->id);
     return rc;
 }
 
@@ -77,7 +77,7 @@ static enum err_code read_uuid(struct forking *f, size_t line, struct err *e)
     return ERR_OK;
 }
 
-static enum err_code find_end(struct forking *f, struct slice at, struct err *e)
+static enum err_code find_fork_end(struct forking *f, struct slice at, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
     size_t line = ix->n;
@@ -120,7 +120,7 @@ static void set_text(struct edits *s, enum goat_field field, const char *key, st
     struct buf *value = &s->text[s->n];
 
     if (!s->rc)
-        s->rc = gojson_text(value, text);
+        s->rc = go_json_text(value, text);
     s->edit[s->n++] = (struct goat_edit){ field, buf_slice(value), key };
 }
 
@@ -129,7 +129,7 @@ static void set_time(struct edits *s, enum goat_field field, int64_t ns)
     struct buf *value = &s->text[s->n];
 
     if (!s->rc)
-        s->rc = gojson_time(value, ns);
+        s->rc = go_json_time(value, ns);
     s->edit[s->n++] = (struct goat_edit){ field, buf_slice(value), NULL };
 }
 
@@ -215,7 +215,7 @@ static enum err_code stage_log(struct forking *f, const char *dir, struct err *e
     rc = each_piece(f, write_piece, &to, e);
     if (!rc)
         return disk_new_publish(&to, GOAT_MESSAGES_LOG, e);
-    disk_new_drop(&to);
+    disk_new_discard(&to);
     return rc;
 }
 
@@ -247,7 +247,7 @@ static enum err_code stage(struct forking *f, const struct fork_request *req, co
     if (!rc && req->with_files)
         rc = stage_files(f, dir, e);
     if (!rc)
-        rc = disk_put(dir, GOAT_METADATA, buf_slice(&metadata), 0644, e);
+        rc = disk_replace_file(dir, GOAT_METADATA, buf_slice(&metadata), 0644, e);
     buf_fini(&metadata);
     return rc;
 }
@@ -284,7 +284,7 @@ static enum err_code copy(struct forking *f, const struct fork_request *req, str
     if (!rc)
         rc = change_add(c, &move, e);
     if (rc)
-        fork_drop(&made);
+        fork_discard(&made);
     else
         *out = made;
     return rc;
@@ -299,7 +299,7 @@ enum err_code goat_fork(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    rc = find_end(&f, req->at, e);
+    rc = find_fork_end(&f, req->at, e);
     if (!rc)
         rc = copy(&f, req, c, out, e);
     forking_close(&f);
@@ -344,8 +344,8 @@ static enum err_code put_fork(struct forking *f, struct change *c, struct err *e
 }
 
 /* Everything before the line of the prompt. */
-static enum err_code end_before(struct forking *f, size_t line, struct rewind_talk *talk,
-                                struct err *e)
+static enum err_code end_before(struct forking *f, size_t line,
+                                struct rewind_conversation *conversation, struct err *e)
 {
     const struct index *ix = &f->log.file.index;
     enum err_code rc = ERR_OK;
@@ -357,28 +357,28 @@ static enum err_code end_before(struct forking *f, size_t line, struct rewind_ta
 
         rc = goat_log_kind(&f->log, i, &kind, &message, e);
         if (!rc && kind == GOAT_LINE_MESSAGE && message != MESSAGE_SYSTEM)
-            ++*(i < line ? &talk->kept : &talk->dropped);
+            ++*(i < line ? &conversation->kept : &conversation->dropped);
     }
     return rc;
 }
 
-static enum err_code fork_before(struct forking *f, struct slice prompt, struct rewind_talk *talk,
-                                 struct err *e)
+static enum err_code fork_before(struct forking *f, struct slice prompt,
+                                 struct rewind_conversation *conversation, struct err *e)
 {
     size_t line;
     enum err_code rc = goat_log_find(&f->log, prompt, &line, e);
 
     if (!rc)
-        rc = end_before(f, line, talk, e);
+        rc = end_before(f, line, conversation, e);
     if (rc)
         return rc;
-    talk->how = TALK_FORK;
-    talk->change = change_new("rewind");
-    return talk->change ? put_fork(f, talk->change, e) : err_nomem(e);
+    conversation->how = CONVERSATION_FORK;
+    conversation->change = change_new("rewind");
+    return conversation->change ? put_fork(f, conversation->change, e) : err_nomem(e);
 }
 
-enum err_code goat_plan_talk(const struct store *st, const struct session_ref *ref,
-                             struct slice point, struct rewind_plan *plan, struct err *e)
+enum err_code goat_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                     struct slice point, struct rewind_plan *plan, struct err *e)
 {
     struct forking f;
     struct slice prompt;
@@ -394,7 +394,7 @@ enum err_code goat_plan_talk(const struct store *st, const struct session_ref *r
     rc = forking_open(&f, st, ref, e);
     if (rc)
         return rc;
-    rc = fork_before(&f, prompt, &plan->talk, e);
+    rc = fork_before(&f, prompt, &plan->conversation, e);
     forking_close(&f);
     return rc;
 }

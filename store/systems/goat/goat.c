@@ -107,7 +107,7 @@ static enum err_code goat_open(const struct store_env *env, const char *path, st
     if (!rc && !path)
         rc = look_around(g, e);
     else if (!rc)
-        g->place = goat_place_of(g->base.path);
+        g->place = goat_path_kind_of(g->base.path);
     if (rc)
         goat_close(&g->base);
     else
@@ -157,8 +157,8 @@ const struct store_ops goat_ops = {
     .checkpoints = goat_checkpoints,
     .count_lines = goat_count_lines,
     .plan = goat_plan,
-    .plan_talk = goat_plan_talk,
-    .cannot = goat_cannot,
+    .plan_conversation = goat_plan_conversation,
+    .unsupported = goat_cannot,
     .make = goat_make,
     .create = goat_create,
     .append = goat_append,

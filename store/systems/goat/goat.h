@@ -23,7 +23,7 @@ bool goat_is_file(struct slice name);      /* one of these three */
 enum { GOAT_LINE_MAX = 10 * 1024 * 1024 }; /* of a line that the host can still read */
 
 /* What a store's path is, told by what lies there. */
-enum goat_place {
+enum goat_path_kind {
     GOAT_CONFIG,   /* CONFIG: sessions are in projects/<project>/sessions/ */
     GOAT_PROJECTS, /* in <project>/sessions/ */
     GOAT_PROJECT,  /* in sessions/ */
@@ -33,7 +33,7 @@ enum goat_place {
 /* base.path as it was given. Immutable after open (the pool looks after itself), so that threads may share it. */
 struct goat {
     struct store base;
-    enum goat_place place;
+    enum goat_path_kind place;
     struct scratch_pool *scratch; /* for describe */
 };
 
@@ -57,12 +57,12 @@ const char *goat_path(const struct session_ref *ref, const char *rest, struct ar
 typedef bool goat_base_fn(const char *sessions, struct slice folder, void *arg);
 /* Each of them, those that are there; no links. */
 void goat_each_base(const struct goat *g, goat_base_fn *fn, void *arg);
-enum goat_place goat_place_of(const char *path);
+enum goat_path_kind goat_path_kind_of(const char *path);
 /* Does any session lie in the store? */
 bool goat_has_sessions(const struct goat *g);
 
 /* create.c: where a session of this directory belongs; NULL without memory. */
-const char *goat_base_for(enum goat_place place, const char *path, const char *cwd,
+const char *goat_base_for(enum goat_path_kind place, const char *path, const char *cwd,
                           struct arena *a);
 
 /* ---- enumerate.c ---- */
@@ -112,8 +112,8 @@ enum err_code goat_check(const struct store *st, const struct session_ref *ref,
                          const atomic_bool *cancel, finding_fn *fn, void *arg, struct err *e);
 
 /* Going back. */
-enum err_code goat_plan_talk(const struct store *st, const struct session_ref *ref,
-                             struct slice point, struct rewind_plan *plan, struct err *e);
+enum err_code goat_plan_conversation(const struct store *st, const struct session_ref *ref,
+                                     struct slice point, struct rewind_plan *plan, struct err *e);
 enum err_code goat_check_store(const struct store *st, const struct scope *scope, finding_fn *fn,
                                void *arg, struct err *e);
 enum err_code goat_checkpoints(const struct store *st, const struct session_ref *ref,

@@ -56,7 +56,7 @@ static enum err_code add_wide(struct buf *out, struct slice *text)
     return cp == 0x2028 || cp == 0x2029 ? add_unit(out, cp) : buf_add(out, one);
 }
 
-enum err_code gojson_text(struct buf *out, struct slice text)
+enum err_code go_json_text(struct buf *out, struct slice text)
 {
     enum err_code rc = buf_add_byte(out, '"');
 
@@ -73,7 +73,7 @@ enum err_code gojson_text(struct buf *out, struct slice text)
     return rc ? rc : buf_add_byte(out, '"');
 }
 
-enum err_code gojson_time(struct buf *out, int64_t ns)
+enum err_code go_json_time(struct buf *out, int64_t ns)
 {
     enum { SECONDS = 19 };
     char text[TIME_TEXT], fraction[16] = "";
@@ -140,7 +140,7 @@ static enum err_code add_plain(struct buf *out, const struct decimal *d)
     return rc ? rc : buf_add(out, (struct slice){ d->digit + front, (size_t)(d->n - front) });
 }
 
-enum err_code gojson_float(struct buf *out, double value)
+enum err_code go_json_float(struct buf *out, double value)
 {
     double size = value < 0 ? -value : value;
     struct decimal d;
@@ -206,7 +206,7 @@ static enum err_code add_point(struct buf *out, uint32_t cp)
         return add_ascii(out, (unsigned char)cp);
     if (cp == 0x2028 || cp == 0x2029)
         return add_unit(out, cp);
-    return buf_add(out, (struct slice){ bytes, utf8_put(bytes, cp) });
+    return buf_add(out, (struct slice){ bytes, utf8_encode(bytes, cp) });
 }
 
 /* An escape at the front, as Go would spell it. Half a pair stays as it is written: Go would lose it. */
@@ -253,14 +253,14 @@ static enum err_code add_quoted(struct buf *out, struct slice text)
     return rc;
 }
 
-static bool is_blank(char c)
+static bool is_json_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
 static struct slice after_blanks(struct slice rest)
 {
-    while (rest.n && is_blank(rest.p[0]))
+    while (rest.n && is_json_blank(rest.p[0]))
         rest = (struct slice){ rest.p + 1, rest.n - 1 };
     return rest;
 }
@@ -313,14 +313,14 @@ static enum err_code lay_out(struct layout *l, struct slice value)
     return rc;
 }
 
-enum err_code gojson_indent(struct buf *out, struct slice value, unsigned depth)
+enum err_code go_json_indent(struct buf *out, struct slice value, unsigned depth)
 {
     struct layout l = { .out = out, .lines = true, .depth = depth };
 
     return lay_out(&l, value);
 }
 
-enum err_code gojson_compact(struct buf *out, struct slice value)
+enum err_code go_json_compact(struct buf *out, struct slice value)
 {
     struct layout l = { .out = out };
 

@@ -29,16 +29,16 @@ struct object {
     bool begun; /* something stands in it */
 };
 
-static enum err_code add(struct object *o, struct slice key, struct slice value)
+static enum err_code add_member(struct object *o, struct slice key, struct slice value)
 {
     enum err_code rc = o->begun ? buf_add_byte(o->out, ',') : ERR_OK;
 
     o->begun = true;
     if (!rc)
-        rc = gojson_compact(o->out, key);
+        rc = go_json_compact(o->out, key);
     if (!rc)
         rc = buf_add_byte(o->out, ':');
-    return rc ? rc : gojson_compact(o->out, value);
+    return rc ? rc : go_json_compact(o->out, value);
 }
 
 /* What stands in the row beside the members that were written apart. */
@@ -55,7 +55,7 @@ static enum err_code add_others(struct object *o, struct slice row, const char *
         for (size_t i = 0; i < n; i++)
             skip |= goat_key_is(key, apart[i]);
         if (!skip)
-            rc = add(o, key, value);
+            rc = add_member(o, key, value);
     }
     return rc;
 }
@@ -68,17 +68,17 @@ static bool is_set(struct slice value)
 static enum err_code add_said(struct object *o, const struct goat_entry *m, bool flat)
 {
     struct slice content = m->content.p ? m->content : SLICE("null");
-    enum err_code rc = add(o, SLICE("\"role\""), m->role);
+    enum err_code rc = add_member(o, SLICE("\"role\""), m->role);
 
     if (!rc && flat && is_set(m->tool_call_id))
-        rc = add(o, SLICE("\"tool_call_id\""), m->tool_call_id);
+        rc = add_member(o, SLICE("\"tool_call_id\""), m->tool_call_id);
     if (!rc)
-        rc = add(o, SLICE("\"content\""), content);
+        rc = add_member(o, SLICE("\"content\""), content);
     if (!rc && is_set(m->tool_calls))
-        rc = add(o, SLICE("\"tool_calls\""), m->tool_calls);
+        rc = add_member(o, SLICE("\"tool_calls\""), m->tool_calls);
     if (!rc && !flat && is_set(m->tool_call_id))
-        rc = add(o, SLICE("\"tool_call_id\""), m->tool_call_id);
-    return rc || !is_set(m->name) ? rc : add(o, SLICE("\"name\""), m->name);
+        rc = add_member(o, SLICE("\"tool_call_id\""), m->tool_call_id);
+    return rc || !is_set(m->name) ? rc : add_member(o, SLICE("\"name\""), m->name);
 }
 
 /* Known members, as goat_entry_read finds them: the wrapping ones first. */
@@ -95,9 +95,9 @@ enum err_code goat_hostrow_message(struct slice row, const struct goat_entry *en
     enum err_code rc = buf_add_byte(out, '{');
 
     if (!rc)
-        rc = add(&line, SLICE("\"uuid\""), entry->uuid);
+        rc = add_member(&line, SLICE("\"uuid\""), entry->uuid);
     if (!rc)
-        rc = add(&line, SLICE("\"timestamp\""), time);
+        rc = add_member(&line, SLICE("\"timestamp\""), time);
     if (!rc && !flat)
         rc = buf_add(out, SLICE(",\"message\":{"));
     if (!rc)
@@ -118,14 +118,14 @@ enum err_code goat_hostrow_event(struct slice row, const struct goat_entry *entr
     static const char *const in_front[] = { "uuid", "session_id" };
     struct object line = { .out = out };
     struct buf session = { 0 };
-    enum err_code rc = gojson_text(&session, session_id);
+    enum err_code rc = go_json_text(&session, session_id);
 
     if (!rc)
         rc = buf_add_byte(out, '{');
     if (!rc)
-        rc = add(&line, SLICE("\"uuid\""), entry->uuid);
+        rc = add_member(&line, SLICE("\"uuid\""), entry->uuid);
     if (!rc)
-        rc = add(&line, SLICE("\"session_id\""), buf_slice(&session));
+        rc = add_member(&line, SLICE("\"session_id\""), buf_slice(&session));
     if (!rc)
         rc = add_others(&line, row, in_front, 2);
     buf_fini(&session);

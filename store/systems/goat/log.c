@@ -63,7 +63,7 @@ enum err_code goat_log_entry(struct goat_log *log, size_t line, struct goat_entr
     enum err_code rc = logfile_row(&log->file, line, &row, e);
 
     if (!rc)
-        goat_entry_read(js_trim(row), out);
+        goat_entry_read(utf8_js_trim(row), out);
     return rc;
 }
 
@@ -75,10 +75,10 @@ static const enum message_kind message_kinds[] = {
 
 static bool is_nothing(struct slice row)
 {
-    row = js_trim(row);
+    row = utf8_js_trim(row);
     return row.n == 0 || slice_eq(row, SLICE("null")) ||
            (row.n >= 2 && row.p[0] == '{' &&
-            js_trim((struct slice){ row.p + 1, row.n - 2 }).n == 0);
+            utf8_js_trim((struct slice){ row.p + 1, row.n - 2 }).n == 0);
 }
 
 /* A row that the index could not tell: it is read. */
@@ -98,7 +98,7 @@ static enum err_code look_inside(struct goat_log *log, size_t line, enum goat_li
     } else if (ix->state == LINE_BROKEN) {
         *kind = GOAT_LINE_BROKEN;
     } else {
-        goat_entry_read(js_trim(row), &entry);
+        goat_entry_read(utf8_js_trim(row), &entry);
         role = goat_entry_role(&entry);
         *kind = goat_entry_fault(&entry)                            ? GOAT_LINE_MISTYPED
                 : entry.shape == GOAT_NOTHING || role == GOAT_OTHER ? GOAT_LINE_OTHER

@@ -36,7 +36,7 @@ static bool take_hash(struct slice text, char hash[GOAT_HASH_TEXT + 1])
 }
 
 /* Without `exists` a hash means that it was there: the file comes back, and is never removed (goat.md B9). */
-static void judge(struct slice exists, struct slice hash, struct goat_saved *s)
+static void judge_saved_file(struct slice exists, struct slice hash, struct goat_saved *s)
 {
     bool has_hash = take_hash(hash, s->hash);
 
@@ -54,7 +54,7 @@ static void judge(struct slice exists, struct slice hash, struct goat_saved *s)
     }
 }
 
-static const char *take_file(struct slice object, struct arena *a, struct goat_saved *out)
+static const char *read_manifest_file(struct slice object, struct arena *a, struct goat_saved *out)
 {
     static const char *const names[] = { "path", "exists", "hash" };
     struct slice value[3], hash = { NULL, 0 };
@@ -71,11 +71,11 @@ static const char *take_file(struct slice object, struct arena *a, struct goat_s
     if (!json_text(value[0], a, &out->path) ||
         (json_type(value[2]) == JSON_STRING && !json_text(value[2], a, &hash)))
         return "out of memory";
-    judge(value[1], hash, out);
+    judge_saved_file(value[1], hash, out);
     return NULL;
 }
 
-static enum err_code take_files(struct slice files, struct arena *a, struct goat_point *p)
+static enum err_code read_manifest_files(struct slice files, struct arena *a, struct goat_point *p)
 {
     struct json_iter it;
     struct slice key, value;
@@ -92,7 +92,7 @@ static enum err_code take_files(struct slice files, struct arena *a, struct goat
         if (!list)
             return ERR_NOMEM;
         p->saved = list;
-        p->why = take_file(value, a, &list[p->n]);
+        p->why = read_manifest_file(value, a, &list[p->n]);
         p->n += p->why == NULL;
     }
     return ERR_OK;
@@ -107,7 +107,7 @@ enum err_code goat_manifest_parse(struct slice document, struct arena *a, struct
     p->time_ms = TIME_NONE;
     if (document.n >= 3 && memcmp(document.p, "\xef\xbb\xbf", 3) == 0)
         document = (struct slice){ document.p + 3, document.n - 3 };
-    document = js_trim(document);
+    document = utf8_js_trim(document);
     if (json_type(document) != JSON_OBJECT || !json_valid(document)) {
         p->why = "its manifest is no JSON object";
         return ERR_OK;
@@ -122,7 +122,7 @@ enum err_code goat_manifest_parse(struct slice document, struct arena *a, struct
         if (goat_time(text, &ns) && ns)
             p->time_ms = ns / 1000000;
     }
-    enum err_code rc = take_files(value[2], a, p);
+    enum err_code rc = read_manifest_files(value[2], a, p);
 
     if (p->why)
         p->n = 0;
@@ -161,7 +161,7 @@ static enum err_code read_point(int dirfd, struct slice id, struct goat_points *
     return rc || !p->id.p || !p->dir ? err_nomem(e) : ERR_OK;
 }
 
-static int by_time(const void *x, const void *y)
+static int compare_point_time(const void *x, const void *y)
 {
     const struct goat_point *a = x, *b = y;
 
@@ -171,7 +171,7 @@ static int by_time(const void *x, const void *y)
 }
 
 /* Not to know whether there is a checkpoint is an error: who writes one would write over it. */
-static enum err_code is_directory(int dir, const char *name, bool *is, const char *path,
+static enum err_code is_point_dir(int dir, const char *name, bool *is, const char *path,
                                   struct err *e)
 {
     struct stat sb;
@@ -183,14 +183,15 @@ static enum err_code is_directory(int dir, const char *name, bool *is, const cha
     return ERR_OK;
 }
 
-static enum err_code read_entry(int dir, const char *name, struct goat_points *ps, struct err *e)
+static enum err_code read_point_entry(int dir, const char *name, struct goat_points *ps,
+                                      struct err *e)
 {
     struct slice id = slice_of(name);
     bool is;
 
     if (!goat_is_point_id(id))
         return ERR_OK;
-    enum err_code rc = is_directory(dir, name, &is, ps->dir, e);
+    enum err_code rc = is_point_dir(dir, name, &is, ps->dir, e);
 
     return rc || !is ? rc : read_point(dir, id, ps, e);
 }
@@ -206,12 +207,12 @@ enum err_code goat_points_read(const struct session_ref *ref, struct goat_points
     ps.dir = goat_path(ref, GOAT_POINTS, &ps.arena);
     if (!ps.dir)
         return err_nomem(e);
-    enum err_code rc = is_directory(AT_FDCWD, ps.dir, &is, ps.dir, e);
+    enum err_code rc = is_point_dir(AT_FDCWD, ps.dir, &is, ps.dir, e);
 
     if (!rc && is && !(dir = opendir(ps.dir)))
         rc = err_sys(e, ps.dir, "read checkpoints");
     while (dir && !rc && (errno = 0, entry = readdir(dir)))
-        rc = read_entry(dirfd(dir), entry->d_name, &ps, e);
+        rc = read_point_entry(dirfd(dir), entry->d_name, &ps, e);
     if (dir && !rc && errno)
         rc = err_sys(e, ps.dir, "read checkpoints");
     if (dir)
@@ -221,7 +222,7 @@ enum err_code goat_points_read(const struct session_ref *ref, struct goat_points
         return rc;
     }
     if (ps.n)
-        qsort(ps.point, ps.n, sizeof *ps.point, by_time);
+        qsort(ps.point, ps.n, sizeof *ps.point, compare_point_time);
     *out = ps;
     return ERR_OK;
 }

@@ -17,7 +17,7 @@ bool goat_key_is(struct slice key, const char *name)
 }
 
 /* Names are told apart by their first letter before anything is compared; they begin with one. */
-static bool says(struct slice key, const char *name, bool escaped, bool *exact)
+static bool key_matches(struct slice key, const char *name, bool escaped, bool *exact)
 {
     size_t n = key.n - 2;
 
@@ -39,7 +39,7 @@ struct asked {
     bool exact[NAMES_MAX];
 };
 
-static void ask(struct asked *a)
+static void clear_values(struct asked *a)
 {
     for (size_t i = 0; i < a->n; i++) {
         a->value[i] = (struct slice){ NULL, 0 };
@@ -48,12 +48,12 @@ static void ask(struct asked *a)
 }
 
 /* The place that a member of this name takes; n: none, or what is there is better. */
-static size_t place_of(struct asked *a, struct slice key)
+static size_t member_index(struct asked *a, struct slice key)
 {
     bool escaped = memchr(key.p, '\\', key.n) != NULL, exact;
 
     for (size_t i = 0; i < a->n; i++) {
-        if (!says(key, a->name[i], escaped, &exact))
+        if (!key_matches(key, a->name[i], escaped, &exact))
             continue;
         if (!exact && a->exact[i])
             return a->n;
@@ -63,12 +63,12 @@ static size_t place_of(struct asked *a, struct slice key)
     return a->n;
 }
 
-static void walk(struct json_iter *it, struct asked *a)
+static void read_named_members(struct json_iter *it, struct asked *a)
 {
     struct slice key, found;
 
     while (json_iter_next(it, &key, &found)) {
-        size_t i = place_of(a, key);
+        size_t i = member_index(a, key);
 
         if (i < a->n)
             a->value[i] = found;
@@ -80,9 +80,9 @@ void goat_members(struct slice object, const char *const name[], size_t n, struc
     struct asked a = { .name = name, .n = n, .value = value };
     struct json_iter it;
 
-    ask(&a);
+    clear_values(&a);
     if (json_type(object) == JSON_OBJECT && json_iter_open(&it, object))
-        walk(&it, &a);
+        read_named_members(&it, &a);
 }
 
 void goat_members_both(struct slice object, const char *const name[], size_t n,
@@ -93,18 +93,18 @@ void goat_members_both(struct slice object, const char *const name[], size_t n,
     struct json_iter it, below;
     struct slice key, found;
 
-    ask(&outer);
-    ask(&inner);
+    clear_values(&outer);
+    clear_values(&inner);
     if (json_type(object) != JSON_OBJECT || !json_iter_open(&it, object))
         return;
     while (json_iter_key(&it, &key)) {
-        size_t i = place_of(&outer, key);
+        size_t i = member_index(&outer, key);
         bool into = i == within && json_iter_into(&it, &below) && below.object;
 
         if (i == within)
-            ask(&inner);
+            clear_values(&inner);
         if (into)
-            walk(&below, &inner);
+            read_named_members(&below, &inner);
         if (!(into ? json_iter_back(&it, &below, &found) : json_iter_value(&it, &found)))
             break;
         if (i < n)

@@ -13,8 +13,8 @@ struct listing_lines {
     size_t n;
 };
 
-static enum err_code gather(struct goat_log *log, const struct message_query *q,
-                            struct listing_lines *out, struct err *e)
+static enum err_code collect_message_lines(struct goat_log *log, const struct message_query *q,
+                                           struct listing_lines *out, struct err *e)
 {
     const struct index *ix = &log->file.index;
     enum err_code rc = ERR_OK;
@@ -33,15 +33,15 @@ static enum err_code gather(struct goat_log *log, const struct message_query *q,
     return rc;
 }
 
-static enum err_code print(struct goat_log *log, const struct listing_lines *lines,
-                           const struct session_ref *ref, const struct message_query *q,
-                           json_fn *fn, void *arg, struct err *e)
+static enum err_code print_messages(struct goat_log *log, const struct listing_lines *lines,
+                                    const struct session_ref *ref, const struct message_query *q,
+                                    json_fn *fn, void *arg, struct err *e)
 {
     struct buf out = { 0 };
     size_t from, to;
     enum err_code rc = ERR_OK;
 
-    message_page(q, lines->n, &from, &to);
+    message_page_range(q, lines->n, &from, &to);
     for (size_t i = from; i < to && !rc; i++) {
         struct slice row;
         struct goat_entry entry;
@@ -54,10 +54,10 @@ static enum err_code print(struct goat_log *log, const struct listing_lines *lin
         if (rc)
             break;
         out.n = 0;
-        row = js_trim(row);
+        row = utf8_js_trim(row);
         goat_entry_read(row, &entry);
         jsonout_init(&j, &out);
-        goat_said_write(&j, row, &entry, ref->id);
+        goat_message_write(&j, row, &entry, ref->id);
         rc = j.rc ? err_set(e, j.rc, ref->path.p, "write a message") : fn(buf_slice(&out), arg, e);
     }
     buf_fini(&out);
@@ -78,9 +78,9 @@ enum err_code goat_messages(const struct store *st, const struct session_ref *re
     rc = goat_log_open(&log, ref, q->cancel, e);
     if (rc)
         return err_wrap(e, rc, "read messages");
-    rc = gather(&log, q, &lines, e);
+    rc = collect_message_lines(&log, q, &lines, e);
     if (!rc)
-        rc = print(&log, &lines, ref, q, fn, arg, e);
+        rc = print_messages(&log, &lines, ref, q, fn, arg, e);
     free(lines.line);
     goat_log_close(&log);
     return rc ? err_wrap(e, rc, "read messages") : ERR_OK;

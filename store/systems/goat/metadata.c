@@ -171,8 +171,8 @@ static void take_time(struct goat_metadata *m, enum goat_field field)
         m->created_ms = ns ? ns / 1000000 : TIME_NONE;
 }
 
-static bool take(struct goat_metadata *m, enum goat_field field, struct slice value,
-                 struct arena *a)
+static bool take_field(struct goat_metadata *m, enum goat_field field, struct slice value,
+                       struct arena *a)
 {
     enum goat_form form = goat_form(field);
     enum json_type want = form == GOAT_TEXT || form == GOAT_TIME ? JSON_STRING : JSON_NUMBER;
@@ -196,7 +196,7 @@ static const char *outer_fault(struct slice document, struct goat_metadata *m)
         m->bom = true;
         document = (struct slice){ document.p + 3, document.n - 3 };
     }
-    m->object = js_trim(document);
+    m->object = utf8_js_trim(document);
     if (m->object.n == 0)
         return "metadata.json is empty";
     if (!json_valid(m->object))
@@ -233,7 +233,7 @@ enum err_code goat_metadata_parse(struct slice document, struct arena *a, struct
         enum goat_field field = field_of[i];
 
         if (value[i].p && json_type(value[i]) != JSON_NULL && !m.raw[field].p &&
-            !take(&m, field, value[i], a))
+            !take_field(&m, field, value[i], a))
             return ERR_NOMEM;
     }
     if (!m.why && !m.raw[GOAT_ID].p)

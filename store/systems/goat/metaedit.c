@@ -78,8 +78,8 @@ static bool is_omitted(enum goat_dialect d, int rank)
 }
 
 /* In place of every member of that name but the last, nothing: of two Go takes the last. */
-static enum err_code apply(struct members *ms, enum goat_dialect d, const struct goat_edit *edit,
-                           struct arena *a)
+static enum err_code apply_edit(struct members *ms, enum goat_dialect d,
+                                const struct goat_edit *edit, struct arena *a)
 {
     const char *name = edit->key ? edit->key : goat_key(d, edit->field);
     struct slice value = edit->value;
@@ -107,7 +107,7 @@ static enum err_code apply(struct members *ms, enum goat_dialect d, const struct
     return insert(ms, place_for(ms, rank), (struct member){ key, value, rank }, a);
 }
 
-static enum err_code print(const struct members *ms, struct buf *out)
+static enum err_code print_members(const struct members *ms, struct buf *out)
 {
     enum err_code rc = buf_add(out, ms->n ? SLICE("{\n") : SLICE("{"));
 
@@ -118,7 +118,7 @@ static enum err_code print(const struct members *ms, struct buf *out)
         if (!rc)
             rc = buf_add(out, SLICE(": "));
         if (!rc)
-            rc = gojson_indent(out, ms->list[i].value, 1);
+            rc = go_json_indent(out, ms->list[i].value, 1);
         if (!rc)
             rc = buf_add(out, i + 1 < ms->n ? SLICE(",\n") : SLICE("\n"));
     }
@@ -132,6 +132,6 @@ enum err_code goat_metadata_edit(const struct goat_metadata *m, const struct goa
     enum err_code rc = read_members(m, &ms, a);
 
     for (size_t i = 0; i < n && !rc; i++)
-        rc = apply(&ms, m->dialect, &edit[i], a);
-    return rc ? rc : print(&ms, out);
+        rc = apply_edit(&ms, m->dialect, &edit[i], a);
+    return rc ? rc : print_members(&ms, out);
 }

@@ -46,8 +46,9 @@ const char *goat_lock_path(const struct session_ref *ref, struct arena *a)
     return goat_path(ref, GOAT_MESSAGES_LOG GOAT_LOCK_SUFFIX, a);
 }
 
-enum err_code goat_put(const struct session_ref *ref, struct goat_document *d,
-                       const struct goat_edit edit[], size_t n, struct step *step, struct err *e)
+enum err_code goat_document_step(const struct session_ref *ref, struct goat_document *d,
+                                 const struct goat_edit edit[], size_t n, struct step *step,
+                                 struct err *e)
 {
     struct buf now = { 0 };
     enum err_code rc = goat_metadata_edit(&d->m, edit, n, &d->arena, &now);
@@ -69,7 +70,7 @@ enum err_code goat_rename(const struct store *st, const struct session_ref *ref,
     struct goat_document d;
     struct buf value = { 0 };
     struct step step;
-    struct slice text = js_trim(title);
+    struct slice text = utf8_js_trim(title);
 
     (void)st;
     if (text.n == 0)
@@ -78,12 +79,12 @@ enum err_code goat_rename(const struct store *st, const struct session_ref *ref,
 
     if (rc)
         return rc;
-    if (gojson_text(&value, text))
+    if (go_json_text(&value, text))
         rc = err_nomem(e);
     const struct goat_edit edit = { GOAT_TITLE, buf_slice(&value), "leaf_title" };
 
     if (!rc)
-        rc = goat_put(ref, &d, &edit, 1, &step, e);
+        rc = goat_document_step(ref, &d, &edit, 1, &step, e);
     if (!rc)
         rc = change_add(c, &step, e);
     buf_fini(&value);
@@ -124,7 +125,7 @@ enum err_code goat_live(const struct store *st, const struct session_ref *ref, s
         else if (filelock_is_held(lock))
             *out =
                 (struct live){ .state = LIVE_RUNNING, .why = "a program holds the session's lock" };
-        else if (lease_refused(log))
+        else if (lease_file_in_use(log))
             *out = (struct live){ .state = LIVE_RUNNING, .why = "a program has the session open" };
     }
     arena_fini(&a);

@@ -18,9 +18,9 @@ MUST_CHECK enum err_code goat_document_open(const struct session_ref *ref, struc
                                             struct err *e);
 void goat_document_close(struct goat_document *d);
 /* The step that puts the changed document in its place; it borrows from d. */
-MUST_CHECK enum err_code goat_put(const struct session_ref *ref, struct goat_document *d,
-                                  const struct goat_edit edit[], size_t n, struct step *step,
-                                  struct err *e);
+MUST_CHECK enum err_code goat_document_step(const struct session_ref *ref, struct goat_document *d,
+                                            const struct goat_edit edit[], size_t n,
+                                            struct step *step, struct err *e);
 /* What is locked while a session is written to: beside the log, as hosts do. NULL without memory. */
 const char *goat_lock_path(const struct session_ref *ref, struct arena *a);
 

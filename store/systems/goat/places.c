@@ -8,7 +8,7 @@
 
 #include "store/systems/goat/goat.h"
 
-static bool is_dir(int dirfd, const char *name)
+static bool is_dir_below(int dirfd, const char *name)
 {
     struct stat sb;
 
@@ -19,7 +19,7 @@ static bool is_dir_entry(DIR *dir, const struct dirent *entry)
 {
     if (entry->d_name[0] == '.')
         return false;
-    return entry->d_type == DT_UNKNOWN ? is_dir(dirfd(dir), entry->d_name)
+    return entry->d_type == DT_UNKNOWN ? is_dir_below(dirfd(dir), entry->d_name)
                                        : entry->d_type == DT_DIR;
 }
 
@@ -33,14 +33,14 @@ static bool has_projects(const char *path)
 
     while (dir && !found && (entry = readdir(dir))) {
         snprintf(name, sizeof name, "%s/sessions", entry->d_name);
-        found = is_dir_entry(dir, entry) && is_dir(dirfd(dir), name);
+        found = is_dir_entry(dir, entry) && is_dir_below(dirfd(dir), name);
     }
     if (dir)
         closedir(dir);
     return found;
 }
 
-enum goat_place goat_place_of(const char *path)
+enum goat_path_kind goat_path_kind_of(const char *path)
 {
     char below[PATH_MAX];
     const char *slash = strrchr(path, '/');
@@ -48,10 +48,10 @@ enum goat_place goat_place_of(const char *path)
     if (slash && strcmp(slash, "/sessions") == 0)
         return GOAT_SESSIONS;
     if (snprintf(below, sizeof below, "%s/projects", path) < (int)sizeof below &&
-        is_dir(AT_FDCWD, below))
+        is_dir_below(AT_FDCWD, below))
         return GOAT_CONFIG;
     if (snprintf(below, sizeof below, "%s/sessions", path) < (int)sizeof below &&
-        is_dir(AT_FDCWD, below))
+        is_dir_below(AT_FDCWD, below))
         return GOAT_PROJECT;
     return has_projects(path) ? GOAT_PROJECTS : GOAT_SESSIONS;
 }
@@ -66,7 +66,7 @@ static void each_project(const char *projects, goat_base_fn *fn, void *arg)
     while (dir && more && (entry = readdir(dir))) {
         int n = snprintf(path, sizeof path, "%s/%s/sessions", projects, entry->d_name);
 
-        if (is_dir_entry(dir, entry) && n < (int)sizeof path && is_dir(AT_FDCWD, path))
+        if (is_dir_entry(dir, entry) && n < (int)sizeof path && is_dir_below(AT_FDCWD, path))
             more = fn(path, slice_of(entry->d_name), arg);
     }
     if (dir)

@@ -21,7 +21,7 @@ struct restoring {
     struct restore out;
 };
 
-static enum err_code add(struct restoring *r, struct slice json, struct err *e)
+static enum err_code append_restored(struct restoring *r, struct slice json, struct err *e)
 {
     struct arena *a = &r->out.arena;
     struct slice *list = arena_grow(a, r->out.messages_json, r->out.messages, sizeof *list);
@@ -44,11 +44,11 @@ static enum err_code add_line(struct restoring *r, size_t line, struct err *e)
 
     if (rc)
         return rc;
-    row = js_trim(row);
+    row = utf8_js_trim(row);
     goat_entry_read(row, &entry);
     jsonout_init(&j, &out);
-    goat_said_write(&j, row, &entry, r->ref->id);
-    rc = j.rc ? err_nomem(e) : add(r, buf_slice(&out), e);
+    goat_message_write(&j, row, &entry, r->ref->id);
+    rc = j.rc ? err_nomem(e) : append_restored(r, buf_slice(&out), e);
     buf_fini(&out);
     return rc;
 }
@@ -85,7 +85,7 @@ static enum err_code add_continuation(struct restoring *r, struct err *e)
     struct buf out = { 0 };
     struct jsonout j;
 
-    host_draw_id(id);
+    host_generate_id(id);
     time_format(r->store->env->now_ms, time);
     jsonout_init(&j, &out);
     jsonout_open(&j, '{');
@@ -103,13 +103,13 @@ static enum err_code add_continuation(struct restoring *r, struct err *e)
     jsonout_key(&j, "parent_agent_id");
     jsonout_null(&j);
     jsonout_close(&j, '}');
-    enum err_code rc = j.rc ? err_nomem(e) : add(r, buf_slice(&out), e);
+    enum err_code rc = j.rc ? err_nomem(e) : append_restored(r, buf_slice(&out), e);
 
     buf_fini(&out);
     return rc;
 }
 
-static enum err_code tell_interruption(struct restoring *r, size_t last, struct err *e)
+static enum err_code restore_interruption(struct restoring *r, size_t last, struct err *e)
 {
     struct goat_entry entry;
     enum err_code rc;
@@ -135,7 +135,7 @@ static enum err_code tell_interruption(struct restoring *r, size_t last, struct 
     return add_continuation(r, e);
 }
 
-static enum err_code tell_facts(struct restoring *r, struct err *e)
+static enum err_code restore_facts(struct restoring *r, struct err *e)
 {
     struct arena *a = &r->out.arena;
     struct goat_metadata m;
@@ -168,11 +168,11 @@ enum err_code goat_restore(const struct store *st, const struct session_ref *ref
 
     if (rc)
         return err_wrap(e, rc, "restore the session");
-    rc = tell_facts(&r, e);
+    rc = restore_facts(&r, e);
     if (!rc)
         rc = add_messages(&r, at, &last, e);
     if (!rc)
-        rc = tell_interruption(&r, last, e);
+        rc = restore_interruption(&r, last, e);
     goat_log_close(&r.log);
     if (rc) {
         restore_fini(&r.out);

@@ -75,7 +75,8 @@ static bool is_end(const struct goat_point *point)
 }
 
 /* The prompt that a checkpoint was taken for: hosts name it after the message, or do not (goat.md B2). */
-static const struct goat_turn *turn_of(const struct planner *p, const struct goat_point *point)
+static const struct goat_turn *turn_of_point(const struct planner *p,
+                                             const struct goat_point *point)
 {
     const struct goat_turn *turn = goat_turns_find(&p->turns, point->id);
 
@@ -90,7 +91,7 @@ static const struct goat_point *point_of_message(const struct planner *p, struct
     const struct goat_turn *of = NULL;
 
     for (size_t i = 0; i < p->points.n; i++) {
-        const struct goat_turn *turn = turn_of(p, &p->points.point[i]);
+        const struct goat_turn *turn = turn_of_point(p, &p->points.point[i]);
         bool same = turn && slice_eq(turn->id, id);
         bool begins =
             turn && id.n >= PREFIX_MIN && turn->id.n > id.n && memcmp(turn->id.p, id.p, id.n) == 0;
@@ -157,7 +158,7 @@ static const char *clean_path(struct planner *p, struct slice path)
     return full;
 }
 
-static void refuse(struct rewind_target *t, const char *why)
+static void refuse_target(struct rewind_target *t, const char *why)
 {
     t->want = REWIND_UNKNOWN;
     t->why = why;
@@ -191,11 +192,11 @@ static enum err_code target_of(struct planner *p, const struct goat_point *point
     if (!t->path)
         return err_nomem(e);
     if (memchr(s->path.p, '\0', s->path.n) || s->path.n == 0)
-        refuse(t, "the checkpoint's name for it is not a path");
+        refuse_target(t, "the checkpoint's name for it is not a path");
     else if (s->path.p[0] != '/' && !p->cwd)
-        refuse(t, "the session does not record its directory");
+        refuse_target(t, "the session does not record its directory");
     else if (s->was == GOAT_WAS_UNSAID)
-        refuse(t, s->why);
+        refuse_target(t, s->why);
     else if (s->was == GOAT_WAS_ABSENT)
         t->want = REWIND_ABSENT;
     else {
@@ -227,7 +228,7 @@ static enum err_code add_once(struct textset *seen, struct rewind_plan *plan,
     if (number == plan->n)
         return rewind_plan_add(plan, t, e);
     if (!same_wish(&plan->target[number], t))
-        refuse(&plan->target[number], "the checkpoint contradicts itself about it");
+        refuse_target(&plan->target[number], "the checkpoint contradicts itself about it");
     return ERR_OK;
 }
 
@@ -287,7 +288,7 @@ static const char *root_of(struct planner *p)
 {
     const struct store_env *env = p->ref->store->env;
     struct slice folder = p->ref->folder;
-    const char *said = p->cwd ? lexical_absolute("", p->cwd, &p->arena) : NULL;
+    const char *said = p->cwd ? path_normalize("", p->cwd, &p->arena) : NULL;
     const char *root = folder.n ? named_dir(p, env ? env->cwd : NULL) : NULL;
 
     if (!root && folder.n)
@@ -297,8 +298,8 @@ static const char *root_of(struct planner *p)
     return rewind_root_is_above(env, said) ? NULL : said;
 }
 
-static enum err_code fill(struct planner *p, const struct goat_point *point,
-                          struct rewind_plan *plan, struct err *e)
+static enum err_code fill_plan(struct planner *p, const struct goat_point *point,
+                               struct rewind_plan *plan, struct err *e)
 {
     struct arena *a = &plan->arena;
 
@@ -336,7 +337,7 @@ enum err_code goat_plan(const struct store *st, const struct session_ref *ref, s
     if (!rc)
         rc = goat_writes_read(ref, &p.points, p.cwd, &p.writes, e);
     if (!rc)
-        rc = fill(&p, point, &plan, e);
+        rc = fill_plan(&p, point, &plan, e);
     planner_close(&p);
     if (rc)
         rewind_plan_fini(&plan);
@@ -359,7 +360,7 @@ enum err_code goat_prompt_of(const struct session_ref *ref, struct slice id, str
     const struct goat_turn *turn = goat_turns_find(&p.turns, id);
 
     if (!turn && find_point(&p, id, &point, NULL) == ERR_OK)
-        turn = turn_of(&p, point);
+        turn = turn_of_point(&p, point);
     if (!turn)
         turn = goat_turns_begins(&p.turns, id);
     if (!turn)
@@ -393,7 +394,7 @@ static const char *why_not(struct planner *p, const struct goat_point *point)
 static enum err_code add_checkpoint(struct planner *p, const struct goat_point *point,
                                     struct checkpoint_list *list, struct err *e)
 {
-    const struct goat_turn *turn = turn_of(p, point);
+    const struct goat_turn *turn = turn_of_point(p, point);
     struct arena *a = &list->arena;
     struct checkpoint *c = &list->checkpoint[list->n++];
 

@@ -36,9 +36,9 @@ static bool may_be_prompt(struct slice line)
                                            : slice_has(line, "\"user\"");
 }
 
-static bool read_line(struct slice line, struct goat_entry *e)
+static bool read_log_line(struct slice line, struct goat_entry *e)
 {
-    line = js_trim(line);
+    line = utf8_js_trim(line);
     if (json_type(line) != JSON_OBJECT || !json_valid(line))
         return false;
     goat_entry_read(line, e);
@@ -46,13 +46,13 @@ static bool read_line(struct slice line, struct goat_entry *e)
 }
 
 /* A prompt's words; .n is 0 for everything else. */
-static struct slice prompt_of(struct describing *d, const struct goat_entry *e)
+static struct slice prompt_words(struct describing *d, const struct goat_entry *e)
 {
     struct slice text = { NULL, 0 };
 
     if (goat_entry_role(e) == GOAT_USER)
         d->ok &= goat_entry_text(e, d->a, &text);
-    return js_trim(text);
+    return utf8_js_trim(text);
 }
 
 static struct slice first_prompt(struct describing *d)
@@ -66,8 +66,8 @@ static struct slice first_prompt(struct describing *d)
             break;
         rest = d->w->head;
         while (!found.n && slice_line(&rest, &line, &torn))
-            if (may_be_prompt(line) && read_line(line, &e))
-                found = prompt_of(d, &e);
+            if (may_be_prompt(line) && read_log_line(line, &e))
+                found = prompt_words(d, &e);
     }
     return found;
 }
@@ -96,17 +96,17 @@ static void look_back(struct describing *d, bool *ended)
         bool asked = !d->row->last_prompt.n && may_be_prompt(line);
         struct goat_entry e;
 
-        if ((*ended && !asked) || !read_line(line, &e))
+        if ((*ended && !asked) || !read_log_line(line, &e))
             continue;
         if (!*ended)
             take_end(d, &e, ended);
         if (asked)
-            d->row->last_prompt = prompt_of(d, &e);
+            d->row->last_prompt = prompt_words(d, &e);
     }
 }
 
 /* How the conversation ended, and the last thing that was asked. */
-static void read_tail(struct describing *d)
+static void read_tail_lines(struct describing *d)
 {
     bool ended = false;
 
@@ -128,10 +128,10 @@ static enum err_code read_log(struct describing *d, struct err *e)
     }
     d->row->ref.file = d->w->file.id;
     d->row->first_prompt = first_prompt(d);
-    read_tail(d);
+    read_tail_lines(d);
     d->row->flags |= d->w->torn_tail ? SESSION_TORN : 0;
     d->row->flags |= d->w->shrank ? SESSION_CHANGED : 0;
-    d->row->flags |= windows_show_damage(d->w) ? SESSION_DAMAGED : 0;
+    d->row->flags |= damage_scan_windows(d->w) ? SESSION_DAMAGED : 0;
     return ERR_OK;
 }
 
@@ -143,7 +143,7 @@ static void read_metadata(struct describing *d)
     const struct slice *text = d->m.text;
 
     row->dialect = goat_dialects[d->m.dialect].name;
-    row->custom_title = js_trim(text[GOAT_TITLE]);
+    row->custom_title = utf8_js_trim(text[GOAT_TITLE]);
     row->cwd = text[GOAT_CWD];
     row->model = text[GOAT_MODEL];
     row->agent_name = text[GOAT_AGENT];
@@ -161,7 +161,7 @@ static enum err_code open_metadata(struct describing *d, struct buf *bytes, stru
         return err_nomem(e);
     bool there = true;
 
-    if (d->m.why && !place_look(d->row->ref.path.p, &there, NULL, NULL) && !there)
+    if (d->m.why && !file_at_stat(d->row->ref.path.p, &there, NULL, NULL) && !there)
         return err_set(e, ERR_NOT_FOUND, d->row->ref.path.p, "describe: it is gone");
     if (d->m.why) {
         d->row->hidden = HIDDEN_DAMAGED;
@@ -203,13 +203,13 @@ static unsigned can_do(const struct session_row *row)
            (ops->plan ? CAN_REWIND : 0);
 }
 
-static void keep(struct describing *d, struct slice *text)
+static void keep_session_text(struct describing *d, struct slice *text)
 {
     *text = text->n ? arena_copy(&d->row->arena, *text) : (struct slice){ "", 0 };
     d->ok &= text->p != NULL;
 }
 
-static void keep_texts(struct describing *d)
+static void keep_session_texts(struct describing *d)
 {
     struct session_row *row = d->row;
     struct slice *const texts[] = { &row->ref.id,       &row->ref.path,     &row->ref.folder,
@@ -219,11 +219,11 @@ static void keep_texts(struct describing *d)
                                     &row->recorded_id,  &row->summary };
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        keep(d, texts[i]);
+        keep_session_text(d, texts[i]);
 }
 
-static enum err_code describe(struct describing *d, const struct scope *scope, struct buf *bytes,
-                              struct err *e)
+static enum err_code describe_from_log(struct describing *d, const struct scope *scope,
+                                       struct buf *bytes, struct err *e)
 {
     struct session_row *row = d->row;
     bool has_log = !slice_has(row->ref.path, "/" GOAT_METADATA);
@@ -239,7 +239,7 @@ static enum err_code describe(struct describing *d, const struct scope *scope, s
     if (row->hidden == HIDDEN_NOT && !goat_in_scope(scope, row->cwd, d->a))
         row->hidden = HIDDEN_COLLISION;
     row->can = can_do(row);
-    keep_texts(d);
+    keep_session_texts(d);
     return d->ok ? ERR_OK : err_nomem(e);
 }
 
@@ -249,7 +249,7 @@ enum err_code goat_describe(const struct store *st, const struct scope *scope,
     struct describing d = { .g = goat_of(st), .row = row, .newest_ms = TIME_NONE, .ok = true };
     struct buf bytes = { 0 };
     struct scratch *scratch;
-    enum err_code rc = scratch_take(d.g->scratch, &scratch, e);
+    enum err_code rc = scratch_acquire(d.g->scratch, &scratch, e);
 
     if (rc)
         return rc;
@@ -257,9 +257,9 @@ enum err_code goat_describe(const struct store *st, const struct scope *scope,
     d.a = &scratch->arena;
     session_row_reset(row);
     row->ref = *ref;
-    rc = describe(&d, scope, &bytes, e);
+    rc = describe_from_log(&d, scope, &bytes, e);
     row->ref.told = (struct slice){ NULL, 0 };
     buf_fini(&bytes);
-    scratch_give(d.g->scratch, scratch);
+    scratch_release(d.g->scratch, scratch);
     return rc;
 }

@@ -28,7 +28,7 @@ static void flat_message(struct jsonout *j, struct slice line)
     jsonout_close(j, '}');
 }
 
-static const char *word_of(enum goat_role role)
+static const char *role_name(enum goat_role role)
 {
     switch (role) {
     case GOAT_USER: return "user";
@@ -38,11 +38,11 @@ static const char *word_of(enum goat_role role)
     }
 }
 
-void goat_said_write(struct jsonout *j, struct slice line, const struct goat_entry *e,
-                     struct slice session)
+void goat_message_write(struct jsonout *j, struct slice line, const struct goat_entry *e,
+                        struct slice session)
 {
     static const char *const names[] = { "parent_tool_use_id" };
-    const char *word = word_of(goat_entry_role(e));
+    const char *word = role_name(goat_entry_role(e));
     struct slice parent = { NULL, 0 };
 
     if (e->shape == GOAT_STREAM)

@@ -58,7 +58,7 @@ static enum err_code write_number(struct slice value, bool whole, struct arena *
     int64_t n;
 
     if (!whole && read_float(value, a, &size))
-        return gojson_float(out, size);
+        return go_json_float(out, size);
     if (whole && json_type(value) == JSON_NUMBER && json_valid(value) && json_int(value, &n))
         return buf_addf(out, "%" PRId64, n);
     return ERR_USAGE;
@@ -83,7 +83,7 @@ static enum err_code take_text(const struct host_setting *s, struct arena *a,
                                struct goat_edit *edit, struct err *e)
 {
     struct buf value = { 0 };
-    enum err_code rc = s->value.n ? gojson_text(&value, s->value) : ERR_OK;
+    enum err_code rc = s->value.n ? go_json_text(&value, s->value) : ERR_OK;
 
     if (!rc && value.n) {
         edit->value = arena_copy(a, buf_slice(&value));
@@ -93,8 +93,8 @@ static enum err_code take_text(const struct host_setting *s, struct arena *a,
     return rc ? err_nomem(e) : ERR_OK;
 }
 
-static enum err_code take(const struct goat_document *d, const struct host_setting *s,
-                          struct arena *a, struct goat_edit *edit, struct err *e)
+static enum err_code edit_of_setting(const struct goat_document *d, const struct host_setting *s,
+                                     struct arena *a, struct goat_edit *edit, struct err *e)
 {
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
         enum goat_field field = settings[i].field;
@@ -126,7 +126,8 @@ static enum err_code write_document(const char *dir, const struct goat_document 
     disk_new_sweep(dir); /* what a crash left of an earlier one */
     enum err_code rc = goat_metadata_edit(&d->m, edit, n, a, &now);
 
-    rc = rc ? err_nomem(e) : disk_put(dir, GOAT_METADATA, buf_slice(&now), st.st_mode & 07777, e);
+    rc = rc ? err_nomem(e)
+            : disk_replace_file(dir, GOAT_METADATA, buf_slice(&now), st.st_mode & 07777, e);
     buf_fini(&now);
     return rc;
 }
@@ -143,10 +144,10 @@ static enum err_code set_all(const struct store *st, const struct session_ref *r
 
     if (rc)
         return rc;
-    if (!edit || !dir || gojson_time(&now, env_now_ms(st->env) * 1000000))
+    if (!edit || !dir || go_json_time(&now, env_now_ms(st->env) * 1000000))
         rc = err_nomem(e);
     for (size_t i = 0; i < n && !rc; i++)
-        rc = take(&d, &setting[i], a, &edit[i], e);
+        rc = edit_of_setting(&d, &setting[i], a, &edit[i], e);
     if (!rc) { /* the dialect that has no such time passes it over */
         edit[n] = (struct goat_edit){ GOAT_UPDATED, buf_slice(&now), NULL };
         rc = write_document(dir, &d, edit, n + 1, a, e);
@@ -162,11 +163,11 @@ enum err_code goat_set(const struct store *st, const struct session_ref *ref,
     struct arena a = { 0 };
     int held = -1;
     const char *lock = goat_lock_path(ref, &a);
-    enum err_code rc = lock ? filelock_take(lock, &held, e) : err_nomem(e);
+    enum err_code rc = lock ? filelock_acquire(lock, &held, e) : err_nomem(e);
 
     if (!rc)
         rc = set_all(st, ref, setting, n, &a, e);
-    filelock_drop(held);
+    filelock_release(held);
     arena_fini(&a);
     return rc;
 }

@@ -13,7 +13,7 @@
 struct counting {
     const struct goat_points *points;
     struct arena scratch;
-    struct content before, after;
+    struct source_content before, after;
 };
 
 static const struct goat_saved *saved_in(const struct goat_point *point, struct slice path)
@@ -37,7 +37,7 @@ static const struct goat_saved *saved_next(const struct goat_points *points, siz
 
 /* False: nobody knows. */
 static bool read_saved(struct counting *k, size_t point, const struct goat_saved *s,
-                       struct content *out)
+                       struct source_content *out)
 {
     struct rewind_source source = { .sha256 = s->hash };
     bool there = false;
@@ -66,7 +66,7 @@ static bool count_file(struct counting *k, size_t point, const struct goat_saved
     return true;
 }
 
-static void count_turn(struct counting *k, size_t i, struct checkpoint *c)
+static void count_manifest_turn(struct counting *k, size_t i, struct checkpoint *c)
 {
     const struct goat_point *point = &k->points->point[i];
 
@@ -94,10 +94,10 @@ enum err_code goat_count_lines(const struct store *st, const struct session_ref 
         if (cancel && atomic_load(cancel))
             rc = err_set(e, ERR_CANCELLED, ref->path.p, "count lines");
         else if (!c->why && slice_eq(c->id, points.point[i].id))
-            count_turn(&k, i, c);
+            count_manifest_turn(&k, i, c);
     }
-    content_fini(&k.before);
-    content_fini(&k.after);
+    source_content_fini(&k.before);
+    source_content_fini(&k.after);
     arena_fini(&k.scratch);
     goat_points_fini(&points);
     return rc;

@@ -21,7 +21,7 @@ struct reading {
 };
 
 /* The file's place in the table; NULL without memory. */
-static struct goat_left *place_of(struct reading *r, struct slice said)
+static struct goat_left *left_of_path(struct reading *r, struct slice said)
 {
     struct goat_writes *w = r->w;
     bool whole = said.n && said.p[0] == '/';
@@ -29,7 +29,7 @@ static struct goat_left *place_of(struct reading *r, struct slice said)
     size_t before = w->path.n;
     uint32_t number;
 
-    if (!text || !(path = lexical_absolute(whole || !r->cwd ? "" : r->cwd, text, &w->arena)) ||
+    if (!text || !(path = path_normalize(whole || !r->cwd ? "" : r->cwd, text, &w->arena)) ||
         textset_add(&w->path, slice_of(path), &number))
         return NULL;
     if (w->path.n == before)
@@ -43,7 +43,7 @@ static struct goat_left *place_of(struct reading *r, struct slice said)
     return &w->left[number];
 }
 
-static bool is_path(struct slice path)
+static bool is_plain_path(struct slice path)
 {
     return path.n && !memchr(path.p, '\0', path.n);
 }
@@ -57,9 +57,9 @@ static enum err_code take_points(struct reading *r)
             const struct goat_saved *s = &point->saved[k];
             struct goat_left *left;
 
-            if (s->was == GOAT_WAS_UNSAID || !is_path(s->path))
+            if (s->was == GOAT_WAS_UNSAID || !is_plain_path(s->path))
                 continue;
-            if (!(left = place_of(r, s->path)))
+            if (!(left = left_of_path(r, s->path)))
                 return ERR_NOMEM;
             left->point = point;
             left->saved = s;
@@ -70,7 +70,7 @@ static enum err_code take_points(struct reading *r)
 
 /* ---- tools ---- */
 
-static bool says(struct slice name, const char *word)
+static bool name_contains(struct slice name, const char *word)
 {
     size_t n = strlen(word);
 
@@ -85,7 +85,8 @@ static bool only_reads(struct slice name)
     static const char *const words[] = { "read", "view", "grep", "glob", "list", "search", "ls" };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (says(name, words[i]) && !says(name, "write") && !says(name, "edit"))
+        if (name_contains(name, words[i]) && !name_contains(name, "write") &&
+            !name_contains(name, "edit"))
             return true;
     return false;
 }
@@ -94,7 +95,7 @@ static bool only_reads(struct slice name)
 static enum err_code base_of(struct reading *r, struct goat_left *left, struct slice *out,
                              bool *known)
 {
-    struct content content = { 0 };
+    struct source_content content = { 0 };
     struct rewind_source source = { 0 };
     bool there = false;
 
@@ -110,13 +111,13 @@ static enum err_code base_of(struct reading *r, struct goat_left *left, struct s
         *out = arena_copy(&r->scratch, buf_slice(&content.bytes));
         *known = out->p != NULL;
     }
-    content_fini(&content);
+    source_content_fini(&content);
     return ERR_OK;
 }
 
 /* Replaces `old` by `with` in base, once or everywhere; *known false where it does not occur. */
-static enum err_code replace(struct reading *r, struct slice base, struct slice old,
-                             struct slice with, bool all, struct goat_left *left)
+static enum err_code replace_text(struct reading *r, struct slice base, struct slice old,
+                                  struct slice with, bool all, struct goat_left *left)
 {
     struct buf text = { 0 };
     const char *hit = old.n ? memmem(base.p, base.n, old.p, old.n) : NULL;
@@ -152,7 +153,7 @@ static enum err_code take_edit(struct reading *r, struct slice input, struct goa
     left->known = false;
     if (rc || !told || !known)
         return rc;
-    return replace(r, base, old, with, json_get_true(input, "replace_all"), left);
+    return replace_text(r, base, old, with, json_get_true(input, "replace_all"), left);
 }
 
 static enum err_code take_call(struct reading *r, const struct block *call, int64_t at_ms)
@@ -163,24 +164,25 @@ static enum err_code take_call(struct reading *r, const struct block *call, int6
     for (size_t i = 0; i < sizeof names / sizeof *names && !path.p; i++)
         if (!json_get_text(call->input, names[i], &r->scratch, &path))
             path = (struct slice){ NULL, 0 };
-    if (!is_path(path) || only_reads(call->name))
+    if (!is_plain_path(path) || only_reads(call->name))
         return ERR_OK;
-    struct goat_left *left = place_of(r, path);
+    struct goat_left *left = left_of_path(r, path);
 
     if (!left)
         return ERR_NOMEM;
     if (left->point && left->point->time_ms != TIME_NONE && at_ms != TIME_NONE &&
         at_ms < left->point->time_ms - SAME_MOMENT_MS)
         return ERR_OK; /* the checkpoint has what came of it */
-    if (!says(call->name, "write") || !json_get_text(call->input, "content", &r->scratch, &content))
+    if (!name_contains(call->name, "write") ||
+        !json_get_text(call->input, "content", &r->scratch, &content))
         return take_edit(r, call->input, left);
     left->touched = left->known = true;
     left->bytes = arena_copy(&r->w->arena, content);
     return left->bytes.p ? ERR_OK : ERR_NOMEM;
 }
 
-static enum err_code take_row(struct reading *r, const struct store *st, struct slice row,
-                              int64_t at_ms)
+static enum err_code read_call_row(struct reading *r, const struct store *st, struct slice row,
+                                   int64_t at_ms)
 {
     struct block_list blocks = { 0 };
     enum err_code rc = goat_blocks(st, row, &blocks, NULL);
@@ -188,7 +190,7 @@ static enum err_code take_row(struct reading *r, const struct store *st, struct 
     for (size_t i = 0; i < blocks.n && !rc; i++)
         if (blocks.block[i].kind == BLOCK_TOOL_CALL && blocks.block[i].input.n)
             rc = take_call(r, &blocks.block[i], at_ms);
-    block_list_fini(&blocks);
+    transcript_blocks_fini(&blocks);
     arena_reset(&r->scratch);
     return rc;
 }
@@ -203,7 +205,7 @@ static enum err_code take_rows(struct reading *r, const struct session_ref *ref,
         if (t->message[i].kind != MESSAGE_ASSISTANT || t->message[i].flags & MESSAGE_BROKEN)
             continue;
         rc = transcript_read(t, i, &row, e);
-        if (!rc && take_row(r, ref->store, buf_slice(&row), t->message[i].time_ms))
+        if (!rc && read_call_row(r, ref->store, buf_slice(&row), t->message[i].time_ms))
             rc = err_nomem(e);
     }
     buf_fini(&row);
